@@ -1,24 +1,24 @@
+internal import COpenSSL
+
 /// SHA-256 (FIPS 180-4), computed by OpenSSL.
 public enum SHA256 {
-    /// Length of a digest in bytes.
+    /// The length of a digest in bytes.
     public static let byteCount = 32
 
     /// The 32 bytes of a hash as four big-endian words.
     public struct Digest: Sendable {
         public let words: (UInt64, UInt64, UInt64, UInt64)
 
-        public init(words: (UInt64, UInt64, UInt64, UInt64)) {
-            self.words = words
-        }
+        public init(words: (UInt64, UInt64, UInt64, UInt64)) { self.words = words }
 
-        /// Nil unless there are 32 bytes.
+        /// Returns nil unless there are 32 bytes.
         public init?(bytes: [UInt8]) {
             guard bytes.count == SHA256.byteCount else { return nil }
             func word(_ start: Int) -> UInt64 { bytes[start..<start + 8].reduce(0) { $0 << 8 | UInt64($1) } }
             self.init(words: (word(0), word(8), word(16), word(24)))
         }
 
-        /// The 32 bytes in the order in which SHA-256 is written down.
+        /// The 32 bytes in the usual order of a SHA-256.
         public var bytes: [UInt8] {
             var bytes: [UInt8] = []
             bytes.reserveCapacity(SHA256.byteCount)
@@ -37,13 +37,11 @@ public enum SHA256 {
         return context.finish()
     }
 
-    public static func digest(of message: [UInt8]) -> Digest {
-        digest(of: message.span)
-    }
+    public static func digest(of message: [UInt8]) -> Digest { digest(of: message.span) }
 }
 
 extension SHA256.Digest: Hashable {
-    /// Takes the same time whatever the difference: digests of secrets are compared with it.
+    /// Compares in constant time, because digests of secrets are compared with it.
     public static func == (left: SHA256.Digest, right: SHA256.Digest) -> Bool {
         let difference =
             (left.words.0 ^ right.words.0) | (left.words.1 ^ right.words.1)
@@ -51,7 +49,107 @@ extension SHA256.Digest: Hashable {
         return difference == 0
     }
 
-    public func hash(into hasher: inout Hasher) {
-        hasher.combine(words.0)
+    public func hash(into hasher: inout Hasher) { hasher.combine(words.0) }
+}
+
+/// HMAC-SHA256 (RFC 2104) under one key, prepared for many short messages.
+///
+/// The two hash states that depend only on the key are computed once, as RFC 2104 §4 proposes, and copied for
+/// each message.
+public struct HMACSHA256: Sendable {
+    private static let blockByteCount = 64
+
+    private let inner: DigestContext
+    private let outer: DigestContext
+
+    /// Creates the function for a key of any length; 32 random bytes are recommended.
+    public init(key: [UInt8]) {
+        var block = key.count > Self.blockByteCount ? SHA256.digest(of: key).bytes : key
+        block.append(contentsOf: repeatElement(0, count: Self.blockByteCount - block.count))
+
+        inner = Self.state(after: block.map { $0 ^ 0x36 })
+        outer = Self.state(after: block.map { $0 ^ 0x5c })
     }
+
+    public func code(for message: Span<UInt8>) -> SHA256.Digest {
+        var inner = inner
+        inner.update(message)
+        var outer = outer
+        outer.update(inner.finish())
+        return outer.finish()
+    }
+
+    public func code(for message: [UInt8]) -> SHA256.Digest { code(for: message.span) }
+
+    private static func state(after block: [UInt8]) -> DigestContext {
+        var context = DigestContext()
+        context.update(block.span)
+        return context
+    }
+}
+
+/// One SHA-256 computation of OpenSSL's as a plain value, which is copied by assignment and allocates no
+/// memory.
+///
+/// A check hashes its key and its fingerprint, a block or two each. OpenSSL's general interface would
+/// allocate and free several objects for each of them, which takes longer than the hashing.
+struct DigestContext: Sendable {
+    private var state = SHA256_CTX()
+
+    /// Creates a context for a new message.
+    init() {
+        // OpenSSL initialises the value and stores no pointer to it.
+        unsafe afterlink_sha256_start(&state)
+    }
+
+    mutating func update(_ bytes: Span<UInt8>) {
+        // The buffer is valid during the call, and OpenSSL reads exactly `count` bytes of it.
+        unsafe bytes.withUnsafeBufferPointer { buffer in
+            unsafe afterlink_sha256_update(&state, buffer.baseAddress, buffer.count)
+        }
+    }
+
+    /// Appends the 32 bytes of a digest to the message.
+    mutating func update(_ digest: SHA256.Digest) {
+        let words = digest.words
+        var bytes = (words.0.bigEndian, words.1.bigEndian, words.2.bigEndian, words.3.bigEndian)
+        // OpenSSL reads exactly the 32 bytes of the four words, which outlive the call.
+        unsafe withUnsafeBytes(of: &bytes) { buffer in
+            unsafe afterlink_sha256_update(&state, buffer.baseAddress, buffer.count)
+        }
+    }
+
+    /// Ends the message and returns its digest.
+    consuming func finish() -> SHA256.Digest {
+        var state = state
+        var words: (UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0)
+        // OpenSSL writes exactly 32 bytes, the size of the four words, which outlive the call.
+        unsafe withUnsafeMutableBytes(of: &words) { buffer in
+            unsafe afterlink_sha256_finish(&state, buffer.baseAddress)
+        }
+        return SHA256.Digest(
+            words: (words.0.bigEndian, words.1.bigEndian, words.2.bigEndian, words.3.bigEndian)
+        )
+    }
+}
+
+/// Returns whether two byte strings are equal, in a time that depends only on their lengths.
+///
+/// It compares secrets and values derived from them (OWASP ASVS 5, 11.2.4), because the time of an ordinary
+/// comparison reveals the number of right leading bytes. Lengths are not secret.
+public func constantTimeEquals(_ left: [UInt8], _ right: [UInt8]) -> Bool {
+    guard left.count == right.count else { return false }
+    return constantTimeEquals(left.span, right.span)
+}
+
+/// Returns whether two spans of bytes are equal, in a time that depends only on their lengths.
+public func constantTimeEquals(_ left: Span<UInt8>, _ right: Span<UInt8>) -> Bool {
+    guard left.count == right.count else { return false }
+    // Both buffers are valid during the call and contain `count` bytes each.
+    let difference = unsafe left.withUnsafeBufferPointer { left in
+        unsafe right.withUnsafeBufferPointer { right in
+            unsafe CRYPTO_memcmp(left.baseAddress, right.baseAddress, left.count)
+        }
+    }
+    return difference == 0
 }

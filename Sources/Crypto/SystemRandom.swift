@@ -2,19 +2,27 @@ internal import COpenSSL
 
 /// The system's generator of unpredictable bytes, through OpenSSL's.
 public enum SystemRandom {
-    /// `count` bytes that nobody can predict.
+    /// Returns `count` unpredictable bytes.
     ///
-    /// Ends the process when the system has no randomness to give: keys and identifiers made without it could
-    /// be guessed, and no answer is better than such a key. On Linux that cannot happen once the system is
-    /// up.
+    /// Ends the process if the system cannot provide randomness, because keys and identifiers without it
+    /// could be guessed. On Linux this cannot happen after the start of the system.
     public static func bytes(_ count: Int) -> [UInt8] {
         guard count > 0 else { return [] }
         var bytes = [UInt8](repeating: 0, count: count)
-        // The buffer is the array's own for the length of the call; OpenSSL writes exactly `count` bytes.
+        // The array's buffer is valid during the call, and OpenSSL writes exactly `count` bytes.
         let status = unsafe bytes.withUnsafeMutableBufferPointer { buffer in
             unsafe RAND_bytes(buffer.baseAddress, Int32(buffer.count))
         }
         precondition(status == 1, "the system's random generator failed: nothing may be made without it")
         return bytes
+    }
+}
+
+/// The OpenSSL library that this process uses.
+public enum OpenSSLLibrary {
+    /// The version, such as `OpenSSL 3.0.17 1 Jul 2025`.
+    public static var version: String {
+        // OpenSSL returns a constant text; nil only for an unknown number.
+        unsafe OpenSSL_version(OPENSSL_VERSION).map { unsafe String(cString: $0) } ?? "unknown"
     }
 }

@@ -16,7 +16,7 @@ public struct JSONError: Error, Equatable, Sendable {
     }
 
     public let reason: Reason
-    /// The bytes before the position where reading stopped.
+    /// The number of bytes before the position where reading stopped.
     public let byteOffset: Int
 
     init(_ reason: Reason, at byteOffset: Int) {
@@ -24,10 +24,8 @@ public struct JSONError: Error, Equatable, Sendable {
         self.byteOffset = byteOffset
     }
 
-    /// One sentence for the caller, with the position; contains nothing of the document.
-    public var message: String {
-        reason == .empty ? sentence : "\(sentence) (at byte \(byteOffset))"
-    }
+    /// One sentence for the caller, with the position; it contains no part of the document.
+    public var message: String { reason == .empty ? sentence : "\(sentence) (at byte \(byteOffset))" }
 
     /// The message without the position.
     public var sentence: String {

@@ -1,7 +1,7 @@
 /// Reads one JSON document, strictly (RFC 8259).
 ///
-/// Repeated names, malformed UTF-8, half surrogate pairs, a byte order mark and nesting beyond ``maximumDepth`` are
-/// refused, because two readers may understand them differently.
+/// It rejects repeated names, malformed UTF-8, half surrogate pairs, a byte order mark and nesting beyond
+/// ``maximumDepth``, because two readers may interpret them differently.
 struct JSONReader {
     /// The maximum nesting of arrays and objects.
     static let maximumDepth = 32
@@ -27,9 +27,7 @@ struct JSONReader {
         }
     }
 
-    private init(bytes: [UInt8]) {
-        self.bytes = bytes
-    }
+    private init(bytes: [UInt8]) { self.bytes = bytes }
 
     private mutating func document() throws(JSONError) -> JSONValue {
         skipSpace()
@@ -135,7 +133,7 @@ struct JSONReader {
 // MARK: - Numbers (RFC 8259 §6)
 
 extension JSONReader {
-    /// Reads a number of any size; it stays text.
+    /// Reads a number of any size as text.
     private mutating func number() throws(JSONError) -> JSONNumber {
         let start = position
         skipOne(UInt8(ascii: "-"))
@@ -145,14 +143,14 @@ extension JSONReader {
             if !skipOne(UInt8(ascii: "+")) { skipOne(UInt8(ascii: "-")) }
             try skipDigits(from: start)
         }
-        // After a leading zero, as in 012, a digit follows the number.
+        // A digit after the number follows a leading zero, as in 012.
         if position < bytes.count, Self.isDigit(bytes[position]) {
             throw JSONError(.malformedNumber, at: start)
         }
         return JSONNumber(text: String(decoding: bytes[start..<position], as: UTF8.self))
     }
 
-    /// Skips one digit or more.
+    /// Skips one or more digits.
     private mutating func skipDigits(from start: Int) throws(JSONError) {
         let first = position
         while position < bytes.count, Self.isDigit(bytes[position]) { position += 1 }
@@ -174,7 +172,7 @@ extension JSONReader {
 // MARK: - Strings (RFC 8259 §7)
 
 extension JSONReader {
-    /// Reads a string from its opening quotation mark on.
+    /// Reads a string that starts at the current position with a quotation mark.
     private mutating func string() throws(JSONError) -> String {
         position += 1
         let start = position
@@ -223,9 +221,8 @@ extension JSONReader {
         case UInt8(ascii: "r"): text.append(0x0d)
         case UInt8(ascii: "t"): text.append(0x09)
         case UInt8(ascii: "u"):
-            guard let scalar = Unicode.Scalar(try scalarValue(from: start)) else {
-                throw JSONError(.loneSurrogate, at: start)
-            }
+            guard let scalar = Unicode.Scalar(try scalarValue(from: start))
+            else { throw JSONError(.loneSurrogate, at: start) }
             text.append(contentsOf: String(scalar).utf8)
         default: throw JSONError(.malformedEscape, at: start)
         }
@@ -245,9 +242,8 @@ extension JSONReader {
     private mutating func codeUnit(from start: Int) throws(JSONError) -> UInt32 {
         var unit: UInt32 = 0
         for _ in 0..<4 {
-            guard let digit = Self.hexadecimalDigit(try peek()) else {
-                throw JSONError(.malformedEscape, at: start)
-            }
+            guard let digit = Self.hexadecimalDigit(try peek())
+            else { throw JSONError(.malformedEscape, at: start) }
             unit = unit << 4 | digit
             position += 1
         }
@@ -269,7 +265,7 @@ extension JSONReader {
 /// Collects the members of an object.
 private struct JSONMembers {
     private var members: [JSONObject.Member] = []
-    /// Filled only for many members: a few names are compared faster one by one.
+    /// The names, filled only for many members: a few names are compared faster one by one.
     private var names: Set<[UInt8]> = []
 
     private static let maximumComparedNames = 16
@@ -289,22 +285,19 @@ private struct JSONMembers {
         return true
     }
 
-    func object(at byteRange: Range<Int>) -> JSONObject {
-        JSONObject(members: members, byteRange: byteRange)
-    }
+    func object(at byteRange: Range<Int>) -> JSONObject { JSONObject(members: members, byteRange: byteRange) }
 }
 
 extension String {
-    /// Whether both consist of the same bytes: canonically equivalent texts are equal by `==`, but not in JSON.
+    /// Returns whether both texts consist of the same bytes; in JSON, unlike for `==`, canonically equivalent
+    /// texts differ.
     func hasSameBytes(as other: String) -> Bool {
-        // `==` is faster where the texts differ.
+        // `==` is faster if the texts differ.
         self == other && utf8.elementsEqual(other.utf8)
     }
 }
 
 extension JSONValue {
-    /// Reads a document: one value in UTF-8 and nothing else.
-    public init(parsing bytes: [UInt8]) throws(JSONError) {
-        self = try JSONReader.read(bytes)
-    }
+    /// Reads a document: exactly one value in UTF-8.
+    public init(parsing bytes: [UInt8]) throws(JSONError) { self = try JSONReader.read(bytes) }
 }

@@ -1,4 +1,4 @@
-/// A JSON value as read from a document (RFC 8259).
+/// A JSON value of a document (RFC 8259).
 public enum JSONValue: Equatable, Sendable {
     case null
     case bool(Bool)
@@ -71,7 +71,7 @@ public struct JSONObject: Sendable {
         self.byteRange = byteRange
     }
 
-    /// The value of a member; nil if there is none, while `null` is a value.
+    /// The value of a member; nil if there is none; `null` is a value.
     public subscript(name: String) -> JSONValue? {
         members.first { $0.name.hasSameBytes(as: name) }?.value
     }
@@ -79,23 +79,19 @@ public struct JSONObject: Sendable {
 
 extension JSONObject: Equatable {
     /// Whether both have the same members in the same order; their positions do not matter.
-    public static func == (left: JSONObject, right: JSONObject) -> Bool {
-        left.members == right.members
-    }
+    public static func == (left: JSONObject, right: JSONObject) -> Bool { left.members == right.members }
 }
 
 /// A number as it is written, so that no digit is lost before the caller chooses a type.
 public struct JSONNumber: Equatable, Sendable {
-    /// Valid by the grammar of RFC 8259 §6.
+    /// The number in the grammar of RFC 8259 §6.
     public let text: String
 
-    init(text: String) {
-        self.text = text
-    }
+    init(text: String) { self.text = text }
 
     /// The number, if it is whole and fits, in any notation (`60`, `60.0`, `6e1`).
     ///
-    /// Numbers with a fraction or an exponent are read as a double, and so only up to 2⁵³.
+    /// Numbers with a fraction or an exponent are read as a double, so they are limited to 2⁵³.
     public var int64: Int64? {
         if let value = Int64(text) { return value }
         guard text.utf8.contains(where: { $0 == UInt8(ascii: ".") || $0 | 0x20 == UInt8(ascii: "e") }),
@@ -105,7 +101,7 @@ public struct JSONNumber: Equatable, Sendable {
         return Double(whole) == double ? whole : nil
     }
 
-    /// The nearest double, zero for a number too small; nil for one too large.
+    /// The nearest double; zero for a number that is too small, nil for one that is too large.
     public var double: Double? {
         guard let value = Double(text), value.isFinite else { return nil }
         return value

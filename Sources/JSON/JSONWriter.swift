@@ -72,9 +72,7 @@ public struct JSONWriter: Sendable {
         JSONText.append(number, to: &bytes)
     }
 
-    public mutating func value(_ number: Int) {
-        value(Int64(number))
-    }
+    public mutating func value(_ number: Int) { value(Int64(number)) }
 
     /// Writes the shortest text that reads as the same double; `null` for infinity and NaN.
     public mutating func value(_ number: Double) {
@@ -126,7 +124,7 @@ public struct JSONWriter: Sendable {
 
 // MARK: - Members
 
-/// Each call writes a member, and nothing if the value is nil.
+/// Writes members; omits a member whose value is nil.
 extension JSONWriter {
     public mutating func member(_ name: String, _ value: String?) {
         guard let value else { return }
@@ -140,9 +138,7 @@ extension JSONWriter {
         self.value(value)
     }
 
-    public mutating func member(_ name: String, _ value: Int?) {
-        member(name, value.map(Int64.init))
-    }
+    public mutating func member(_ name: String, _ value: Int?) { member(name, value.map(Int64.init)) }
 
     public mutating func member(_ name: String, _ value: Double?) {
         guard let value else { return }
@@ -162,13 +158,13 @@ extension JSONWriter {
         write(&self)
     }
 
-    /// Writes a member that is null without a number.
+    /// Writes a member with a number or null.
     public mutating func member(_ name: String, orNull value: Double?) {
         self.name(name)
         if let value { self.value(value) } else { null() }
     }
 
-    /// Writes a member that is null without a text.
+    /// Writes a member with a text or null.
     public mutating func member(_ name: String, orNull value: String?) {
         self.name(name)
         if let value { self.value(value) } else { null() }
@@ -203,9 +199,7 @@ extension JSONWriter {
 
 extension JSONWriter {
     /// Writes an array of strings.
-    public mutating func texts(_ texts: [String]) {
-        array { json in for text in texts { json.value(text) } }
-    }
+    public mutating func texts(_ texts: [String]) { array { json in for text in texts { json.value(text) } } }
 
     /// Writes a value as it was read: members in their order, numbers digit by digit.
     public mutating func value(_ value: JSONValue) {
@@ -214,8 +208,7 @@ extension JSONWriter {
         case .bool(let flag): self.value(flag)
         case .number(let number): raw(number.text.utf8)
         case .string(let text): self.value(text)
-        case .array(let values):
-            array { json in for value in values { json.value(value) } }
+        case .array(let values): array { json in for value in values { json.value(value) } }
         case .object(let object):
             self.object { json in
                 for member in object.members {
@@ -240,7 +233,7 @@ private enum JSONText {
         var index = 0
         while index < source.count, !mayNeedEscape(source[index]) { index += 1 }
         if index == source.count {
-            // Most strings need no escape.
+            // Copy the bytes of most strings, which need no escape.
             bytes.append(addingCapacity: source.count) { free in
                 for index in source.indices { free.append(source[index]) }
             }
@@ -255,7 +248,8 @@ private enum JSONText {
         bytes.append(contentsOf: String(number).utf8)
     }
 
-    /// Whether a byte begins a character that may need an escape; U+2028 and U+2029 begin with E2 in UTF-8.
+    /// Returns whether a byte starts a character that may need an escape; U+2028 and U+2029 start with E2 in
+    /// UTF-8.
     private static func mayNeedEscape(_ byte: UInt8) -> Bool {
         byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") || byte == UInt8(ascii: "<")
             || byte == 0x7f || byte == 0xe2

@@ -2,71 +2,72 @@ internal import CSQLite
 
 /// A copy of one database into another, some pages at a time (sqlite.org/c3ref/backup_finish.html).
 ///
-/// Where the source has a read transaction open, the copy is of the moment at which that began: what others write
-/// meanwhile neither comes into it nor makes it start again. Writers are never waited for and never wait.
+/// If the source has an open read transaction, the copy is the state at the start of that transaction: later
+/// writes neither appear in the copy nor restart it. The copy never waits for writers, and writers never wait
+/// for it.
 ///
-/// Belongs to the thread of both connections, which it keeps open.
+/// It belongs to the thread of both connections, and keeps them open.
 ///
-/// Safe to use, because the pointer is live from `init` to ``finish()`` or `deinit`.
+/// Safe to use, because the pointer is valid from `init` to ``finish()`` or `deinit`.
 @safe public final class OnlineBackup {
     private let source: SQLiteConnection
     private let target: SQLiteConnection
-    /// Nil once it is finished.
+    /// Nil after ``finish()``.
     private var pointer: OpaquePointer?
 
     /// - Parameters:
-    ///   - source: what is copied.
+    ///   - source: the database to copy.
     ///   - target: an empty database.
-    /// - Throws: when the target is none, or in use.
+    /// - Throws: if the target is no database, or in use.
     public init(from source: SQLiteConnection, to target: SQLiteConnection) throws(SQLiteError) {
         source.confinement.check()
         target.confinement.check()
         self.source = source
         self.target = target
-        // Both connections are open and outlive the copy; "main" is the first database of each.
+        // Both connections are open and outlive the copy; "main" is the main database of each.
         unsafe pointer = sqlite3_backup_init(target.pointer, "main", source.pointer, "main")
         guard unsafe pointer != nil else {
-            // The target keeps the code and the words of what failed.
+            // The target stores the code and the message of the error.
             let status = unsafe sqlite3_extended_errcode(target.pointer)
             throw unsafe SQLiteError(status, on: target.pointer, context: "beginning a copy")
         }
     }
 
     deinit {
-        // What is not finished is given up: the target is no database then. Nil is allowed.
+        // An unfinished copy is abandoned, and the target is then no database. Nil is allowed.
         _ = unsafe sqlite3_backup_finish(pointer)
     }
 
-    /// Copies so many pages.
+    /// Copies up to the given number of pages.
     ///
-    /// - Returns: whether there are more.
+    /// - Returns: whether there are more pages.
     public func step(pages: Int32) throws(SQLiteError) -> Bool {
         source.confinement.check()
-        // The copy is live until it is finished; nil is answered with an error.
+        // The pointer is valid until the copy is finished; SQLite returns an error for nil.
         let status = unsafe sqlite3_backup_step(pointer, pages)
         guard status != SQLITE_DONE else { return false }
         guard status == SQLITE_OK else { throw failure(status) }
         return true
     }
 
-    /// Pages of the source, and those of them that are not copied yet, as of the last step.
+    /// The number of pages of the source, and of those not copied yet, after the last step.
     public var progress: (pageCount: Int, remaining: Int) {
-        // The copy is live until it is finished.
+        // The pointer is valid until the copy is finished.
         guard let pointer = unsafe pointer else { return (0, 0) }
         return unsafe (Int(sqlite3_backup_pagecount(pointer)), Int(sqlite3_backup_remaining(pointer)))
     }
 
-    /// Ends the copy; the target is whole if this succeeds after the last step.
+    /// Ends the copy; the target is complete if this succeeds after the last step.
     public func finish() throws(SQLiteError) {
         source.confinement.check()
-        // Live, and never used again.
+        // The pointer is valid here, and never used again.
         let status = unsafe sqlite3_backup_finish(pointer)
         unsafe pointer = nil
         guard status == SQLITE_OK else { throw failure(status) }
     }
 
     private func failure(_ status: Int32) -> SQLiteError {
-        // A constant text for each code; the target is open.
+        // SQLite returns a constant text for each code; the target is open.
         let message = unsafe sqlite3_errstr(status).map { unsafe String(cString: $0) } ?? ""
         return SQLiteError(
             extendedCode: status,

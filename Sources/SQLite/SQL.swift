@@ -1,13 +1,15 @@
 internal import Synchronization
 
-/// The text of one statement, made of constants alone.
+/// The text of one statement, composed only of constants.
 ///
-/// Literals can be put into it, and other texts of this type; nothing that is only known at run time can, so that a value
-/// has no way into a statement but a parameter.
+/// Interpolations may be literals and other texts of this type. Text from run time cannot be interpolated, so
+/// that a value can enter a statement only as a parameter.
 ///
-/// Safe to use, because the bytes are constant and never freed: they belong to the program's literals or to ``Composed``.
+/// Safe to use, because the bytes are constant and never freed: they belong to literals of the program or to
+/// ``Composed``.
 @safe public struct SQL: Hashable, Sendable {
-    /// Equal for equal texts that were composed, and for one literal; what statements are remembered by.
+    /// The address of the text, by which statements are cached; equal for equal composed texts, and for one
+    /// literal.
     let address: UInt
     private let byteCount: Int
 
@@ -17,7 +19,7 @@ internal import Synchronization
     }
 
     var bytes: UnsafeBufferPointer<UInt8> {
-        // `byteCount` bytes lie at the address for as long as the process runs.
+        // The address has `byteCount` bytes until the process ends.
         unsafe UnsafeBufferPointer(start: UnsafePointer(bitPattern: address), count: byteCount)
     }
 }
@@ -25,7 +27,7 @@ internal import Synchronization
 extension SQL: ExpressibleByStringInterpolation {
     public init(stringLiteral text: StaticString) {
         precondition(text.hasPointerRepresentation, "SQL is longer than one character")
-        // Only the number is used; a literal's bytes are valid for ever.
+        // Only the number is used; the bytes of a literal are valid until the process ends.
         self.init(address: UInt(bitPattern: unsafe text.utf8Start), byteCount: text.utf8CodeUnitCount)
     }
 
@@ -33,7 +35,7 @@ extension SQL: ExpressibleByStringInterpolation {
         self = Composed.text(of: stringInterpolation.bytes)
     }
 
-    /// Texts that were put together from literals.
+    /// Composes texts from literals.
     public struct StringInterpolation: StringInterpolationProtocol {
         fileprivate var bytes: [UInt8] = []
 
@@ -42,23 +44,22 @@ extension SQL: ExpressibleByStringInterpolation {
         }
 
         public mutating func appendLiteral(_ literal: StaticString) {
-            // The bytes of a literal are valid for the length of the call.
+            // The bytes of a literal are valid during the call.
             literal.withUTF8Buffer { literal in unsafe bytes.append(contentsOf: literal) }
         }
 
-        public mutating func appendInterpolation(_ literal: StaticString) {
-            appendLiteral(literal)
-        }
+        public mutating func appendInterpolation(_ literal: StaticString) { appendLiteral(literal) }
 
         public mutating func appendInterpolation(_ text: SQL) {
-            // The bytes are valid for ever.
+            // The bytes are valid until the process ends.
             unsafe bytes.append(contentsOf: text.bytes)
         }
     }
 
     /// The composed texts of the process.
     ///
-    /// Each is stored once and for good, as if it were a literal: a statement that is composed anew has its former address.
+    /// Each is stored once and never freed, like a literal, so that a text that is composed again has the
+    /// same address.
     private enum Composed {
         private static let texts = Mutex<[[UInt8]: SQL]>([:])
 
@@ -66,7 +67,7 @@ extension SQL: ExpressibleByStringInterpolation {
             texts.withLock { texts in
                 if let known = texts[bytes] { return known }
                 let start = UnsafeMutablePointer<UInt8>.allocate(capacity: bytes.count)
-                // There is room for all of them, and they are initialised before anything reads them.
+                // The memory has room for all bytes, and is initialised before it is read.
                 unsafe start.initialize(from: bytes, count: bytes.count)
                 let text = SQL(address: UInt(bitPattern: start), byteCount: bytes.count)
                 texts[bytes] = text
@@ -78,7 +79,7 @@ extension SQL: ExpressibleByStringInterpolation {
 
 extension SQL: CustomStringConvertible {
     public var description: String {
-        // The bytes are valid for ever.
+        // The bytes are valid until the process ends.
         unsafe String(decoding: bytes, as: UTF8.self)
     }
 }

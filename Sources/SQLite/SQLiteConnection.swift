@@ -1,31 +1,32 @@
 internal import CSQLite
+import Glibc
 
 /// One connection to a database file.
 ///
-/// Belongs to the thread that uses it first.
+/// It belongs to the thread that uses it first.
 ///
-/// Safe to use, because the pointers are live from `init` to `deinit`.
+/// Safe to use, because the pointers are valid from `init` to `deinit`.
 @safe public final class SQLiteConnection {
     public enum Access: Sendable {
         case readOnly
         case readWrite
-        /// Reading a file that nobody changes meanwhile: without locks, and without files beside it.
+        /// Reads a file that no process changes meanwhile, without locks and without additional files.
         case immutable
     }
 
     let pointer: OpaquePointer
     let confinement = ThreadConfinement()
-    /// Compiled statements by the address of their text: a constant has one address for ever.
+    /// Compiled statements by the address of their text; the address of a constant never changes.
     private var statements: [UInt: Statement] = [:]
-    /// Written by SQLite after each commit of this connection, see ``logPageCount``.
+    /// The value of ``logPageCount``, which SQLite writes after each commit of this connection.
     private let logPages: UnsafeMutablePointer<Int32>
 
-    /// Once in the process, before its first connection.
+    /// Runs once in the process, before its first connection.
     private static let setUp: Void = afterlink_stop_counting_memory()
 
     /// Opens a file that exists.
     ///
-    /// No component of the path may be a symbolic link. `busyMilliseconds` is how long to wait for the locks of
+    /// No component of the path may be a symbolic link. `busyMilliseconds` is the time to wait for locks of
     /// other connections.
     public init(path: String, access: Access, busyMilliseconds: Int32) throws(SQLiteError) {
         Self.setUp
@@ -35,11 +36,11 @@ internal import CSQLite
             | (access == .immutable ? SQLITE_OPEN_URI : 0)
         let name = access == .immutable ? Self.immutableURI(path) : path
         var opened: OpaquePointer?
-        // The path is valid for the length of the call; SQLite stores a connection even where it fails.
+        // The path is valid during the call; SQLite returns a connection even if it fails.
         let status = unsafe sqlite3_open_v2(name, &opened, flags, nil)
         guard status == SQLITE_OK, let pointer = unsafe opened else {
             let error = unsafe SQLiteError(status, on: opened, context: "opening the database")
-            // The failed connection is closed once and never used again; nil is allowed.
+            // The failed connection is closed once and not used again; nil is allowed.
             unsafe sqlite3_close_v2(opened)
             throw error
         }
@@ -49,8 +50,8 @@ internal import CSQLite
         // The connection is open.
         unsafe sqlite3_busy_timeout(pointer, busyMilliseconds)
         if access == .readWrite {
-            // The cell outlives the connection: it is freed in `deinit`, after the close. A connection that
-            // waits for its last statement makes no more commits.
+            // The cell is freed in `deinit` after the connection is closed. A closed connection that still
+            // waits for its last statement commits nothing.
             unsafe afterlink_watch_wal(pointer, logPages)
         }
         // The connection is open.
@@ -59,19 +60,19 @@ internal import CSQLite
         try check(unsafe afterlink_keep_plans(pointer), "keeping plans whatever is bound")
     }
 
-    /// A database of this connection's own, in memory and beyond some pages in a file that nobody sees.
+    /// Opens a private temporary database, in memory, and beyond some pages in an unlinked file.
     public static func temporary() throws(SQLiteError) -> SQLiteConnection {
         try SQLiteConnection(path: "", access: .readWrite, busyMilliseconds: 0)
     }
 
     deinit {
         statements = [:]
-        // The connection was opened in `init` and is used no more.
+        // The connection was opened in `init` and is not used again.
         unsafe sqlite3_close_v2(pointer)
         unsafe logPages.deallocate()
     }
 
-    /// The compiled form of `sql`, kept for as long as the connection.
+    /// Returns the compiled form of `sql`, which the connection caches until it closes.
     public func statement(_ sql: SQL) throws(SQLiteError) -> Statement {
         if let statement = statements[sql.address] { return statement }
         let statement = try prepare(sql)
@@ -79,13 +80,13 @@ internal import CSQLite
         return statement
     }
 
-    /// A statement of the caller's own.
+    /// Returns a new statement, which belongs to the caller.
     public func prepare(_ sql: SQL) throws(SQLiteError) -> Statement {
-        // The bytes of a constant are valid for ever.
+        // The bytes of a constant are valid until the process ends.
         unsafe try Statement(sql.bytes, on: pointer, confinement: confinement)
     }
 
-    /// The path as a URI (sqlite.org/uri.html), with a promise that the file does not change.
+    /// Returns the path as a URI (sqlite.org/uri.html), with the promise that the file does not change.
     private static func immutableURI(_ path: String) -> String {
         var uri = "file:"
         for character in path {
@@ -99,7 +100,7 @@ internal import CSQLite
         return uri + "?immutable=1"
     }
 
-    /// A statement of the caller's own, from text that is made at run time: for programs that measure and inspect.
+    /// Returns a new statement from a text of run time, for programs that measure and inspect.
     package func prepare(text: String) throws(SQLiteError) -> Statement {
         try prepare(bytes: Array(text.utf8))
     }
@@ -107,7 +108,7 @@ internal import CSQLite
     private func prepare(bytes: [UInt8]) throws(SQLiteError) -> Statement {
         let result = unsafe bytes.withUnsafeBufferPointer { bytes in
             Result { () throws(SQLiteError) in
-                // The bytes are valid for the length of the call.
+                // The bytes are valid during the call.
                 unsafe try Statement(bytes, on: pointer, confinement: confinement)
             }
         }
@@ -117,27 +118,27 @@ internal import CSQLite
     /// Runs the statements of a text that was fixed at build time, such as a migration, without values.
     public func execute(_ script: String) throws(SQLiteError) {
         confinement.check()
-        // The text is valid for the length of the call, and no callback and no message is asked for.
+        // The text is valid during the call, which gets neither a callback nor a pointer for a message.
         try check(unsafe sqlite3_exec(pointer, script, nil, nil, nil), "running a script")
     }
 
-    /// Rows that the last finished statement inserted, changed or deleted.
+    /// The number of rows that the last finished statement inserted, changed or deleted.
     public var changeCount: Int64 {
         // The connection is open.
         unsafe sqlite3_changes64(pointer)
     }
 
-    /// Rows inserted, changed or deleted since the connection was opened.
+    /// The number of rows that were inserted, changed or deleted since the connection was opened.
     public var totalChangeCount: Int64 {
         // The connection is open.
         unsafe sqlite3_total_changes64(pointer)
     }
 
-    /// Steps of SQLite's virtual machine that the statements that are still there have taken: what reading cost, without a
+    /// The number of steps of SQLite's virtual machine by all open statements: a measure of work without a
     /// clock.
     package var stepCount: Int {
         var count = 0
-        // The connection is open, and so are its statements, which it lists; 0 leaves their counts as they are.
+        // The connection is open, and so are the statements that it lists; 0 does not reset their counts.
         var statement = unsafe sqlite3_next_stmt(pointer, nil)
         while let current = unsafe statement {
             count += Int(unsafe sqlite3_stmt_status(current, SQLITE_STMTSTATUS_VM_STEP, 0))
@@ -146,32 +147,30 @@ internal import CSQLite
         return count
     }
 
-    /// Pages in the write-ahead log after this connection's last commit.
+    /// The number of pages in the write-ahead log after this connection's last commit.
     public var logPageCount: Int {
         // SQLite writes the cell only within calls on this connection, which belongs to this thread.
         Int(unsafe logPages.pointee)
     }
 
-    /// Whether the file could be opened for reading only, though more was asked for.
+    /// Whether the file could be opened only for reading, although writing was requested.
     public var isReadOnly: Bool {
-        // The connection is open, and "main" is its first database.
+        // The connection is open, and "main" is its main database.
         unsafe sqlite3_db_readonly(pointer, "main") == 1
     }
 
     /// Whether a transaction is open.
     ///
-    /// An error may have ended it (sqlite.org/lang_transaction.html, 3).
+    /// An error may have ended a transaction (sqlite.org/lang_transaction.html, 3).
     public var isInTransaction: Bool {
         // The connection is open.
         unsafe sqlite3_get_autocommit(pointer) == 0
     }
 
-    /// Lets another thread take over.
+    /// Releases the connection, so that another thread may use it.
     ///
-    /// The caller sees to it that both do not use it at once.
-    public func handOver() {
-        confinement.release()
-    }
+    /// The caller ensures that both threads do not use it at the same time.
+    public func handOver() { confinement.release() }
 
     /// Whether the last connection that closes copies the write-ahead log into the database first.
     public func setCheckpointOnClose(_ isOn: Bool) throws(SQLiteError) {
@@ -179,38 +178,38 @@ internal import CSQLite
         try check(unsafe afterlink_set_checkpoint_on_close(pointer, isOn ? 1 : 0), "setting up the close")
     }
 
-    /// What a checkpoint found and did.
+    /// The result of a checkpoint.
     public struct Checkpoint: Equatable, Sendable {
-        /// Pages in the log.
+        /// The number of pages in the log.
         public let logPages: Int
-        /// Those of them that are in the database as well.
+        /// The number of these pages that are also in the database.
         public let copiedPages: Int
-        /// Whether somebody was in the way.
+        /// Whether another connection prevented a complete checkpoint.
         public let isBlocked: Bool
     }
 
     public enum CheckpointMode: Sendable {
-        /// Copies what it can without waiting for anybody.
+        /// Copies as many pages as possible without waiting for other connections.
         case passive
-        /// Waits for writers and readers, copies all, and cuts the log to nothing.
+        /// Waits for writers and readers, copies all pages, and truncates the log.
         case truncate
     }
 
     /// Copies the write-ahead log into the database.
     ///
-    /// - Throws: what the disk did; the next checkpoint then copies the whole log anew.
+    /// - Throws: an error of the disk; the next checkpoint then copies the whole log again.
     public func checkpoint(_ mode: CheckpointMode) throws(SQLiteError) -> Checkpoint {
         confinement.check()
         var logPages: Int32 = 0
         var copiedPages: Int32 = 0
         let code = mode == .passive ? SQLITE_CHECKPOINT_PASSIVE : SQLITE_CHECKPOINT_TRUNCATE
-        // The connection is open and both numbers outlive the call.
+        // The connection is open, and both numbers are valid during the call.
         let status = unsafe sqlite3_wal_checkpoint_v2(pointer, nil, code, &logPages, &copiedPages)
         if ResultCode(status) != .busy {
             do throws(SQLiteError) {
                 try check(status, "copying the log into the database")
             } catch {
-                // The connection is open. Where this fails too, the database's disk fails as a whole.
+                // The connection is open. If this fails too, the disk of the database is unusable.
                 _ = unsafe afterlink_copy_log_anew(pointer)
                 throw error
             }
@@ -225,5 +224,36 @@ internal import CSQLite
     private func check(_ status: Int32, _ context: String) throws(SQLiteError) {
         guard status != SQLITE_OK else { return }
         throw unsafe SQLiteError(status, on: pointer, context: context)
+    }
+}
+
+/// Traps when an object of one thread is used on another.
+///
+/// SQLite connections are opened without a mutex (sqlite.org/threadsafe.html, "multi-thread"), so that two
+/// threads on one connection would corrupt its memory.
+final class ThreadConfinement {
+    private var owner: pthread_t?
+
+    /// Traps unless the current thread owns the object; the first thread that calls this becomes the owner.
+    @inline(__always)
+    func check() {
+        let current = pthread_self()
+        guard owner != current else { return }
+        precondition(owner == nil, "a connection is used by the thread that used it first, and by no other")
+        owner = current
+    }
+
+    /// Releases the object, so that another thread may become its owner.
+    ///
+    /// The caller ensures that both threads do not use it at the same time.
+    func release() { owner = nil }
+}
+
+/// The SQLite library that this process uses.
+public enum SQLiteLibrary {
+    /// The version, such as `3.40.1`.
+    public static var version: String {
+        // SQLite returns a constant text.
+        unsafe String(cString: sqlite3_libversion())
     }
 }

@@ -1,25 +1,20 @@
 internal import CSQLite
 
-/// Why SQLite could not do what it was asked.
+/// An error of an SQLite call.
 ///
-/// Never holds bound values.
+/// It never contains bound values.
 public struct SQLiteError: Error, Equatable, Sendable {
     public let code: ResultCode
     /// The code with its detail (`SQLITE_IOERR_FSYNC`).
     public let extendedCode: Int32
-    /// The operating system's error number, where there was one; else 0.
+    /// The operating system's error number; 0 if there is none.
     public let systemError: Int32
-    /// SQLite's own words.
+    /// SQLite's message.
     public let message: String
-    /// What was being done.
+    /// The operation that failed.
     public let context: String
 
-    public init(
-        extendedCode: Int32,
-        systemError: Int32 = 0,
-        message: String,
-        context: String
-    ) {
+    public init(extendedCode: Int32, systemError: Int32 = 0, message: String, context: String) {
         code = ResultCode(extendedCode)
         self.extendedCode = extendedCode
         self.systemError = systemError
@@ -27,7 +22,7 @@ public struct SQLiteError: Error, Equatable, Sendable {
         self.context = context
     }
 
-    /// Whether a unique index or primary key refused the row.
+    /// Whether a unique index or a primary key rejected the row.
     public var isUniqueViolation: Bool {
         extendedCode == afterlink_constraint_unique || extendedCode == afterlink_constraint_primary_key
             || extendedCode == afterlink_constraint_rowid
@@ -35,25 +30,49 @@ public struct SQLiteError: Error, Equatable, Sendable {
 }
 
 extension SQLiteError {
-    /// The error that `connection` reports for its last call.
+    /// Creates the error that `connection` reports for its last call.
     init(_ status: Int32, on connection: OpaquePointer?, context: String) {
-        // The connection is open, or nil, which both functions answer with "out of memory".
+        // The connection is open or nil, for which SQLite returns "out of memory".
         let message = unsafe sqlite3_errmsg(connection)
-        // SQLite keeps the text, which ends in a zero, until the next call on the connection.
+        // The text ends with a zero, and is valid until the next call on the connection.
         let text = unsafe message.map { unsafe String(cString: $0) } ?? ""
-        // Only reads a field of the open connection.
+        // The call only reads a field of the open connection.
         let systemError = unsafe connection.map { unsafe sqlite3_system_errno($0) } ?? 0
         self.init(extendedCode: status, systemError: systemError, message: text, context: context)
     }
 }
 
 extension SQLiteError {
-    /// What is stored cannot have been written by this program.
+    /// Returns the error for a stored value that this program cannot have written.
     public static func damaged(_ context: String) -> SQLiteError {
         SQLiteError(
             extendedCode: SQLITE_CORRUPT,
-            message: "a stored value is none that this program writes",
+            message: "this program never writes the stored value",
             context: context
         )
     }
+}
+
+/// A primary result code of SQLite (sqlite.org/rescode.html).
+public struct ResultCode: Hashable, Sendable {
+    public let rawValue: Int32
+
+    /// Creates the primary code of any code, including extended ones.
+    public init(_ code: Int32) { rawValue = code & 0xff }
+
+    /// The SQL or its use is wrong.
+    public static let error = ResultCode(SQLITE_ERROR)
+    /// Another connection has the lock.
+    public static let busy = ResultCode(SQLITE_BUSY)
+    public static let locked = ResultCode(SQLITE_LOCKED)
+    public static let outOfMemory = ResultCode(SQLITE_NOMEM)
+    public static let readOnly = ResultCode(SQLITE_READONLY)
+    public static let interrupted = ResultCode(SQLITE_INTERRUPT)
+    public static let inputOutput = ResultCode(SQLITE_IOERR)
+    public static let corrupt = ResultCode(SQLITE_CORRUPT)
+    /// The disk is full, or the database has reached its size limit.
+    public static let full = ResultCode(SQLITE_FULL)
+    public static let cannotOpen = ResultCode(SQLITE_CANTOPEN)
+    public static let constraint = ResultCode(SQLITE_CONSTRAINT)
+    public static let notADatabase = ResultCode(SQLITE_NOTADB)
 }

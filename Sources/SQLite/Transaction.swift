@@ -1,9 +1,9 @@
 /// Transactions and savepoints (sqlite.org/lang_transaction.html, lang_savepoint.html).
 extension SQLiteConnection {
     public enum TransactionKind: Sendable {
-        /// Takes its snapshot with the first read.
+        /// Starts its snapshot at the first read.
         case deferred
-        /// Takes the write lock at once, so that nothing it reads can change before it writes.
+        /// Takes the write lock at once, so that no row that it reads can change before it writes.
         case immediate
     }
 
@@ -14,33 +14,27 @@ extension SQLiteConnection {
         }
     }
 
-    public func commit() throws(SQLiteError) {
-        try statement("COMMIT").run()
-    }
+    public func commit() throws(SQLiteError) { try statement("COMMIT").run() }
 
-    /// Undoes the open transaction, if there still is one.
+    /// Undoes the open transaction, if an error has not ended it.
     public func rollback() throws(SQLiteError) {
         guard isInTransaction else { return }
         try statement("ROLLBACK").run()
     }
 
-    /// Marks a point within the open transaction that ``rollbackToSavepoint()`` returns to.
-    public func savepoint() throws(SQLiteError) {
-        try statement("SAVEPOINT request").run()
-    }
+    /// Starts a savepoint within the open transaction, to which ``rollbackToSavepoint()`` returns.
+    public func savepoint() throws(SQLiteError) { try statement("SAVEPOINT request").run() }
 
-    /// Keeps what was done since ``savepoint()``, as part of the transaction.
-    public func releaseSavepoint() throws(SQLiteError) {
-        try statement("RELEASE request").run()
-    }
+    /// Makes the changes since ``savepoint()`` part of the transaction.
+    public func releaseSavepoint() throws(SQLiteError) { try statement("RELEASE request").run() }
 
-    /// Undoes what was done since ``savepoint()``, and forgets the point.
+    /// Undoes the changes since ``savepoint()``, and removes the savepoint.
     public func rollbackToSavepoint() throws(SQLiteError) {
         try statement("ROLLBACK TO request").run()
         try statement("RELEASE request").run()
     }
 
-    /// Runs `body` in a transaction, which is committed when it returns and undone when it throws.
+    /// Runs `body` in a transaction; commits if it returns, and rolls back if it throws.
     public func transaction<Result>(
         _ kind: TransactionKind,
         _ body: () throws(SQLiteError) -> Result
@@ -51,7 +45,7 @@ extension SQLiteConnection {
             try commit()
             return result
         } catch {
-            // The first error is the one to tell; the rollback can only fail where SQLite did it already.
+            // Report the first error; the rollback can fail only if SQLite has already rolled back.
             try? rollback()
             throw error
         }

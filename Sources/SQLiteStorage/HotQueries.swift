@@ -15,19 +15,10 @@ package enum HotQueries {
             self.sql = sql
             self.plan = plan
         }
-
-        @_disfavoredOverload
-        init(name: String, sql: StaticString, plan: [String]) {
-            self.init(name: name, sql: SQL(stringLiteral: sql), plan: plan)
-        }
     }
 
     private static func query(_ name: String, _ sql: SQL, _ plan: String...) -> Query {
         Query(name: name, sql: sql, plan: plan)
-    }
-
-    private static func query(_ name: String, _ sql: StaticString, _ plan: String...) -> Query {
-        Query(name: name, sql: SQL(stringLiteral: sql), plan: plan)
     }
 
     private static let spanPlan =
@@ -78,10 +69,14 @@ package enum HotQueries {
         ),
         query(
             "click that was named",
-            ClickRows.byIdentifier,
+            SQLiteReader.clickByIdentifier,
             "SEARCH clicks USING INTEGER PRIMARY KEY (rowid=?)"
         ),
-        query("claim by click", ClaimRows.byClick, "SEARCH claims USING INTEGER PRIMARY KEY (rowid=?)"),
+        query(
+            "claim by click",
+            SQLiteReader.claimOfClick,
+            "SEARCH claims USING INTEGER PRIMARY KEY (rowid=?)"
+        ),
         query(
             "newest click of a destination",
             ClaimSQL.newestOfDestination,
@@ -102,22 +97,26 @@ package enum HotQueries {
             "SEARCH learnt_counters USING PRIMARY KEY (scope=? AND family=? AND key=?)"
         ),
         query("claim of a click", RecordSQL.findClaim, "SEARCH claims USING INTEGER PRIMARY KEY (rowid=?)"),
-        query("click by identifier", ClickRows.byNumber, "SEARCH clicks USING INTEGER PRIMARY KEY (rowid=?)"),
+        query(
+            "click by identifier",
+            SQLiteReader.clickByNumber,
+            "SEARCH clicks USING INTEGER PRIMARY KEY (rowid=?)"
+        ),
         query(
             "claim of an installation",
-            ClaimRows.byInstall,
+            SQLiteReader.claimOfInstall,
             "SEARCH claims USING INDEX claims_by_install (scope=? AND install=?)",
             "SEARCH clicks USING INTEGER PRIMARY KEY (rowid=?)"
         ),
         query(
             "claim of a caller",
-            ClaimRows.byCaller,
+            SQLiteReader.claimOfCaller,
             "SEARCH closed USING PRIMARY KEY (scope=? AND hash=? AND state=? AND since>? AND since<?)",
             "SEARCH claims USING INTEGER PRIMARY KEY (rowid=?)"
         ),
         query(
             "undelivered claim",
-            ClaimRows.undelivered,
+            SQLiteReader.undeliveredClaim,
             "SEARCH claims USING INDEX undelivered_claims (scope=? AND hash=?)",
             "SEARCH clicks USING INTEGER PRIMARY KEY (rowid=?)",
             "USE TEMP B-TREE FOR ORDER BY"
@@ -263,7 +262,7 @@ package enum HotQueries {
         ),
         query(
             "report on collisions",
-            CollisionRows.figures,
+            SQLiteReader.collisionFigures,
             "SEARCH figures USING PRIMARY KEY (scope=? AND report=?)"
         ),
         query(
@@ -279,12 +278,17 @@ package enum HotQueries {
             "SEARCH link_counts USING PRIMARY KEY (link=? AND variant=?)"
         ),
         query("identifier of a link", LinkSQL.idOfNumber, "SEARCH links USING INTEGER PRIMARY KEY (rowid=?)"),
-        query("counts of a dimension", CountRows.sums, Self.rangePlan, "USE TEMP B-TREE FOR GROUP BY"),
-        query("series", CountRows.series, Self.rangePlan),
-        query("spans with counts", CountRows.periods, Self.rangePlan),
-        query("names of a span", CountRows.values, Self.spanPlan),
-        query("top campaigns", CountRows.top, Self.rankPlan),
-        query("campaigns of a day", CountRows.campaigns, Self.rankPlan),
+        query(
+            "counts of a dimension",
+            SQLiteReader.sumsOfCounts,
+            Self.rangePlan,
+            "USE TEMP B-TREE FOR GROUP BY"
+        ),
+        query("series", SQLiteReader.countSeries, Self.rangePlan),
+        query("spans with counts", SQLiteReader.countedPeriods, Self.rangePlan),
+        query("names of a span", SQLiteReader.countedValues, Self.spanPlan),
+        query("top campaigns", SQLiteReader.topCampaigns, Self.rankPlan),
+        query("campaigns of a day", SQLiteReader.countedCampaigns, Self.rankPlan),
         query(
             "first counted day",
             CompactionSQL.firstDay,
@@ -330,12 +334,12 @@ package enum HotQueries {
         ),
         query(
             "live seconds",
-            LiveClicks.sumOfSeconds,
+            SQLiteReader.liveClicksBySecond,
             "SEARCH live_clicks USING PRIMARY KEY (scope=? AND span=? AND"
         ),
         query(
             "live hours",
-            LiveClicks.sumOfHours,
+            SQLiteReader.liveClicksByHour,
             "SEARCH live_clicks USING PRIMARY KEY (scope=? AND span=? AND"
         ),
     ]

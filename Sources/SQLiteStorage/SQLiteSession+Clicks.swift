@@ -31,9 +31,9 @@ extension SQLiteSession: ClickStore {
         guard try !isSurelyUnknown(check) else { return CheckView(reason: .noClick) }
         if shared.learnt.isAtOnce { try await learnAtOnce(scope, at: check.at) }
         let shared = shared
-        return try read { connection throws(SQLiteError) in
+        return try read { reader throws(SQLiteError) in
             let snapshot = SnapshotReader(
-                connection: connection,
+                reader: reader,
                 scope: scope,
                 now: check.at,
                 ledger: shared.ledger,
@@ -56,8 +56,8 @@ extension SQLiteSession: ClickStore {
         }
         let slices = shared.makeLearningWrites()
         if !slices.isEmpty { try await write(.learning(.add(slices))) }
-        _ = try read { connection throws(SQLiteError) in
-            try learnt.reload(scope, at: moment, on: connection)
+        _ = try read { reader throws(SQLiteError) in
+            try learnt.reload(scope, at: moment, by: reader)
         }
     }
 
@@ -93,9 +93,9 @@ extension SQLiteSession: ClickStore {
     private func newest(_ count: Int, of destination: CreditedDestination, _ scope: Scope, _ check: Check)
         throws(StoreError) -> [ClickID]
     {
-        try read { connection throws(SQLiteError) in
+        try read { reader throws(SQLiteError) in
             for key in check.ladder.fingerprints {
-                let found = try connection.statement(ClaimSQL.newestOfDestination).all(
+                let found = try reader.connection.statement(ClaimSQL.newestOfDestination).all(
                     scope.number,
                     key.index,
                     key.rest,

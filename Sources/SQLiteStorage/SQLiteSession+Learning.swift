@@ -7,8 +7,8 @@ extension SQLiteSession: LearningStore {
         -> MatchingModel
     {
         guard let scope = try scope(of: app, isTest: isTest) else { return .fresh(at: moment) }
-        return try read { connection throws(SQLiteError) in
-            try LearntRows.model(of: scope, at: moment, on: connection)
+        return try read { reader throws(SQLiteError) in
+            try reader.model(of: scope, at: moment)
         }
     }
 

@@ -14,8 +14,8 @@ extension SQLiteSession: StatsStore {
             guard let scope = try scope(of: id, isTest: query.isTest) else { continue }
             apps.append(StatisticsReader.CountedApp(id: id, scope: scope))
         }
-        var report = try read { connection throws(SQLiteError) in
-            try StatisticsReader(connection: connection, query: query, apps: apps).report(at: now)
+        var report = try read { reader throws(SQLiteError) in
+            try StatisticsReader(reader: reader, query: query, apps: apps).report(at: now)
         }
         report.writeAheadLogBytes = logByteCount
         return report
@@ -33,7 +33,7 @@ extension SQLiteSession: StatsStore {
         var census = CollisionCensus(of: [CollisionCensus.Place(scope: scope, window: window)])
         var isMore = true
         while isMore {
-            isMore = try read { connection throws(SQLiteError) in try census.runSlice(on: connection) }
+            isMore = try read { reader throws(SQLiteError) in try census.runSlice(on: reader.connection) }
             // A serving process must be able to begin its log anew.
             endTurn()
             progress(census.progress)

@@ -92,7 +92,7 @@ public final class SQLiteSession {
     }
 
     /// Reads in a snapshot that holds every commit that anybody was told of.
-    func read<Result>(_ body: (SQLiteConnection) throws(SQLiteError) -> Result) throws(StoreError) -> Result {
+    func read<Result>(_ body: (SQLiteReader) throws(SQLiteError) -> Result) throws(StoreError) -> Result {
         do throws(SQLiteError) {
             let connection = try openConnection()
             // Asked before the snapshot is taken: a commit between the two is in the snapshot as well.
@@ -102,7 +102,7 @@ public final class SQLiteSession {
                 try connection.begin(.deferred)
                 snapshotCommit = commit
             }
-            let result = try body(connection)
+            let result = try body(SQLiteReader(connection: connection))
             shared.failures.noteSuccess(of: .reading, at: MonotonicTime.now().nanoseconds)
             return result
         } catch {
@@ -138,8 +138,8 @@ public final class SQLiteSession {
     private func trueFilter() throws(StoreError) -> FingerprintFilter? {
         let before = shared.filters.withLock { $0 }
         guard let filter = before.current else { return nil }
-        let newest = try read { connection throws(SQLiteError) in
-            try connection.integer(FilterSQL.newestClick)
+        let newest = try read { reader throws(SQLiteError) in
+            try reader.connection.integer(FilterSQL.newestClick)
         }
         let after = shared.filters.withLock { $0 }
         guard newest <= after.covered else {
@@ -176,8 +176,8 @@ public final class SQLiteSession {
 
     func scope(of app: AppID, isTest: Bool) throws(StoreError) -> Scope? {
         if let scope = apps.known(app, isTest: isTest) { return scope }
-        return try read { connection throws(SQLiteError) in
-            try apps.scope(of: app, isTest: isTest, on: connection)
+        return try read { reader throws(SQLiteError) in
+            try apps.scope(of: app, isTest: isTest, find: reader.number)
         }
     }
 
@@ -196,7 +196,7 @@ public final class SQLiteSession {
         }
         // Another process's commit moves no counter of ours: only a new snapshot shows it.
         endSnapshot()
-        let latest = try read { connection throws(SQLiteError) in try cache.current(on: connection) }
+        let latest = try read { reader throws(SQLiteError) in try cache.current(by: reader) }
         if latest.version != directorySnapshot.version { directorySnapshot = latest.copy() }
         seenDirectoryChanges = changes
         directoryIsDueAt = now + Self.directoryNanoseconds

@@ -37,16 +37,16 @@ public final class SQLiteStore: Sendable {
             self.opening = opening
             let connection = try opening.openAccepted()
             directory = try opening.translated { () throws(SQLiteError) in
-                try DirectoryCache(reading: connection)
+                try DirectoryCache(reading: SQLiteReader(connection: connection))
             }
             return
         }
         let (connection, isNew) = try opening.open()
         let (context, directory) = try opening.translated { () throws(SQLiteError) in
-            shared.startClock(lastSettled: try JobRows.lastSettled(on: connection))
+            shared.startClock(lastSettled: try SQLiteReader(connection: connection).lastSettled())
             return (
                 try WriteContext(connection: connection, shared: shared),
-                try DirectoryCache(reading: connection)
+                try DirectoryCache(reading: SQLiteReader(connection: connection))
             )
         }
         self.isNew = isNew

@@ -1,19 +1,107 @@
-/// A value behind a lock, and a way to wait for it to change.
+#if canImport(Darwin)
+internal import Darwin
+#else
+internal import Glibc
+#endif
+
+/// The system's mutex with a condition, which protects the state of a ``ConditionLock``.
 ///
-/// `Synchronization.Mutex` has no condition to wait on, which the writer needs to sleep when there is nothing to
-/// write; and the thread sanitizer, which does not see the futex in it, sees this lock.
+/// Sendable, because mutexes and conditions may be shared between threads, and their addresses are fixed from
+/// `init` to `deinit`.
+@safe public final class SystemLock: @unchecked Sendable {
+    private let mutex: UnsafeMutablePointer<pthread_mutex_t>
+    private let changed: UnsafeMutablePointer<pthread_cond_t>
+
+    public init() {
+        unsafe mutex = .allocate(capacity: 1)
+        unsafe changed = .allocate(capacity: 1)
+        // Initialises memory that this object owns; nil means the default kind of lock.
+        unsafe pthread_mutex_init(mutex, nil)
+        #if canImport(Darwin)
+        // As above; waits are relative on Darwin, so that they do not depend on a clock that can be set.
+        unsafe pthread_cond_init(changed, nil)
+        #else
+        var attributes = pthread_condattr_t()
+        // The attributes are valid during the calls; deadlines use the monotonic clock.
+        unsafe pthread_condattr_init(&attributes)
+        unsafe pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
+        unsafe pthread_cond_init(changed, &attributes)
+        // Initialised above.
+        unsafe pthread_condattr_destroy(&attributes)
+        #endif
+    }
+
+    deinit {
+        // No thread can hold the lock or wait, because both would keep this object alive.
+        unsafe pthread_cond_destroy(changed)
+        unsafe pthread_mutex_destroy(mutex)
+        unsafe changed.deallocate()
+        unsafe mutex.deallocate()
+    }
+
+    public func lock() {
+        // The memory was initialised in `init`.
+        unsafe pthread_mutex_lock(mutex)
+    }
+
+    public func unlock() {
+        // The mutex was initialised in `init`, and this thread holds it.
+        unsafe pthread_mutex_unlock(mutex)
+    }
+
+    /// Releases the lock, which this thread must hold, waits for a change, and takes the lock again.
+    ///
+    /// - Parameter deadline: in nanoseconds of the monotonic clock; nil for no deadline.
+    /// - Returns: false if the deadline has passed.
+    public func waitForChange(until deadline: UInt64?) -> Bool {
+        guard let deadline else {
+            // This thread holds the lock, as the call requires.
+            unsafe pthread_cond_wait(changed, mutex)
+            return true
+        }
+        #if canImport(Darwin)
+        let now = MonotonicTime.now().nanoseconds
+        var limit = timespec(nanoseconds: deadline > now ? deadline - now : 0)
+        // As above.
+        return unsafe pthread_cond_timedwait_relative_np(changed, mutex, &limit) != ETIMEDOUT
+        #else
+        var limit = timespec(nanoseconds: deadline)
+        // As above.
+        return unsafe pthread_cond_timedwait(changed, mutex, &limit) != ETIMEDOUT
+        #endif
+    }
+
+    public func signal() {
+        // The memory was initialised in `init`.
+        unsafe pthread_cond_signal(changed)
+    }
+
+    public func broadcast() {
+        // The memory was initialised in `init`.
+        unsafe pthread_cond_broadcast(changed)
+    }
+}
+
+extension timespec {
+    fileprivate init(nanoseconds: UInt64) {
+        self.init(tv_sec: Int(nanoseconds / 1_000_000_000), tv_nsec: Int(nanoseconds % 1_000_000_000))
+    }
+}
+
+/// A value behind a lock, with a way to wait for changes.
 ///
-/// Sendable, because the state is only touched with the lock held.
+/// `Synchronization.Mutex` has no condition to wait on, which the writer needs to sleep until there is work.
+/// The thread sanitizer also understands this lock, but not the futex of `Mutex`.
+///
+/// Sendable, because the state is accessed only while the lock is held.
 public final class ConditionLock<State: Sendable>: @unchecked Sendable {
     @usableFromInline let lock = SystemLock()
     @usableFromInline var state: State
 
     @inlinable
-    public init(_ state: State) {
-        self.state = state
-    }
+    public init(_ state: State) { self.state = state }
 
-    /// Runs `body` alone.
+    /// Runs `body` with the lock held.
     @inlinable
     public func withLock<Result>(_ body: (inout State) -> Result) -> Result {
         lock.lock()
@@ -21,12 +109,13 @@ public final class ConditionLock<State: Sendable>: @unchecked Sendable {
         return body(&state)
     }
 
-    /// Runs `body` alone, again after each change, until it returns something or the deadline has passed.
+    /// Runs `body` with the lock held, again after each change, until it returns a value or the deadline
+    /// passes.
     ///
     /// - Parameters:
-    ///   - deadline: in nanoseconds of the monotonic clock; nil waits without end.
+    ///   - deadline: in nanoseconds of the monotonic clock; nil for no deadline.
     ///   - body: returns nil to wait for the next change.
-    /// - Returns: what `body` returned; nil when the deadline passed before that.
+    /// - Returns: the value of `body`; nil if the deadline passed first.
     @inlinable
     public func wait<Result>(until deadline: UInt64?, _ body: (inout State) -> Result?) -> Result? {
         lock.lock()
@@ -37,13 +126,13 @@ public final class ConditionLock<State: Sendable>: @unchecked Sendable {
         }
     }
 
-    /// Wakes one thread that waits.
+    /// Wakes one waiting thread.
     ///
-    /// Called without the lock held or with it.
+    /// The caller may hold the lock, but need not.
     @inlinable
     public func signal() { lock.signal() }
 
-    /// Wakes all threads that wait.
+    /// Wakes all waiting threads.
     @inlinable
     public func broadcast() { lock.broadcast() }
 }

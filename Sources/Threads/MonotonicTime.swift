@@ -6,23 +6,19 @@ internal import Glibc
 
 /// A time of `CLOCK_MONOTONIC`: for timeouts and durations, never for records.
 public struct MonotonicTime: Sendable, Hashable, Comparable {
-    /// Nanoseconds since some moment before the process started.
+    /// Nanoseconds since a fixed time before the process started.
     public let nanoseconds: UInt64
 
-    /// Creates the moment at the given number of nanoseconds of the clock.
+    /// Creates the time at the given number of nanoseconds of the clock.
     @inlinable
-    public init(nanoseconds: UInt64) {
-        self.nanoseconds = nanoseconds
-    }
+    public init(nanoseconds: UInt64) { self.nanoseconds = nanoseconds }
 
-    /// The clock's reading now.
+    /// Returns the current time of the clock.
     public static func now() -> MonotonicTime {
         var reading = timespec()
-        // The kernel fills the local value and keeps no pointer to it.
+        // The kernel fills the local value and stores no pointer to it.
         unsafe clock_gettime(CLOCK_MONOTONIC, &reading)
-        return MonotonicTime(
-            nanoseconds: UInt64(reading.tv_sec) &* 1_000_000_000 &+ UInt64(reading.tv_nsec)
-        )
+        return MonotonicTime(nanoseconds: UInt64(reading.tv_sec) &* 1_000_000_000 &+ UInt64(reading.tv_nsec))
     }
 
     @inlinable
@@ -30,18 +26,18 @@ public struct MonotonicTime: Sendable, Hashable, Comparable {
         left.nanoseconds < right.nanoseconds
     }
 
-    /// Nanoseconds from an earlier moment to this one; 0 if it is not earlier.
+    /// Returns the nanoseconds from an earlier time to this one; 0 if it is not earlier.
     @inlinable
     public func nanoseconds(since earlier: MonotonicTime) -> UInt64 {
         nanoseconds > earlier.nanoseconds ? nanoseconds - earlier.nanoseconds : 0
     }
 
-    /// This moment moved by a duration; not before the clock's zero, not after its end.
+    /// Returns this time moved by a duration, clamped to the clock's range.
     public func advanced(by duration: Duration) -> MonotonicTime {
         advanced(byNanoseconds: duration.wholeNanoseconds)
     }
 
-    /// This moment moved by a number of nanoseconds, within the clock's range.
+    /// Returns this time moved by a number of nanoseconds, clamped to the clock's range.
     @inlinable
     public func advanced(byNanoseconds distance: Int64) -> MonotonicTime {
         let (sum, overflow) =
@@ -54,7 +50,7 @@ public struct MonotonicTime: Sendable, Hashable, Comparable {
 }
 
 extension Duration {
-    /// The duration in nanoseconds, clamped to what 63 bits hold (292 years).
+    /// The duration in nanoseconds, clamped to 63 bits (292 years).
     public var wholeNanoseconds: Int64 {
         let (seconds, attoseconds) = components
         let (product, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)

@@ -5,59 +5,59 @@ internal import CLinux
 internal import Glibc
 #endif
 
-/// The system refused a thread.
+/// The error of a system that refused to create a thread.
 public struct ThreadStartError: Error, Sendable {
     /// The system's error number.
     public let systemError: Int32
 }
 
-/// A thread of the system, for work that must not hold an event loop.
+/// A thread of the system, for work that must not block an event loop.
 ///
-/// Not one of Dispatch's, which waits without end where the system refuses it.
+/// Dispatch is not used, because it waits for ever if the system refuses to create a thread.
 public struct SystemThread: Sendable {
     private final class Body: Sendable {
         let run: @Sendable () -> Void
         init(_ run: @escaping @Sendable () -> Void) { self.run = run }
     }
 
-    /// Names this thread for tools that show threads; at most 15 bytes.
+    /// Sets this thread's name in system tools; at most 15 bytes.
     public static func nameCurrent(_ name: String) {
         #if canImport(Darwin)
-        // The name is copied by the call.
+        // The call copies the name.
         _ = unsafe pthread_setname_np(name)
         #else
-        // The name is copied by the call.
+        // The call copies the name.
         _ = unsafe pthread_setname_np(pthread_self(), name)
         #endif
     }
 
-    /// Starts a thread that runs the closure once, and that nothing waits for.
+    /// Starts a thread that runs the closure once and cannot be joined.
     ///
-    /// It inherits the mask of signals.
+    /// The thread inherits the mask of signals.
     public static func start(_ body: @escaping @Sendable () -> Void) throws(ThreadStartError) {
         let handle = try create(body)
         #if canImport(Darwin)
-        // The thread was started just now, and is detached once.
+        // The thread has just been started, and is detached once.
         if let thread = unsafe pthread_t(bitPattern: handle) { unsafe pthread_detach(thread) }
         #else
         pthread_detach(handle)
         #endif
     }
 
-    /// The system's number of a new thread, which has to be detached or joined.
+    /// Creates a thread and returns its system handle, which must be detached or joined.
     fileprivate static func create(_ run: @escaping @Sendable () -> Void) throws(ThreadStartError) -> UInt {
         #if canImport(Darwin)
         var handle: pthread_t?
         #else
         var handle = pthread_t()
         #endif
-        // Balanced by the thread itself, or below when there is none.
+        // The thread releases the body, or this function does if there is no thread.
         let body = unsafe Unmanaged.passRetained(Body(run))
         let status = unsafe pthread_create(
             &handle,
             nil,
             { argument in
-                // The argument is the retained body that was given to pthread_create.
+                // The argument is the retained body that was passed to pthread_create.
                 guard let argument = unsafe argument else { return nil }
                 unsafe Unmanaged<Body>.fromOpaque(argument).takeRetainedValue().run()
                 return nil
@@ -65,7 +65,7 @@ public struct SystemThread: Sendable {
             body.toOpaque()
         )
         guard status == 0 else {
-            // No thread took it over.
+            // No thread has taken the body over.
             unsafe body.release()
             throw ThreadStartError(systemError: status)
         }
@@ -77,27 +77,27 @@ public struct SystemThread: Sendable {
     }
 }
 
-/// A thread that its starter waits for.
+/// A thread that another thread joins.
 ///
-/// Signals are for the threads of the server: this one blocks all of them, so that they do not interrupt its system
+/// It blocks all signals, which are for the threads of the server, so that they do not interrupt its system
 /// calls.
 public struct JoinableThread: Sendable {
     private let handle: UInt
 
     /// Starts a thread that ends when `run` returns.
     ///
-    /// It has to be joined.
+    /// The thread must be joined.
     public init(run: @escaping @Sendable () -> Void) throws(ThreadStartError) {
         var all = sigset_t()
         var previous = sigset_t()
-        // Both sets outlive the calls.
+        // Both sets are valid during the calls.
         unsafe sigfillset(&all)
         unsafe pthread_sigmask(SIG_BLOCK, &all, &previous)
         defer { unsafe pthread_sigmask(SIG_SETMASK, &previous, nil) }
         handle = try SystemThread.create(run)
     }
 
-    /// Waits for the thread's end; called once.
+    /// Waits for the thread's end; must be called once.
     public func join() {
         #if canImport(Darwin)
         // The thread was started joinable, and is joined once.
@@ -106,5 +106,39 @@ public struct JoinableThread: Sendable {
         // The thread was started joinable, and is joined once.
         pthread_join(handle, nil)
         #endif
+    }
+}
+
+/// A thread that runs the same work at intervals until it is stopped.
+public final class PeriodicThread: Sendable {
+    private let isStopping = ConditionLock(false)
+
+    /// - Parameters:
+    ///   - name: the name of the thread in system tools; at most 15 bytes.
+    ///   - interval: the time from the end of one run to the start of the next.
+    ///   - work: the work, whose first run starts at once; it calls `mustStop` to learn whether to return
+    ///     early.
+    /// - Throws: if the system refuses to create the thread.
+    public init(
+        _ name: String,
+        every interval: Duration,
+        _ work: @escaping @Sendable (_ mustStop: () -> Bool) -> Void
+    ) throws(ThreadStartError) {
+        // The thread keeps the object alive until ``stop()`` ends the thread.
+        try SystemThread.start { [self] in
+            SystemThread.nameCurrent(name)
+            var isDone = false
+            while !isDone {
+                work { self.isStopping.withLock { $0 } }
+                let next = MonotonicTime.now().advanced(by: interval)
+                isDone = self.isStopping.wait(until: next.nanoseconds) { $0 ? true : nil } ?? false
+            }
+        }
+    }
+
+    /// Ends the thread after its current run, without waiting for it.
+    public func stop() {
+        isStopping.withLock { $0 = true }
+        isStopping.broadcast()
     }
 }

@@ -46,7 +46,7 @@ private struct SQLiteDatabase: Database {
                     beginTurn: { session.beginTurn(with: $0) }
                 )
             },
-            health: { StoreHealth(store.health) },
+            health: { store.health },
             confirm: { checks, now throws(StoreError) in try store.confirm(serverKeys: checks, at: now) },
             isClockSettled: { store.isClockSettled },
             keyNeeds: { () throws(StoreError) in try store.keyNeeds() },

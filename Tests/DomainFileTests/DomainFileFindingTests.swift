@@ -46,9 +46,7 @@ struct FileCase: Sendable, CustomTestStringConvertible {
         _ kind: AssociationFinding.Kind,
         at place: String = #"[0]["/"]"#,
         _ components: String
-    ) -> FileCase {
-        detail(kind, at: ".components\(place)", #""components":[\#(components)]"#)
-    }
+    ) -> FileCase { detail(kind, at: ".components\(place)", #""components":[\#(components)]"#) }
 
     /// A path in Apple's file.
     static func path(_ kind: AssociationFinding.Kind, _ path: String) -> FileCase {
@@ -160,15 +158,13 @@ struct DomainFileFindingTests {
             .legacyAppsMissing,
             at: "applinks",
             #"{"applinks":{"details":[{"appID":"A","paths":["*"]}]}}"#
-        ),
-        .detail(.legacyPaths, at: ".paths", #""paths":["*"]"#, links: #""apps":[],"#),
+        ), .detail(.legacyPaths, at: ".paths", #""paths":["*"]"#, links: #""apps":[],"#),
         .detail(.legacyPathForm, at: ".paths[1]", #""paths":["/a","NOT  /b"]"#, links: #""apps":[],"#),
         FileCase(
             .legacyDetails,
             at: "applinks.details",
             #"{"applinks":{"apps":[],"details":{"ABCDE12345.com.example.app":{"paths":["*"]}}}}"#
-        ),
-        .detail(.noComponents, ""), .components(.emptyComponents, at: "", ""),
+        ), .detail(.noComponents, ""), .components(.emptyComponents, at: "", ""),
         FileCase(.appIDForm, at: "appclips.apps[0]", #"{"appclips":{"apps":["com.example.app"]}}"#),
         FileCase(.appIDForm, at: "appclips.apps[0]", #"{"appclips":{"apps":["ABCDE12345.com.example.*"]}}"#),
         FileCase(
@@ -218,8 +214,7 @@ struct DomainFileFindingTests {
             .unreachableRule,
             at: "[1]",
             #"{"/":"/a/*","?":{"x":"*"}},{"/":"/a/b/?*","?":{"y":"1"}}"#
-        ),
-        .components(.excludeTooLate, at: "[1]", #"{"/":"/a/*"},{"/":"/a/b","exclude":true}"#),
+        ), .components(.excludeTooLate, at: "[1]", #"{"/":"/a/*"},{"/":"/a/b","exclude":true}"#),
     ]
 
     private static let google: [FileCase] = [
@@ -231,14 +226,12 @@ struct DomainFileFindingTests {
             .unknownRelation,
             at: "[0].relation[0]",
             #""relation":["delegate_permission/common.handle_all_url"]"#
-        ),
-        .site(.unknownKey, at: "[0].relations", #""relations":[],"relation":["a/b"]"#),
+        ), .site(.unknownKey, at: "[0].relations", #""relations":[],"relation":["a/b"]"#),
         .site(
             .linksToSite,
             at: "[0].relation",
             #""relation":["delegate_permission/common.handle_all_urls"]"#
-        ),
-        .site(.noLinkHandling, #""relation":["delegate_permission/common.get_login_creds"]"#),
+        ), .site(.noLinkHandling, #""relation":["delegate_permission/common.get_login_creds"]"#),
         .target(.unknownNamespace, at: ".namespace", #"{"namespace":"ios_app"}"#),
         .target(.noPackage, #"{"namespace":"android_app"}"#),
         .target(.packageForm, at: ".package_name", #"{"namespace":"android_app","package_name":"shop"}"#),
@@ -246,8 +239,7 @@ struct DomainFileFindingTests {
             .noFingerprints,
             at: ".sha256_cert_fingerprints",
             #"{"namespace":"android_app","package_name":"a.b"}"#
-        ),
-        .app(.fingerprintForm, fingerprint: ""), .app(.fingerprintLength, fingerprint: "AB:CD"),
+        ), .app(.fingerprintForm, fingerprint: ""), .app(.fingerprintLength, fingerprint: "AB:CD"),
         .app(.fingerprintWithoutColons, fingerprint: String(repeating: "AB", count: 32)),
         .app(.fingerprintSHA1, fingerprint: FileCase.pairs("AB", 20)),
         .app(.fingerprintCase, fingerprint: FileCase.pairs("ab", 32)),
@@ -258,8 +250,7 @@ struct DomainFileFindingTests {
         FileCase(
             .tooManyIncludes,
             "[" + (0..<11).map { #"{"include":"https://a.example/\#($0)"}"# }.joined(separator: ",") + "]"
-        ),
-        .statements(.duplicateStatement, at: "[1]", "", ""),
+        ), .statements(.duplicateStatement, at: "[1]", "", ""),
         .statements(
             .extensionForm,
             at: #"[0].relation_extensions["a/b"]"#,

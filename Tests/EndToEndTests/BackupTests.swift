@@ -205,11 +205,7 @@ struct BackupTests {
 
     /// Overwrites the page that a table begins with, which nobody reads who copies the database.
     private func damage(table: String, of database: URL) throws {
-        let connection = try SQLiteConnection(
-            path: database.path,
-            access: .readWrite,
-            busyMilliseconds: 5000
-        )
+        let connection = try SQLiteConnection(path: database.path, access: .readWrite, busyMilliseconds: 5000)
         let statement = try connection.prepare(
             "SELECT rootpage FROM sqlite_schema WHERE type = 'table' AND name = ?1"
         )

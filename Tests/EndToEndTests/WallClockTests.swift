@@ -41,7 +41,7 @@ struct WallClockTests {
     @Test("makes no job delete anything, across restarts too, until an operator says that it is right")
     func jobsWait() throws {
         let (installation, disk, first) = try AfterlinkProcess.onFaultyDisk(["--retention", "1"])
-        func integer(_ sql: StaticString) throws -> Int64 {
+        func integer(_ sql: SQL) throws -> Int64 {
             try installation.open(.readOnly)
                 .integer(sql)
         }

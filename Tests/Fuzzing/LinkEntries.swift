@@ -18,7 +18,7 @@ extension FuzzEntry {
         }
         _ = url.queryItems
         guard let journey = JourneyID("j_1") else { throw BrokenPromise("the entry's journey is none") }
-        let answer = url.answered(
+        let answer = url.attributed(
             source: .instagram,
             campaignKey: CampaignKey("SUMMER25"),
             journeyID: journey

@@ -224,10 +224,7 @@ struct ConnectionStateTests {
         #expect(machine.log.last == "close")
     }
 
-    @Test(
-        "a body has ten seconds as a whole",
-        arguments: ["Content-Length: 50", "Transfer-Encoding: chunked"]
-    )
+    @Test("a body has ten seconds in all", arguments: ["Content-Length: 50", "Transfer-Encoding: chunked"])
     func slowBody(framing: String) {
         var machine = Machine()
         machine.feed("POST / HTTP/1.1\r\nHost: a\r\n\(framing)\r\n")

@@ -217,9 +217,7 @@ struct QRMaskTests {
         }
     }
 
-    @Test(
-        "are eight different ones, of which the standard's lowest penalty is chosen, the same for the same text"
-    )
+    @Test("are eight different ones, of which the lowest penalty is chosen, the same for the same text")
     func best() throws {
         var random = SeededGenerator(seed: 18_004)
         for _ in 0..<12 {

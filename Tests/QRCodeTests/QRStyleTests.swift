@@ -25,9 +25,7 @@ struct QRColorTests {
             String(repeating: "#", count: 1_000_000),
         ]
     )
-    func refuses(text: String) {
-        #expect(throws: QRColorError.malformed) { try QRColor(parsing: text) }
-    }
+    func refuses(text: String) { #expect(throws: QRColorError.malformed) { try QRColor(parsing: text) } }
 }
 
 @Suite("Styles of QR codes")
@@ -173,8 +171,7 @@ struct QRStyleFieldTests {
         let problems = try #require(throws: FieldProblems.self) {
             try style([
                 .size: "x", .foreground: "red", .background: "#12345", .errorCorrection: "m",
-                .quietZone: "-1",
-                .logo: "maybe",
+                .quietZone: "-1", .logo: "maybe",
             ])
         }
         #expect(Set(problems.all.map(\.field)) == Set(QRStyleField.allCases.map(\.rawValue)))
@@ -221,11 +218,8 @@ struct LinkQRCodeTests {
     func formats() throws {
         for (name, format) in [
             ("a.svg", .svg), ("a.b.PNG", .png), (".svg", .svg), ("a.jpg", nil), ("svg", nil),
-            ("a.svg.gz", nil),
-            ("", nil),
-        ] as [(String, QRPicture.Format?)] {
-            #expect(QRPicture.Format(fileName: name) == format, "\(name)")
-        }
+            ("a.svg.gz", nil), ("", nil),
+        ] as [(String, QRPicture.Format?)] { #expect(QRPicture.Format(fileName: name) == format, "\(name)") }
         let picture = try QRPicture(ofLink: "https://a.example/a", in: .standard)
         #expect(picture.file(.svg, title: "T").starts(with: "<svg ".utf8))
         #expect(picture.file(.png, title: "T").starts(with: [0x89, 0x50, 0x4e, 0x47]))

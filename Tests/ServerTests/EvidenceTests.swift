@@ -12,9 +12,12 @@ private let page =
 
 @Suite("The evidence of clicks and launches")
 struct EvidenceTests {
+    private let service: TestService
+
+    init() async throws { service = try await TestService() }
+
     @Test("a click stores its address on two levels, its visitor, its canonical values, and its system")
     func click() async throws {
-        let service = try await TestService()
         await service.click(page, fields: ["User-Agent": "Safari"], peer: peer)
         let first = try #require(service.watch.click)
         #expect(first.fingerprints.count >= 4)
@@ -37,7 +40,6 @@ struct EvidenceTests {
 
     @Test("a server key's click without the visitor's address has none")
     func serversOwnAddress() async throws {
-        let service = try await TestService()
         func address(_ body: String, _ key: KeyKind) async throws -> AddressHashes? {
             await service.click(body, fields: service.bearer(key), peer: peer)
             return try #require(service.watch.click).evidence.address
@@ -50,7 +52,6 @@ struct EvidenceTests {
 
     @Test("a click with a ready-made fingerprint has no values of its own, but the system of its agent")
     func readyMade() async throws {
-        let service = try await TestService()
         let agent =
             "Mozilla/5.0 (iPhone; CPU iPhone OS 17_2 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) "
             + "Version/17.2 Mobile/15E148 Safari/604.1"
@@ -77,7 +78,6 @@ struct EvidenceTests {
 
     @Test("a check records the system of its agent, and the client's name")
     func check() async throws {
-        let service = try await TestService()
         let fields = [
             "User-Agent": "Shop/1 CFNetwork/1568.1 Darwin/24.1.0", "X-SDK-Version": "paylisher-ios/1.8.9",
             "X-Request-ID": "request-1",
@@ -137,7 +137,6 @@ struct EvidenceTests {
         ] as [(String, String, Int, Int?)]
     )
     func deviceSignals(text: String, field: String, signals: Int, major: Int?) async throws {
-        let service = try await TestService()
         let fields = ["X-Device-Signals": field, "X-Device-Platform": "ios", "User-Agent": "Shop/1"]
         let reply = await service.check(Fingerprint(of: text).hex, fields: fields)
         #expect(reply.status == 200)
@@ -148,7 +147,6 @@ struct EvidenceTests {
 
     @Test("the width that a launch sends is the one that its click's page sent")
     func sameWidth() async throws {
-        let service = try await TestService()
         await service.click(page)
         let field =
             #"{"model":"iPhone","screenWidth":"1170","osMajor":"17","tz":"Europe/Istanbul","lang":"tr"}"#

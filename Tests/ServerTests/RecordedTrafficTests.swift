@@ -2,10 +2,11 @@ import Attribution
 import Foundation
 import HTTPServer
 import JSON
-import SQLiteStorage
 import Simulation
-import Testing
+import SQLite
+import SQLiteStorage
 import Storage
+import Testing
 
 /// A world is played against the service, whose database is then played again.
 @Suite("Recorded traffic")
@@ -55,7 +56,7 @@ struct RecordedTrafficTests {
             }
         }
         // Writes what was noted.
-        await service.send(.get, "/admin/api/checks", fields: service.bearer(.admin))
+        await service.admin(.get, "/checks")
     }
 
     /// What every other device tells beside its hash, as newer SDKs do.
@@ -85,10 +86,7 @@ struct RecordedTrafficTests {
         )
     }
 
-    private func played(
-        _ history: inout SQLiteHistory,
-        proposed: ReplayPlan? = nil
-    ) throws -> Backtest {
+    private func played(_ history: inout SQLiteHistory, proposed: ReplayPlan? = nil) throws -> Backtest {
         let began = try #require(history.span).first
         var backtest = Backtest(ReplayPlan(warmUpDays: 0), proposed: proposed, began: began)
         while let event = try history.next() { backtest.play(event) }
@@ -153,7 +151,7 @@ struct RecordedTrafficTests {
         let backtest = try played(&history)
         let gaps = history.gaps
         #expect(gaps.clicksWithoutVisitor == backtest.clicks)
-        #expect(gaps.clicksNotRemade == backtest.clicks)
+        #expect(gaps.clicksNotReconstructed == backtest.clicks)
         #expect(gaps.launchesWithoutCaller == backtest.launches)
         #expect(gaps.launchesWithoutAddress > backtest.launches / 3)
         #expect(gaps.probabilitiesNotKnown > 0)

@@ -12,7 +12,7 @@ struct RedirectToStoreTests {
         -> TestService
     {
         let service = try await TestService(LinkScenario.shop, rateLimits: rateLimits)
-        _ = try await service.makeLink(
+        try await service.makeLink(
             #"{"slug":"summer25","destination":"/promo/item","campaign_key":"SUMMER","utm_source":"mail"\#(more)}"#
         )
         return service
@@ -25,9 +25,7 @@ struct RedirectToStoreTests {
         return try #require(QueryItem.value(of: "referrer", inQuery: String(query)))
     }
 
-    @Test(
-        "records the click from the request alone and leads to Google's store with its token, which is certain"
-    )
+    @Test("records the click from the request alone and leads to Google's store with its certain token")
     func play() async throws {
         let service = try await service()
         let answer = await service.open("summer25", Visitors.android, query: "al_go=store&fbclid=1")
@@ -41,7 +39,7 @@ struct RedirectToStoreTests {
         )
         #expect(facts.destination.text == "myapp://promo/item")
         #expect(service.watch.click?.fingerprints.isEmpty == true)
-        #expect(service.watch.click?.evidence.canonicalText.flatMap { ClickBasis(markedIn: $0) } == .request)
+        #expect(service.watch.click?.evidence.canonicalText.flatMap { ClickBasis(suffixOf: $0) } == .request)
         #expect(try await service.totals()[.clicks] == 1)
         let launch = await service.resolve(#"{"referrer":"\#(referrer)"}"#)
         #expect(launch.text.contains(#""attributionMethod":"signed_token""#), "\(launch.text)")
@@ -157,7 +155,7 @@ struct RedirectToStoreTests {
     @Test("leads a visitor who does not want to be tracked to the store without a token, and is counted")
     func store() async throws {
         let service = try await TestService(LinkScenario.shop)
-        _ = try await service.makeLink(#"{"slug":"a","destination":"myapp://x"}"#)
+        try await service.makeLink(#"{"slug":"a","destination":"myapp://x"}"#)
         let answer = await service.open("a", Visitors.android, query: "al_go=store", fields: ["Sec-GPC": "1"])
         #expect(answer.field("Location") == "https://play.google.com/store/apps/details?id=com.example.shop")
         #expect(service.watch.click?.evidence.canonicalText == "android; basis=counted")

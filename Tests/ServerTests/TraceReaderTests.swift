@@ -13,9 +13,7 @@ private func serverKey() throws -> ServerKey {
 }
 
 /// How a trace's fingerprints are compared.
-private func keyed(_ text: String) throws -> UInt64 {
-    try serverKey().keyed(Fingerprint(of: text)).index
-}
+private func keyed(_ text: String) throws -> UInt64 { try serverKey().keyed(Fingerprint(of: text)).index }
 
 private func read(_ text: String, chunk: Int = .max) throws -> [RecordedEvent] {
     var reader = TraceReader(key: try serverKey())
@@ -61,9 +59,7 @@ struct TraceReaderTests {
         for size in [1, 2, 7, 100] { #expect(try read(text + "\n", chunk: size) == whole) }
     }
 
-    @Test(
-        "name a click's fingerprints by a browser's words, by the device's own, or as the client hashes them"
-    )
+    @Test("name a click's fingerprints by a browser's words, the device's own, or as the client hashes them")
     func clicks() throws {
         let values = #""timezone":"Europe/Istanbul","language":"tr""#
         let browser = try click(
@@ -164,9 +160,7 @@ struct TraceReaderTests {
         )
         for other in [
             #""ip_address":"203.0.113.8","user_agent":"x""#, #""ip_address":"203.0.113.7","user_agent":"y""#,
-        ] {
-            #expect(try launch(#""fingerprint":"\#(hex)",\#(other)"#).caller != one.caller)
-        }
+        ] { #expect(try launch(#""fingerprint":"\#(hex)",\#(other)"#).caller != one.caller) }
         let install = try launch(#""token":1,"install_id":"i""#).caller
         #expect(try launch(#""token":2,"install_id":"i","user_agent":"z""#).caller == install)
     }

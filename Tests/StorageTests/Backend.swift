@@ -125,7 +125,7 @@ final class TestStore: Sendable {
     }
 
     /// What a connection of another process would read.
-    func integer(_ sql: StaticString) throws -> Int64 {
+    func integer(_ sql: SQL) throws -> Int64 {
         try SQLiteConnection(path: path, access: .readOnly, busyMilliseconds: 1000).integer(sql)
     }
 

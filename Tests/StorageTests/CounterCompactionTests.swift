@@ -1,5 +1,6 @@
 import Attribution
 import Foundation
+import SQLite
 import SQLiteStorage
 import Testing
 
@@ -60,12 +61,12 @@ struct CounterCompactionTests {
         #expect(try test.store.runRetention().deleted == 0, "a day is thinned out once")
     }
 
-    private let sum: StaticString = """
+    private let sum: SQL = """
         SELECT sum(count) FROM counts
         WHERE campaign <> '' AND span = 'all' AND dimension = 'total' AND metric = 'clicks'
         """
 
-    private func campaigns(_ granularity: Granularity) -> StaticString {
+    private func campaigns(_ granularity: Granularity) -> SQL {
         switch granularity {
         case .all:
             "SELECT count(DISTINCT campaign) FROM counts WHERE campaign <> '' AND span = 'all'"

@@ -26,7 +26,7 @@ struct MigrationTests {
         try SQLiteStore.open(configuration(path), migrations: files).stop(within: 60_000)
     }
 
-    private func integer(_ path: String, _ sql: StaticString) throws -> Int64 {
+    private func integer(_ path: String, _ sql: SQL) throws -> Int64 {
         try SQLiteConnection(path: path, access: .readOnly, busyMilliseconds: 0).integer(sql)
     }
 

@@ -1,4 +1,5 @@
 import Attribution
+import SQLite
 import SQLiteStorage
 import Storage
 import Support

@@ -4,14 +4,15 @@ internal import Crypto
 ///
 /// The raw value is the prefix of its text and the word in the database.
 public enum KeyKind: String, CaseIterable, Sendable {
-    /// Part of the mobile app, so it is public: may check, and post clicks whose claims are not believed.
+    /// A public key, because it is part of the mobile app. It may send checks and clicks; the server ignores
+    /// the address, agent and time that they claim.
     case app
-    /// Secret, of a customer's own back end: may check, and post clicks whose address, agent and time are
-    /// believed.
+    /// A customer's secret key. It may send checks and clicks; the server believes their address, agent and
+    /// time.
     case server
     /// Like `app`, but sees and creates only test clicks.
     case test
-    /// Everything under `/admin`, nothing else. Belongs to no app.
+    /// A key for everything under `/admin` and nothing else. It belongs to no app.
     case admin
 }
 
@@ -19,7 +20,7 @@ public enum KeyKind: String, CaseIterable, Sendable {
 ///
 /// A random key needs no slow hash.
 ///
-/// Comparing takes the same time whatever the difference, so that its time reveals nothing of a stored key.
+/// Comparing takes constant time, so that its time reveals nothing of a stored key.
 public struct KeyDigest: Hashable, Sendable {
     private let digest: SHA256.Digest
 
@@ -32,9 +33,7 @@ public struct KeyDigest: Hashable, Sendable {
         self.digest = digest
     }
 
-    init(_ digest: SHA256.Digest) {
-        self.digest = digest
-    }
+    init(_ digest: SHA256.Digest) { self.digest = digest }
 }
 
 /// A key as it is stored: everything but its text, which is shown once, when it is created.
@@ -84,7 +83,7 @@ public struct KeyText: Sendable {
     /// The secret itself.
     public let text: String
 
-    /// The possible lengths of a text that the operator brings, in characters.
+    /// The possible lengths of an operator's own key text, in characters.
     public static let allowedLength = 32...256
 
     private static let randomByteCount = 32
@@ -102,12 +101,12 @@ public struct KeyText: Sendable {
         self.text = text
     }
 
-    /// Returns whether a text contains something in the form of a generated key, between characters that no
-    /// key has.
+    /// Returns whether a text contains a word, between characters that no key has, in the form of a generated
+    /// key.
     ///
-    /// Keys that operators bring have no recognisable form.
+    /// Keys that operators choose themselves have no recognisable form.
     public static func occurs(in text: String) -> Bool {
-        text.utf8.split { !isKeyByte($0) }.contains { word in
+        text.utf8.split { !$0.isASCIIWordByte }.contains { word in
             KeyKind.allCases.contains { kind in
                 word.count == kind.rawValue.utf8.count + 1 + secretLength
                     && word.starts(with: "\(kind.rawValue)_".utf8)
@@ -115,10 +114,9 @@ public struct KeyText: Sendable {
         }
     }
 
-    /// Returns whether a text contains the characters of a generated key, whatever surrounds them.
+    /// Returns whether a text contains the characters of a generated key, between any other characters.
     ///
-    /// May return true for a text without a key: ``occurs(in:)`` decides what is rejected, this only what is
-    /// left out.
+    /// It may return true without a key. ``occurs(in:)`` decides what is rejected, this only what is omitted.
     public static func mayOccur(in text: String) -> Bool {
         let text = text.utf8.span
         for index in text.indices where text[index] == UInt8(ascii: "_") {
@@ -127,41 +125,29 @@ public struct KeyText: Sendable {
         return false
     }
 
-    /// Returns whether the kind's name precedes an underscore, and enough for a key follows it.
+    /// Returns whether the kind's name precedes an underscore and enough characters for a key follow it.
     private static func isKey(of kind: KeyKind, at underscore: Int, in text: Span<UInt8>) -> Bool {
         let name = kind.rawValue.utf8.span
         let start = underscore - name.count
         guard start >= 0, text.count - underscore > secretLength else { return false }
         for index in name.indices where text[start + index] != name[index] { return false }
-        for index in 1...secretLength where !isKeyByte(text[underscore + index]) { return false }
+        for index in 1...secretLength where !text[underscore + index].isASCIIWordByte { return false }
         return true
     }
 
     /// The number of characters of 32 bytes in base64url.
     private static let secretLength = (randomByteCount * 4 + 2) / 3
 
-    private static func isKeyByte(_ byte: UInt8) -> Bool {
-        byte.isASCIIAlphanumeric || byte == UInt8(ascii: "-") || byte == UInt8(ascii: "_")
-    }
-
     /// What is stored of the key.
     public var digest: KeyDigest { KeyDigest(of: text) }
 }
 
-extension KeyText: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    public var description: String { "KeyText(hidden)" }
-    public var debugDescription: String { description }
-    public var customMirror: Mirror { Mirror(self, children: EmptyCollection()) }
-}
+extension KeyText: HiddenValue {}
 
 extension KeyDigest {
     /// Creates the digest of what a caller presents as its key.
-    public init(of text: String) {
-        self.init(SHA256.digest(of: Array(text.utf8)))
-    }
+    public init(of text: String) { self.init(SHA256.digest(of: Array(text.utf8))) }
 
     /// Creates the digest of what a caller presents as its key, from the bytes of a request.
-    public init(of text: Span<UInt8>) {
-        self.init(SHA256.digest(of: text))
-    }
+    public init(of text: Span<UInt8>) { self.init(SHA256.digest(of: text)) }
 }

@@ -8,20 +8,20 @@ public struct App: Equatable, Sendable {
         public var openClicks: Bool
         /// Origins (`https://shop.example`) whose pages may post clicks; empty allows any.
         public var allowedOrigins: [String]
-        /// Where clicks of visitors may lead: texts of a ``Destination`` each; empty allows any.
+        /// The texts of the ``Destination``s that visitors' clicks may lead to; empty allows any.
         public var destinations: [String]
         /// Nil for the server's window.
         public var window: AttributionWindow?
         /// The languages that the app comes in, as Xcode names them (`tr`, `pt-BR`); empty if unknown.
         public var localizations: [String]
-        /// The language among them that the app falls back to.
+        /// The language of ``localizations`` that the app uses if it has none of the device's languages.
         public var developmentLanguage: String?
         /// How probabilities are used.
         public var policy: MatchPolicy
         /// The link of answers that credit the campaign without the personal link; ``MatchPolicy/Ambiguity``
         /// `campaignOnly` needs it.
         public var defaultLink: DeepLinkURL?
-        /// What its links, landing pages and domain files need.
+        /// The settings of its links, landing pages and domain files.
         public var links: AppLinks
 
         public init(
@@ -48,8 +48,7 @@ public struct App: Equatable, Sendable {
             self.links = links
         }
 
-        /// The ``policy`` as far as it can be followed: without a default link, a campaign is not credited
-        /// alone.
+        /// The ``policy`` that can be followed: without a default link, no answer credits a campaign alone.
         public var followedPolicy: MatchPolicy {
             guard policy.onAmbiguity == .campaignOnly, defaultLink == nil else { return policy }
             var followed = policy
@@ -71,13 +70,13 @@ public struct App: Equatable, Sendable {
 
 /// The names of an app in stores and systems.
 package enum AppIdentifiers {
-    /// Apple's prefix of an app id.
+    /// Returns whether a text can be Apple's prefix of an app id.
     static func isTeam(_ text: String) -> Bool {
         text.utf8.count == 10
             && text.utf8.allSatisfy { $0.isASCIIDigit || ($0.isASCIILetter && $0 != $0.asciiLowercased) }
     }
 
-    /// Returns a bundle id: letters, digits, hyphens and dots.
+    /// Returns the text if it is a bundle id: letters, digits, hyphens and dots.
     static func bundle(_ text: String) -> String? {
         let parts = text.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
         let isBundle =
@@ -88,21 +87,20 @@ package enum AppIdentifiers {
         return isBundle ? text : nil
     }
 
-    /// Returns whether a text is a prefix and a bundle id with a dot between them, as Apple's files name an
-    /// app.
+    /// Returns whether a text is a prefix, a dot and a bundle id, as Apple's files name an app.
     package static func isAppID(_ text: String) -> Bool {
         guard let dot = text.firstIndex(of: ".") else { return false }
         return isTeam(String(text[..<dot])) && bundle(String(text[text.index(after: dot)...])) != nil
     }
 
-    /// Returns the number of a page in Apple's store, with or without its `id`.
+    /// Returns the number of a page in Apple's store from a text with or without the prefix `id`.
     static func storeID(_ text: String) -> UInt64? {
         let digits = text.hasPrefix("id") ? text.dropFirst(2) : text[...]
         guard (5...12).contains(digits.utf8.count), digits.utf8.allSatisfy(\.isASCIIDigit) else { return nil }
         return UInt64(digits)
     }
 
-    /// Returns a certificate's fingerprint as Google's files spell it: capital digits in pairs, separated by
+    /// Returns a certificate's fingerprint as in Google's files: capital digits in pairs, separated by
     /// colons.
     static func certificate(_ text: String) -> String? {
         let digits = text.utf8.filter { $0 != UInt8(ascii: ":") }
@@ -124,8 +122,101 @@ package enum AppIdentifiers {
     static func scheme(_ text: String) -> String? {
         let name = text.hasSuffix("://") ? String(text.dropLast(3)) : text
         guard let parts = try? URLParts(Array("\(name)://host".utf8)), !parts.isWeb, name.utf8.count <= 64,
-            parts.scheme == name.asciiLowercased, (try? parts.checkScheme()) != nil
+            parts.scheme == name.asciiLowercased, (try? parts.requireAllowedScheme()) != nil
         else { return nil }
         return parts.scheme
     }
+}
+
+/// All apps and keys at one time: few, and read for every request.
+///
+/// A class, so that a request holds a reference to it and not a copy of all its parts.
+public final class Directory: Equatable, Sendable {
+    /// Oldest first.
+    public let apps: [App]
+    /// Oldest first, revoked ones included.
+    public let keys: [APIKey]
+    /// The policies of the apps, in their order: each check reads one.
+    private let policies: [MatchPolicy]
+    private let appIndexes: [AppID: Int]
+    private let keyIndexes: [KeyDigest: Int]
+
+    public init(apps: [App], keys: [APIKey]) {
+        self.apps = apps
+        self.keys = keys
+        policies = apps.map(\.settings.followedPolicy)
+        appIndexes = Dictionary(zip(apps.map(\.id), apps.indices)) { first, _ in first }
+        keyIndexes = Dictionary(zip(keys.map(\.digest), keys.indices)) { first, _ in first }
+    }
+
+    public static func == (left: Directory, right: Directory) -> Bool {
+        left.apps == right.apps && left.keys == right.keys
+    }
+
+    public func app(_ id: AppID) -> App? { appIndexes[id].map { apps[$0] } }
+
+    /// Returns the apps whose links and domain files a host serves, oldest first; empty if no app lists it.
+    public func apps(listing host: LinkHost) -> [App] {
+        apps.filter { $0.settings.links.hosts.contains(host) }
+    }
+
+    /// Returns the policy of an app that can be followed; nil for an app that does not exist.
+    public func policy(of app: AppID) -> MatchPolicy? { appIndexes[app].map { policies[$0] } }
+
+    /// Returns the apps whose links a host serves: those that list it, or else those that list no host.
+    public func apps(onHost host: LinkHost?) -> [App] {
+        if let host {
+            let listing = apps.filter { $0.settings.links.hosts.contains(host) }
+            guard listing.isEmpty else { return listing }
+        }
+        return apps.filter(\.settings.links.hosts.isEmpty)
+    }
+
+    /// Returns the app and all apps that share a link host with it: a slug must be unique among their links.
+    public func neighbours(of app: App) -> [App] {
+        let hosts = Set(app.settings.links.hosts)
+        return apps.filter {
+            $0.id == app.id || ($0.settings.links.hosts.isEmpty && hosts.isEmpty)
+                || !hosts.isDisjoint(with: $0.settings.links.hosts)
+        }
+    }
+
+    /// Returns the apps that would newly share a link host with this one under these settings.
+    public func newNeighbours(of app: App, with links: AppLinks) -> [App] {
+        let current = Set(neighbours(of: app).map(\.id))
+        var changed = app
+        changed.settings.links = links
+        return neighbours(of: changed).filter { !current.contains($0.id) }
+    }
+
+    public func key(_ digest: KeyDigest) -> APIKey? { keyIndexes[digest].map { keys[$0] } }
+}
+
+/// The store of apps and keys.
+public protocol AppStore {
+    /// Returns the current apps and keys; changes by another process are visible within half a second.
+    func directory() throws(StoreError) -> Directory
+
+    /// Creates an app and its first keys: all of them or nothing.
+    ///
+    /// - Throws: `conflict` if another app has the name, or a key exists already.
+    func create(_ app: App, with keys: [APIKey]) async throws(StoreError)
+    /// - Throws: `notFound`, `conflict`.
+    func update(_ app: AppID, to settings: App.Settings) async throws(StoreError)
+
+    /// - Throws: `conflict` if the same key text exists already, `notFound` for an unknown app.
+    func create(_ key: APIKey) async throws(StoreError)
+    /// Revokes a key; does not change the time of a key that was revoked before.
+    ///
+    /// - Throws: `notFound`.
+    func revoke(_ key: KeyID, at now: Timestamp) async throws(StoreError)
+    /// Records in a batch that the key was used.
+    func noteUse(of key: KeyID, at now: Timestamp)
+}
+
+extension AppStore {
+    /// Creates an app that has no keys yet.
+    ///
+    /// - Throws: `conflict` if another app has the name.
+    public func create(_ app: App) async throws(StoreError) { try await create(app, with: []) }
 }

@@ -1,7 +1,6 @@
 /// The settings of an app for its links and its domain files.
 public struct AppLinks: Equatable, Sendable {
-    /// The hosts that serve the app's links and domain files, in the operator's order; several apps may share
-    /// one.
+    /// The hosts of the app's links and domain files, in the operator's order; several apps may share one.
     public var hosts: [LinkHost] = []
     /// Shown on pages for people.
     public var icon: WebURL?
@@ -9,7 +8,7 @@ public struct AppLinks: Equatable, Sendable {
     public var color: String?
     public var apple = AppleApp()
     public var android = AndroidApp()
-    /// Where a browser goes if the app is not installed and the link does not say.
+    /// The URLs to which a browser goes if the app is not installed and the link names none.
     public var fallbacks = Link.Fallbacks()
     /// Hosts in addition to ``hosts`` that links and fallbacks may lead to; nil allows any.
     public var webHosts: [String]? = []
@@ -54,9 +53,7 @@ public struct LinkHost: Hashable, Sendable {
     /// Reads a `Host` field: a host name, or one with a port, which is dropped.
     public init?(_ text: String) {
         guard let host = try? URLHost(Array(text.trimmed.utf8)[...], isWeb: true), host.name.utf8.count <= 253
-        else {
-            return nil
-        }
+        else { return nil }
         self.text = host.name
     }
 
@@ -67,13 +64,13 @@ public struct LinkHost: Hashable, Sendable {
     }
 }
 
-/// What an operator can set for an app's links, its stores and its domain files, by its name on the wire.
+/// The settings of an app's links, stores and domain files, by their names on the wire.
 ///
-/// Only ``AppLinks/init(_:)`` gives the texts a meaning.
+/// ``AppLinks/init(_:)`` alone interprets their texts.
 public enum AppLinkField: String, SettingField {
     /// The host names that serve its links and domain files.
     case hosts = "link_hosts"
-    /// Hosts in addition to these that links and fallbacks may lead to; `any` alone allows all.
+    /// Hosts in addition to these that links and fallbacks may lead to; the single text `any` allows all.
     case webHosts = "web_hosts"
     case icon
     case color
@@ -86,7 +83,7 @@ public enum AppLinkField: String, SettingField {
     case androidPackage = "android_package"
     case androidCertificates = "android_certificates"
     case androidScheme = "android_scheme"
-    /// Where browsers go if the app is not installed and a link does not say.
+    /// The URL to which browsers on iOS go if the app is not installed and a link names none.
     case iosFallback = "ios_fallback"
     case androidFallback = "android_fallback"
     case huaweiFallback = "huawei_fallback"
@@ -105,16 +102,14 @@ public enum AppLinkField: String, SettingField {
 
 public typealias AppLinkFields = FieldTexts<AppLinkField>
 
-/// The meaning of an app's link fields, and writing them.
+/// Reads and writes an app's link settings as field texts.
 extension AppLinks {
     static let maximumHostCount = 100
 
-    /// Reads fields that passed the checks before, as a store returns them.
+    /// Reads stored fields, which were valid when they were set.
     ///
-    /// A field that can no longer be read counts as not set.
-    public init(stored fields: AppLinkFields) {
-        (self, _) = Self.read(fields)
-    }
+    /// A field that is no longer valid counts as not set.
+    public init(stored fields: AppLinkFields) { (self, _) = Self.read(fields) }
 
     /// Reads fields from outside.
     ///
@@ -189,7 +184,7 @@ extension FieldReader where Field == AppLinkField {
         if rules.count > LinkRule.maximumCount {
             report(
                 .rules,
-                "\(AppLinkField.rules.rawValue) may be \(LinkRule.maximumCount) at most; bring some together with *."
+                "\(AppLinkField.rules.rawValue) may be \(LinkRule.maximumCount) at most; combine some with *."
             )
         }
         return rules

@@ -11,9 +11,7 @@ public struct LinkRule: Equatable, Sendable {
     public static let maximumCount = 100
 
     /// Creates the rule of a domain file's component, to print it.
-    package init(_ component: AssociationComponent) {
-        self.component = component
-    }
+    package init(_ component: AssociationComponent) { self.component = component }
 
     /// - Throws: ``LinkRuleError``, whose message says what to do.
     public init(parsing text: String) throws(LinkRuleError) {
@@ -32,9 +30,8 @@ public struct LinkRule: Equatable, Sendable {
             words.removeFirst()
         }
         for word in words { try Self.read(String(word), into: &component) }
-        guard component.path != nil || component.query != nil || component.fragment != nil else {
-            throw .empty
-        }
+        guard component.path != nil || component.query != nil || component.fragment != nil
+        else { throw .empty }
         self.component = component
     }
 
@@ -138,21 +135,19 @@ public enum LinkRuleError: Error, Equatable, Sendable {
         case .tooLong:
             "A rule has \(LinkRule.maximumLength) bytes at most; shorten it, or leave its comment out."
         case .controlCharacter:
-            "The rule holds a control character such as a line break; write it on one line."
+            "The rule contains a control character such as a line break; write it on one line."
         case .empty:
             "The rule names no path, query or fragment; write one such as /products/* or exclude /help/*."
-        case .repeated(let word):
-            "\"\(word)\" repeats a part of the rule; leave one of them out."
+        case .repeated(let word): "\"\(word)\" repeats a part of the rule; leave one of them out."
         case .glued(let word):
             "\"\(word)\" contains a fragment; separate it with a space, as in /products/* #top."
         case .malformedItem(let part):
             "\"\(part)\" is no item of a query; write name=pattern, with & between two items."
-        case .tooManyWildcards(let text):
-            "\"\(text)\" has more than eight *; a single * includes slashes."
+        case .tooManyWildcards(let text): "\"\(text)\" has more than eight *; a single * includes slashes."
         case .unknownVariable(let name):
             "There is no variable $(\(name)); there are alpha, upper, lower, alnum, digit, xdigit, region and lang."
         case .unknownWord(let word):
-            "\"\(word)\" is not understood; a path begins with /, * or $(, a query with ?, a fragment with #, and the"
+            "\"\(word)\" is not understood; a path starts with /, * or $(, a query with ?, a fragment with #, and the"
                 + " words are exclude, ignore-case, decoded, and -- before a comment."
         }
     }
@@ -160,7 +155,7 @@ public enum LinkRuleError: Error, Equatable, Sendable {
 
 /// A rule of a domain file: a pattern for each part of a URL, and whether URLs that fit open the app.
 ///
-/// All given parts must fit; a missing part fits everything.
+/// Every part that is present must fit; a missing part fits everything.
 public struct AssociationComponent: Equatable, Sendable {
     /// Patterns for the query as a whole, or for the values of some of its items.
     public enum Query: Equatable, Sendable {
@@ -178,7 +173,7 @@ public struct AssociationComponent: Equatable, Sendable {
     /// A comment, for people.
     public var comment: String?
     public var settings: MatchingSettings
-    /// The position in the file, as `applinks.details[0].components[2]`; empty for a rule that was not read from one.
+    /// The position in the file, as `applinks.details[0].components[2]`; empty for a rule from elsewhere.
     public var place: String
 
     public init(
@@ -211,7 +206,7 @@ public struct MatchingSettings: Equatable, Sendable {
         self.percentEncoded = percentEncoded
     }
 
-    /// Returns these settings, with those of `outer` for nil.
+    /// Returns these settings, with the values of `outer` where they are nil.
     package func over(_ outer: MatchingSettings) -> MatchingSettings {
         MatchingSettings(
             caseSensitive: caseSensitive ?? outer.caseSensitive,

@@ -5,16 +5,16 @@ public struct FingerprintReconstruction: Sendable {
     private let data: DeviceData
     private let localization: AppLocalization
     /// By ``ClickEvidence/canonicalText``: the clicks of an app come from few kinds of devices.
-    private var known: [String: Made] = [:]
+    private var known: [String: Reconstruction] = [:]
 
-    private struct Made {
+    private struct Reconstruction {
         var fingerprints: [UInt64: RecordedFingerprint] = [:]
         var release: OSRelease?
         var signals = SignalHashes.none
     }
 
     /// The number of texts at which the cache is emptied, because it is soon filled again.
-    private static let mostKnown = 20_000
+    private static let maximumKnown = 20_000
 
     /// - Parameters:
     ///   - keys: the server keys that may have hashed stored fingerprints.
@@ -27,47 +27,49 @@ public struct FingerprintReconstruction: Sendable {
     }
 
     /// - Parameters:
-    ///   - stored: every hash that finds the click: a ready-made fingerprint, those of its signals,
-    ///     advertising ids, in this order.
+    ///   - stored: every hash that finds the click, in this order: a ready-made fingerprint, those of its
+    ///     signals, advertising ids.
     ///   - text: its signals; nil if it had none.
-    ///   - osVersion: its system, if no signals contain it.
+    ///   - osVersion: its system, if its signals do not contain it.
     ///   - platform: the platform under which its fingerprints are counted.
-    /// - Returns: its fingerprints, how many of those of its signals were not found, and its remaining
-    ///   signals.
+    /// - Returns: its fingerprints, the number of computed fingerprints that are missing from `stored`, and
+    ///   its remaining signals.
     public mutating func fingerprints(
         _ stored: [KeyedHash],
         text: String?,
         osVersion: OSVersion?,
         platform: Platform
     ) -> (all: [RecordedFingerprint], missing: Int, signals: SignalHashes) {
-        let made = text.map { self.made($0) } ?? Made(release: osVersion.map { OSRelease($0, on: platform) })
-        func remade(_ key: KeyedHash) -> RecordedFingerprint? { made.fingerprints[key.index] }
+        let result =
+            text.map { reconstruction($0) }
+            ?? Reconstruction(release: osVersion.map { OSRelease($0, on: platform) })
+        func computed(_ key: KeyedHash) -> RecordedFingerprint? { result.fingerprints[key.index] }
         func unformed(_ key: KeyedHash) -> RecordedFingerprint {
-            RecordedFingerprint(key: key.index, form: nil, release: made.release)
+            RecordedFingerprint(key: key.index, form: nil, release: result.release)
         }
-        guard let first = stored.firstIndex(where: { remade($0) != nil }),
-            let last = stored.lastIndex(where: { remade($0) != nil })
+        guard let first = stored.firstIndex(where: { computed($0) != nil }),
+            let last = stored.lastIndex(where: { computed($0) != nil })
         else {
-            let isMissing = !made.fingerprints.isEmpty && !stored.isEmpty
-            return (stored.prefix(1).map(unformed), isMissing ? 1 : 0, made.signals)
+            let isMissing = !result.fingerprints.isEmpty && !stored.isEmpty
+            return (stored.prefix(1).map(unformed), isMissing ? 1 : 0, result.signals)
         }
-        // After the last of them come advertising ids, before the first the fingerprint that came ready-made.
-        let all = stored[...last].map { remade($0) ?? unformed($0) }
-        let missing = stored[first...last].count { remade($0) == nil } + max(0, first - 1)
-        return (all, missing, made.signals)
+        // Advertising ids follow the computed fingerprints; a ready-made fingerprint precedes them.
+        let all = stored[...last].map { computed($0) ?? unformed($0) }
+        let missing = stored[first...last].count { computed($0) == nil } + max(0, first - 1)
+        return (all, missing, result.signals)
     }
 
-    private mutating func made(_ text: String) -> Made {
-        if let made = known[text] { return made }
-        var made = Made()
+    private mutating func reconstruction(_ text: String) -> Reconstruction {
+        if let result = known[text] { return result }
+        var result = Reconstruction()
         if let signals = CanonicalSignals(line: text) {
             let release = OSRelease(signals.system, on: signals.platform)
-            made.release = release
-            made.signals = SignalHashes(signals.evidence(data: data))
+            result.release = release
+            result.signals = SignalHashes(signals.evidence(data: data))
             for formed in signals.fingerprints(localization: localization, data: data) {
                 for key in keys.map({ $0.keyed(formed.fingerprint).index })
-                where made.fingerprints[key] == nil {
-                    made.fingerprints[key] = RecordedFingerprint(
+                where result.fingerprints[key] == nil {
+                    result.fingerprints[key] = RecordedFingerprint(
                         key: key,
                         form: formed.form,
                         weight: formed.weight,
@@ -76,8 +78,8 @@ public struct FingerprintReconstruction: Sendable {
                 }
             }
         }
-        if known.count >= Self.mostKnown { known.removeAll(keepingCapacity: true) }
-        known[text] = made
-        return made
+        if known.count >= Self.maximumKnown { known.removeAll(keepingCapacity: true) }
+        known[text] = result
+        return result
     }
 }

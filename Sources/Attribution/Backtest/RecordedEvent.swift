@@ -15,7 +15,7 @@ public enum RecordedEvent: Equatable, Sendable {
 }
 
 extension RecordedEvent {
-    /// Returns what names and destinations are compared by: the first word of the SHA-256 of a text.
+    /// Returns the hash for comparing names and destinations: the first word of the SHA-256 of a text.
     public static func hash(_ text: String) -> UInt64 { Fingerprint(of: text).words.0 }
 }
 
@@ -23,11 +23,11 @@ extension RecordedEvent {
 public struct RecordedFingerprint: Hashable, Sendable {
     /// A hash of the fingerprint.
     public var key: UInt64
-    /// Nil for a fingerprint that came ready-made.
+    /// Nil for a fingerprint that a client sent ready-made.
     public var form: FingerprintForm?
     /// The probability that the click's device sends it, 0…1.
     public var weight: Double
-    /// The system that the device has if it sends it.
+    /// The system of a device that sends this fingerprint.
     public var release: OSRelease?
 
     public init(key: UInt64, form: FingerprintForm?, weight: Double = 1, release: OSRelease? = nil) {
@@ -43,10 +43,10 @@ public struct RecordedClick: Equatable, Sendable {
     /// The name by which launches refer to it: a hash of its identifier; nil if none does.
     public var name: UInt64?
     public var at: Timestamp
-    /// When it was posted, if that was later than ``at``: from then on launches find it.
+    /// When it was posted, if that was later than ``at``: launches find it only from then on.
     public var recordedAt: Timestamp?
     public var platform: Platform
-    /// None if only a token leads to it.
+    /// Empty if only a token finds the click.
     public var fingerprints: [RecordedFingerprint]
     /// Nil if it is unknown or distinguishes no visitors.
     public var address: AddressHashes?
@@ -59,9 +59,9 @@ public struct RecordedClick: Equatable, Sendable {
     public var window: AttributionWindow?
     /// Values that a fingerprint may not contain.
     public var signals: SignalHashes
-    /// Whether it is a robot's, and so never a candidate.
+    /// Whether a robot made it, so that it is never a candidate.
     public var isRobot: Bool
-    /// When a launch claimed it that is not among the played ones.
+    /// When it was claimed by a launch that the replay does not contain.
     public var consumedAt: Timestamp?
     /// The person, if known.
     public var person: UInt64?
@@ -95,7 +95,7 @@ public struct RecordedClick: Equatable, Sendable {
 
 /// A recorded launch.
 public struct RecordedLaunch: Equatable, Sendable {
-    /// What really led to it.
+    /// What really led to the launch.
     public enum Truth: Equatable, Sendable {
         /// The click of this name.
         case click(UInt64)
@@ -108,24 +108,24 @@ public struct RecordedLaunch: Equatable, Sendable {
     }
 
     public var at: Timestamp
-    /// Hashes of what the client sent or may have sent; none if it brought only a token.
+    /// Hashes of the fingerprints that the client sent or may have sent; empty if it sent only a token.
     ///
-    /// A click that several of them find counts by the first of these.
+    /// A click that several of them find counts under the first of these.
     public var fingerprints: [UInt64]
     public var address: AddressHashes?
     /// A hash of the install id, or else of fingerprint, exact address and agent: it identifies a caller that
-    /// asks again.
+    /// repeats its check.
     public var caller: UInt64
     /// Whether ``caller`` is an install id, which gets its answer again as long as the click's window lasts.
     public var hasInstallID: Bool
     public var release: OSRelease?
     public var signals: SignalHashes
-    /// The name of the click that its token names, or in a database that another certain way found.
+    /// The name of the click that its token names; in a database's history, the click of any certain match.
     public var token: UInt64?
     /// Nil if it is unknown.
     public var truth: Truth?
     public var person: UInt64?
-    /// The number of launches that it stands for: in a flood, some were not recorded.
+    /// The number of launches that this record represents: in a flood, some were not recorded.
     public var weight = 1
     /// The recorded answer; nil if it is unknown.
     public var answer: RecordedAnswer?
@@ -167,7 +167,7 @@ public struct RecordedAnswer: Equatable, Sendable {
     public var click: UInt64?
     public var method: AttributionMethod?
     public var isCampaignOnly: Bool
-    /// Why it got none.
+    /// Why the launch got no click.
     public var reason: NoMatchReason?
     /// The unlimited probability that the answer was right, if it was recorded.
     public var probability: Double?
@@ -192,13 +192,13 @@ public struct RecordedAnswer: Equatable, Sendable {
         self.organicShare = organicShare
     }
 
-    /// Whether a certain way decided, and not the fingerprint.
-    public var isSure: Bool { method?.confidence != nil }
+    /// Whether a certain match decided, not the fingerprint.
+    public var isCertain: Bool { method?.confidence != nil }
 }
 
 /// The recorded clicks and checks of one app, in the order of time.
 ///
-/// A store returns them piece by piece, so that memory does not grow with their number and no writer waits.
+/// A store returns them in pieces, so that memory does not grow with their number and no writer waits.
 public protocol TrafficHistory {
     /// The first and the last time in the history; nil if it is empty.
     var span: (first: Timestamp, last: Timestamp)? { get }
@@ -206,22 +206,22 @@ public protocol TrafficHistory {
     /// Whether the history is complete from the first click or check from which the app's model learnt.
     var isWhole: Bool { get }
 
-    /// What could not be determined of the events that were returned so far.
+    /// What could not be determined about the events returned so far.
     var gaps: HistoryGaps { get }
 
     /// Returns the next event; nil at the end.
     mutating func next() throws(StoreError) -> RecordedEvent?
 }
 
-/// How many events lack each thing that records do not contain.
+/// The numbers of events that lack a value, because their records do not contain it.
 public struct HistoryGaps: Equatable, Sendable {
     /// Clicks from before visitors were recorded: each visit counts as a visitor.
     public var clicksWithoutVisitor = 0
-    /// Clicks some of whose fingerprints could not be reconstructed from their signals, under the current
-    /// settings and tables: these count in full and in no form.
-    public var clicksNotRemade = 0
+    /// Clicks with a fingerprint that could not be reconstructed from their signals under the current
+    /// settings and tables; that fingerprint has full weight and no form.
+    public var clicksNotReconstructed = 0
     public var clicksWithoutAddress = 0
-    /// Clicks that a launch claimed which is no longer recorded.
+    /// Clicks claimed by a launch whose record was deleted.
     public var clicksConsumedBefore = 0
     public var clicks = 0
 
@@ -229,18 +229,18 @@ public struct HistoryGaps: Equatable, Sendable {
     /// Launches from before callers were recorded: fingerprint and address stand for the caller.
     public var launchesWithoutCaller = 0
     public var launchesWithoutAddress = 0
-    /// Launches that brought nothing that a fingerprint could find, and got no click.
+    /// Launches without a fingerprint that got no click.
     public var launchesWithoutFingerprint = 0
-    /// Launches that named a click which they did not get: the record does not say which.
+    /// Launches that named a click but did not get it; their records do not contain which click.
     public var launchesNamingOtherClick = 0
-    /// Launches that are not recorded, in floods; records of the same time stand for them.
+    /// Launches that were not recorded in floods; records of the same time represent them.
     public var launchesNotRecorded = 0
-    /// Matches whose probability was only recorded with its limit.
+    /// Matches whose probability was recorded only as the limited one.
     public var probabilitiesNotKnown = 0
     /// Claims since the first check, and recorded matches.
     public var claims = 0
     public var matches = 0
-    /// The probabilities that launches needed, and the number of these launches.
+    /// The number of launches by the probability that they needed.
     public var minimums: [Double: Int] = [:]
 
     public init() {}

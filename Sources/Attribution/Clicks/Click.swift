@@ -1,11 +1,11 @@
 /// One fingerprint that finds a click.
 public struct FingerprintEntry: Hashable, Sendable {
-    /// How the fingerprint was made; nil if the caller brought it ready-made.
+    /// How the fingerprint was computed; nil if the caller sent it ready-made.
     public let form: FingerprintForm?
     public let key: KeyedHash
-    /// The probability that a client that sends this fingerprint computes it so, 0…1.
+    /// The probability that the click's device computes this fingerprint, 0…1.
     public let weight: Double
-    /// The system that the device has if it sends this; nil if neither fingerprint nor click contains it.
+    /// The system of a device that sends this fingerprint; nil if neither fingerprint nor click contains it.
     public let release: OSRelease?
 
     public init(form: FingerprintForm?, key: KeyedHash, weight: Double = 1, release: OSRelease? = nil) {
@@ -21,7 +21,8 @@ public struct Click: Equatable, Sendable {
     /// The properties of a click, apart from the keyed hashes that find it.
     public struct Facts: Equatable, Sendable {
         public var app: AppID
-        /// Whether it was made with a test key: no live key sees it and no live statistic counts it.
+        /// Whether it was recorded with a test key: live keys do not see it, and live statistics do not count
+        /// it.
         public var isTest: Bool
         public var destination: DeepLinkURL
         public var campaignKey: CampaignKey?
@@ -43,7 +44,7 @@ public struct Click: Equatable, Sendable {
         public var isRobot: Bool
         /// Whether the caller's fingerprint is none of those computed from its signals.
         public var isContradictory: Bool
-        /// The short link that was tapped; nil for a click that came with a deep link of its own.
+        /// The short link that was tapped; nil for a click that names its deep link itself.
         public var link: LinkID?
         /// The name of the link's variant that the visitor got.
         public var variant: String?
@@ -106,16 +107,18 @@ public struct Click: Equatable, Sendable {
     }
 }
 
-/// A click to be stored; the store gives it its identifier.
+/// A click to be stored; the store creates its identifier.
 public struct NewClick: Equatable, Sendable {
     public var facts: Click.Facts
     /// At least one, unless only a token can find the click.
     public var fingerprints: [FingerprintEntry]
-    /// Same app, fingerprint, link or URL, exact address and user agent: a match retires the older clicks that share it.
+    /// A hash of app, fingerprint, link or URL, exact address and user agent: a match retires older equal
+    /// clicks.
     public var visit: KeyedHash
-    /// Same visit, campaign key and, where the post brought one, journey: posts that share it within 10 s are one click.
+    /// A hash of visit, campaign key and the journey id of the post, if it has one: posts that share it
+    /// within 10 s are one click.
     public var post: KeyedHash
-    /// What distinguishes the click from others with the same fingerprint.
+    /// The evidence that distinguishes the click from others with the same fingerprint.
     public var evidence: ClickEvidence
     /// The hash of the caller's idempotency key, if it sent one.
     public var idempotency: KeyedHash?
@@ -141,11 +144,11 @@ public struct NewClick: Equatable, Sendable {
 
 /// The hashes of a click under former keys, by which a repeated post is recognised.
 public struct ClickHashesUnderFormerKeys: Equatable, Sendable {
-    /// In the first minutes of a day, the hash under the key of the day before.
+    /// The visit under the key of the day before, in the first minutes of a day.
     public var visit: KeyedHash?
     /// The hash of the post under that key.
     public var post: KeyedHash?
-    /// The visitor under that key; see ``ClickEvidence/visitor``.
+    /// The visitor under that key, as in ``ClickEvidence/visitor``.
     public var visitor: UInt64?
     public var idempotencies: [KeyedHash] = []
     /// The hashes of all fingerprints, under each other key.
@@ -154,20 +157,19 @@ public struct ClickHashesUnderFormerKeys: Equatable, Sendable {
     public init() {}
 }
 
-/// Why a click says less of its visitor than a page's script would.
+/// Why a click contains less about its visitor than a page's script would send.
 public enum ClickBasis: String, CaseIterable, Sendable {
-    /// Its page ran no script: it is known only from the request for the store, and only its token finds it.
+    /// The page ran no script: only its request for the store was recorded, and only the token finds it.
     case request
-    /// The visitor's browser, or the page for the visitor, asks not to be tracked: the click counts, and
-    /// never matches.
+    /// The visitor's browser or the page asks not to be tracked: the click counts but never matches.
     case counted
 
     /// The suffix of a click's line of canonical values; older readers ignore it.
-    public var mark: String { "; basis=\(rawValue)" }
+    public var suffix: String { "; basis=\(rawValue)" }
 
     /// Reads a line that ends with a suffix; nil for all others.
-    public init?(markedIn line: String) {
-        guard let basis = Self.allCases.first(where: { line.hasSuffix($0.mark) }) else { return nil }
+    public init?(suffixOf line: String) {
+        guard let basis = Self.allCases.first(where: { line.hasSuffix($0.suffix) }) else { return nil }
         self = basis
     }
 }
@@ -209,4 +211,34 @@ public struct AdvertisingIDEntry: Hashable, Sendable {
         self.kind = kind
         self.key = key
     }
+}
+
+/// The time after a click within which a first launch may be credited to it.
+public struct AttributionWindow: Hashable, Sendable {
+    /// Length in whole seconds, within ``allowedSeconds``.
+    public let seconds: Int64
+
+    /// One minute to thirty days.
+    public static let allowedSeconds: ClosedRange<Int64> = 60...2_592_000
+
+    /// 24 hours.
+    public static let standard = AttributionWindow(unchecked: 86_400)
+
+    private init(unchecked seconds: Int64) { self.seconds = seconds }
+
+    /// Returns nil outside ``allowedSeconds``.
+    public init?(seconds: Int64) {
+        guard Self.allowedSeconds.contains(seconds) else { return nil }
+        self.init(unchecked: seconds)
+    }
+
+    /// Returns the last millisecond that the window of a click covers: `clickedAt` plus the length itself.
+    public func end(ofClickAt clickedAt: Timestamp) -> Timestamp {
+        clickedAt.advanced(byMilliseconds: seconds * 1000)
+    }
+
+    /// Returns whether a launch at `now` may be credited to a click at `clickedAt`.
+    ///
+    /// A click from the future, after a clock was set back, still counts.
+    public func covers(clickedAt: Timestamp, now: Timestamp) -> Bool { now <= end(ofClickAt: clickedAt) }
 }

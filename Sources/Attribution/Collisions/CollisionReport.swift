@@ -1,7 +1,6 @@
-/// How many people share the fingerprints of an app's own clicks, and how many of its matches are expected to
-/// be wrong.
+/// How many people share the fingerprints of an app's clicks, and how many of its matches may be wrong.
 ///
-/// Computed from the stored clicks and records of checks, at the time that it contains.
+/// It is computed from the stored clicks and checks, up to ``countedAt``.
 public struct CollisionReport: Equatable, Sendable {
     /// The clicks that fingerprints of one form find on one platform.
     public struct Form: Equatable, Sendable {
@@ -18,7 +17,7 @@ public struct CollisionReport: Equatable, Sendable {
     public var countedAt: Timestamp
     /// The app's window at that time.
     public var window: AttributionWindow
-    /// By platform, then by form; without those that have no click.
+    /// The forms that have a click, by platform, then by form.
     public var forms: [Form]
     /// The number of recorded matches by a fingerprint.
     public var matches: Int
@@ -53,21 +52,21 @@ public struct CollisionReport: Equatable, Sendable {
 
 extension CollisionReport {
     /// - Parameters:
-    ///   - crowdings: what ``CollisionCount`` found under only the app's window.
-    ///   - estimate: what the records of the app's checks say.
+    ///   - sharings: the result of a ``CollisionCount`` whose only window is the app's.
+    ///   - estimate: the estimate from the records of the app's checks.
     ///   - window: the app's window.
-    ///   - moment: the current time.
+    ///   - time: the current time.
     public init(
-        _ crowdings: [PlatformForm: [FingerprintSharing]],
+        _ sharings: [PlatformForm: [FingerprintSharing]],
         _ estimate: FalseMatchEstimate,
         window: AttributionWindow,
-        at moment: Timestamp
+        at time: Timestamp
     ) {
-        let forms = crowdings.compactMap { platformForm, crowdings in
-            crowdings.first.map { Form(platformForm: platformForm, crowding: $0) }
+        let forms = sharings.compactMap { platformForm, sharings in
+            sharings.first.map { Form(platformForm: platformForm, crowding: $0) }
         }
         self.init(
-            countedAt: moment,
+            countedAt: time,
             window: window,
             forms: forms.sorted { $0.platformForm.code < $1.platformForm.code },
             matches: estimate.matches,
@@ -86,5 +85,140 @@ public struct AppCollisions: Equatable, Sendable {
     public init(app: AppID, report: CollisionReport) {
         self.app = app
         self.report = report
+    }
+}
+
+/// Counts how many people share a fingerprint in an app's own traffic, under several windows at once.
+///
+/// Rows come fingerprint by fingerprint, as an index on it stores them; within one they may come in any
+/// order. Memory holds the rows of one fingerprint, and of a very common one a sample.
+public struct CollisionCount: Sendable {
+    public let windows: [AttributionWindow]
+    private var sharings: [PlatformForm: [FingerprintSharing]] = [:]
+    private var key: UInt64?
+    private var group: [CollisionRow] = []
+    /// The current fingerprint's sample: one row in 2 to the power of this is held.
+    private var thinning: UInt64 = 0
+
+    /// The largest number of rows of one fingerprint that are held.
+    ///
+    /// Beyond it, half of the rows are dropped at random, as often as needed, and each remaining row counts
+    /// for those dropped. This many rows within a retention time leave dozens in the shortest window, so that
+    /// hardly any row seems alone because others were dropped.
+    public static let rowLimit = 65_536
+
+    public init(windows: [AttributionWindow]) { self.windows = windows }
+
+    /// Returns the report over all rows of a sequence.
+    public static func of(
+        _ rows: some Sequence<CollisionRow>,
+        windows: [AttributionWindow]
+    ) -> [PlatformForm: [FingerprintSharing]] {
+        var count = CollisionCount(windows: windows)
+        for row in rows { count.add(row) }
+        return count.finished()
+    }
+
+    /// Adds the next row: of the same fingerprint as the one before, or of a new one.
+    public mutating func add(_ row: CollisionRow) {
+        if key != row.key { countGroup() }
+        key = row.key
+        guard Self.isHeld(row, thinning) else { return }
+        group.append(row)
+        while group.count > Self.rowLimit {
+            thinning += 1
+            group.removeAll { [thinning] in !Self.isHeld($0, thinning) }
+        }
+    }
+
+    /// Returns the sharing of fingerprints by platform and form, for each of ``windows`` in their order.
+    public consuming func finished() -> [PlatformForm: [FingerprintSharing]] {
+        countGroup()
+        return sharings
+    }
+
+    /// Returns whether a row is held: at random, but the same for a row each time.
+    private static func isHeld(_ row: CollisionRow, _ thinning: UInt64) -> Bool {
+        guard thinning > 0 else { return true }
+        var mixed = (row.visitor ^ UInt64(bitPattern: row.at.milliseconds)) &* 0x9e37_79b9_7f4a_7c15
+        mixed = (mixed ^ mixed >> 32) &* 0xd6e8_feb8_6659_fd93
+        return mixed >> (64 - min(thinning, 63)) == 0
+    }
+
+    private mutating func countGroup() {
+        group.sort { ($0.at, $0.visitor) < ($1.at, $1.visitor) }
+        for index in windows.indices { countGroup(window: index) }
+        group.removeAll(keepingCapacity: group.count < 10_000)
+        thinning = 0
+    }
+
+    private mutating func countGroup(window index: Int) {
+        var first = 0
+        var clicksByVisitor: [UInt64: Int] = [:]
+        let scale = Double(UInt64(1) << min(thinning, 63))
+        for (place, row) in group.enumerated() {
+            while !windows[index].covers(clickedAt: group[first].at, now: row.at) {
+                let visitor = group[first].visitor
+                clicksByVisitor[visitor] = clicksByVisitor[visitor].flatMap { $0 > 1 ? $0 - 1 : nil }
+                first += 1
+            }
+            let own = clicksByVisitor[row.visitor] ?? 0
+            clicksByVisitor[row.visitor] = own + 1
+            guard let platformForm = row.platformForm else { continue }
+            sharings[
+                platformForm,
+                default: [FingerprintSharing](repeating: FingerprintSharing(), count: windows.count)
+            ][index]
+            .add(row.weight * scale, competing: Double(place - first - own) * scale)
+        }
+    }
+}
+
+/// A click under one of its fingerprints, as the report on collisions counts it.
+public struct CollisionRow: Hashable, Sendable {
+    /// A hash of the fingerprint.
+    public var key: UInt64
+    /// Nil if it is no longer known: such a click competes with others and is not reported itself.
+    public var platformForm: PlatformForm?
+    public var at: Timestamp
+    /// The probability that the click's device sends the fingerprint, 0…1.
+    public var weight: Double
+    /// A hash of the visitor, whose own clicks do not compete with each other.
+    public var visitor: UInt64
+
+    public init(key: UInt64, platformForm: PlatformForm?, at: Timestamp, weight: Double = 1, visitor: UInt64)
+    {
+        self.key = key
+        self.platformForm = platformForm
+        self.at = at
+        self.weight = weight
+        self.visitor = visitor
+    }
+}
+
+/// How the fingerprints of one platform and form are shared under one window.
+public struct FingerprintSharing: Equatable, Sendable {
+    /// The clicks that such a fingerprint finds; a click with several counts with their weights.
+    public private(set) var clicks: Double
+    /// The clicks whose fingerprint no other person had clicked with in the window before.
+    public private(set) var aloneSum: Double
+    /// The sum, over all clicks, of other people's clicks with the fingerprint in the window before.
+    public private(set) var competingSum: Double
+
+    public init(clicks: Double = 0, aloneSum: Double = 0, competingSum: Double = 0) {
+        self.clicks = clicks
+        self.aloneSum = aloneSum
+        self.competingSum = competingSum
+    }
+
+    /// The share of clicks that are alone on their fingerprint; nil without a click.
+    public var alone: Double? { clicks > 0 ? aloneSum / clicks : nil }
+    /// The average number of other people's clicks that compete with a click; nil without a click.
+    public var competing: Double? { clicks > 0 ? competingSum / clicks : nil }
+
+    mutating func add(_ weight: Double, competing: Double) {
+        clicks += weight
+        if competing == 0 { aloneSum += weight }
+        competingSum += weight * competing
     }
 }

@@ -1,8 +1,8 @@
-/// Estimates how many matches are wrong, and under which threshold and window fewer would be.
+/// Estimates how many matches are wrong, and which threshold or window would make them fewer.
 ///
-/// A match of probability p is wrong with probability 1 − p: the posterior's probabilities come true (see
-/// ``Calibration``), and include addresses, systems and delays, which a mere count of equal fingerprints does
-/// not. Memory is a table of fixed size.
+/// A match of probability p is wrong with probability 1 − p. The posterior's probabilities are calibrated
+/// (see ``Calibration``), and they include addresses, systems and delays, which a mere count of equal
+/// fingerprints does not. Memory is a table of fixed size.
 public struct FalseMatchEstimate: Equatable, Sendable {
     /// The windows to recommend in addition to the current one, the shortest first.
     static let windows: [AttributionWindow] = [
@@ -31,8 +31,7 @@ public struct FalseMatchEstimate: Equatable, Sendable {
     /// Adds a launch to which a click may have led.
     ///
     /// - Parameters:
-    ///   - probability: the unlimited probability of the answer, or of the most likely one if there was no
-    ///     match.
+    ///   - probability: the unlimited probability of the answer, or of the most likely one without a match.
     ///   - ageSeconds: the age of the credited click; nil if it is unknown.
     ///   - isMatch: whether the answer was a match.
     public mutating func add(probability: Double, ageSeconds: Double?, isMatch: Bool) {
@@ -63,21 +62,21 @@ public struct FalseMatchEstimate: Equatable, Sendable {
         return matches > 0 ? expectedFalse / matches : nil
     }
 
-    /// Returns what keeps the share of wrong matches low, for each of ``FalseMatchLimit/shares``.
-    public func limits(within present: AttributionWindow) -> [FalseMatchLimit] {
+    /// Returns the settings that limit the share of wrong matches to each of ``FalseMatchLimit/shares``.
+    public func limits(within current: AttributionWindow) -> [FalseMatchLimit] {
         FalseMatchLimit.shares.map { share in
             FalseMatchLimit(
                 share: share,
                 threshold: threshold(keepingFalseBelow: share),
-                window: window(keepingFalseBelow: share, within: present)
+                window: window(keepingFalseBelow: share, within: current)
             )
         }
     }
 
-    /// Returns the lowest minimum of probability under which at most this share of matches is wrong, and how
-    /// many matches there would be; nil if there is none.
+    /// Returns the lowest minimum of probability with which at most this share of matches is wrong, and the
+    /// number of matches with it; nil if there is none.
     ///
-    /// Assumes the rule of probability, whatever the current one is, and the current window.
+    /// It assumes the rule of probability, even if the current rule is another, and the current window.
     public func threshold(keepingFalseBelow share: Double) -> FalseMatchLimit.Threshold? {
         var launches = 0.0
         var wrong = 0.0
@@ -93,20 +92,20 @@ public struct FalseMatchEstimate: Equatable, Sendable {
         return best
     }
 
-    /// Returns the longest window up to the current one under which at most this share of matches is wrong,
-    /// and how many matches there would be; nil if there is none, or none that keeps ``minimumKept`` of the
-    /// matches expected to be right.
+    /// Returns the longest window, at most the current one, with which at most this share of matches is
+    /// wrong, and the number of matches with it; nil if there is none, or none that keeps ``minimumKept`` of
+    /// the matches expected to be right.
     ///
-    /// Assumes the current policy. Nothing is known of windows longer than the current one.
+    /// It assumes the current policy. Records contain nothing about windows longer than the current one.
     public func window(
         keepingFalseBelow share: Double,
-        within present: AttributionWindow
+        within current: AttributionWindow
     ) -> FalseMatchLimit.Window? {
         let all = sum(upTo: Self.windows.count)
         let leastRight = Self.minimumKept * (all.matches - all.wrong)
-        let shorter = Self.windows.indices.filter { Self.windows[$0].seconds < present.seconds }
-        // The current window contains every click, whatever window the click was recorded under.
-        let sums = [(present, all)] + shorter.reversed().map { (Self.windows[$0], sum(upTo: $0 + 1)) }
+        let shorter = Self.windows.indices.filter { Self.windows[$0].seconds < current.seconds }
+        // The current window contains every click, even one that was recorded under another window.
+        let sums = [(current, all)] + shorter.reversed().map { (Self.windows[$0], sum(upTo: $0 + 1)) }
         let best = sums.first { _, sum in
             sum.matches > 0 && sum.wrong <= share * sum.matches && sum.matches - sum.wrong >= leastRight
         }
@@ -125,7 +124,7 @@ public struct FalseMatchEstimate: Equatable, Sendable {
 }
 
 extension FalseMatchEstimate {
-    /// Adds a recorded check; ignores a repeated answer, and one by a certain match.
+    /// Adds a recorded check; ignores repeated answers and certain matches.
     ///
     /// - Parameters:
     ///   - facts: the record.
@@ -146,7 +145,7 @@ extension FalseMatchEstimate {
     }
 }
 
-/// What would keep the share of wrong matches at most this high, and at which price.
+/// The settings that limit the share of wrong matches, and how many matches they leave.
 public struct FalseMatchLimit: Equatable, Sendable {
     public struct Threshold: Equatable, Sendable {
         /// The lowest minimum of probability that achieves it, 0…1.

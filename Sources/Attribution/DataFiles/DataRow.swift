@@ -1,6 +1,6 @@
 /// A row of a data file: its kind and the columns after it.
 ///
-/// `Data/README.md` beside the embedded files describes the format.
+/// `Data/README.md`, in the folder of the embedded files, describes the format.
 public struct DataRow: Equatable, Sendable {
     /// The subject of the row, as `ios-release`: the first column.
     public let kind: String
@@ -16,10 +16,10 @@ public struct DataRow: Equatable, Sendable {
     /// - Parameters:
     ///   - bytes: the whole file, UTF-8.
     ///   - file: its name, for error messages.
-    ///   - kinds: the kinds that the file may contain, for error messages and against misspelt ones.
+    ///   - kinds: the kinds of rows that the file may contain; any other kind is an error.
     /// - Returns: its rows in their order, without comments.
-    /// - Throws: an error for a row of another kind, an empty column, and blanks or control characters in the
-    ///   wrong place.
+    /// - Throws: an error for a row of another kind, an empty column, or misplaced blanks or control
+    ///   characters.
     public static func rows(
         of bytes: [UInt8],
         file: String,
@@ -44,16 +44,15 @@ public struct DataRow: Equatable, Sendable {
         var columns: [String] = []
         for bytes in text.split(separator: UInt8(ascii: "\t"), omittingEmptySubsequences: false) {
             let column = columns.count + 1
-            guard let value = String(validating: bytes, as: UTF8.self) else {
-                throw DataFileError(file, line, column, "is not UTF-8", "Save the file as UTF-8 text")
-            }
+            guard let value = String(validating: bytes, as: UTF8.self)
+            else { throw DataFileError(file, line, column, "is not UTF-8", "Save the file as UTF-8 text") }
             let isClean = !bytes.contains { $0 < 0x20 || $0 == 0x7f } && bytes.trimmed.count == bytes.count
             guard !bytes.isEmpty, isClean else {
                 throw DataFileError(
                     file,
                     line,
                     column,
-                    "is empty, begins or ends with a blank, or holds a control character",
+                    "is empty, starts or ends with a blank, or contains a control character",
                     "Separate columns by exactly one tab, and leave none empty"
                 )
             }
@@ -65,7 +64,7 @@ public struct DataRow: Equatable, Sendable {
                 line,
                 1,
                 "names no kind of row that belongs here",
-                "Begin the line with \(kinds.joined(separator: ", ")), or with # to make it a comment"
+                "Start the line with \(kinds.joined(separator: ", ")), or with # to make it a comment"
             )
         }
         return DataRow(kind: kind, columns: Array(columns.dropFirst()), file: file, line: line)
@@ -78,7 +77,7 @@ public struct DataRow: Equatable, Sendable {
         DataFileError(file, line, index + 2, problem, remedy)
     }
 
-    /// - Throws: unless there are as many ``columns`` as `allowed` says.
+    /// - Throws: if the number of ``columns`` is not in `allowed`.
     public func require(columns allowed: ClosedRange<Int>, named names: String) throws(DataFileError) {
         guard !allowed.contains(columns.count) else { return }
         throw error(
@@ -92,9 +91,8 @@ public struct DataRow: Equatable, Sendable {
 /// Reading the values in a row's columns.
 extension DataRow {
     func version(at index: Int) throws(DataFileError) -> OSVersion {
-        guard let version = OSVersion(columns[index]) else {
-            throw error(at: index, "is not a version", "Write it as in 17.2 or 17.2.1")
-        }
+        guard let version = OSVersion(columns[index])
+        else { throw error(at: index, "is not a version", "Write it as in 17.2 or 17.2.1") }
         return version
     }
 
@@ -122,15 +120,15 @@ extension DataRow {
         return number
     }
 
-    /// Returns the error for a column at `index` that repeats an earlier row of the kind.
+    /// Returns the error for a column at `index` whose value occurs in an earlier row of the kind.
     func repeated(at index: Int) -> DataFileError {
-        error(at: index, "stands in an earlier row of \(kind) already", "Remove one of the two")
+        error(at: index, "is in an earlier row of \(kind) already", "Remove one of the two")
     }
 }
 
-/// Why a data file cannot be read: where, what is wrong, what to do.
+/// The reason why a data file cannot be read, with its position and the remedy.
 public struct DataFileError: Error, Equatable, Sendable {
-    /// The file's name as it was given.
+    /// The file's name as the caller named it.
     public let file: String
     /// Counted from 1; 0 for the file as a whole.
     public let line: Int

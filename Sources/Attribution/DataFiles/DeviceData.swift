@@ -1,8 +1,8 @@
-/// General knowledge of devices that ages: releases of systems, panels, names of time zones, codes of
-/// languages.
+/// Tables about devices that need updates over the years: releases of systems, panels, names of time zones,
+/// codes of languages.
 ///
-/// It is built in, and a file given at start can replace any kind of its rows; `Data/README.md` beside the
-/// embedded files describes the format. Copies are cheap: they share the tables.
+/// They are built in, and a file at start can replace any kind of rows; `Data/README.md`, in the folder of
+/// the embedded files, describes the format. Copies are cheap: they share the tables.
 public struct DeviceData: Sendable {
     public let releases: IOSReleases
     public let screens: ScreenTable
@@ -42,7 +42,7 @@ public struct DeviceData: Sendable {
     public init(replacing bytes: [UInt8], file: String) throws(DataFileError) {
         let own = try DataRow.rows(of: bytes, file: file, kinds: Kind.names)
         guard !own.isEmpty else {
-            throw DataFileError(file, 0, 0, "holds no row", "Write at least one, or do not give the file")
+            throw DataFileError(file, 0, 0, "contains no row", "Write at least one, or omit the file")
         }
         var replaced = Set(own.map(\.kind))
         // Spellings refer to names that may be gone with the replaced rows.
@@ -69,17 +69,13 @@ public struct DeviceData: Sendable {
 
     private init(_ rows: [DataRow]) throws(DataFileError) {
         var tables = DeviceRows()
-        // Spellings refer to zones and languages, wherever these occur.
+        // Spellings are added last, because they refer to zones and languages anywhere in the rows.
         for row in rows
-        where row.kind != Kind.zoneSpelling.rawValue
-            && row.kind != Kind.languageSpelling.rawValue
-        {
+        where row.kind != Kind.zoneSpelling.rawValue && row.kind != Kind.languageSpelling.rawValue {
             try tables.add(row)
         }
         for row in rows
-        where row.kind == Kind.zoneSpelling.rawValue
-            || row.kind == Kind.languageSpelling.rawValue
-        {
+        where row.kind == Kind.zoneSpelling.rawValue || row.kind == Kind.languageSpelling.rawValue {
             try tables.add(row)
         }
         releases = IOSReleases(tables.releases)
@@ -89,7 +85,7 @@ public struct DeviceData: Sendable {
     }
 }
 
-/// The content of all rows of ``DeviceData``, before tables are made of it.
+/// The content of all rows, from which the tables of ``DeviceData`` are made.
 struct DeviceRows {
     var releases = IOSReleaseRows()
     var iosScreens: [ScreenTable.Row] = []
@@ -145,7 +141,7 @@ struct DeviceRows {
     }
 }
 
-/// The content of the rows about iOS, before tables are made of it.
+/// The content of the rows about iOS, from which ``IOSReleases`` is made.
 struct IOSReleaseRows {
     var weights: [(version: OSVersion, weight: Double)] = []
     var builds: [String: OSVersion] = [:]
@@ -160,9 +156,8 @@ struct IOSReleaseRows {
         guard !weights.contains(where: { $0.version == version }) else { throw row.repeated(at: 0) }
         weights.append((version, try row.number(at: 1, in: 0.000_001...1_000_000)))
         for (index, build) in row.columns.enumerated().dropFirst(2) {
-            guard build.utf8.count <= 12, build.utf8.allSatisfy(\.isASCIIAlphanumeric) else {
-                throw row.error(at: index, "is not the name of a build", "Write it as in 23B85")
-            }
+            guard build.utf8.count <= 12, build.utf8.allSatisfy(\.isASCIIAlphanumeric)
+            else { throw row.error(at: index, "is not the name of a build", "Write it as in 23B85") }
             guard builds.updateValue(version, forKey: build) == nil else { throw row.repeated(at: index) }
         }
     }
@@ -192,9 +187,8 @@ struct IOSReleaseRows {
 
     mutating func add(browser row: DataRow) throws(DataFileError) {
         try row.require(columns: 1...1, named: "a part of the browser's agent")
-        guard row.columns[0].utf8.count >= 2 else {
-            throw row.error(at: 0, "is too short", "Write two characters or more")
-        }
+        guard row.columns[0].utf8.count >= 2
+        else { throw row.error(at: 0, "is too short", "Write two characters or more") }
         truthfulBrowsers.append(row.columns[0])
     }
 
@@ -210,7 +204,7 @@ struct IOSReleaseRows {
     }
 }
 
-/// The content of the rows about languages, before a table is made of it.
+/// The content of the rows about languages, from which ``LanguageTable`` is made.
 struct LanguageRows {
     /// By every code, including the canonical ones.
     var canonicalCodes: [String: String] = [:]
@@ -220,24 +214,22 @@ struct LanguageRows {
     var androidSpellings: [String: [Spelling]] = [:]
 
     mutating func add(language row: DataRow) throws(DataFileError) {
-        try row.require(columns: 1...20, named: "the code of today and the others")
+        try row.require(columns: 1...20, named: "the current code and the others")
         for (index, code) in row.columns.enumerated() {
             let isCode =
                 (2...8).contains(code.utf8.count)
                 && code.utf8.allSatisfy { $0.isASCIILetter && $0 == $0.asciiLowercased }
-            guard isCode else {
-                throw row.error(at: index, "is not a code of a language", "Write 2 to 8 small letters")
-            }
-            guard canonicalCodes.updateValue(row.columns[0], forKey: code) == nil else {
-                throw row.repeated(at: index)
-            }
+            guard isCode
+            else { throw row.error(at: index, "is not a code of a language", "Write 2 to 8 small letters") }
+            guard canonicalCodes.updateValue(row.columns[0], forKey: code) == nil
+            else { throw row.repeated(at: index) }
         }
     }
 
     mutating func add(spelling row: DataRow) throws(DataFileError) {
         try row.require(
             columns: 4...4,
-            named: "the code of today, the other, its share on iOS and on Android"
+            named: "the current code, the other code, its share on iOS and on Android"
         )
         let code = row.columns[0]
         let other = row.columns[1]
@@ -254,7 +246,7 @@ struct LanguageRows {
     }
 }
 
-/// The content of the rows about time zones, before a table is made of it.
+/// The content of the rows about time zones, from which ``TimeZoneTable`` is made.
 struct TimeZoneRows {
     /// The names of each zone, its canonical one first.
     var names: [[String]] = []
@@ -267,12 +259,9 @@ struct TimeZoneRows {
         try row.require(columns: 1...100, named: "the canonical name and the others")
         for (index, name) in row.columns.enumerated() {
             guard name.utf8.count <= 64, !name.utf8.contains(where: { $0 <= 0x20 || $0 == UInt8(ascii: "|") })
-            else {
-                throw row.error(at: index, "is not the name of a zone", "Write it as in Europe/Istanbul")
-            }
-            guard positions.updateValue(names.count, forKey: name) == nil else {
-                throw row.repeated(at: index)
-            }
+            else { throw row.error(at: index, "is not the name of a zone", "Write it as in Europe/Istanbul") }
+            guard positions.updateValue(names.count, forKey: name) == nil
+            else { throw row.repeated(at: index) }
         }
         names.append(row.columns)
     }

@@ -1,4 +1,6 @@
-/// What the counts of a group are about.
+internal import CMath
+
+/// Which events a group counts.
 ///
 /// The raw value is the word in the database and in the JSON.
 public enum DriftSide: String, CaseIterable, Sendable {
@@ -6,8 +8,8 @@ public enum DriftSide: String, CaseIterable, Sendable {
     case launch
     /// Clicks and their matches, by the click's platform, OS version and browser.
     ///
-    /// A check without a match does not show the browser of its click: a browser whose signals changed only
-    /// shows in the number of matches that its clicks lead to.
+    /// A check without a match does not show the browser of its click. If a browser changes its signals, only
+    /// the number of matches of its clicks shows it.
     case click
 }
 
@@ -25,8 +27,8 @@ public struct DriftGroup: Hashable, Sendable {
 
     public let side: DriftSide
     public let platform: Part
-    /// Major and minor number; with a `+` if a launch's kernel only says that it is that minor version or a
-    /// later one.
+    /// The major and minor number; with a `+` if a launch's kernel shows only that it is at least that
+    /// version.
     public let osVersion: Part
     /// The SDK version of a launch, the browser of a click.
     public let client: Part
@@ -81,11 +83,9 @@ extension DriftGroup.Part {
         self = isWord && (1...24).contains(text.utf8.count) ? .value(text) : .unknown
     }
 
-    init(_ platform: Platform) {
-        self = platform == .unknown ? .unknown : .value(platform.rawValue)
-    }
+    init(_ platform: Platform) { self = platform == .unknown ? .unknown : .value(platform.rawValue) }
 
-    /// The part's text in a name; values contain none of these signs.
+    /// The part's text in a name; values never contain the characters `?`, `*` and `=`.
     fileprivate var text: String {
         switch self {
         case .value(let text): text
@@ -107,7 +107,7 @@ extension DriftGroup.Part {
 }
 
 extension DriftGroup {
-    /// The group within its side in one word, as a store keeps it: `ios/26.1/1.8.9`.
+    /// The group's stored name, unique within its side: `ios/26.1/1.8.9`.
     public var name: String { "\(platform.text)/\(osVersion.text)/\(client.text)" }
 
     /// Reads a stored name; nil for any other text.
@@ -131,11 +131,11 @@ extension DriftGroup: Comparable {
 public enum BrowserFamily: String, CaseIterable, Sendable {
     case instagram, threads, facebook, messenger, tiktok, twitter, whatsapp, telegram, snapchat, pinterest
     case linkedin, wechat, line
-    /// Google's own app, which shows pages itself.
+    /// Google's search app, which shows pages in a view of its own.
     case googleApp = "google_app"
     case samsung, edge, opera, firefox, huawei, xiaomi, yandex, uc, brave, duckduckgo
     case chrome, safari
-    /// An app that shows pages itself and does not name itself.
+    /// An app that shows pages in a view of its own and does not name itself.
     case webView = "web_view"
     case other
     case unknown
@@ -147,18 +147,18 @@ public enum BrowserFamily: String, CaseIterable, Sendable {
             return
         }
         let bytes = userAgent.utf8.prefix(AgentText.maximumLength).map(\.asciiLowercased)
-        guard let mark = Self.tokens.firstMatch(in: bytes) else {
+        guard let keyword = Self.tokens.firstMatch(in: bytes) else {
             self = .other
             return
         }
-        self = Self.marks[mark].family
+        self = Self.keywords[keyword].family
     }
 
-    /// The words in user agents, in lower case; the first one of the list that occurs counts.
+    /// The keywords in user agents, in lower case; the first one of the list that occurs decides.
     ///
     /// Apps come before browsers, and browsers before the engines that most of them also name: an app's web
     /// view calls itself Chrome or Safari, and nearly every agent contains Mozilla.
-    private static let marks: [(mark: String, family: BrowserFamily)] = [
+    private static let keywords: [(keyword: String, family: BrowserFamily)] = [
         ("instagram", .instagram), ("barcelona", .threads), ("fban/messenger", .messenger),
         ("fb_iab/messenger", .messenger), ("fb_iab/orca", .messenger), ("mlite", .messenger),
         ("fban/", .facebook), ("fbav/", .facebook), ("fb_iab", .facebook), ("fbios", .facebook),
@@ -174,15 +174,15 @@ public enum BrowserFamily: String, CaseIterable, Sendable {
         ("chrome/", .chrome), (" safari/", .safari), (" mobile/", .webView),
     ]
 
-    private static let tokens = TokenSet(marks.map(\.mark))
+    private static let tokens = TokenSet(keywords.map(\.keyword))
 }
 
 /// The version of the requesting SDK, from its header: `paylisher-ios/1.8.9`.
 public struct SDKVersion: Hashable, Sendable {
     public let number: OSVersion
 
-    /// Reads what follows the last slash, up to the first character that belongs to no number; nil unless it
-    /// starts with a number from 1 to 999.
+    /// Reads the version after the last slash, up to the first character that belongs to no number; nil
+    /// unless it starts with a number from 1 to 999.
     ///
     /// The product's name is not stored: it is free text, and the platform is known from elsewhere.
     public init?(header: Span<UInt8>) {
@@ -202,13 +202,72 @@ public struct SDKVersion: Hashable, Sendable {
         self.number = number
     }
 
-    public init?(header: String) {
-        self.init(header: header.utf8.span)
-    }
+    public init?(header: String) { self.init(header: header.utf8.span) }
 
     /// The version with three numbers: `1.9` and `1.9.0` are the same release.
     public var text: String { "\(number.major).\(number.minor).\(number.patch)" }
 
-    /// Longer than any header of a real client.
+    /// The maximum length in bytes: longer than any header of a real client.
     private static let maximumLength = 100
+}
+
+/// Checks or clicks, and how many of them matched.
+public struct DriftCount: Equatable, Sendable {
+    public var trials: Int64
+    public var matches: Int64
+
+    public init(trials: Int64 = 0, matches: Int64 = 0) {
+        self.trials = trials
+        self.matches = matches
+    }
+
+    /// The share of trials that matched; nil without a trial.
+    public var rate: Double? { trials > 0 ? min(1, Double(matches) / Double(trials)) : nil }
+
+    public static func + (left: DriftCount, right: DriftCount) -> DriftCount {
+        DriftCount(trials: left.trials &+ right.trials, matches: left.matches &+ right.matches)
+    }
+
+    public static func - (left: DriftCount, right: DriftCount) -> DriftCount {
+        DriftCount(trials: left.trials &- right.trials, matches: left.matches &- right.matches)
+    }
+
+    public static func += (left: inout DriftCount, right: DriftCount) { left = left + right }
+
+    /// Trials and at most as many matches: matches of earlier clicks may outnumber a day's clicks.
+    var bounded: (trials: Double, matches: Double) {
+        let trials = Double(max(0, trials))
+        return (trials, min(trials, Double(max(0, matches))))
+    }
+
+    /// The logarithm of the odds with its variance; half a match and half a miss are added to keep it finite.
+    ///
+    /// Source: Haldane: The estimation and significance of the logarithm of a ratio of frequencies (1956).
+    var logOdds: (value: Double, variance: Double) {
+        let (trials, matches) = bounded
+        let hits = matches + 0.5
+        let misses = trials - matches + 0.5
+        return (cmath_log(hits / misses), 1 / hits + 1 / misses)
+    }
+}
+
+extension RandomAccessCollection where Element == DriftCount {
+    var sum: DriftCount { reduce(DriftCount(), +) }
+}
+
+/// The properties by which a check is counted for the watch on match rates.
+///
+/// It contains only numbers, so that a check without a match costs its event loop only a table lookup.
+public struct CountedLaunch: Hashable, Sendable {
+    public let platform: Platform
+    public let release: OSRelease?
+    public let sdk: SDKVersion?
+
+    public init(platform: Platform = .unknown, release: OSRelease? = nil, sdk: SDKVersion? = nil) {
+        self.platform = platform
+        self.release = release
+        self.sdk = sdk
+    }
+
+    public var group: DriftGroup { DriftGroup(launchOn: platform, release: release, sdk: sdk) }
 }

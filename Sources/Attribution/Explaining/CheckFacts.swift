@@ -11,8 +11,8 @@ public enum CheckOutcome: String, CaseIterable, Sendable {
 ///
 /// Contains addresses and fingerprints only as keyed hashes.
 public struct CheckFacts: Equatable, Sendable {
-    /// The probability that the launch came for the destination of one click, which may be known by the first half of its
-    /// identifier alone.
+    /// The probability that the launch came for the destination of one click; only the first half of the
+    /// click's identifier may be known.
     public struct Share: Equatable, Sendable {
         public var click: ClickID
         /// 0…1.
@@ -36,7 +36,7 @@ public struct CheckFacts: Equatable, Sendable {
     /// The probability of the most likely click by its fingerprint alone, not limited by ``Verdict/highestConfidence``; nil
     /// if nothing was weighed, and if it was not recorded.
     public var probability: Double?
-    /// The probability that the app demanded.
+    /// The probability that the app's policy required.
     public var minimumConfidence: Double
     /// The probability that no click led to the launch; nil if nothing was weighed.
     public var organicShare: Double?
@@ -50,19 +50,19 @@ public struct CheckFacts: Equatable, Sendable {
     public var agreement: AddressAgreement?
     /// The most likely clicks, at most ``Verdict/maximumShares``, the most likely first.
     public var shares: [Share] = []
-    /// The launch's own fingerprint; if it brought values, the one of these as they came.
+    /// The launch's own fingerprint; for a launch with values, the fingerprint of the values as they came.
     public var fingerprint: KeyedHash?
     /// The first words of its other fingerprints, at most ``otherFingerprintLimit``.
     public var otherFingerprints: [UInt64] = []
     public var address: AddressHashes?
-    /// Whether the launch brought a token, or the identifier of a click.
+    /// Whether the launch sent a token, or the identifier of a click.
     public var namesClick: Bool
     public var hasInstallID: Bool
     /// The first word of the keyed hash of the install id, or else of the caller; nil if it was not recorded.
     public var caller: UInt64?
     /// When the app was first installed, according to the device.
     public var firstInstalledAt: Timestamp?
-    /// The number of checks that the record stands for: in a flood, some are not recorded themselves.
+    /// The number of checks that this record represents: in a flood, some are not recorded.
     public var weight = 1
     public var platform: Platform
     public var release: OSRelease?
@@ -74,7 +74,8 @@ public struct CheckFacts: Equatable, Sendable {
 
     /// The number of characters of a request id that are stored.
     public static let requestIDLength = 64
-    /// More fingerprints than any launch has, unless the server key is changed several times in a window.
+    /// The largest number of other fingerprints in a record; only a launch after several changes of the
+    /// server key in one window has more.
     public static let otherFingerprintLimit = 128
 
     public init(
@@ -143,7 +144,7 @@ extension CheckFacts {
     }
 
     private mutating func add(_ evidence: CandidateEvidence) {
-        // Candidates may be known by the first half of their identifiers alone.
+        // Only the first half of a candidate's identifier may be known.
         let candidate = evidence.candidates.first { $0.click.high == click?.high }
         guard let candidate else { return }
         platformForm = candidate.platformForm
@@ -167,7 +168,7 @@ extension CheckOutcome {
     }
 }
 
-/// One recorded check, retained as long as clicks are after their end.
+/// One recorded check, retained for the same time as a click after its end.
 public struct RecordedCheck: Equatable, Sendable {
     public let id: CheckID
     public let app: AppID
@@ -176,13 +177,7 @@ public struct RecordedCheck: Equatable, Sendable {
     /// The campaign of the click in the answer, or of the most likely one.
     public var campaign: CampaignKey?
 
-    public init(
-        id: CheckID,
-        app: AppID,
-        isTest: Bool,
-        facts: CheckFacts,
-        campaign: CampaignKey? = nil
-    ) {
+    public init(id: CheckID, app: AppID, isTest: Bool, facts: CheckFacts, campaign: CampaignKey? = nil) {
         self.id = id
         self.app = app
         self.isTest = isTest
@@ -201,8 +196,7 @@ public enum CheckReference: Equatable, Sendable {
     /// The last check with one of these keyed fingerprints.
     case fingerprint([KeyedHash])
 
-    /// Reads what people have at hand: `chk_…`, `clk_…`, a fingerprint's 64 digits, or a request id; nil for any other
-    /// text.
+    /// Reads `chk_…`, `clk_…`, a fingerprint's 64 digits, or a request id; nil for any other text.
     ///
     /// - Parameters:
     ///   - text: the text as it was typed.
@@ -216,9 +210,7 @@ public enum CheckReference: Equatable, Sendable {
             self = .fingerprint(keys.map { $0.keyed(fingerprint) })
         } else {
             guard (1...128).contains(text.utf8.count), text.utf8.allSatisfy({ (0x21...0x7e).contains($0) })
-            else {
-                return nil
-            }
+            else { return nil }
             self = .request(CheckFacts.cut(text))
         }
     }

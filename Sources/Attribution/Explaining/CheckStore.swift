@@ -2,7 +2,7 @@
 public struct CheckQuery: Equatable, Sendable {
     /// Nil for the checks of all apps.
     public var app: AppID?
-    /// Test checks instead of live ones.
+    /// Whether to return test checks instead of live ones.
     public var isTest: Bool
     public var from: Timestamp?
     /// The end of the time span, exclusive.
@@ -10,7 +10,7 @@ public struct CheckQuery: Equatable, Sendable {
     public var outcome: CheckOutcome?
     public var reason: NoMatchReason?
     public var campaign: CampaignKey?
-    /// Any of these; empty for any fingerprint.
+    /// The fingerprints, any of which may match; empty for any fingerprint.
     public var fingerprints: [KeyedHash] = []
     /// Only checks before this one: ``CheckPage/next`` of the previous page.
     public var before: CheckID?
@@ -43,8 +43,8 @@ public struct CheckPage: Equatable, Sendable {
     public var records: [RecordedCheck]
     /// Where the next page starts; nil for the last page.
     ///
-    /// A page may contain fewer checks than its limit, or none, and not be the last: one call reads a bounded number of
-    /// records.
+    /// A page may contain fewer checks than its limit, or none, without being the last: one call reads a
+    /// bounded number of records.
     public var next: CheckID?
 
     public init(records: [RecordedCheck] = [], next: CheckID? = nil) {
@@ -53,7 +53,7 @@ public struct CheckPage: Equatable, Sendable {
     }
 }
 
-/// The store of recorded checks: every match, and as many other checks as the budget for records allows.
+/// The store of recorded checks: all matches, and as many other checks as the budget for records allows.
 public protocol CheckStore {
     /// Returns a page of the checks that match a query, including everything recorded before the call.
     ///
@@ -63,14 +63,14 @@ public protocol CheckStore {
     /// Explains why a check ended as it did.
     ///
     /// - Parameters:
-    ///   - reference: which check.
-    ///   - explainer: what explains the stored facts; it runs off the request path.
-    /// - Returns: nil if there is no record among those that are searched.
+    ///   - reference: the check to explain.
+    ///   - explainer: explains the stored facts; it runs off the request path.
+    /// - Returns: nil if the searched records do not contain the check.
     /// - Throws: if the database could not be read.
     func explanation(of reference: CheckReference, by explainer: Explainer) async throws(StoreError)
         -> Explanation?
 
-    /// Reads what explains why no check got a click.
+    /// Reads the facts that explain why no check got a click.
     ///
     /// Searches a bounded number of checks, off the calling loop.
     ///

@@ -1,6 +1,6 @@
-/// What became of a click that answered no known check.
+/// What happened to a click that answered no known check.
 public struct ClickExplanation: Equatable, Sendable {
-    /// What a store knows about the click.
+    /// The stored facts about the click.
     public let material: ClickExplanationInput
     /// Whether the app currently recognises launches by fingerprints.
     public let usesFingerprints: Bool
@@ -19,20 +19,20 @@ public struct ClickExplanation: Equatable, Sendable {
     public var state: KnownClick.State { click.state(at: now, isAnswer: false) }
 }
 
-/// What a store knows about a click, for its explanation.
+/// The stored facts about a click, for its explanation.
 public struct ClickExplanationInput: Equatable, Sendable {
     public var click: KnownClick
     public var app: AppID
     public var isTest: Bool
     /// The number of fingerprints and advertising ids that find the click; 0 if only its token does.
     public var keyCount: Int
-    /// Whether the index leads to the click from the first of them, live or closed.
+    /// Whether the index contains the first of them, for a live or a closed click.
     public var isIndexed: Bool
     /// Checks between the click and its expiry that have something in common with it, the nearest first.
     public var near: [RelatedCheck]
     /// The number of records that were searched for them.
     public var searchedChecks: Int
-    /// Whether these were all records of that time.
+    /// Whether all records of that time were searched.
     public var hasSearchedAll: Bool
 
     /// The largest number of near checks.
@@ -86,7 +86,7 @@ public struct RelatedCheck: Equatable, Sendable {
 
 /// The explanation of a click in words.
 extension ClickExplanation {
-    /// What became of the click, in one or more sentences.
+    /// What happened to the click, in one or more sentences.
     public var summary: String {
         let campaign = click.campaign.map { " of the campaign \"\($0.text)\"" } ?? ""
         let start = "No check is known that got the click \(click.id.text)\(campaign)."
@@ -118,7 +118,7 @@ extension ClickExplanation {
         }
     }
 
-    /// What keeps launches from finding the click; nil if nothing does.
+    /// What prevents launches from finding the click; nil if nothing does.
     private var hindrance: String? {
         guard state != .robot else { return nil }
         if material.keyCount == 0 {
@@ -131,9 +131,7 @@ extension ClickExplanation {
                 "It was only counted: its visitor opted out of tracking, and no launch is credited to it."
             }
         }
-        if !material.isIndexed {
-            return "No row of the index leads to it, so no fingerprint can find it."
-        }
+        if !material.isIndexed { return "No row of the index leads to it, so no fingerprint can find it." }
         guard !usesFingerprints else { return nil }
         return
             "The app recognises no launch by its fingerprint: only its token or an advertising id leads to it."
@@ -158,7 +156,7 @@ extension ClickExplanation {
             + " and \(ending)."
     }
 
-    /// What to do about it, one sentence each.
+    /// Advice on what to do, one sentence each.
     public var advice: [String] {
         var advice: [String] = []
         if state != .robot, !material.isIndexed, material.keyCount > 0 {

@@ -31,9 +31,8 @@ public struct Explainer: Sendable {
         var explanation = Explanation(record: material.record)
         explanation.clicks = explainedClicks(material)
         let isWithoutClick = !explanation.clicks.contains { $0.state != .later }
-        guard facts.outcome == .noMatch, isWithoutClick, let fingerprint = facts.fingerprint else {
-            return explanation
-        }
+        guard facts.outcome == .noMatch, isWithoutClick, let fingerprint = facts.fingerprint
+        else { return explanation }
         let near = nearClicks(material)
         let finding = search(fingerprint, near, localization(of: material.record.app))
         explanation.launch = finding.input
@@ -45,7 +44,7 @@ public struct Explainer: Sendable {
         return explanation
     }
 
-    /// Returns the clicks that the check may be about, those that it could have got first.
+    /// Returns the clicks that concern the check; those that it could have got come first.
     private func explainedClicks(_ material: ExplanationInput) -> [ExplainedClick] {
         let facts = material.record.facts
         let answer = facts.outcome == .noMatch ? nil : facts.click
@@ -136,14 +135,13 @@ public struct Explainer: Sendable {
         for key in keys {
             let finding = search.find(near: candidates) { key.keyed($0) == fingerprint }
             tried += finding.triedCombinations
-            guard finding.input == nil else {
-                return FingerprintSearch.Finding(input: finding.input, triedCombinations: tried)
-            }
+            guard finding.input == nil
+            else { return FingerprintSearch.Finding(input: finding.input, triedCombinations: tried) }
         }
         return FingerprintSearch.Finding(input: nil, triedCombinations: tried)
     }
 
-    /// Returns clicks from the launch's own network, for a launch that has nothing else in common with clicks.
+    /// Returns clicks from the launch's own network, for a launch with nothing else in common with clicks.
     private func clicksFromSameNetwork(_ material: ExplanationInput, _ time: Timestamp) -> [ExplainedClick] {
         let close = material.recent.filter { $0.agreement == .exact }
         return close.prefix(Self.nearLimit).map { click in
@@ -173,12 +171,14 @@ public struct Explainer: Sendable {
         }
     }
 
-    /// Returns in what a click differs; nil if it has no fingerprint of that form, or nothing in common with the launch.
+    /// Returns the components in which a click differs; nil if it has no fingerprint of that form, or nothing
+    /// in common with the launch.
     private func differences(_ launch: FingerprintInput, _ near: NearClick) -> [ExplainedClick.Difference]? {
         guard let input = near.inputs.first(where: { $0.form == launch.form }) else { return nil }
         let plain = launch.differences(from: input)
         guard plain.count < launch.form.components.count else { return nil }
-        // A value that the click's device may have spelled as the launch does is a difference only if there is no other.
+        // Ignore components that the click's device may also spell as the launch does, unless no others
+        // differ.
         let real = plain.filter { component in
             !near.spellings.positions(of: component).contains {
                 near.spellings.choices[$0].text == launch.value(of: component)

@@ -1,24 +1,14 @@
 /// Why a check ended as it did.
 public struct Explanation: Equatable, Sendable {
     public let record: RecordedCheck
-    /// What the launch's fingerprint was made of, if the search found it.
+    /// The values of the launch's fingerprint, if the search found them.
     public var launch: FingerprintInput?
-    /// How many combinations of values the search tried; nil if none was needed.
+    /// The number of combinations of values that the search tried; nil without a search.
     public var triedCombinations: Int?
-    /// The clicks that matter to the check, the nearest to a match first.
-    public var clicks: [ExplainedClick]
+    /// The clicks that concern the check, the nearest to a match first.
+    public var clicks: [ExplainedClick] = []
 
-    public init(
-        record: RecordedCheck,
-        launch: FingerprintInput? = nil,
-        triedCombinations: Int? = nil,
-        clicks: [ExplainedClick] = []
-    ) {
-        self.record = record
-        self.launch = launch
-        self.triedCombinations = triedCombinations
-        self.clicks = clicks
-    }
+    public init(record: RecordedCheck) { self.record = record }
 }
 
 /// One click of an explanation.
@@ -63,21 +53,20 @@ public struct ExplainedClick: Equatable, Sendable {
     }
 }
 
-/// The explanation in words, for the people who made the campaign and those who build the app.
+/// The explanation in words, for the people behind the campaign and the app.
 extension Explanation {
     /// What happened, in one or more sentences.
     public var summary: String {
         let text =
             switch record.facts.outcome {
             case .match: matched
-            case .replay:
-                "This was a repetition: the same caller got the same answer again. \(matched)"
+            case .replay: "This was a repetition: the same caller got the same answer again. \(matched)"
             case .noMatch: unmatched
             }
         return installed.map { "\(text) \($0)" } ?? text
     }
 
-    /// A device that has had the app for long came from no current click, or was set up anew.
+    /// A sentence about a device that had the app long before, and therefore came from no current click.
     private var installed: String? {
         let facts = record.facts
         guard let installed = facts.firstInstalledAt else { return nil }
@@ -87,15 +76,14 @@ extension Explanation {
                 "The device says that it had the app \(Self.elapsed(from: installed, to: answered.clickedAt)) before"
                 + " that click: the person who clicked already had the app."
         }
-        guard answered == nil, facts.at.milliseconds(since: installed) >= Self.longInstalled else {
-            return nil
-        }
+        guard answered == nil, facts.at.milliseconds(since: installed) >= Self.longInstalled
+        else { return nil }
         return
             "The device says that it has had the app for \(Self.elapsed(from: installed, to: facts.at)): this was"
             + " hardly its first launch."
     }
 
-    /// In milliseconds: hardly any person takes longer from the store to the first launch.
+    /// The time in milliseconds that hardly any person takes from the store to the first launch.
     private static let longInstalled: Int64 = 86_400_000
 
     private var matched: String {
@@ -156,12 +144,11 @@ extension Explanation {
         return words.compactMap(\.self).joined(separator: ", ") + "."
     }
 
-    /// Returns what became of the last click of a state; nil if there is none.
+    /// Returns what happened to the last click of a state; nil if there is none.
     private func fate(_ state: KnownClick.State) -> String? {
         let facts = record.facts
-        guard let click = clicks.first(where: { $0.state == state && $0.hasSameFingerprint })?.click else {
-            return nil
-        }
+        guard let click = clicks.first(where: { $0.state == state && $0.hasSameFingerprint })?.click
+        else { return nil }
         var text = "The click \(click.id.text)"
         if let campaign = click.campaign { text += " of the campaign \"\(campaign.text)\"" }
         if state == .expired {
@@ -187,9 +174,8 @@ extension Explanation {
             return start + ", and none of \(triedCombinations) combinations of known values makes it."
         }
         let made = "\(start), which is of form \(launch.form.rawValue) and made of \(launch.words)."
-        guard let near = clicks.first(where: { !$0.differences.isEmpty }) else {
-            return "\(made) No recent click is near it."
-        }
+        guard let near = clicks.first(where: { !$0.differences.isEmpty })
+        else { return "\(made) No recent click is near it." }
         let differences = near.differences.map { "click says \($0.click), launch hash fits \($0.launch)" }
         var text = "\(made) The nearest click, \(near.click.id.text)"
         if let campaign = near.click.campaign { text += " of the campaign \"\(campaign.text)\"" }
@@ -197,7 +183,7 @@ extension Explanation {
         return text + differences.joined(separator: "; ") + "."
     }
 
-    /// What to do so that the next such launch ends better, one sentence each; empty for a match.
+    /// Advice on how to match the next such launch, one sentence each; empty for a match.
     public var advice: [String] {
         guard record.facts.outcome == .noMatch else { return [] }
         let reason = record.facts.reason ?? .noClick
@@ -206,9 +192,8 @@ extension Explanation {
             return ["Let the client send what it knows: a fingerprint, its signals, or the install referrer."]
         }
         guard launch != nil else { return reason.words.advice }
-        guard let near = clicks.first(where: { !$0.differences.isEmpty }) else {
-            return ["Most likely the launch came from no campaign, or the page lost the click."]
-        }
+        guard let near = clicks.first(where: { !$0.differences.isEmpty })
+        else { return ["Most likely the launch came from no campaign, or the page lost the click."] }
         return near.differences.map(\.component.advice)
             + ["If the nearest click is another person's, the launch came from no click."]
     }
@@ -230,5 +215,106 @@ extension FingerprintInput {
     /// The components with their values, as `model iPhone, timezone Asia/Dubai, language tr`.
     public var words: String {
         zip(form.components, values).map { "\($0.rawValue) \($1)" }.joined(separator: ", ")
+    }
+}
+
+/// The parts of a click that an explanation needs.
+public struct KnownClick: Equatable, Sendable {
+    public let id: ClickID
+    public var clickedAt: Timestamp
+    public var expiresAt: Timestamp
+    public var campaign: CampaignKey?
+    public var platform: Platform
+    public var isRobot: Bool
+    /// When a launch consumed the click, and how it was recognised.
+    public var claimedAt: Timestamp?
+    public var claimedBy: AttributionMethod?
+    /// Whether it was removed from the index together with another click of the same visitor.
+    public var isRetired: Bool
+    /// How its address compares with the launch's.
+    public var agreement: AddressAgreement
+    /// ``ClickEvidence/canonicalText``.
+    public var canonicalText: String?
+
+    public init(
+        id: ClickID,
+        clickedAt: Timestamp,
+        expiresAt: Timestamp,
+        campaign: CampaignKey? = nil,
+        platform: Platform = .unknown,
+        isRobot: Bool = false,
+        claimedAt: Timestamp? = nil,
+        claimedBy: AttributionMethod? = nil,
+        isRetired: Bool = false,
+        agreement: AddressAgreement = .missing,
+        canonicalText: String? = nil
+    ) {
+        self.id = id
+        self.clickedAt = clickedAt
+        self.expiresAt = expiresAt
+        self.campaign = campaign
+        self.platform = platform
+        self.isRobot = isRobot
+        self.claimedAt = claimedAt
+        self.claimedBy = claimedBy
+        self.isRetired = isRetired
+        self.agreement = agreement
+        self.canonicalText = canonicalText
+    }
+
+    /// The reason why the click contains little about its visitor; nil for a complete click.
+    public var basis: ClickBasis? { canonicalText.flatMap { ClickBasis(suffixOf: $0) } }
+
+    /// The relation of the click to a check.
+    public enum State: String, CaseIterable, Sendable {
+        /// The check got it.
+        case answered
+        /// The check could have got it.
+        case open
+        /// Another launch had consumed it.
+        case claimed
+        /// Its visitor clicked again, and a launch consumed that click.
+        case retired
+        case expired
+        case robot
+        /// It came after the check.
+        case later
+    }
+
+    /// Returns the relation of the click to a check at a time.
+    public func state(at time: Timestamp, isAnswer: Bool) -> State {
+        if isAnswer { return .answered }
+        if isRobot { return .robot }
+        if clickedAt > time { return .later }
+        if let claimedAt, claimedAt <= time { return .claimed }
+        if expiresAt < time { return .expired }
+        return isRetired ? .retired : .open
+    }
+}
+
+/// The stored facts about a check, for its explanation.
+public struct ExplanationInput: Sendable {
+    public var record: RecordedCheck
+    /// Clicks with the check's fingerprint, live or not, newest first.
+    public var sameFingerprint: [KnownClick]
+    /// Clicks with another fingerprint that the check got or weighed.
+    public var named: [KnownClick]
+    /// The app's clicks before the check that have signals, newest first.
+    public var recent: [KnownClick]
+
+    /// The largest number of clicks of each kind.
+    public static let sameFingerprintLimit = 20
+    public static let recentLimit = 2000
+
+    public init(
+        record: RecordedCheck,
+        sameFingerprint: [KnownClick] = [],
+        named: [KnownClick] = [],
+        recent: [KnownClick] = []
+    ) {
+        self.record = record
+        self.sameFingerprint = sameFingerprint
+        self.named = named
+        self.recent = recent
     }
 }

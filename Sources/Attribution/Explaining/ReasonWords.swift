@@ -1,12 +1,12 @@
-/// What a reason for no match means, in words for people.
+/// The meaning of a reason for no match, in words for people.
 ///
-/// A new ``NoMatchReason`` needs its row here; explanations, trials and statistics take their words from it.
+/// Explanations, trials and statistics use them; a new ``NoMatchReason`` needs a row in its `words`.
 public struct ReasonWords: Sendable {
-    /// What happened, in a sentence that holds without any detail of the launch.
+    /// What happened, in a sentence that is true for every launch with this reason.
     public let sentence: String
-    /// What to do so that the next such launch ends better, one sentence each.
+    /// Advice on how to match the next such launch, one sentence each.
     public let advice: [String]
-    /// What a trial of `afterlink simulate` found, as the end of a sentence.
+    /// The finding of a trial of `afterlink simulate`, as the end of a sentence.
     public let trial: String
 }
 
@@ -117,7 +117,7 @@ extension NoMatchReason {
 }
 
 extension AttributionMethod {
-    /// How the launch was recognised, as the end of a sentence.
+    /// The way in which the launch was recognised, as the end of a sentence.
     public var meaning: String {
         switch self {
         case .signedToken: "it brought the click's own signed token"

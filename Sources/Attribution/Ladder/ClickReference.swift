@@ -1,6 +1,6 @@
-/// What a launch brings that names its click: a signed token, or the click's unsigned identifier.
+/// A launch's reference to its click: a signed token, or the click's unsigned identifier.
 public enum ClickReference: Hashable, Sendable {
-    /// A text that claims to be a token; neither its signature nor its form is verified.
+    /// A text that should be a token; neither its signature nor its form has been verified.
     case token(String)
     case click(ClickID)
 
@@ -9,15 +9,16 @@ public enum ClickReference: Hashable, Sendable {
 
     /// The names of references in links, referrers and pasteboard texts.
     ///
-    /// `token` is not among them: other services' links use that name, with secrets as its value.
+    /// They do not include `token`, because links of other services use that name for secrets.
     private static let itemNames = [linkName, "click_id"]
 
-    /// Longer than any token and any identifier; a longer text is cut, and then is no token either.
+    /// The number of bytes that are read: more than any token or identifier has, so that a cut text is
+    /// invalid.
     public static let maximumLength = 128
 
     /// Returns nil only for an empty text.
     ///
-    /// A text that is neither a token nor an identifier is rejected where tokens are verified, so that it is reported.
+    /// Other texts than tokens and identifiers are accepted, so that the verification of tokens reports them.
     public init?(_ text: String) {
         let text = text.trimmed
         guard !text.isEmpty else { return nil }
@@ -28,7 +29,7 @@ public enum ClickReference: Hashable, Sendable {
         }
     }
 
-    /// Whether it has the form of a token or is an identifier: any other text is only worth a message.
+    /// Whether it is an identifier or has the form of a token; any other text only leads to a message.
     public var isWellFormed: Bool {
         switch self {
         case .token(let text): ClickToken.hasForm(of: text)
@@ -38,8 +39,8 @@ public enum ClickReference: Hashable, Sendable {
 
     /// Reads the first reference among the parameters of a link or a referrer.
     ///
-    /// Apps append to a referrer with a wrong separator, and people continue writing after a link: a
-    /// reference ends at the first character that cannot be part of one.
+    /// A reference ends at the first character that cannot be part of one, because apps append to a referrer
+    /// with a wrong separator, and people write on after a link.
     init?(items: [QueryItem]) {
         let references = Self.itemNames.lazy.flatMap { name in
             items.lazy.filter { $0.name == name }.compactMap { item in
@@ -52,10 +53,10 @@ public enum ClickReference: Hashable, Sendable {
     }
 }
 
-/// The text that a store kept from the link to its page until the first launch: `al=<token>&utm_source=…`.
+/// The text that a store passes from the link to its page on to the first launch: `al=<token>&utm_source=…`.
 ///
-/// Google's install referrer service returns it as it was before it was put into the store's link. Apps pass
-/// it on percent-encoded once more, or with the whole store link around it.
+/// Google's install referrer service returns the text that was encoded into the store's link. Some apps
+/// encode it once more, or send the whole store link.
 public struct InstallReferrer: Equatable, Sendable {
     /// The reference to the click; nil for an install that came from no Afterlink link.
     public let reference: ClickReference?
@@ -65,8 +66,8 @@ public struct InstallReferrer: Equatable, Sendable {
     /// Afterlink's own text has fewer than 500, with the reference first.
     public static let maximumLength = 4096
 
-    /// How often the text may have been percent-encoded more than it should, or wrapped.
-    private static let mostLayers = 3
+    /// The largest number of extra percent-encodings and enclosing links that are removed.
+    private static let maximumLayers = 3
 
     public init(_ text: String) {
         reference = Self.reference(in: Array(Substring(text.unicodeScalars.prefix(Self.maximumLength)).utf8))
@@ -74,7 +75,7 @@ public struct InstallReferrer: Equatable, Sendable {
 
     private static func reference(in text: [UInt8]) -> ClickReference? {
         var text = text
-        for _ in 0...mostLayers {
+        for _ in 0...maximumLayers {
             let items = Self.readings(of: text).flatMap { QueryItem.items(ofQuery: $0[...].utf8) }
             if let reference = ClickReference(items: items) { return reference }
             if let inner = items.first(where: { $0.name == "referrer" })?.value {
@@ -88,8 +89,8 @@ public struct InstallReferrer: Equatable, Sendable {
         return nil
     }
 
-    /// Returns the text itself, and what follows its question mark if it is a whole link; a value may contain
-    /// a question mark too.
+    /// Returns the text itself, and the part after its first question mark, because it may be a whole link or
+    /// a value with a question mark.
     private static func readings(of text: [UInt8]) -> [String] {
         let mark = text.firstIndex(of: UInt8(ascii: "?")).map { $0 + 1 }
         let starts = [0] + (mark.map { [$0] } ?? [])
@@ -97,10 +98,10 @@ public struct InstallReferrer: Equatable, Sendable {
     }
 }
 
-/// What an app found on the pasteboard at first launch: `https://<link host>/<slug>?al=<token>`, possibly
-/// within other text.
+/// The pasteboard's text at first launch: `https://<link host>/<slug>?al=<token>`, possibly within other
+/// text.
 ///
-/// Only the reference is read; nothing else that the person copied is stored.
+/// Only the reference is read; nothing else on the pasteboard is stored.
 public struct PasteboardText: Equatable, Sendable {
     /// Nil if no link with a reference was found.
     public let reference: ClickReference?
@@ -110,8 +111,7 @@ public struct PasteboardText: Equatable, Sendable {
 
     private static let schemes = ["https://", "http://"].map { Array($0.utf8) }
 
-    /// Reads the first link in the text with a well-formed reference, or else the first with any text in its
-    /// place.
+    /// Reads the first link with a well-formed reference, or else the first link with any reference.
     public init(_ text: String) {
         let bytes = Array(Substring(text.unicodeScalars.prefix(Self.maximumLength)).utf8)
         let references = bytes.split(whereSeparator: Self.endsLink).lazy
@@ -119,7 +119,7 @@ public struct PasteboardText: Equatable, Sendable {
         reference = references.first(where: \.isWellFormed) ?? references.first
     }
 
-    /// Returns the text that a page writes on the tap that leaves for the store.
+    /// Returns the text that a page copies when the visitor taps the store button.
     ///
     /// - Parameters:
     ///   - linkHost: the host of the server's links, with its port if it is not the standard one.
@@ -137,7 +137,7 @@ public struct PasteboardText: Equatable, Sendable {
             || byte == UInt8(ascii: ">")
     }
 
-    /// Returns a word from the start of a link in it.
+    /// Returns the part of a word from the start of a link in it; nil if it contains no link.
     private static func link(in word: ArraySlice<UInt8>) -> ArraySlice<UInt8>? {
         word.indices.lazy.map { word[$0...] }.first { rest in
             schemes.contains { scheme in
@@ -151,5 +151,69 @@ public struct PasteboardText: Equatable, Sendable {
         guard let mark = link.firstIndex(of: UInt8(ascii: "?")) else { return nil }
         let query = String(decoding: link[(mark + 1)...], as: UTF8.self)
         return ClickReference(items: QueryItem.items(ofQuery: query[...].utf8))
+    }
+}
+
+/// The address of an app in Google's store with a click's token for the first launch.
+///
+/// Source: the Play Install Referrer documentation; a referrer that is too long is lost as a whole.
+public struct PlayStoreLink: Equatable, Sendable {
+    public let text: String
+
+    /// The limit of the whole link's length in bytes, exclusive.
+    public static let byteLimit = 500
+
+    private static let start = "https://play.google.com/store/apps/details?id="
+
+    /// Returns nil for a text that is no package name.
+    ///
+    /// - Parameters:
+    ///   - package: the app's application id, `com.example.shop`.
+    ///   - token: the click's token; it comes first, so that a cut does not remove it.
+    ///   - utm: the items for the store's own reports, the most important first. An item that does not fit is
+    ///     omitted, because half a campaign's name would count as another campaign.
+    public init?(package: String, token: ClickToken, utm: [QueryItem] = []) {
+        guard let text = Self.text(package, token.text, utm) else { return nil }
+        self.text = text
+    }
+
+    /// The placeholder for the token in ``template(package:utm:)``.
+    public static let place = "{al}"
+
+    /// Returns the link with the placeholder ``place``, for a page that gets the token later.
+    ///
+    /// The parameters are those of ``init(package:token:utm:)``; nil for a text that is no package name.
+    public static func template(package: String, utm: [QueryItem] = []) -> String? {
+        text(package, place, utm)
+    }
+
+    private static func text(_ package: String, _ token: String, _ utm: [QueryItem]) -> String? {
+        guard isPackage(package) else { return nil }
+        var text = Array("\(start)\(package)&referrer=".utf8)
+        text += PercentEncoding.queryValue("\(ClickReference.linkName)=")
+        text += token.utf8
+        let spare = ClickToken.textLength - token.utf8.count
+        for item in utm where !item.name.isEmpty && !item.value.isEmpty {
+            // Items are escaped for the referrer, whose values may contain separators, and again for the
+            // link.
+            let more = PercentEncoding.queryValue("&\(escaped(item.name))=\(escaped(item.value))")
+            if text.count + spare + more.count < byteLimit { text += more }
+        }
+        return String(decoding: text, as: UTF8.self)
+    }
+
+    private static func escaped(_ text: String) -> String {
+        String(decoding: PercentEncoding.queryValue(text), as: UTF8.self)
+    }
+
+    /// Returns whether a text has two segments or more of letters, digits and underscores, each starting with
+    /// a letter (Android's application ids).
+    package static func isPackage(_ text: String) -> Bool {
+        let segments = text.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
+        return text.utf8.count <= 255 && segments.count >= 2
+            && segments.allSatisfy { segment in
+                segment.first?.isASCIILetter == true
+                    && segment.allSatisfy { $0.isASCIIAlphanumeric || $0 == UInt8(ascii: "_") }
+            }
     }
 }

@@ -1,19 +1,18 @@
 internal import Crypto
 
-/// A click's own ticket: a launch that brings it was sent by that click, and only the server key can create
-/// one.
+/// Proof that a launch comes from a click: the launch sends a token that only the server key can create.
 ///
-/// It travels through the store's install referrer, the pasteboard, a QR code or a link. It is used once: the
-/// claim ensures that, and the token names the click for it.
+/// A token travels through the store's install referrer, the pasteboard, a QR code or a link. It contains the
+/// click's identifier, and works once, because a click is claimed once.
 ///
 /// Text form: 44 characters of base64url: a version, a part of the app's identifier, the click's identifier,
 /// the expiry, and ten bytes of HMAC-SHA256 over all of it and the whole of the app's identifier.
 public struct ClickToken: Hashable, Sendable {
     /// The content of a token, verified or not.
-    struct Claim: Hashable {
+    struct Payload: Hashable {
         /// The first byte of every token of this form.
         ///
-        /// Another form gets another number, so that tokens under way stay readable.
+        /// Another form gets another number, so that tokens that are already in use remain readable.
         static let version: UInt8 = 1
 
         let click: ClickID
@@ -21,12 +20,12 @@ public struct ClickToken: Hashable, Sendable {
         let expirySeconds: UInt32
         /// The last 16 bits of the app's identifier.
         ///
-        /// They show in one computation whether a token that is not this app's is another one's.
-        let appMark: UInt16
+        /// They show which other app a token may belong to, without verifying it for every app.
+        let appBits: UInt16
     }
 
     public let text: String
-    private let claim: Claim
+    private let payload: Payload
 
     static let signatureByteCount = 10
 
@@ -39,12 +38,12 @@ public struct ClickToken: Hashable, Sendable {
     ///     itself decides to the millisecond when a click is claimed.
     ///   - key: the server's current key.
     public init(for click: ClickID, of app: AppID, expiresAt: Timestamp, signedBy key: ServerKey) {
-        claim = Claim(
+        payload = Payload(
             click: click,
-            expirySeconds: Claim.seconds(upTo: expiresAt),
-            appMark: app.tokenMark
+            expirySeconds: Payload.seconds(upTo: expiresAt),
+            appBits: app.tokenBits
         )
-        text = Base64URL.text(of: claim.bytes + key.signature(of: claim, for: app))
+        text = Base64URL.text(of: payload.bytes + key.signature(of: payload, for: app))
     }
 
     /// Reads a token and verifies that it is one of the app's, signed by one of the keys and not expired.
@@ -53,7 +52,7 @@ public struct ClickToken: Hashable, Sendable {
     ///   - text: the text as it came.
     ///   - app: the app whose launch it is.
     ///   - apps: all apps of the server, to distinguish another app's token from an altered one.
-    ///   - keys: the current key and the former ones whose tokens are still under way.
+    ///   - keys: the current key and the former ones whose tokens may still be used.
     ///   - now: the time of the launch.
     /// - Throws: why the token does not count.
     public init(
@@ -63,45 +62,43 @@ public struct ClickToken: Hashable, Sendable {
         signedBy keys: [ServerKey],
         at now: Timestamp
     ) throws(ClickTokenError) {
-        guard let bytes = Base64URL.bytes(of: text), let claim = Claim(bytes) else { throw .malformed }
+        guard let bytes = Base64URL.bytes(of: text), let payload = Payload(bytes) else { throw .malformed }
         let signature = Array(bytes.suffix(Self.signatureByteCount))
         func isSigned(for app: AppID) -> Bool {
-            claim.appMark == app.tokenMark
-                && keys.contains { constantTimeEquals($0.signature(of: claim, for: app), signature) }
+            payload.appBits == app.tokenBits
+                && keys.contains { constantTimeEquals($0.signature(of: payload, for: app), signature) }
         }
-        guard isSigned(for: app) else {
-            throw apps.contains { $0 != app && isSigned(for: $0) } ? .otherApp : .altered
-        }
+        guard isSigned(for: app)
+        else { throw apps.contains { $0 != app && isSigned(for: $0) } ? .otherApp : .altered }
         self.text = text
-        self.claim = claim
+        self.payload = payload
         guard now <= expiresAt else { throw .expired }
     }
 
     /// Returns whether a text could be a token, by its form alone.
     static func hasForm(of text: String) -> Bool {
-        text.utf8.count == textLength && Base64URL.bytes(of: text).flatMap(Claim.init) != nil
+        text.utf8.count == textLength && Base64URL.bytes(of: text).flatMap(Payload.init) != nil
     }
 
     /// The number of characters of every token.
-    public static let textLength = (Claim.byteCount + signatureByteCount) * 4 / 3
+    public static let textLength = (Payload.byteCount + signatureByteCount) * 4 / 3
 
-    public var click: ClickID { claim.click }
+    public var click: ClickID { payload.click }
 
     /// The last time at which the token is valid, a whole second.
-    public var expiresAt: Timestamp { Timestamp(milliseconds: Int64(claim.expirySeconds) * 1000) }
+    public var expiresAt: Timestamp { Timestamp(milliseconds: Int64(payload.expirySeconds) * 1000) }
 }
 
-extension ClickToken.Claim {
-    /// The number of bytes of a token without its signature.
+extension ClickToken.Payload {
+    /// The number of bytes without the signature.
     static let byteCount = 23
 
-    /// Reads all bytes of a token; nil if their number or the version is another.
+    /// Reads all bytes of a token; nil if their number or the version is wrong.
     init?(_ bytes: [UInt8]) {
-        guard bytes.count == Self.byteCount + ClickToken.signatureByteCount, bytes[0] == Self.version else {
-            return nil
-        }
+        guard bytes.count == Self.byteCount + ClickToken.signatureByteCount, bytes[0] == Self.version
+        else { return nil }
         func word(_ range: Range<Int>) -> UInt64 { bytes[range].reduce(0) { $0 << 8 | UInt64($1) } }
-        appMark = UInt16(truncatingIfNeeded: word(1..<3))
+        appBits = UInt16(truncatingIfNeeded: word(1..<3))
         click = ClickID(high: word(3..<11), low: word(11..<19))
         expirySeconds = UInt32(truncatingIfNeeded: word(19..<23))
     }
@@ -115,39 +112,38 @@ extension ClickToken.Claim {
                 bytes.append(UInt8(truncatingIfNeeded: word >> UInt64(8 * index)))
             }
         }
-        append(UInt64(appMark), byteCount: 2)
+        append(UInt64(appBits), byteCount: 2)
         append(click.high, byteCount: 8)
         append(click.low, byteCount: 8)
         append(UInt64(expirySeconds), byteCount: 4)
         return bytes
     }
 
-    /// Returns the first whole second that is not before a time; for a time before 1970 or after 2106 the
-    /// nearest.
-    static func seconds(upTo moment: Timestamp) -> UInt32 {
-        let seconds = moment.milliseconds / 1000 + (moment.milliseconds % 1000 > 0 ? 1 : 0)
+    /// Returns a time rounded up to a whole second, and clamped to the years 1970 to 2106.
+    static func seconds(upTo time: Timestamp) -> UInt32 {
+        let seconds = time.milliseconds / 1000 + (time.milliseconds % 1000 > 0 ? 1 : 0)
         return UInt32(clamping: seconds)
     }
 }
 
 extension AppID {
-    fileprivate var tokenMark: UInt16 { UInt16(truncatingIfNeeded: low) }
+    fileprivate var tokenBits: UInt16 { UInt16(truncatingIfNeeded: low) }
 }
 
-/// Why a token does not count.
+/// The reason why a token does not count.
 ///
-/// A launch that brings such a token is checked without it.
+/// A launch with such a token is matched without it.
 public enum ClickTokenError: Error, CaseIterable, Sendable {
-    /// The text is no token, or one of a form that only newer servers create.
+    /// The text is no token, or a token of a newer server's form.
     case malformed
     /// The text has the form of a token, but no key of the server signed it.
     case altered
-    /// The token is genuine, and another app's.
+    /// The token is genuine, but belongs to another app.
     case otherApp
-    /// The token is genuine, and its click's window is over.
+    /// The token is genuine, but its click's window has ended.
     case expired
 
-    /// The word for operators and test keys if nothing else brought a match.
+    /// The reason's word for operators and test keys, if the launch gets no match in another way.
     public var reason: String {
         switch self {
         case .malformed, .altered: "token_invalid"
@@ -156,7 +152,7 @@ public enum ClickTokenError: Error, CaseIterable, Sendable {
         }
     }
 
-    /// What it means and what to do, for the person who investigates it.
+    /// The meaning of the error and what to do, for people who investigate it.
     public var message: String {
         switch self {
         case .malformed:

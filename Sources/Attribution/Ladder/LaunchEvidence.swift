@@ -1,4 +1,4 @@
-/// Everything in a first launch that may recognise it, parsed and not yet verified.
+/// Everything in a first launch by which it may be recognised, parsed but not yet verified.
 public struct LaunchEvidence: Equatable, Sendable {
     /// The references to a click, the most direct first, each once.
     public private(set) var references: [ClickReference] = []
@@ -20,12 +20,12 @@ public struct LaunchEvidence: Equatable, Sendable {
         self.signals = signals
     }
 
-    /// Adds the references to a click, by the four ways in which they travel.
+    /// Adds the references to a click, from the four places where a launch may have them.
     ///
     /// - Parameters:
-    ///   - token: what the client itself calls the token.
-    ///   - clickID: what the client itself calls the click's identifier.
-    ///   - referrer: the text that the store kept.
+    ///   - token: the field that the client calls a token.
+    ///   - clickID: the field that the client calls the click's identifier.
+    ///   - referrer: the text from the store.
     ///   - pasteboard: the text that the app found on the pasteboard.
     public mutating func add(
         token: String? = nil,
@@ -44,7 +44,7 @@ public struct LaunchEvidence: Equatable, Sendable {
         }
     }
 
-    /// Adds an advertising id, unless it has one of this kind.
+    /// Adds an advertising id, unless there is one of this kind already.
     public mutating func add(_ id: AdvertisingID) {
         switch id.kind {
         case .idfa: idfa = idfa ?? id
@@ -52,17 +52,17 @@ public struct LaunchEvidence: Equatable, Sendable {
         }
     }
 
-    /// Whether there is nothing that could find a click.
+    /// Whether the evidence contains nothing that could find a click.
     public var isEmpty: Bool { self == LaunchEvidence() }
 }
 
-/// A first launch of a newer client, which sends its values instead of a hash of them.
+/// A first launch of a newer client, which sends its values instead of their hash.
 public struct ResolveRequest: Equatable, Sendable {
     public var evidence: LaunchEvidence
-    /// The languages that the app has, if it sends them.
+    /// The languages that the app comes in, if the client sends them.
     public var localizations: [String]?
     public var installID: InstallID?
-    /// When the app was first installed, according to the system: a reinstallation is not an installation.
+    /// When the app was first installed, according to the system; a reinstallation does not change it.
     public var firstInstalledAt: Timestamp?
     public var platform: Platform?
 
@@ -80,3 +80,89 @@ public struct ResolveRequest: Equatable, Sendable {
         self.platform = platform
     }
 }
+
+/// The id by which a device's system identifies the device to advertisers: Apple's IDFA or Google's GAID.
+///
+/// It is a UUID, in letters of either case. A device whose owner has limited ad tracking returns only zeros,
+/// which identify no device. The id never appears in text, and is stored only as a keyed hash:
+/// ``ServerKey/advertisingID(app:isTest:id:)``.
+public struct AdvertisingID: Hashable, Sendable {
+    /// Which system the id belongs to.
+    ///
+    /// The raw value is the name in a query and in a body, and the word of the method.
+    public enum Kind: String, CaseIterable, Sendable {
+        case idfa
+        case gaid
+
+        /// The header field with the id, in lower case.
+        public var headerName: String { "x-\(rawValue)" }
+
+        /// The names of the id in links, which ad networks use because Branch, AppsFlyer and Adjust do.
+        fileprivate var linkNames: [String] {
+            switch self {
+            case .idfa: ["idfa", "$idfa"]
+            case .gaid: ["gaid", "aaid", "$aaid", "advertising_id", "gps_adid"]
+            }
+        }
+
+        public var method: AttributionMethod {
+            switch self {
+            case .idfa: .idfa
+            case .gaid: .gaid
+            }
+        }
+    }
+
+    /// The content of a text that should be an id.
+    public enum Reading: Equatable, Sendable {
+        case id(AdvertisingID)
+        /// The id is all zeros: the owner of the device has limited ad tracking.
+        case withheld
+        case malformed
+    }
+
+    public let kind: Kind
+    let high: UInt64
+    let low: UInt64
+
+    /// The number of digits of each of a UUID's groups (RFC 9562 §4).
+    private static let groups = [8, 4, 4, 4, 12]
+
+    /// Reads a UUID such as `6D92078A-8246-4BA4-AE5B-76104861E7DC`, with or without white space around it.
+    public static func reading(_ text: String, as kind: Kind) -> Reading {
+        let parts = text.trimmed.utf8.split(separator: UInt8(ascii: "-"), omittingEmptySubsequences: false)
+        guard parts.map(\.count) == groups else { return .malformed }
+        var high: UInt64 = 0
+        var low: UInt64 = 0
+        for digit in parts.joined() {
+            guard let value = Hexadecimal.value(of: digit) else { return .malformed }
+            high = high << 4 | low >> 60
+            low = low << 4 | value
+        }
+        return high | low == 0 ? .withheld : .id(AdvertisingID(kind: kind, high: high, low: low))
+    }
+
+    /// Returns nil for a withheld id and for a text that is no id.
+    public init?(_ text: String, as kind: Kind) {
+        guard case .id(let id) = Self.reading(text, as: kind) else { return nil }
+        self = id
+    }
+
+    /// Returns the ids that an ad network put on a link, at most one of each kind.
+    ///
+    /// Ignores the network's own placeholder (`{idfa}`) if it was not filled in.
+    public static func ids(in items: [QueryItem]) -> [AdvertisingID] {
+        Kind.allCases.compactMap { kind in
+            items.lazy.filter { kind.linkNames.contains($0.name) }
+                .compactMap { AdvertisingID($0.value, as: kind) }.first
+        }
+    }
+
+    private init(kind: Kind, high: UInt64, low: UInt64) {
+        self.kind = kind
+        self.high = high
+        self.low = low
+    }
+}
+
+extension AdvertisingID: HiddenValue {}

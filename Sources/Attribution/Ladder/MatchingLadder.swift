@@ -2,7 +2,7 @@
 ///
 /// A claim tries them in one transaction: the first rung that leads to a claimable click decides.
 public struct MatchingLadder: Equatable, Sendable {
-    /// One way, verified as far as that is possible without the clicks.
+    /// One way, verified as far as possible without reading clicks.
     public enum Rung: Hashable, Sendable {
         /// The click of a genuine token.
         case signedToken(ClickID)
@@ -22,18 +22,18 @@ public struct MatchingLadder: Equatable, Sendable {
 
     /// The certain ways, each once.
     public private(set) var rungs: [Rung] = []
-    /// The last way: clicks that one of these finds, which are weighed against each other and against a
-    /// launch that came from no click.
+    /// The last way: the clicks that these find are weighed against each other and against an organic launch.
     public private(set) var fingerprints: [KeyedHash] = []
-    /// How many of them there are under each server key; those of the current key come first, and the others
-    /// in the same order.
+    /// The number of fingerprints under each server key; those of the current key come first, the others
+    /// follow in the same order.
     private var countUnderEachKey = 1
-    /// Why the first of the rejected tokens does not count: the reason to report if no rung leads to a click.
+    /// The error of the first rejected token: the reason to report if no rung leads to a click.
     public private(set) var refusal: ClickTokenError?
 
     /// - Parameters:
-    ///   - evidence: what the launch brought.
-    ///   - fingerprints: the client's own, or those computed from its signals; none if the app does without.
+    ///   - evidence: what the launch sent.
+    ///   - fingerprints: the client's own, or those of its signals; empty if the app does not use
+    ///     fingerprints.
     ///   - app: the app whose launch it is.
     ///   - isTest: whether it is a test launch.
     ///   - apps: all apps of the server.
@@ -75,18 +75,13 @@ public struct MatchingLadder: Equatable, Sendable {
         countUnderEachKey = max(1, self.fingerprints.count / max(1, keys.count))
     }
 
-    /// Creates the ladder of a launch with only a fingerprint: its hashes under each server key, the current
-    /// one first.
-    public init(fingerprintUnderEachKey hashes: [KeyedHash]) {
-        fingerprints = hashes
-    }
+    /// Creates the ladder of a launch with only a fingerprint, hashed under each key, the current one first.
+    public init(fingerprintUnderEachKey hashes: [KeyedHash]) { fingerprints = hashes }
 
     /// Creates the ladder of a launch with only a fingerprint, under a single server key.
-    public init(fingerprint: KeyedHash) {
-        self.init(fingerprintUnderEachKey: [fingerprint])
-    }
+    public init(fingerprint: KeyedHash) { self.init(fingerprintUnderEachKey: [fingerprint]) }
 
-    /// Creates a ladder of ways that were verified elsewhere.
+    /// Creates a ladder of rungs that were verified elsewhere.
     public init(_ rungs: [Rung], fingerprints: [KeyedHash], refusal: ClickTokenError? = nil) {
         self.rungs = rungs
         self.fingerprints = fingerprints
@@ -109,7 +104,7 @@ public struct MatchingLadder: Equatable, Sendable {
         }
     }
 
-    /// Whether the launch brought a reference to a click.
+    /// Whether the launch sent a reference to a click.
     public var namesClick: Bool {
         refusal != nil
             || rungs.contains { rung in

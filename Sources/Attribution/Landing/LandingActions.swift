@@ -1,8 +1,8 @@
-/// What the page of a link offers its visitor: where its buttons lead, and what happens without a tap.
+/// The actions of a link's page: the targets of its buttons, and what happens without a tap.
 public struct LandingActions: Equatable, Sendable {
-    /// What the page does by itself, once the click is recorded.
+    /// The page's action without a tap, after the click is recorded.
     public enum NextStep: String, Equatable, Sendable {
-        /// Nothing: the visitor taps.
+        /// Wait for a tap.
         case wait = ""
         case open
         case store
@@ -18,14 +18,13 @@ public struct LandingActions: Equatable, Sendable {
         case page = "continue"
     }
 
-    /// Opens the installed app.
+    /// The link that opens the installed app.
     public var openURL: String?
     /// An Android link that opens the app or else leads to `{fallback}`; nil on other devices.
     public var intentURL: String?
     public var storeURL: String?
     public var store: Store?
-    /// The app's name in Google's store, whose link includes the click's token; nil if the button leads
-    /// elsewhere.
+    /// The app's name in Google's store, whose link contains the token; nil if the button leads elsewhere.
     public var playPackage: String?
     /// The target of the store button on an iPad that calls itself a Mac; nil for all other devices.
     public var tabletStoreURL: String?
@@ -42,12 +41,7 @@ public struct LandingActions: Equatable, Sendable {
     ///   - link: the operator's settings of it.
     ///   - deepLink: its target on the visitor's platform; nil if it has none.
     ///   - app: the app of the link.
-    public init(
-        _ visitor: LinkVisitor,
-        of link: Link.Settings,
-        to deepLink: DeepLinkURL?,
-        in app: AppLinks
-    ) {
+    public init(_ visitor: LinkVisitor, of link: Link.Settings, to deepLink: DeepLinkURL?, in app: AppLinks) {
         openURL = deepLink?.text
         inApp = InAppBrowser(visitor.browser, on: visitor.device)
         next = .wait
@@ -60,10 +54,8 @@ public struct LandingActions: Equatable, Sendable {
             let huawei = visitor.browser == .huawei ? pages.huawei ?? app.fallbacks.huawei : nil
             leadToAndroid(huawei ?? pages.android ?? app.fallbacks.android, app)
             intentURL = deepLink.map { $0.intentURL(package: app.android.package) }
-        case .harmony:
-            leadToAndroid(pages.huawei ?? app.fallbacks.huawei, app)
-        case .macOrIPad, .desktop:
-            leadFromDesktop(pages, visitor.device, app)
+        case .harmony: leadToAndroid(pages.huawei ?? app.fallbacks.huawei, app)
+        case .macOrIPad, .desktop: leadFromDesktop(pages, visitor.device, app)
         }
         next = nextStep(visitor, link)
     }
@@ -89,7 +81,7 @@ public struct LandingActions: Equatable, Sendable {
             leadToApple(pages.ios ?? app.fallbacks.ios, app)
             tabletStoreURL = storeURL
         } else {
-            // A phone's own scheme opens nothing here.
+            // A phone app's scheme opens nothing on a desktop.
             openURL = nil
         }
         if let page {
@@ -99,11 +91,11 @@ public struct LandingActions: Equatable, Sendable {
         showsCode = page == nil
     }
 
-    /// Returns what the page does without a tap.
+    /// Returns the page's action without a tap.
     ///
-    /// An installed app has opened already if the system can open it: a visitor who sees the page on an
-    /// iPhone outside an app's own browser does not have it, and goes to the store. If the pasteboard is to
-    /// be used, the visitor must tap.
+    /// iOS opens an installed app instead of the page, except in an app's own browser. A visitor who sees the
+    /// page elsewhere on an iPhone therefore does not have the app, and is sent to the store. The pasteboard
+    /// needs a tap.
     private func nextStep(_ visitor: LinkVisitor, _ link: Link.Settings) -> NextStep {
         let goesOn: NextStep = storeURL == nil || needsTap(link) ? .wait : .store
         switch visitor.device {
@@ -116,8 +108,8 @@ public struct LandingActions: Equatable, Sendable {
         }
     }
 
-    /// Returns whether the token travels by the pasteboard, which browsers fill only on a tap: Google's store
-    /// includes it.
+    /// Returns whether the page must wait for a tap, because only then may it put the token on the
+    /// pasteboard; Google's store passes the token on itself.
     public func needsTap(_ link: Link.Settings) -> Bool {
         link.usesPasteboard && playPackage == nil && !showsCode
     }
@@ -148,13 +140,13 @@ extension AndroidApp {
 }
 
 extension DeepLinkURL {
-    /// Returns the link as an intent, which leads to `{fallback}` if nothing opens it.
+    /// Returns the link as an intent, which leads to `{fallback}` if no app opens it.
     ///
     /// The last `#` starts the intent's own part; a fragment of the link comes before it. Source: "Android
     /// Intents with Chrome", developer.chrome.com/docs/android/intents, and `Intent.parseUri`.
     ///
     /// - Parameter package: the only app that may open it; nil for any.
-    /// - Returns: an address with a placeholder for another one in it.
+    /// - Returns: the address of the intent, with the placeholder `{fallback}` for another address.
     func intentURL(package: String?) -> String {
         let colon = text.utf8.firstIndex(of: UInt8(ascii: ":")) ?? text.endIndex
         let package = package.map { "package=\($0);" } ?? ""

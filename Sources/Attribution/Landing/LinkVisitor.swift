@@ -1,4 +1,4 @@
-/// The visitor who opens a link, as far as the request reveals.
+/// The device and browser of a link's visitor, according to the request.
 public struct LinkVisitor: Equatable, Sendable {
     /// The kind of device for which a page is made.
     public enum Device: String, CaseIterable, Sendable {
@@ -7,7 +7,8 @@ public struct LinkVisitor: Equatable, Sendable {
         case android
         /// Huawei's own system, without Google's services.
         case harmony
-        /// An agent of a Mac, or of an iPad that asks for desktop pages: a script distinguishes them.
+        /// A Mac, or an iPad that asks for desktop pages: both have the same agent, and a script
+        /// distinguishes them.
         case macOrIPad
         case desktop
     }
@@ -20,15 +21,12 @@ public struct LinkVisitor: Equatable, Sendable {
         self.browser = browser
     }
 
-    /// - Parameter headers: what the request says of the browser.
+    /// - Parameter headers: the fields of the request that describe the browser.
     public init(_ headers: VisitHeaders) {
-        self.init(
-            device: Self.device(headers),
-            browser: BrowserFamily(userAgent: headers.userAgent)
-        )
+        self.init(device: Self.device(headers), browser: BrowserFamily(userAgent: headers.userAgent))
     }
 
-    /// The platform whose links and stores are the device's.
+    /// The platform whose links and stores the device uses.
     public var platform: Platform {
         switch device {
         case .iPhone, .iPad: .ios
@@ -41,13 +39,104 @@ public struct LinkVisitor: Equatable, Sendable {
         let agent = UserAgent(headers.userAgent)
         if agent.platform == .ios { return agent.model == "iPad" ? .iPad : .iPhone }
         let text = headers.userAgent.utf8.prefix(AgentText.maximumLength).map(\.asciiLowercased)
-        let mark = marks.firstMatch(in: text)
-        if let mark, mark < harmonyMarkCount { return .harmony }
+        let keyword = keywords.firstMatch(in: text)
+        if let keyword, keyword < harmonyKeywordCount { return .harmony }
         if agent.platform == .android || headers.hints.knownPlatform == .android { return .android }
-        // Chrome on a Mac says so in its hints; browsers of iPads send none.
-        return mark != nil && headers.hints.platform == nil ? .macOrIPad : .desktop
+        // Chrome on a Mac sends a platform hint; browsers on iPads send none.
+        return keyword != nil && headers.hints.platform == nil ? .macOrIPad : .desktop
     }
 
-    private static let harmonyMarkCount = 3
-    private static let marks = TokenSet(["openharmony", "harmonyos", "arkweb/", "macintosh"])
+    private static let harmonyKeywordCount = 3
+    private static let keywords = TokenSet(["openharmony", "harmonyos", "arkweb/", "macintosh"])
+}
+
+/// The abilities of a page in an app's own browser.
+///
+/// Such browsers are web views: the app around them decides whether a tap on another app's link opens that
+/// app. Apps that show links in the system's own view (Gmail, YouTube, and most on Android) count as the
+/// system's browser here, because their agents are the system's.
+///
+/// Sources: the measurements of inappdebugger.com of what apps do (October and November 2024), and LINE's
+/// documentation of its URL parameters.
+public struct InAppBrowser: Equatable, Sendable {
+    /// The way from the app into the system's browser.
+    public enum WayOut: String, Equatable, Sendable {
+        /// Safari's own scheme.
+        case safari
+        /// An intent that only browsers and the app itself handle.
+        case intent
+        /// A parameter that the app recognises in addresses.
+        case parameter
+    }
+
+    /// When a link with another app's scheme, or an intent, opens that app.
+    public enum Opening: String, Equatable, Sendable {
+        case never
+        case byTap
+        /// Even without a tap; without an error if the app is not installed.
+        case byItself
+    }
+
+    public let opensApps: Opening
+    /// Nil if the visitor can leave only by the app's menu.
+    public let wayOut: WayOut?
+
+    /// Nil for the system's own browsers.
+    public init?(_ browser: BrowserFamily, on device: LinkVisitor.Device) {
+        guard Self.isOne(browser) else { return nil }
+        switch device {
+        case .iPhone, .iPad, .macOrIPad: self = Self.onApple(browser)
+        case .android, .harmony: self = Self.onAndroid(browser)
+        case .desktop: self.init(opensApps: .byTap, wayOut: nil)
+        }
+    }
+
+    private init(opensApps: Opening, wayOut: WayOut?) {
+        self.opensApps = opensApps
+        self.wayOut = wayOut
+    }
+
+    private static func isOne(_ browser: BrowserFamily) -> Bool {
+        switch browser {
+        case .instagram, .threads, .facebook, .messenger, .tiktok, .twitter, .whatsapp, .telegram, .snapchat,
+            .pinterest, .linkedin, .wechat, .line, .googleApp, .webView:
+            true
+        case .samsung, .edge, .opera, .firefox, .huawei, .xiaomi, .yandex, .uc, .brave, .duckduckgo, .chrome,
+            .safari, .other, .unknown:
+            false
+        }
+    }
+
+    private static func onApple(_ browser: BrowserFamily) -> InAppBrowser {
+        switch browser {
+        case .tiktok, .messenger: InAppBrowser(opensApps: .never, wayOut: .safari)
+        case .wechat, .snapchat: InAppBrowser(opensApps: .never, wayOut: nil)
+        case .line: InAppBrowser(opensApps: .byTap, wayOut: .parameter)
+        default: InAppBrowser(opensApps: .byTap, wayOut: .safari)
+        }
+    }
+
+    private static func onAndroid(_ browser: BrowserFamily) -> InAppBrowser {
+        switch browser {
+        case .tiktok, .messenger, .threads, .wechat: InAppBrowser(opensApps: .never, wayOut: nil)
+        case .line: InAppBrowser(opensApps: .byItself, wayOut: .parameter)
+        case .facebook, .instagram, .telegram: InAppBrowser(opensApps: .byItself, wayOut: .intent)
+        // An unmeasured web view may show an error instead of the page.
+        default: InAppBrowser(opensApps: .byTap, wayOut: .intent)
+        }
+    }
+}
+
+extension InAppBrowser.WayOut {
+    /// Returns the address that leads to a page in the system's browser.
+    ///
+    /// - Parameter page: the page's address, which starts with `https://` and has no fragment.
+    /// - Returns: the target of a button on the page.
+    public func url(of page: String) -> String {
+        switch self {
+        case .safari: "x-safari-\(page)"
+        case .parameter: "\(page)\(page.utf8.contains(UInt8(ascii: "?")) ? "&" : "?")openExternalBrowser=1"
+        case .intent: "intent\(page.dropFirst("https".count))#Intent;scheme=https;end"
+        }
+    }
 }

@@ -1,21 +1,21 @@
 internal import CMath
 
-/// What a learnt counter counts, and how fast it fades.
+/// The subject of a learnt counter, and the speed at which it fades.
 ///
-/// Everything that the model learns is a sum of such counters, kept for each app with its live or its test traffic. The raw
-/// value is stored.
+/// The model is computed from such counters, which are stored for each app, separately for live and test
+/// traffic. The raw value is stored.
 public enum CounterFamily: UInt8, CaseIterable, Sendable {
     /// Totals of the app; keys are those of ``AppTotal``.
     case totals = 1
     /// Expected conversions by ``PlatformForm/code``, of launches that only a fingerprint could recognise.
     case conversions = 2
-    /// Clicks by ``PlatformForm/code``: how many a launch could have found so.
+    /// Clicks by ``PlatformForm/code``: the number that a launch could have found in that form.
     case clicks = 3
-    /// Clicks by their hour since 1970: for which delays they are old enough.
+    /// Clicks by their hour since 1970, which shows the delays that they are old enough for.
     case clicksByHour = 4
     /// Expected conversions by the ``DelayBins`` bin of their delay.
     case delays = 5
-    /// How pairs of one device agree on the address; keys are those of ``AgreementCount``.
+    /// The address agreement of a click and a launch of one device; keys are those of ``AgreementCount``.
     case agreements = 6
     /// Clicks by operating system, keyed by ``OSRelease/code``.
     case releases = 7
@@ -27,16 +27,17 @@ public enum CounterFamily: UInt8, CaseIterable, Sendable {
     case launchesAtAddress = 10
     /// Launches near an address (IPv4 /24, IPv6 /48), keyed by its hash's first word.
     case launchesNearAddress = 11
-    /// Launches of the app that no click explains, by their ten minutes since 1970: the time of day.
+    /// Launches that no click explains, by their ten minutes since 1970, for the rhythm of the day.
     case organicByTenMinutes = 12
-    /// Clicks by their two minutes since 1970: the current rate.
+    /// Clicks by their two minutes since 1970, for the current rate.
     case clicksByTwoMinutes = 13
     /// Clicks by the ``RelativeClickRateLevel`` at their time.
     case clicksByRelativeRate = 14
     /// Launches that no click explains, by the ``RelativeClickRateLevel`` at their time.
     case organicByRelativeRate = 15
 
-    /// After how many seconds a count is worth half; nil for one that never fades but is deleted when it is old.
+    /// The number of seconds after which a count is worth half; nil for counts that do not fade but are
+    /// deleted when they are old.
     public var halfLife: Double? {
         switch self {
         case .totals, .organic, .launchesAtAddress, .launchesNearAddress: ModelConstants.trafficHalfLife
@@ -47,7 +48,7 @@ public enum CounterFamily: UInt8, CaseIterable, Sendable {
         }
     }
 
-    /// Whether its counters are few and read together as a ``MatchingModel``.
+    /// Whether the family's counters are few and are read together as a ``MatchingModel``.
     ///
     /// The others are read one by one, by key.
     public var belongsToModel: Bool {
@@ -79,7 +80,8 @@ public enum AppTotal: UInt64, CaseIterable, Sendable {
     case organicWithCandidates = 2
     case clicks = 3
     case clicksWithAddress = 4
-    /// Launches at addresses where no launch has been seen before, and where one has: how often strangers meet.
+    /// Launches at addresses without an earlier launch; with ``secondAtAddress``, this shows how often
+    /// strangers share an address.
     case firstAtAddress = 5
     case secondAtAddress = 6
     case firstNearAddress = 7
@@ -110,16 +112,14 @@ public struct CounterKey: Hashable, Sendable {
         self.key = key
     }
 
-    public init(_ total: AppTotal) {
-        self.init(.totals, total.rawValue)
-    }
+    public init(_ total: AppTotal) { self.init(.totals, total.rawValue) }
 }
 
-/// When learning from an app's traffic began, and the time that stored sums are relative to.
+/// The start of learning from an app's traffic, and the landmark: the time that stored sums are relative to.
 ///
-/// A count fades with time, yet fading changes no row: an event at `t` adds 2^((t − landmark) / half-life) to the stored sum,
-/// and a reader divides by the same for its own time. Increments are therefore plain additions: those of several servers
-/// add up in any order to the same state.
+/// Counts fade with time without changes to rows: an event at `t` adds 2^((t − landmark) / half-life) to the
+/// stored sum, and a reader divides by the same power for its own time. Increments are therefore plain
+/// additions, and those of several servers add up in any order to the same state.
 ///
 /// Source: Cormode, Shkapenyuk, Srivastava, Xu: Forward decay (2009).
 public struct LearningEpoch: Equatable, Sendable {
@@ -131,7 +131,7 @@ public struct LearningEpoch: Equatable, Sendable {
     public static let maximumSpan: Double =
         400 * (CounterFamily.allCases.compactMap(\.halfLife).min() ?? 86_400)
 
-    /// The largest exponent: sums stay finite whatever the clocks say.
+    /// The largest exponent, which keeps sums finite even with wrong clocks.
     private static let exponentLimit = 900.0
     /// The value below which an open-ended counter is deleted, in events.
     private static let minimumValue = 0.1
@@ -141,7 +141,7 @@ public struct LearningEpoch: Equatable, Sendable {
         self.landmark = landmark ?? began
     }
 
-    /// Returns what one event at a time adds to a stored sum.
+    /// Returns the amount that one event at a time adds to a stored sum.
     public func weight(of family: CounterFamily, at time: Timestamp) -> Double {
         guard let halfLife = family.halfLife else { return 1 }
         let seconds = Double(time.milliseconds(since: landmark)) / 1000
@@ -149,16 +149,16 @@ public struct LearningEpoch: Equatable, Sendable {
         return cmath_exp2(min(max(exponent, -Self.exponentLimit), Self.exponentLimit))
     }
 
-    /// Returns what a stored sum is worth at a time, in events; never negative nor infinite.
+    /// Returns the value of a stored sum at a time, in events; never negative or infinite.
     ///
-    /// A sum of ``CounterFamily/organic`` may be below zero, when clicks explained more launches than there were.
+    /// A sum of ``CounterFamily/organic`` may be negative, if clicks explained more launches than there were.
     public func value(of stored: Double, _ family: CounterFamily, at time: Timestamp) -> Double {
         guard stored.isFinite, stored > 0 else { return 0 }
         let value = stored / weight(of: family, at: time)
         return value.isFinite ? value : 0
     }
 
-    /// Returns the seconds of observation that a family's counters stand for, older ones faded.
+    /// Returns the seconds of observation that a family's counters represent; older seconds count less.
     public func observedSeconds(_ family: CounterFamily, at time: Timestamp) -> Double {
         let seconds = max(0, Double(time.milliseconds(since: began)) / 1000)
         guard let halfLife = family.halfLife else { return seconds }
@@ -166,14 +166,14 @@ public struct LearningEpoch: Equatable, Sendable {
         return meanLife * (1 - cmath_exp(-seconds / meanLife))
     }
 
-    /// Returns which share of a family's counters came after `since`, 0…1.
+    /// Returns the share of a family's counters that came after `since`, 0…1.
     public func coverage(of family: CounterFamily, since: Timestamp, at time: Timestamp) -> Double {
         let all = observedSeconds(family, at: time)
         guard since > began, all > 0 else { return 1 }
         return min(1, LearningEpoch(began: since).observedSeconds(family, at: time) / all)
     }
 
-    /// Returns whether a stored sum is worth too little, or is too old, to be kept.
+    /// Returns whether a stored sum is too small or too old to be retained.
     public func hasFaded(_ stored: Double, _ counter: CounterKey, at time: Timestamp) -> Bool {
         let hour = time.milliseconds / 3_600_000
         switch counter.family {
@@ -195,7 +195,7 @@ public struct LearningEpoch: Equatable, Sendable {
         1 / weight(of: family, at: landmark)
     }
 
-    /// Returns what a count of `seconds` ago is still worth.
+    /// Returns the current value of a count of `seconds` ago.
     static func fading(_ seconds: Double, halfLife: Double) -> Double {
         cmath_exp2(-max(0, seconds) / halfLife)
     }
@@ -236,36 +236,38 @@ struct ModelCounters {
     }
 
     /// Returns the number of hours since 1970, as a counter's key.
-    static func hour(_ time: Timestamp) -> UInt64 {
-        UInt64(max(0, time.milliseconds) / 3_600_000)
-    }
+    static func hour(_ time: Timestamp) -> UInt64 { UInt64(max(0, time.milliseconds) / 3_600_000) }
 }
 
 /// Additions to an app's learnt counters, gathered in memory until they are stored.
 ///
-/// They are relative to an epoch's landmark. Those of several servers, and of one server's loops, add up in any order.
+/// They are relative to an epoch's landmark. The increments of several servers, and of one server's loops,
+/// add up in any order.
 ///
-/// There are as many counters by fingerprint and address as launches differ, so that a flood of launches could fill memory
-/// and database. Above a limit only every second of those keys is kept, then every fourth, and so on, each counting for
-/// those left out: sums stay right on average, and only a flood makes them coarse.
+/// The number of counters by fingerprint and address grows with the number of different launches, so that a
+/// flood of launches could fill memory and database. Above a limit only one of two such keys is kept, then
+/// one of four, and so on, and each counts for the omitted ones: sums stay right on average, and only a flood
+/// makes them coarse.
 public struct LearntIncrements: Equatable, Sendable {
     public let epoch: LearningEpoch
     public private(set) var sums: [CounterKey: Double] = [:]
-    /// One of this many keys is kept; a power of two.
+    /// The sampling of keys: one of this many is kept; a power of two.
     public private(set) var keptOneOf: UInt64 = 1
 
     private var keyedCount = 0
     private var openEndedCount = 0
     private let keyLimit: Int
-    /// The largest number of systems and signals in one gathering: what is left out of a flood of invented ones is rare.
+    /// The largest number of systems and signals in one gathering; beyond it, values of a flood of invented
+    /// ones are omitted.
     private static let maximumOpenEnded = 512
-    /// Changes with each gathering, so that a flood drops other keys each time.
+    /// The number of the gathering, which selects the dropped keys, so that a flood drops other keys each
+    /// time.
     private var turn: UInt64
-    /// How many events each added one stands for.
+    /// The number of events that each added event represents.
     private var timesEach = 1.0
 
     /// - Parameters:
-    ///   - epoch: what the sums are relative to.
+    ///   - epoch: the epoch that the sums are relative to.
     ///   - keyLimit: the largest number of counters by fingerprint and address.
     ///   - turn: a number that differs from one gathering to the next.
     public init(epoch: LearningEpoch, keyLimit: Int = 8192, turn: UInt64 = 0) {
@@ -333,7 +335,7 @@ public struct LearntIncrements: Equatable, Sendable {
 
     private func isKept(_ key: CounterKey) -> Bool {
         guard keptOneOf > 1 else { return true }
-        // The finalizer of MurmurHash3: every bit of the key changes the lowest ones.
+        // The finalizer of MurmurHash3, in which every bit of the key changes the lowest bits.
         var bits = key.key ^ turn &* 0x9e37_79b9_7f4a_7c15
         bits = (bits ^ bits >> 33) &* 0xff51_afd7_ed55_8ccd
         bits = (bits ^ bits >> 33) &* 0xc4ce_b9fe_1a85_ec53

@@ -1,7 +1,8 @@
-/// What an app's traffic has taught by one time: everything in the posterior that is not about one launch.
+/// What the server has learnt from an app's traffic up to one time: everything in the posterior that is not
+/// about one launch.
 ///
-/// Created from the counters of the families that ``CounterFamily/belongsToModel`` names, at most some thousands, every few
-/// seconds and not for each check. An app without any counters has the model of the priors.
+/// It is computed from the counters of the families with ``CounterFamily/belongsToModel``, at most some
+/// thousands, every few seconds and not for each check. Without counters, it consists of the priors.
 public final class MatchingModel: Sendable {
     public let at: Timestamp
     public let epoch: LearningEpoch
@@ -10,7 +11,7 @@ public final class MatchingModel: Sendable {
     /// The probability density of the delay per second, by ``DelayBins`` bin.
     public let delayDensity: [Double]
     private let agreements: [Agreement]
-    /// How many strangers were met at an address where one visitor had been seen, per visitor: exact and near.
+    /// The average number of strangers at an exact or near address where one visitor was seen before.
     let repeatExact: Double
     let repeatNear: Double
     /// The faded number of launches that only a fingerprint could recognise.
@@ -18,18 +19,18 @@ public final class MatchingModel: Sendable {
     public let launchesWithAddress: Double
     /// The share of clicks whose address is known.
     public let clickAddressShare: Double
-    /// Launches without a click for each click with the same fingerprint.
+    /// The number of launches without a click for each click with the same fingerprint.
     let organicPerClick: Double
-    /// The same with a guess instead of 0 while little has been seen: for learning, not for answers.
+    /// The same number for learning, not for answers: it starts with a guess instead of 0.
     let organicPerClickGuess: Double
-    /// The current rate of launches that come from no click, as a multiple of the average.
+    /// The current rate of launches that no click explains, as a multiple of the average.
     public let relativeOrganicRate: Double
     /// The current rate of clicks, as a multiple of the average.
     public let relativeClickRate: Double
     let releaseShares: ReleaseShares
     let signalShares: SignalShares
 
-    /// How often a device has the same address again, or one near it.
+    /// The probabilities that a device has the same address again, or one near it.
     struct Agreement: Equatable, Sendable {
         var exact: Double
         var near: Double
@@ -37,7 +38,7 @@ public final class MatchingModel: Sendable {
 
     /// - Parameters:
     ///   - sums: the app's stored sums of the model's families.
-    ///   - epoch: what they are relative to.
+    ///   - epoch: the epoch that the sums are relative to.
     ///   - at: the current time.
     public init(sums: [CounterKey: Double], epoch: LearningEpoch, at: Timestamp) {
         let counters = ModelCounters(sums: sums, epoch: epoch, at: at)
@@ -70,25 +71,24 @@ public final class MatchingModel: Sendable {
         MatchingModel(sums: [:], epoch: LearningEpoch(began: at), at: at)
     }
 
-    /// Whether too little has been seen to say more than the plain rule does: the newest click with the fingerprint.
+    /// Whether too little has been learnt to improve on the plain rule, by which the newest click with the
+    /// fingerprint matches.
     ///
-    /// Launches count without fading, so that an app of few launches a day does not stay fresh.
+    /// Launches count without fading, so that an app with few launches a day does not stay fresh.
     public var isFresh: Bool {
         let seconds = Double(at.milliseconds(since: epoch.began)) / 1000
         return seconds < ModelConstants.freshSeconds
             || launches * seconds < ModelConstants.freshLaunches * epoch.observedSeconds(.totals, at: at)
     }
 
-    /// Returns the conversions a second that a click of this age leads to through its fingerprint of this form:
-    /// k · s · f(age).
+    /// Returns the rate k · s · f(age): the conversions a second of a click of this age through its
+    /// fingerprint of this form.
     func hazard(_ platformForm: PlatformForm, bin: Int) -> Double {
         (sharesByPlatformForm[platformForm.code]?.conversions ?? ModelConstants.conversionsPerClick)
             * delayDensity[bin]
     }
 
-    func agreement(_ age: ClickAge) -> Agreement {
-        agreements[Int(age.rawValue)]
-    }
+    func agreement(_ age: ClickAge) -> Agreement { agreements[Int(age.rawValue)] }
 
     private static func agreement(of age: ClickAge, _ counters: ModelCounters) -> Agreement {
         let weight = ModelConstants.agreementPriorPairs
@@ -119,13 +119,13 @@ public final class MatchingModel: Sendable {
     }
 }
 
-/// The unit by which the share of clicks that become launches is learnt: the platform, and the form of the fingerprint
-/// through which a launch found the click.
+/// The group of clicks whose share of conversions is learnt together: the platform, and the form of the
+/// fingerprint by which a launch finds the click.
 ///
 /// A click is indexed under the fingerprints of every form, and its device sends one of them.
 public struct PlatformForm: Hashable, Sendable {
     public let platform: Platform
-    /// Nil for a fingerprint that came ready-made.
+    /// Nil for a fingerprint that a client sent ready-made.
     public let form: FingerprintForm?
 
     public init(platform: Platform, form: FingerprintForm?) {
@@ -133,11 +133,10 @@ public struct PlatformForm: Hashable, Sendable {
         self.form = form
     }
 
-    /// Reads a ``code``; nil if it is none.
+    /// Reads a ``code``; nil if the number is not one.
     public init?(code: UInt64) {
-        guard let platform = Platform.allCases.first(where: { UInt64($0.code) == code >> 8 }) else {
-            return nil
-        }
+        guard let platform = Platform.allCases.first(where: { UInt64($0.code) == code >> 8 })
+        else { return nil }
         let letter = UInt8(truncatingIfNeeded: code)
         self.init(
             platform: platform,
@@ -145,10 +144,8 @@ public struct PlatformForm: Hashable, Sendable {
         )
     }
 
-    /// A part of a counter's key, which stays the same when forms are added.
-    public var code: UInt64 {
-        UInt64(platform.code) << 8 | UInt64(form?.rawValue.utf8.first ?? 0)
-    }
+    /// The group as a part of a counter's key; it stays the same when forms are added.
+    public var code: UInt64 { UInt64(platform.code) << 8 | UInt64(form?.rawValue.utf8.first ?? 0) }
 }
 
 extension Platform {
@@ -163,7 +160,7 @@ extension Platform {
     }
 }
 
-/// How many conversions a click leads to through one form of fingerprint, and which share of its platform's that is.
+/// The conversions of a click through one form, and the form's share of its platform's conversions.
 struct PlatformFormShare: Equatable, Sendable {
     /// k · s: conversions through fingerprints of the form, for each click that has one.
     let conversions: Double
@@ -197,7 +194,7 @@ struct PlatformFormShare: Equatable, Sendable {
 public struct ModelFigure: Equatable, Sendable {
     /// The name in JSON: lower case with underscores.
     public let name: String
-    /// What it means, in a line.
+    /// Its meaning, in one line.
     public let meaning: String
     public let value: Double
 
@@ -209,7 +206,7 @@ public struct ModelFigure: Equatable, Sendable {
 }
 
 extension MatchingModel {
-    /// What has been learnt, or the prior where nothing has, in reading order.
+    /// The learnt figures, or their priors if nothing was learnt, in reading order.
     public var figures: [ModelFigure] { traffic + platformForms + delays + addresses }
 
     private var traffic: [ModelFigure] {
@@ -285,14 +282,14 @@ extension MatchingModel {
     }
 }
 
-/// What an app's traffic has taught, as a store keeps it: the same for all servers on one database.
+/// The store of what was learnt from apps' traffic, the same for all servers on one database.
 public protocol LearningStore {
-    /// Returns the model at a time, made from everything stored; the priors' if nothing has been learnt.
+    /// Returns the model at a time, computed from all counters; that of the priors if nothing was learnt.
     func matchingModel(of app: AppID, isTest: Bool, at now: Timestamp) async throws(StoreError)
         -> MatchingModel
 
-    /// Deletes what the app's traffic has taught: learning starts again as on a new server.
+    /// Deletes everything that was learnt from the app's traffic: learning starts again as on a new server.
     ///
-    /// Running servers see it within some seconds; what they learnt in these seconds may be added afterwards.
+    /// Running servers notice it within some seconds, and may still add updates during these seconds.
     func resetLearning(of app: AppID, isTest: Bool) async throws(StoreError)
 }

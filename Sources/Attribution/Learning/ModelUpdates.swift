@@ -1,13 +1,15 @@
-/// What clicks and launches teach: pure increments of learnt counters.
+/// Computes what the model learns from clicks and launches, as increments of learnt counters.
 ///
-/// A click costs a dozen additions in memory, all of them to counters of the app. A launch without a live click costs three
-/// to counters of its own (fingerprint, exact and near address) and six to the app's; with candidates some more to the
-/// app's, and three counters are read. ``LearntIncrements`` gathers them, and they are stored in the background: a process
-/// that dies loses some seconds of learning and never a click or a claim.
+/// A click costs a dozen additions in memory, all to counters of the app. A launch without a live click costs
+/// three additions to counters of its own (fingerprint, exact and near address) and six to the app's. A
+/// launch with candidates costs some more to the app's, and reads three counters. ``LearntIncrements``
+/// gathers the additions, which are stored in the background: a process that dies loses some seconds of
+/// learning, but never a click or a claim.
 public enum ModelUpdates {
-    /// Adds what a recorded click teaches; not for clicks of robots and repeated posts.
+    /// Adds the updates of a recorded click; not for clicks of robots and repeated posts.
     ///
-    /// `forms` are those under which the click can be found, each once; `relativeClickRate` is the model's at its time.
+    /// `forms` are those under which the click can be found, each once; `relativeClickRate` is the model's at
+    /// the time of the click.
     public static func addClick(
         at: Timestamp,
         platform: Platform,
@@ -36,11 +38,12 @@ public enum ModelUpdates {
         }
     }
 
-    /// Adds what a launch teaches that only its fingerprint could recognise, and that was neither a replay nor lost to
-    /// another: one for each install id, or for each fingerprint, address and agent within an hour.
+    /// Adds the updates of a launch that only its fingerprint could recognise, and that was neither a replay
+    /// nor lost its click to another launch: once for each install id, or for each fingerprint, address and
+    /// agent within an hour.
     ///
-    /// The evidence is what the verdict was made from; it is empty for a launch without a live click. The fingerprint is the
-    /// first word of a keyed hash.
+    /// The evidence is the input of the verdict, and is empty for a launch without a live click. The
+    /// fingerprint is the first word of a keyed hash.
     public static func addLaunch(
         _ launch: LaunchTraits,
         _ evidence: CandidateEvidence,
@@ -76,8 +79,8 @@ public enum ModelUpdates {
         increments.add(to: CounterKey(.launchesNearAddress, address.near), at: at)
     }
 
-    /// Adds what a pair teaches that a token has made certain: how delays and addresses behave, but not how many clicks
-    /// convert without a token.
+    /// Adds the updates of a click and a launch that a token connects: delay and address agreement, but no
+    /// conversion, because the share of conversions is learnt for launches without a token.
     public static func addCertainPair(
         agreement: AddressAgreement,
         delaySeconds: Double,
@@ -92,14 +95,14 @@ public enum ModelUpdates {
         increments.add(to: CounterKey(.agreements, AgreementCount.agreeing(agreement, age)), at: at)
     }
 
-    /// Counts how often launches meet others at an address where one was seen, which decides how much an address proves
-    /// that only one click has come from.
+    /// Counts how often a launch comes from an address where one other was seen; this shows how much
+    /// agreement on an address with a single click proves.
     private static func countMeeting(
         _ evidence: CandidateEvidence,
         _ launch: LaunchTraits,
         to increments: inout LearntIncrements
     ) {
-        // A visitor who has launched here before with the same fingerprint is no stranger.
+        // A visitor who launched here before with the same fingerprint is no stranger.
         let isKnown = evidence.candidates.contains { $0.claimedAt != nil && $0.address == .exact }
         guard launch.hasAddress, !isKnown else { return }
         let traffic = evidence.addressTraffic
@@ -115,13 +118,14 @@ public enum ModelUpdates {
     }
 }
 
-/// What one launch with candidates teaches about conversions, delays and addresses.
+/// The model update of one launch with candidates: conversions, delays and addresses.
 struct LaunchUpdate {
-    /// How many conversions the launch stands for.
+    /// The number of conversions that the launch represents.
     ///
-    /// At addresses of few people, the launches count that agree exactly with a click, each for all the conversions that
-    /// did not agree, 1 / P(exact | same device): right on average even while nothing is known of L(h). At busy
-    /// addresses, and without one, the posterior counts, which converges more slowly.
+    /// At addresses of few people, only launches whose address agrees exactly with a click count. Each counts
+    /// 1 / P(exact | same device), and so represents the conversions whose address did not agree. This is
+    /// right on average even while L(h) is unknown. At busy addresses, and without an address, the posterior
+    /// counts, which converges more slowly.
     private(set) var explained = 0.0
     private var byPlatformForm: [PlatformForm: Double] = [:]
     private var byBin: [Int: Double] = [:]
@@ -178,11 +182,11 @@ struct LaunchUpdate {
         byBin[bin, default: 0] += count
     }
 
-    /// Returns the factor of a posterior for learning where nothing else confirms it: its odds are drawn towards one to
-    /// one.
+    /// Returns the factor that draws a posterior's odds towards one to one, for learning without
+    /// confirmation.
     ///
-    /// Conversions and L(h) are learnt from the posterior, and it is made from them: where time and address say little,
-    /// an error would only confirm itself and grow.
+    /// Conversions and L(h) are learnt from the posterior, which is computed from them: if time and address
+    /// prove little, an error would confirm itself and grow.
     private static func discount(_ probability: Double) -> Double {
         guard probability > 0, probability < 1 else { return 1 }
         let exponent = 1 - ModelConstants.posteriorDiscount
@@ -191,8 +195,8 @@ struct LaunchUpdate {
         return result.isFinite ? result : 1
     }
 
-    /// Returns how far agreement on the launch's address distinguishes conversions from chance: 0 where strangers are
-    /// expected to agree, near 1 where none is.
+    /// Returns how well agreement on the launch's address distinguishes conversions from chance: 0 if
+    /// strangers are expected to agree, near 1 if none are.
     private static func addressReliability(
         _ evidence: CandidateEvidence,
         _ rates: LaunchRates,
@@ -206,7 +210,7 @@ struct LaunchUpdate {
             / (1 + ModelConstants.chanceAgreementWeight * chance)
     }
 
-    /// Counts whether the addresses agree where the fingerprint alone makes a click nearly certain.
+    /// Counts whether the addresses agree, if the fingerprint alone makes a click nearly certain.
     private mutating func observe(_ rates: LaunchRates, launch: LaunchTraits, _ likelihood: AddressLikelihood)
     {
         let all = rates.visitors.reduce(rates.intensity.learning) { $0 + $1.rateWithoutAddress }
@@ -215,7 +219,7 @@ struct LaunchUpdate {
             let certainty = visitor.rateWithoutAddress / all
             guard certainty >= ModelConstants.certainFingerprint else { continue }
             let age = ClickAge(seconds: Self.age(visitor.last, launch))
-            // As far as the click is a stranger's, it agrees as often as strangers do.
+            // Subtract the agreement by chance, for the probability that the click is a stranger's.
             let strange = 1 - certainty
             pairs[age] = (
                 certainty,
@@ -230,11 +234,10 @@ struct LaunchUpdate {
     }
 }
 
-/// The launches of the last hour from which the model has learnt, so that a device that asks again and again teaches
-/// once.
+/// The launches of the last hour that were learnt from, so that a device that repeats its check counts once.
 ///
-/// Bounded: beyond the limit, the oldest launches are dropped sooner. Each server has its own, and it is lost with the
-/// process.
+/// Its size is bounded: beyond the limit, the oldest launches are dropped sooner. Each server has its own
+/// set, which is lost with the process.
 public struct RecentLaunches: Sendable {
     private var recent: Set<UInt64> = []
     private var older: Set<UInt64> = []
@@ -243,11 +246,9 @@ public struct RecentLaunches: Sendable {
 
     private static let hour: Int64 = 3_600_000
 
-    public init(limit: Int = 100_000) {
-        self.limit = max(1, limit)
-    }
+    public init(limit: Int = 100_000) { self.limit = max(1, limit) }
 
-    /// Returns whether nothing was learnt from such a launch in the last hour, and adds the launch.
+    /// Returns whether the model learnt nothing from such a launch in the last hour, and adds the launch.
     ///
     /// A launch is the first word of a keyed hash of the install id, or of fingerprint, address and agent.
     public mutating func isNew(_ launch: UInt64, at now: Timestamp) -> Bool {
@@ -260,7 +261,7 @@ public struct RecentLaunches: Sendable {
             since = now
         } else if age >= Self.hour || recent.count >= limit {
             older = recent
-            // The next hour may bring as many, so the set must not grow step by step again.
+            // Reserve the capacity of the past hour, so that the set does not grow step by step again.
             recent = Set(minimumCapacity: older.count)
             since = now
         }

@@ -4,21 +4,19 @@
 public struct DeepLinkURL: Hashable, Sendable {
     /// The link in ASCII.
     ///
-    /// Other characters are percent-encoded. It came with at most ``maximumLength`` characters.
+    /// Other characters are percent-encoded. Before that it had at most ``maximumLength`` characters.
     public let text: String
 
     public static let maximumLength = 2048
 
-    /// Creates a link that passed the checks before, as a store returns it.
-    public init(stored text: String) {
-        self.text = text
-    }
+    /// Creates a link from a stored text, which was valid when it was stored.
+    public init(stored text: String) { self.text = text }
 
     /// Validates a link from outside.
     ///
-    /// Trims it. Percent-encodes what a URI cannot contain (blanks, characters beyond ASCII, `"<>^{|}` and
-    /// the backquote, a `%` that escapes nothing, square brackets outside the host, a second `#`); keeps
-    /// existing escapes.
+    /// Trims the link, and percent-encodes characters that a URI cannot contain: blanks, characters beyond
+    /// ASCII, `"<>^{|}` and the backquote, a `%` that escapes nothing, square brackets outside the host, a
+    /// second `#`. Existing escapes remain.
     ///
     /// - Throws: ``DeepLinkURLError`` naming the first rule that the link breaks.
     public init(parsing text: String) throws(DeepLinkURLError) {
@@ -33,19 +31,17 @@ public struct DeepLinkURL: Hashable, Sendable {
             guard byte != UInt8(ascii: "\\") else { throw .backslash }
         }
         let parts = try URLParts(bytes)
-        try parts.checkScheme()
+        try parts.requireAllowedScheme()
         _ = try parts.host()
-        try parts.checkPath()
+        try parts.requirePath()
         self.text = String(decoding: parts.encoded, as: UTF8.self)
     }
 
     /// Returns the number of Unicode scalars: bytes that do not continue one.
-    private static func characterCount(_ bytes: [UInt8]) -> Int {
-        bytes.count { $0 & 0xc0 != 0x80 }
-    }
+    private static func characterCount(_ bytes: [UInt8]) -> Int { bytes.count { $0 & 0xc0 != 0x80 } }
 }
 
-/// Why a text is no link for a client.
+/// The reason why a text is no link for a client.
 ///
 /// The message says what to do.
 public enum DeepLinkURLError: Error, Equatable, CaseIterable, Sendable {
@@ -67,19 +63,15 @@ public enum DeepLinkURLError: Error, Equatable, CaseIterable, Sendable {
 
     /// The error in plain words, for the response to the caller.
     ///
-    /// Contains nothing of the link.
+    /// It contains no part of the link.
     public var message: String {
         switch self {
-        case .empty:
-            "The link is empty; send one such as myapp://promo/item or https://shop.example/item."
-        case .tooLong:
-            "The link is longer than \(DeepLinkURL.maximumLength) characters; shorten it."
+        case .empty: "The link is empty; send one such as myapp://promo/item or https://shop.example/item."
+        case .tooLong: "The link is longer than \(DeepLinkURL.maximumLength) characters; shorten it."
         case .controlCharacter:
             "The link contains a control character such as a line break; remove or percent-encode it."
-        case .backslash:
-            "The link contains a backslash; write / or percent-encode it as %5C."
-        case .noScheme:
-            "The link has no scheme; begin it with one, such as myapp:// or https://."
+        case .backslash: "The link contains a backslash; write / or percent-encode it as %5C."
+        case .noScheme: "The link has no scheme; start it with one, such as myapp:// or https://."
         case .malformedScheme:
             "The link's scheme is malformed; write a letter followed by letters, digits, +, - or . only."
         case .forbiddenScheme:
@@ -93,16 +85,15 @@ public enum DeepLinkURLError: Error, Equatable, CaseIterable, Sendable {
             """
         case .twoSlashes:
             """
-            The path begins with two slashes, and browsers read a host behind them; write one for a path, or a whole \
+            The path starts with two slashes, and browsers read a host after them; write one for a path, or a whole \
             link such as https://shop.example/item.
             """
         case .climbs:
             """
-            The path has a part that is . or .., escaped or not, and apps and browsers disagree where it leads; write \
+            The path has a part that is . or .., escaped or not, and apps and browsers disagree on where it leads; write \
             the path that is meant.
             """
-        case .credentials:
-            "The link contains a user name or password before @; remove it."
+        case .credentials: "The link contains a user name or password before @; remove it."
         case .nonASCIIHost:
             """
             The link's host has characters other than ASCII; write a web host in its punycode form (xn--…), \
@@ -118,37 +109,32 @@ public enum DeepLinkURLError: Error, Equatable, CaseIterable, Sendable {
 
 /// The link as a client gets it.
 extension DeepLinkURL {
-    /// The names of a link's own campaign key.
+    /// The names that a campaign key may have in a link.
     private static let campaignKeyNames = ["keyName", "key", "k"]
 
     /// Returns the link with `source`, `keyName` and `jid` added to its query, before the fragment.
     ///
-    /// Released clients read the three from the link. Parameters of the link itself, even empty ones, stay as
-    /// they are, and `direct` and `unknown` are not written: they mean nothing to a client.
-    public func answered(source: SourceToken, campaignKey: CampaignKey?, journeyID: JourneyID) -> String {
+    /// Released clients read all three from the link. Existing parameters, even empty ones, remain unchanged.
+    /// `direct` and `unknown` are not added, because they mean nothing to a client.
+    public func attributed(source: SourceToken, campaignKey: CampaignKey?, journeyID: JourneyID) -> String {
         let names = Set(queryItems.map(\.name))
         var added: [(name: String, value: String)] = []
-        if source.isWritten, !names.contains("source") {
-            added.append(("source", source.rawValue))
-        }
+        if source.isWritten, !names.contains("source") { added.append(("source", source.rawValue)) }
         if let campaignKey, names.isDisjoint(with: Self.campaignKeyNames) {
             added.append(("keyName", campaignKey.text))
         }
-        if !names.contains("jid") {
-            added.append(("jid", journeyID.text))
-        }
+        if !names.contains("jid") { added.append(("jid", journeyID.text)) }
         return appending(added)
     }
 
-    /// Returns the link with only `keyName` added: for a campaign that is credited without saying whose click
-    /// it was.
-    public func answered(campaignKey: CampaignKey?) -> String {
+    /// Returns the link with only `keyName` added, for an answer that credits a campaign without a click.
+    public func attributed(campaignKey: CampaignKey?) -> String {
         let names = Set(queryItems.map(\.name))
         guard let campaignKey, names.isDisjoint(with: Self.campaignKeyNames) else { return text }
         return appending([("keyName", campaignKey.text)])
     }
 
-    /// Returns the link with more parameters, whose values are encoded and whose names are not.
+    /// Returns the link with more parameters; encodes their values, but not their names.
     func appending(_ items: [(name: String, value: String)]) -> String {
         let bytes = Array(text.utf8)
         let end = bytes.firstIndex(of: UInt8(ascii: "#")) ?? bytes.endIndex
@@ -167,5 +153,123 @@ extension DeepLinkURL {
         }
         answer.append(contentsOf: bytes[end...])
         return String(decoding: answer, as: UTF8.self)
+    }
+}
+
+/// A target that an operator allows for visitors' clicks: a scheme of the app's own, or a web host.
+///
+/// `myapp://` allows every link of that scheme, and `myapp://host` those of that host. `https://shop.example`
+/// allows links of exactly that host and port, and `https://shop.example/path` those at or below that path.
+public struct Destination: Hashable, Sendable {
+    /// The text that is stored and shown: scheme and host in lower case.
+    public let text: String
+
+    private let scheme: String
+    /// Nil allows every host.
+    private let host: String?
+    private let port: UInt16?
+    /// The path without slashes at its end; empty allows every path.
+    private let path: [UInt8]
+
+    /// - Throws: ``DestinationError``, whose message says what to do.
+    public init(parsing text: String) throws(DestinationError) {
+        let bytes = Array(text.trimmed.utf8)
+        guard bytes.allSatisfy({ $0 > 0x20 && $0 < 0x7f && $0 != UInt8(ascii: "\\") })
+        else { throw .malformed(.malformedHost) }
+        let (parts, host) = try Self.read(bytes)
+        scheme = parts.scheme
+        guard parts.query == nil, parts.fragment == nil else { throw .queryOrFragment }
+        guard let host else {
+            guard !parts.isWeb, parts.path.isEmpty else { throw .noHost }
+            self.text = "\(scheme)://"
+            self.host = nil
+            port = nil
+            path = []
+            return
+        }
+        self.host = host.name
+        port = host.effectivePort(scheme: scheme)
+        guard !URLPath.climbs(parts.path) else { throw .dotSegment }
+        // Remove all slashes at the end, so that reading the stored text again gives the same text.
+        var path = Array(parts.path)
+        while path.last == UInt8(ascii: "/") { path.removeLast() }
+        self.path = path
+        let portText = host.port.map { ":\($0)" } ?? ""
+        self.text = "\(scheme)://\(host.name)\(portText)\(String(decoding: path, as: UTF8.self))"
+    }
+
+    /// Returns whether `url` leads to the destination.
+    ///
+    /// Compares scheme, host and port as a whole. A link that climbs (`..`, escaped or not) is not below a
+    /// destination's path.
+    public func covers(_ url: DeepLinkURL) -> Bool {
+        guard let parts = try? URLParts(Array(url.text.utf8)), parts.scheme == scheme else { return false }
+        guard let host else { return true }
+        guard let urlHost = try? parts.host(),
+            urlHost.name == host, urlHost.effectivePort(scheme: scheme) == port
+        else { return false }
+        guard !path.isEmpty else { return true }
+        guard parts.path.starts(with: path), !URLPath.climbs(parts.path) else { return false }
+        return parts.path.count == path.count
+            || parts.path[parts.path.startIndex + path.count] == UInt8(ascii: "/")
+    }
+
+    /// Reads a destination as a link, except that the path may be missing, and the host too.
+    private static func read(_ bytes: [UInt8]) throws(DestinationError) -> (URLParts, URLHost?) {
+        do throws(DeepLinkURLError) {
+            let parts = try URLParts(bytes)
+            try parts.requireAllowedScheme()
+            guard parts.authority?.isEmpty != true else { return (parts, nil) }
+            return (parts, try parts.host())
+        } catch {
+            throw .malformed(error)
+        }
+    }
+}
+
+/// The reason why a text names no destination.
+///
+/// The message says what to do.
+public enum DestinationError: Error, Equatable, Sendable {
+    case malformed(DeepLinkURLError)
+    case noHost
+    case queryOrFragment
+    case dotSegment
+
+    public var message: String {
+        switch self {
+        case .noHost, .malformed(.noHost):
+            """
+            A destination names its host, as in https://shop.example or myapp://promo; a scheme of the app's own may \
+            stand alone, as in myapp://.
+            """
+        case .malformed(let error): error.message
+        case .queryOrFragment:
+            "A destination has no ? and no #; write the scheme, the host and at most a path."
+        case .dotSegment: "A destination's path has no . or .. segments; write it in full."
+        }
+    }
+}
+
+extension DeepLinkURL {
+    /// Returns whether the link leads to one of the destinations, or the list is empty.
+    public func isAllowed(by destinations: [Destination]) -> Bool {
+        destinations.isEmpty || destinations.contains { $0.covers(self) }
+    }
+}
+
+extension App.Settings {
+    /// Returns whether a visitor's click may lead to `url`: to one of ``destinations``, or anywhere without
+    /// any.
+    ///
+    /// A stored destination that cannot be read allows nothing.
+    public func allows(_ url: DeepLinkURL) -> Bool {
+        destinations.isEmpty
+            || destinations.contains { (try? Destination(parsing: $0))?.covers(url) ?? false }
+    }
+
+    /// Returns whether pages of `origin` may post clicks: one of ``allowedOrigins``, or any without any.
+    public func allows(_ origin: Origin) -> Bool {
+        allowedOrigins.isEmpty || allowedOrigins.contains { Origin($0) == origin }
     }
 }

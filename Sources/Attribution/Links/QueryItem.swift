@@ -14,7 +14,7 @@ extension QueryItem {
     /// Returns the items of a query in their order, escapes and `+` decoded
     /// (application/x-www-form-urlencoded).
     ///
-    /// The query comes without its question mark; bytes that are not UTF-8 become U+FFFD.
+    /// `query` does not include the question mark; bytes that are not UTF-8 become U+FFFD.
     public static func items(ofQuery query: Substring.UTF8View) -> [QueryItem] {
         query.split(separator: UInt8(ascii: "&")).map { pair in
             let name = pair.prefix { $0 != UInt8(ascii: "=") }
@@ -28,7 +28,7 @@ extension QueryItem {
 
     /// Returns the decoded value of a query's first item of this name, without decoding the others.
     ///
-    /// The name has no characters that need an escape; an item that still spells it with some is found, too.
+    /// The name has no characters that need an escape; an item whose name contains escapes is found too.
     public static func value(of name: String, inQuery query: String) -> String? {
         withValue(of: name, in: query.utf8.span) { value in
             var bytes: [UInt8] = []
@@ -38,8 +38,7 @@ extension QueryItem {
         }
     }
 
-    /// Passes the decoded bytes of the first item's value to `read`: those of the query itself, if none of
-    /// them is escaped.
+    /// Passes the decoded value of the first item to `read`, without a copy if no byte is escaped.
     public static func withValue<Result>(
         of name: String,
         in query: Span<UInt8>,
@@ -48,8 +47,8 @@ extension QueryItem {
         value(of: name, in: query, from: 0).map { withDecoded(query.extracting($0), read) }
     }
 
-    /// Passes the decoded value to `read`; returns nil also if there are several items of this name, because
-    /// none of them is better than another.
+    /// Passes the decoded value of the only item of this name to `read`; returns nil unless there is exactly
+    /// one.
     public static func withOnlyValue<Result>(
         of name: String,
         in query: Span<UInt8>,
@@ -75,7 +74,7 @@ extension QueryItem {
         return nil
     }
 
-    /// Returns where the value starts in an item of this name; nil in one of another.
+    /// Returns the offset of the value in an item of this name; nil for an item of another name.
     private static func value(ofItem item: Span<UInt8>, name: String) -> Int? {
         let name = name.utf8.span
         var end = 0

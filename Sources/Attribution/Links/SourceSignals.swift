@@ -1,4 +1,4 @@
-/// Everything in a click that reveals where it came from.
+/// Everything in a click that reveals its source.
 public struct SourceSignals: Equatable, Sendable {
     /// The link's parameters, decoded.
     public var linkItems: [QueryItem]
@@ -27,7 +27,8 @@ public struct SourceSignals: Equatable, Sendable {
     /// The result of reading the signals together.
     public struct Reading: Equatable, Sendable {
         public let token: SourceToken
-        /// The signal that decided, as it came, cut to ``maximumRawLength`` characters; nil without any.
+        /// The signal that decided, as it was sent, cut to ``maximumRawLength`` characters; nil for no
+        /// signal.
         public let raw: String?
 
         public init(token: SourceToken, raw: String?) {
@@ -38,8 +39,10 @@ public struct SourceSignals: Equatable, Sendable {
 
     public static let maximumRawLength = 255
 
-    /// The first signal that maps to a token wins; signals that map to none are `unknown`, no signal at all
-    /// is `direct`.
+    /// The token, and the signal that decided.
+    ///
+    /// The first signal that maps to a token decides. If no signal does, the token is `unknown`; without any
+    /// signal it is `direct`.
     ///
     /// Source: the wire contract, section 5.
     public var reading: Reading {
@@ -66,12 +69,12 @@ public struct SourceSignals: Equatable, Sendable {
         }
     }
 
-    /// The present signals, strongest first.
+    /// The signals that the click contains, strongest first.
     private var ordered: [Signal] {
         var signals: [Signal] = []
         let bodySource = Self.nonEmpty(source).map { Signal($0) }
-        // A body says `source: "web"` for the kind of page that posted it. Only if it names a network does it
-        // count as the link's own parameter; else it is the weakest of all.
+        // A body's `source` may be the kind of page that posted it, such as `web`. It counts as the link's
+        // own parameter only if it names a network; else it is the weakest signal.
         let namesNetwork = bodySource?.token?.isWritten ?? false
         if let own = item("source") {
             signals.append(Signal(own))
@@ -84,7 +87,7 @@ public struct SourceSignals: Equatable, Sendable {
         for (name, token) in Self.clickIdentifiers where item(name) != nil {
             signals.append(Signal(name, token: token))
         }
-        if let mark = userAgent.flatMap(Self.inAppBrowser) { signals.append(mark) }
+        if let app = userAgent.flatMap(Self.inAppBrowser) { signals.append(app) }
         if let bodySource, !namesNetwork { signals.append(bodySource) }
         return signals
     }
@@ -93,21 +96,21 @@ public struct SourceSignals: Equatable, Sendable {
         ("fbclid", .facebook), ("ttclid", .tiktok), ("igshid", .instagram), ("twclid", .twitter),
     ]
 
-    /// What apps that open links in a browser of their own write into its user agent.
+    /// The keywords that apps with a browser of their own add to its user agent.
     ///
     /// Instagram's agent may contain Facebook's keywords as well, so it comes first.
-    private static let inAppMarks: [(mark: String, token: SourceToken)] = [
+    private static let inAppKeywords: [(keyword: String, token: SourceToken)] = [
         ("instagram", .instagram), ("fban/", .facebook), ("fbav/", .facebook), ("fb_iab", .facebook),
         ("fbios", .facebook), ("messenger", .facebook), ("tiktok", .tiktok), ("musical_ly", .tiktok),
         ("musically", .tiktok), ("bytedancewebview", .tiktok), ("zhiliaoapp", .tiktok),
         ("ugc.trill", .tiktok), ("trill_", .tiktok), ("twitter", .twitter),
     ]
 
-    private static let inAppTokens = TokenSet(inAppMarks.map(\.mark))
+    private static let inAppTokens = TokenSet(inAppKeywords.map(\.keyword))
 
     private static func inAppBrowser(_ userAgent: String) -> Signal? {
         inAppTokens.firstMatch(in: userAgent.utf8.map(\.asciiLowercased)).map {
-            Signal(inAppMarks[$0].mark, token: inAppMarks[$0].token)
+            Signal(inAppKeywords[$0].keyword, token: inAppKeywords[$0].token)
         }
     }
 
@@ -119,16 +122,14 @@ public struct SourceSignals: Equatable, Sendable {
         Self.nonEmpty(referer).map(SourceToken.host(in:)).flatMap(Self.nonEmpty)
     }
 
-    private static func nonEmpty(_ text: String?) -> String? {
-        text?.trimmed.isEmpty == false ? text : nil
-    }
+    private static func nonEmpty(_ text: String?) -> String? { text?.trimmed.isEmpty == false ? text : nil }
 
     private static func kept(_ raw: String) -> String {
         String(String.UnicodeScalarView(raw.trimmed.unicodeScalars.prefix(maximumRawLength)))
     }
 }
 
-/// Where a click came from, in the words of released clients: exactly seven.
+/// The source of a click, in the seven words that released clients know.
 public enum SourceToken: String, CaseIterable, Sendable {
     case instagram, facebook, twitter, tiktok, qr, direct, unknown
 
@@ -139,7 +140,7 @@ public enum SourceToken: String, CaseIterable, Sendable {
 extension SourceToken {
     /// Maps one signal to a token; nil if no rule fits.
     ///
-    /// Source: the wire contract, section 5. The first rule that fits counts.
+    /// Source: the wire contract, section 5. The first rule that fits decides.
     init?(signal: String) {
         let text = signal.trimmed.asciiLowercased
         let part = Self.parts.firstMatch(in: Array(text.utf8)).map { Self.rulesOfParts[$0] }
@@ -187,7 +188,7 @@ extension SourceToken {
     private static let parts = TokenSet(rules.flatMap(\.parts))
     private static let rulesOfParts = rules.indices.flatMap { rule in rules[rule].parts.map { _ in rule } }
 
-    /// Returns the rule of the host itself or of the nearest host above it.
+    /// Returns the rule of the host itself, or of its nearest parent domain.
     private static func rule(ofHost host: String) -> Int? {
         var rest = host[...]
         while true {
@@ -200,7 +201,7 @@ extension SourceToken {
     /// Returns the host of a URL, or of a text that starts with a host; in its original case.
     public static func host(in text: String) -> String {
         var rest = text.utf8[...]
-        if let mark = text.range(ofASCII: "://") { rest = text.utf8[mark.upperBound...] }
+        if let separator = text.range(ofASCII: "://") { rest = text.utf8[separator.upperBound...] }
         rest = rest.prefix { $0 != UInt8(ascii: "/") && $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") }
         if let at = rest.lastIndex(of: UInt8(ascii: "@")) { rest = rest[rest.index(after: at)...] }
         return String(decoding: rest.prefix { $0 != UInt8(ascii: ":") }, as: UTF8.self)

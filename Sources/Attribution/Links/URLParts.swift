@@ -2,7 +2,7 @@
 package struct URLParts {
     /// The scheme in lower case.
     package let scheme: String
-    /// The scheme as it came, up to the colon.
+    /// The scheme as it was written, up to the colon.
     private let writtenScheme: ArraySlice<UInt8>
     /// The part between `//` and the path; nil without `//`.
     let authority: ArraySlice<UInt8>?
@@ -25,9 +25,8 @@ package struct URLParts {
             colon > 0
         else { throw .noScheme }
         writtenScheme = bytes[..<colon]
-        guard writtenScheme.first?.isASCIILetter == true, writtenScheme.allSatisfy(Self.isSchemeByte) else {
-            throw .malformedScheme
-        }
+        guard writtenScheme.first?.isASCIILetter == true, writtenScheme.allSatisfy(Self.isSchemeByte)
+        else { throw .malformedScheme }
         scheme = String(decoding: writtenScheme.map(\.asciiLowercased), as: UTF8.self)
 
         var rest = bytes[(colon + 1)...]
@@ -46,7 +45,7 @@ package struct URLParts {
 
     package var isWeb: Bool { scheme == "https" || scheme == "http" }
 
-    func checkScheme() throws(DeepLinkURLError) {
+    func requireAllowedScheme() throws(DeepLinkURLError) {
         guard !Self.forbiddenSchemes.contains(scheme) else { throw .forbiddenScheme }
     }
 
@@ -58,8 +57,8 @@ package struct URLParts {
         return try URLHost(authority, isWeb: isWeb)
     }
 
-    /// Rejects a web link with the root as its path, which released clients lose, with and without a query.
-    func checkPath() throws(DeepLinkURLError) {
+    /// Rejects a web link with only the root as its path, because released clients lose such links.
+    func requirePath() throws(DeepLinkURLError) {
         guard !isWeb || path.count > 1 else { throw .noPath }
     }
 
@@ -102,7 +101,7 @@ package struct URLParts {
             || byte == UInt8(ascii: ".")
     }
 
-    /// Returns what follows the first `separator`, and removes it with the separator from `text`.
+    /// Returns the part after the first `separator`, and removes it and the separator from `text`.
     private static func cut(_ text: inout ArraySlice<UInt8>, at separator: UInt8) -> ArraySlice<UInt8>? {
         guard let index = text.firstIndex(of: separator) else { return nil }
         let rest = text[(index + 1)...]
@@ -129,9 +128,8 @@ package struct URLHost: Equatable {
         } else {
             let host = authority.prefix { $0 != UInt8(ascii: ":") }
             guard !host.isEmpty else { throw .noHost }
-            guard isWeb ? Self.isDomainName(host) : host.allSatisfy(Self.isAppHostByte) else {
-                throw .malformedHost
-            }
+            guard isWeb ? Self.isDomainName(host) : host.allSatisfy(Self.isAppHostByte)
+            else { throw .malformedHost }
             name = String(decoding: host.map(\.asciiLowercased), as: UTF8.self)
             rest = authority[host.endIndex...]
         }
@@ -140,16 +138,13 @@ package struct URLHost: Equatable {
             return
         }
         guard colon == UInt8(ascii: ":") else { throw .malformedHost }
-        guard let number = NetworkAddress.decimal(rest.dropFirst(), upTo: 65_535), number > 0 else {
-            throw .malformedPort
-        }
+        guard let number = NetworkAddress.decimal(rest.dropFirst(), upTo: 65_535), number > 0
+        else { throw .malformedPort }
         port = UInt16(number)
     }
 
-    /// Returns the port to use: the scheme's own if none is written.
-    func effectivePort(scheme: String) -> UInt16? {
-        port ?? Self.defaultPort(ofScheme: scheme)
-    }
+    /// Returns the port, or the scheme's standard port if the link contains none.
+    func effectivePort(scheme: String) -> UInt16? { port ?? Self.defaultPort(ofScheme: scheme) }
 
     static func defaultPort(ofScheme scheme: String) -> UInt16? {
         switch scheme {
@@ -159,22 +154,19 @@ package struct URLHost: Equatable {
         }
     }
 
-    /// Returns whether a host has labels of letters, digits, hyphens and, as seen in practice, underscores
-    /// (RFC 1123 §2.1).
+    /// Returns whether a host has labels of letters, digits, hyphens (RFC 1123 §2.1) and underscores, which
+    /// occur in practice.
     private static func isDomainName(_ host: ArraySlice<UInt8>) -> Bool {
         let labels = host.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
         return host.count <= 253
             && labels.allSatisfy { label in
                 (1...63).contains(label.count) && label.first != UInt8(ascii: "-")
                     && label.last != UInt8(ascii: "-")
-                    && label.allSatisfy {
-                        $0.isASCIIAlphanumeric || $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: "_")
-                    }
+                    && label.allSatisfy(\.isASCIIWordByte)
             }
     }
 
-    /// Returns whether a byte may be part of the host of an app's own scheme, to which the app gives a
-    /// meaning of its own.
+    /// Returns whether a byte may be part of a host of an app's own scheme, which need not be a domain name.
     private static func isAppHostByte(_ byte: UInt8) -> Bool {
         PercentEncoding.isUnreserved(byte) || PercentEncoding.isSubDelimiter(byte)
     }
@@ -182,7 +174,7 @@ package struct URLHost: Equatable {
 
 /// A web origin as browsers send it: `https://shop.example` or `http://localhost:3000` (RFC 6454).
 public struct Origin: Hashable, Sendable {
-    /// The origin in lower case, without the scheme's own port.
+    /// The origin in lower case, without the scheme's standard port.
     public let text: String
 
     /// Returns nil for `null`, for a text with a path, and for any other text that is no origin.
@@ -203,9 +195,9 @@ public struct Origin: Hashable, Sendable {
     }
 }
 
-/// Reads the path of a link as a server might.
+/// Interprets the path of a link as web servers do.
 enum URLPath {
-    /// Returns whether a segment of the path means "here" or "above", escaped once or twice or not at all.
+    /// Returns whether a segment of the path is `.` or `..`, unescaped, or escaped once or twice.
     ///
     /// Backslashes and escaped slashes count as slashes, as they do for some servers.
     static func climbs(_ path: ArraySlice<UInt8>) -> Bool {
@@ -259,7 +251,7 @@ package enum PercentEncoding {
         return text
     }
 
-    /// Returns the byte that the escape at `index` stands for; nil if there is none.
+    /// Returns the decoded byte of the escape at `index`; nil if there is no escape.
     package static func escapedByte(in bytes: Span<UInt8>, at index: Int) -> UInt8? {
         guard bytes[index] == UInt8(ascii: "%"), index + 2 < bytes.count,
             let high = Hexadecimal.value(of: bytes[index + 1]),
@@ -269,8 +261,7 @@ package enum PercentEncoding {
     }
 
     static func isUnreserved(_ byte: UInt8) -> Bool {
-        byte.isASCIIAlphanumeric || byte == UInt8(ascii: "-") || byte == UInt8(ascii: ".")
-            || byte == UInt8(ascii: "_") || byte == UInt8(ascii: "~")
+        byte.isASCIIWordByte || byte == UInt8(ascii: ".") || byte == UInt8(ascii: "~")
     }
 
     static func isSubDelimiter(_ byte: UInt8) -> Bool {

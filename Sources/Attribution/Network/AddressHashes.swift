@@ -1,7 +1,7 @@
-/// An address as it is stored and compared, on two levels: the first words of keyed hashes.
+/// An address in the form in which it is stored and compared: the first words of two keyed hashes.
 ///
-/// The first bits of either show which day's key computed it, so that hashes under different keys never count as
-/// different addresses.
+/// The first bits of each contain the index of the day's key, so that hashes under different keys never count
+/// as different addresses.
 public struct AddressHashes: Hashable, Sendable {
     /// The hash of the IPv4 address, or of the IPv6 /64.
     public let exact: UInt64
@@ -10,7 +10,7 @@ public struct AddressHashes: Hashable, Sendable {
 
     /// The number of bits for the key: enough for more than a month of days.
     private static let keyIndexBits: UInt64 = 6
-    /// The bits of a word that are hash.
+    /// The bits of a word that contain the hash.
     public static let hashBits: UInt64 = .max >> keyIndexBits
     static let keyIndexCount = 1 << Int(keyIndexBits)
 
@@ -38,13 +38,13 @@ public struct AddressHashes: Hashable, Sendable {
 }
 
 extension NetworkAddress {
-    /// Whether it can distinguish visitors: loopback, private and shared addresses are missing evidence.
+    /// Whether the address can distinguish visitors; loopback, private and shared addresses cannot.
     public var distinguishesVisitors: Bool { !isLoopback && !isPrivate && !isShared }
 }
 
 extension ServerKey {
-    /// Returns what is stored instead of an address, under the key of 1970; nil for an address that
-    /// distinguishes no visitors.
+    /// Returns the hashes that are stored instead of an address, under the key of 1970; nil for an address
+    /// that distinguishes no visitors.
     public func addressHashes(of address: NetworkAddress) -> AddressHashes? {
         guard address.distinguishesVisitors else { return nil }
         return AddressHashes(
@@ -55,22 +55,19 @@ extension ServerKey {
     }
 }
 
-/// The address of a launch, hashed under the key of its own day and, when clicks of another day are compared
-/// with it, under that day's.
+/// The address of a launch, hashed under the key of its own day, and on demand under keys of clicks' days.
 public struct LaunchAddress: Sendable {
-    /// The hashes under the key of its own day: what is recorded of it and learnt from it.
+    /// The hashes under the key of the launch's own day, which are recorded and learnt from.
     public let present: AddressHashes
-    /// The time from which on clicks are found by the address; nil if all are.
+    /// The time of the oldest clicks that the address can find; nil if it can find all.
     public let since: Timestamp?
     private let searchedDays: Int
     private let onOtherDay: (@Sendable (Int) -> AddressHashes?)?
     /// The hashes computed so far, by ``AddressHashes/keyIndex``; nil if there is no such key.
     private var computed: [Int: AddressHashes?] = [:]
 
-    /// Creates an address that is only compared with hashes under the same key.
-    public init(_ present: AddressHashes) {
-        self.init(present, searchedDays: 0, since: nil, onOtherDay: nil)
-    }
+    /// Creates an address that is compared only with hashes under the same key.
+    public init(_ present: AddressHashes) { self.init(present, searchedDays: 0, since: nil, onOtherDay: nil) }
 
     init(
         _ present: AddressHashes,
@@ -91,7 +88,8 @@ public struct LaunchAddress: Sendable {
         return AddressHashes.agreement(click, hashes(keyIndex: click.keyIndex))
     }
 
-    /// Returns the hashes that clicks from this address may have: of its own day first, then of those before.
+    /// Returns the hashes that clicks from this address may have, those of the launch's own day first, then
+    /// those of earlier days.
     public mutating func searched() -> [AddressHashes] {
         var all = [present]
         for days in 1..<max(1, searchedDays + 1) {
@@ -104,7 +102,8 @@ public struct LaunchAddress: Sendable {
     private mutating func hashes(keyIndex index: Int) -> AddressHashes? {
         guard let onOtherDay else { return nil }
         if let known = computed[index] { return known }
-        // The nearest day with the index: half of all indices lie before this day, half after it.
+        // Choose the nearest day with the index: half of the indices belong to days before this one, half to
+        // days after it.
         let count = AddressHashes.keyIndexCount
         let ahead = (index - present.keyIndex + count) % count
         let hashes = onOtherDay(ahead < count / 2 ? ahead : ahead - count)

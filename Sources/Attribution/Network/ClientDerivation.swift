@@ -1,14 +1,14 @@
-/// How ``TrustedProxies/client(peer:forwardedFor:forwarded:)`` derives its result, for people.
+/// The steps by which ``TrustedProxies/client(peer:forwardedFor:forwarded:)`` derives its result, for people.
 public struct ClientDerivation: Equatable, Sendable {
     /// One hop of a header, read from the right.
     public enum Hop: Equatable, Sendable {
-        /// A trusted proxy: its statement about the hop before it is believed.
+        /// A trusted proxy, whose statement about the hop before it is believed.
         case trusted(NetworkAddress)
-        /// Believed, and not a trusted proxy: the client.
+        /// The client: the first believed hop that is no trusted proxy.
         case client(NetworkAddress)
-        /// No address, such as `unknown`: reading ends at the hop after it.
+        /// A text such as `unknown` that is no address; reading ends at the hop before it.
         case notAnAddress
-        /// Further left than reading goes: any client may have written it.
+        /// A hop that is not read, because any client may have written it.
         case unread(NetworkAddress?)
     }
 
@@ -18,7 +18,7 @@ public struct ClientDerivation: Equatable, Sendable {
     public let forwardedFor: [Hop]
     /// The hops of `Forwarded`, the nearest first.
     public let forwarded: [Hop]
-    /// Whether both headers are there and name different clients: then only the peer is certain.
+    /// Whether both headers are present and name different clients; then only the peer is certain.
     public let headersDisagree: Bool
     public let client: NetworkAddress
 }
@@ -57,25 +57,22 @@ extension TrustedProxies {
     }
 }
 
-/// The networks whose statement about the client's address is believed.
+/// The networks whose statements about the client's address are believed.
 ///
-/// Any client can send `X-Forwarded-For`; only what a configured proxy appended to it is true (ASVS 5,
-/// 4.1.3).
+/// Any client can send `X-Forwarded-For`; only the part from a configured proxy is reliable (ASVS 5, 4.1.3).
 public struct TrustedProxies: Sendable {
     public let ranges: [AddressRange]
 
-    public init(_ ranges: [AddressRange]) {
-        self.ranges = ranges
-    }
+    public init(_ ranges: [AddressRange]) { self.ranges = ranges }
 
     /// Returns the client's address: the rightmost hop that is not a trusted proxy.
     ///
-    /// Every proxy appends the address it was called from. Read from the right, each hop is the statement of
-    /// the one after it, and is believed as long as that one is trusted. A hop that is no address (`unknown`,
-    /// a pseudonym, garbage) ends the reading at the last good one.
+    /// Every proxy appends the address that it was called from. From right to left, each hop is the statement
+    /// of the hop after it, and is believed if that hop is trusted. A hop that is no address (`unknown`, a
+    /// pseudonym, garbage) ends the reading; the last valid hop counts.
     ///
-    /// If both headers are present, they must agree: a proxy writes one and may pass the client's own version
-    /// of the other on unread, and the server cannot know which. If they differ, only the peer is certain.
+    /// If both headers are present, they must agree: a proxy writes one of them and may pass on a client's
+    /// version of the other, and the server cannot know which one. If they differ, only the peer is certain.
     ///
     /// `peer` is the other end of the connection; `forwardedFor` and `forwarded` are the values of
     /// `X-Forwarded-For` and of `Forwarded` (RFC 7239) in the order of their field lines.
@@ -92,12 +89,10 @@ public struct TrustedProxies: Sendable {
         return byForwarded == byForwardedFor ? byForwarded : peer
     }
 
-    /// Returns whether this peer's statements are believed.
-    public func trusts(_ address: NetworkAddress) -> Bool {
-        ranges.contains { $0.contains(address) }
-    }
+    /// Returns whether the statements of this peer are believed.
+    public func trusts(_ address: NetworkAddress) -> Bool { ranges.contains { $0.contains(address) } }
 
-    /// Returns the client; the hops come nearest first, nil for one that is no address.
+    /// Returns the client; `hops` are ordered nearest first, with nil for a hop that is no address.
     private func walk(from peer: NetworkAddress, through hops: [NetworkAddress?]) -> NetworkAddress {
         var current = peer
         for hop in hops {
@@ -110,11 +105,11 @@ public struct TrustedProxies: Sendable {
 
 /// The header `Forwarded: for=192.0.2.60;proto=https, for="[2001:db8::1]:4711"` (RFC 7239).
 enum ForwardedField {
-    /// Returns the `for` of every element, nearest hop first; nil for an element without one, or with one
-    /// that is no address, or that breaks the grammar.
+    /// Returns the `for` of every element, nearest hop first; nil for an element that breaks the grammar, has
+    /// no `for`, or one that is no address.
     ///
-    /// Elements are cut off from the right, so that an unclosed quotation mark, which a client put in front,
-    /// cannot hide what a proxy appended.
+    /// Elements are separated from the right, so that a client's unclosed quotation mark cannot hide the
+    /// elements that proxies appended.
     static func hops(in values: [String]) -> [NetworkAddress?] {
         values.reversed().flatMap { elements(of: Array($0.utf8)) }.map { element in
             guard let node = node(of: element) else { return nil }
@@ -136,7 +131,7 @@ enum ForwardedField {
             }
         }
         elements.append(line[..<end].trimmed)
-        // RFC 9110 §5.6.1 allows empty elements in a list; they are no hops.
+        // Ignore empty elements, which RFC 9110 §5.6.1 allows in a list.
         return elements.filter { !$0.isEmpty }
     }
 
@@ -158,7 +153,7 @@ enum ForwardedField {
             guard !name.isEmpty, rest.popFirst() == UInt8(ascii: "=") else { return nil }
             guard let value = value(at: &rest) else { return nil }
             let spelling = String(decoding: name.map(\.asciiLowercased), as: UTF8.self)
-            // RFC 7239 §4: each parameter at most once.
+            // RFC 7239 §4 allows each parameter at most once.
             guard names.insert(spelling).inserted else { return nil }
             if spelling == "for" { node = value }
             rest = rest.trimmed
@@ -194,15 +189,14 @@ enum ForwardedField {
     }
 }
 
-/// A node as proxies write it: an address, with or without a port (RFC 7239 §6).
+/// A node in a header: an address, with or without a port (RFC 7239 §6).
 enum ForwardedNode {
     /// Returns the address; nil for `unknown`, pseudonyms (`_hidden`) and any other text.
     static func address(of node: ArraySlice<UInt8>) -> NetworkAddress? {
         guard let first = node.first else { return nil }
         if first == UInt8(ascii: "[") {
-            guard let end = node.firstIndex(of: UInt8(ascii: "]")), isPort(node[(end + 1)...]) else {
-                return nil
-            }
+            guard let end = node.firstIndex(of: UInt8(ascii: "]")), isPort(node[(end + 1)...])
+            else { return nil }
             return ipv6(node[(node.startIndex + 1)..<end])
         }
         let colons = node.indices.filter { node[$0] == UInt8(ascii: ":") }
@@ -230,12 +224,11 @@ enum ForwardedNode {
     }
 
     private static func isObscured(_ byte: UInt8) -> Bool {
-        byte.isASCIIAlphanumeric || byte == UInt8(ascii: ".") || byte == UInt8(ascii: "_")
-            || byte == UInt8(ascii: "-")
+        byte.isASCIIWordByte || byte == UInt8(ascii: ".")
     }
 }
 
-/// `X-Forwarded-For: client, proxy, proxy`, the syntax of proxies without a standard.
+/// The header `X-Forwarded-For: client, proxy, proxy`, which no standard defines.
 enum XForwardedFor {
     /// Returns the hops, the nearest first.
     static func hops(in values: [String]) -> [NetworkAddress?] {

@@ -1,6 +1,6 @@
-/// An Internet address: the 16 bytes of an IPv6 address, in which an IPv4 address is the v4-mapped one.
+/// An Internet address as the 16 bytes of an IPv6 address; an IPv4 address is stored v4-mapped.
 ///
-/// So a dual-stack socket and a header give the same address for one client (RFC 4291 §2.5.5.2).
+/// A dual-stack socket and a header therefore give the same address for one client (RFC 4291 §2.5.5.2).
 public struct NetworkAddress: Hashable, Sendable {
     public let high: UInt64
     public let low: UInt64
@@ -13,14 +13,10 @@ public struct NetworkAddress: Hashable, Sendable {
     }
 
     /// Creates an IPv4 address from its 32 bits, the first byte highest.
-    public init(ipv4 bits: UInt32) {
-        self.init(high: 0, low: Self.mappedPrefix | UInt64(bits))
-    }
+    public init(ipv4 bits: UInt32) { self.init(high: 0, low: Self.mappedPrefix | UInt64(bits)) }
 
     /// The 32 bits of an IPv4 address; nil for a true IPv6 address.
-    public var ipv4: UInt32? {
-        high == 0 && low >> 32 == 0xffff ? UInt32(truncatingIfNeeded: low) : nil
-    }
+    public var ipv4: UInt32? { high == 0 && low >> 32 == 0xffff ? UInt32(truncatingIfNeeded: low) : nil }
 
     /// 127.0.0.0/8 and `::1`.
     public var isLoopback: Bool {
@@ -35,25 +31,23 @@ public struct NetworkAddress: Hashable, Sendable {
     }
 
     /// 100.64.0.0/10 (RFC 6598), which carriers share between many customers.
-    public var isShared: Bool {
-        ipv4.map { $0 >> 22 == 0x191 } ?? false
-    }
+    public var isShared: Bool { ipv4.map { $0 >> 22 == 0x191 } ?? false }
 
     /// Returns the address with all but the first bits cleared.
     ///
-    /// Keeps `ipv4Bits` of the 32 of an IPv4 address, `ipv6Bits` of the 128 of an IPv6 address.
+    /// Retains `ipv4Bits` of the 32 bits of an IPv4 address, or `ipv6Bits` of the 128 of an IPv6 address.
     public func prefix(ipv4Bits: Int, ipv6Bits: Int) -> NetworkAddress {
         masked(to: ipv4 == nil ? ipv6Bits : 96 + ipv4Bits)
     }
 
-    /// The network as `203.0.113.0/24` or `2001:db8:1::/48`: as much of an address as logs may show.
+    /// The network as `203.0.113.0/24` or `2001:db8:1::/48`: the part of an address that logs may show.
     public var truncatedText: String {
         prefix(ipv4Bits: 24, ipv6Bits: 48).text + (ipv4 == nil ? "/48" : "/24")
     }
 
     /// Returns the address with only the first `bits` of all 128; clamped to 0…128.
     func masked(to bits: Int) -> NetworkAddress {
-        // Swift's smart shift by 64 or more returns zero, which is what a mask of no bits needs.
+        // Swift's smart shift by 64 or more returns zero, the right mask for no bits.
         let highMask = UInt64.max << UInt64(64 - min(max(bits, 0), 64))
         let lowMask = UInt64.max << UInt64(64 - min(max(bits - 64, 0), 64))
         return NetworkAddress(high: high & highMask, low: low & lowMask)
@@ -61,15 +55,14 @@ public struct NetworkAddress: Hashable, Sendable {
 }
 
 extension NetworkAddress {
-    /// Whether it belongs to the public Internet, so that this server may connect to it on a client's
-    /// request.
+    /// Whether the address is on the public Internet, so that this server may connect to it for a client.
     ///
-    /// Loopback, link-local, private, shared, multicast and reserved addresses do not, nor do those at which
-    /// clouds serve their metadata, nor IPv6 addresses that stand for IPv4 ones. Source: IANA's registries of
-    /// special-purpose addresses; RFC 6890.
+    /// False for loopback, link-local, private, shared, multicast and reserved addresses, for those of
+    /// clouds' metadata services, and for IPv6 addresses that represent IPv4 ones. Source: IANA's registries
+    /// of special-purpose addresses; RFC 6890.
     public var isPublic: Bool {
         if ipv4 != nil { return !Self.specialRanges.contains(self) }
-        // Everything that is allocated for the public (2000::/3), less what is reserved within.
+        // The public space is 2000::/3, except for the ranges reserved within it.
         return high >> 61 == 1 && !Self.specialRanges.contains(self)
     }
 
@@ -78,9 +71,9 @@ extension NetworkAddress {
             "0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12",
             "192.0.0.0/24", "192.0.2.0/24", "192.88.99.0/24", "192.168.0.0/16", "198.18.0.0/15",
             "198.51.100.0/24", "203.0.113.0/24", "224.0.0.0/4", "240.0.0.0/4",
-            // Azure serves its machines there, among public addresses.
+            // Azure's metadata service, among public addresses.
             "168.63.129.16/32",
-            // Teredo, ORCHID and similar ones; documentation; 6to4.
+            // Teredo, ORCHID and similar ranges; documentation; 6to4.
             "2001::/23", "2001:db8::/32", "2002::/16", "3fff::/20",
         ].compactMap { AddressRange($0) }
     )
@@ -88,8 +81,8 @@ extension NetworkAddress {
 
 /// The text forms of an address.
 extension NetworkAddress {
-    /// Dotted quad for IPv4, RFC 5952 for IPv6: lower case, no leading zeros, the longest run of two or more
-    /// zero groups, the first of equals, written `::`.
+    /// The dotted quad of an IPv4 address, or the RFC 5952 text of an IPv6 address: lower case, no leading
+    /// zeros, and `::` for the first longest run of two or more zero groups.
     public var text: String {
         guard let ipv4 else { return Self.text(ofGroups: groups) }
         return [24, 16, 8, 0].map { String(ipv4 >> $0 & 255) }.joined(separator: ".")
@@ -97,13 +90,11 @@ extension NetworkAddress {
 
     /// Reads a dotted quad or an IPv6 address; nil for any other text.
     ///
-    /// IPv4 has four decimal numbers without leading zeros, which some parsers take for octal. IPv6 is RFC
-    /// 4291 §2.2 with `::` and an embedded IPv4 address, without zone, brackets or prefix length.
-    public init?(_ text: String) {
-        self.init(utf8: text.utf8.span)
-    }
+    /// IPv4 has four decimal numbers without leading zeros, because some parsers read those as octal. IPv6
+    /// follows RFC 4291 §2.2 with `::` and an embedded IPv4 address, without zone, brackets or prefix length.
+    public init?(_ text: String) { self.init(utf8: text.utf8.span) }
 
-    /// Reads an address from the bytes of a request: behind a proxy, every request brings one.
+    /// Reads an address from the bytes of a request, for every request behind a proxy.
     public init?(utf8 bytes: Span<UInt8>) {
         if let bits = Self.ipv4(bytes) {
             self.init(ipv4: bits)
@@ -148,9 +139,8 @@ extension NetworkAddress {
                 (part, digitCount, dotCount) = (0, 0, dotCount + 1)
             } else {
                 let isLeadingZero = digitCount == 1 && part == 0
-                guard (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte), !isLeadingZero else {
-                    return nil
-                }
+                guard (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte), !isLeadingZero
+                else { return nil }
                 part = part * 10 + UInt32(byte - UInt8(ascii: "0"))
                 digitCount += 1
                 guard part <= 255 else { return nil }
@@ -161,9 +151,8 @@ extension NetworkAddress {
 
     /// Reads a number without sign or leading zero.
     static func decimal(_ digits: ArraySlice<UInt8>, upTo limit: UInt32) -> UInt32? {
-        guard (1...5).contains(digits.count), digits.count == 1 || digits.first != UInt8(ascii: "0") else {
-            return nil
-        }
+        guard (1...5).contains(digits.count), digits.count == 1 || digits.first != UInt8(ascii: "0")
+        else { return nil }
         var value: UInt32 = 0
         for digit in digits {
             guard (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(digit) else { return nil }
@@ -180,7 +169,7 @@ extension NetworkAddress {
             guard let groups = run(bytes[...], endsAddress: true), groups.count == 8 else { return nil }
             return groups
         }
-        // A second `::` leaves an empty group in `back`, which is rejected there.
+        // A second `::` leaves an empty group in `back`, which ``run(_:endsAddress:)`` rejects.
         guard let front = run(bytes[..<gap], endsAddress: false),
             let back = run(bytes[(gap + 2)...], endsAddress: true),
             front.count + back.count < 8
@@ -188,7 +177,7 @@ extension NetworkAddress {
         return front + Array(repeating: 0, count: 8 - front.count - back.count) + back
     }
 
-    /// Reads groups between colons; an IPv4 address may stand for the last two of the whole address.
+    /// Reads groups between colons; an IPv4 address may replace the last two groups of the whole address.
     private static func run(_ bytes: ArraySlice<UInt8>, endsAddress: Bool) -> [UInt16]? {
         guard !bytes.isEmpty else { return [] }
         let parts = bytes.split(separator: UInt8(ascii: ":"), omittingEmptySubsequences: false)
@@ -209,4 +198,119 @@ extension NetworkAddress {
         }
         return groups
     }
+}
+
+/// A set of address ranges, searched by bisection.
+public struct AddressRanges: Sendable {
+    /// The first and the last address of each run of addresses, ascending; runs do not touch.
+    private var runs: [(first: NetworkAddress, last: NetworkAddress)] = []
+
+    public init(_ ranges: [AddressRange] = []) {
+        let ordered = ranges.sorted { $0.base.precedes($1.base) }
+        runs.reserveCapacity(ordered.count)
+        for range in ordered {
+            if let end = runs.last?.last, !end.precedes(range.base) || end.next == range.base {
+                if end.precedes(range.last) { runs[runs.count - 1].last = range.last }
+            } else {
+                runs.append((range.base, range.last))
+            }
+        }
+    }
+
+    /// Reads a file with one range a line, alone or in the first of several columns separated by commas, as
+    /// Apple publishes the addresses of its relay.
+    ///
+    /// Ignores empty lines and lines that start with `#`.
+    ///
+    /// - Parameters:
+    ///   - bytes: the whole file.
+    ///   - file: its name, for error messages.
+    /// - Throws: an error for the first line that starts with no range, and for a file without any.
+    public init(reading bytes: [UInt8], file: String) throws(DataFileError) {
+        var ranges: [AddressRange] = []
+        var number = 0
+        for line in bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false) {
+            number += 1
+            let text = line.last == UInt8(ascii: "\r") ? line.dropLast() : line
+            guard let first = text.trimmed.first, first != UInt8(ascii: "#") else { continue }
+            let column = text.prefix { $0 != UInt8(ascii: ",") }.trimmed
+            guard let range = AddressRange(String(decoding: column, as: UTF8.self)) else {
+                throw DataFileError(
+                    file,
+                    number,
+                    1,
+                    "is no address range",
+                    "Write one such as 172.224.224.0/27 or 2a02:26f7::/64, or start the line with # to make it a comment"
+                )
+            }
+            ranges.append(range)
+        }
+        guard !ranges.isEmpty else {
+            throw DataFileError(file, 0, 0, "contains no range", "Write at least one, or omit the file")
+        }
+        self.init(ranges)
+    }
+
+    public var isEmpty: Bool { runs.isEmpty }
+
+    public func contains(_ address: NetworkAddress) -> Bool {
+        // Find the first run that does not end before the address.
+        var (low, high) = (0, runs.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if runs[middle].last.precedes(address) { low = middle + 1 } else { high = middle }
+        }
+        return low < runs.count && !address.precedes(runs[low].first)
+    }
+}
+
+extension AddressRange {
+    /// The last address of the range.
+    var last: NetworkAddress { base.filled(from: fixedBits) }
+}
+
+extension NetworkAddress {
+    fileprivate func precedes(_ other: NetworkAddress) -> Bool { (high, low) < (other.high, other.low) }
+
+    /// The next address; nil after the last.
+    fileprivate var next: NetworkAddress? {
+        if low < .max { return NetworkAddress(high: high, low: low + 1) }
+        return high < .max ? NetworkAddress(high: high + 1, low: 0) : nil
+    }
+
+    /// Returns the address with all bits set except for the first `bits` of all 128.
+    fileprivate func filled(from bits: Int) -> NetworkAddress {
+        let kept = NetworkAddress(high: .max, low: .max).masked(to: bits)
+        return NetworkAddress(high: high | ~kept.high, low: low | ~kept.low)
+    }
+}
+
+/// All addresses that start with the same bits, as in `10.0.0.0/8` or `2001:db8::/32` (CIDR, RFC 4632).
+public struct AddressRange: Hashable, Sendable {
+    /// The first address.
+    public let base: NetworkAddress
+    /// The number of the 128 bits that are fixed; an IPv4 range fixes 96 and its own.
+    let fixedBits: Int
+
+    /// Reads an address, alone or with `/` and the number of fixed bits; nil for any other text.
+    ///
+    /// Clears the bits after the fixed ones: `192.168.1.7/24`, as tools print it, is read as
+    /// `192.168.1.0/24`.
+    public init?(_ text: String) {
+        let parts = text.split(separator: "/", omittingEmptySubsequences: false)
+        guard parts.count <= 2, let address = NetworkAddress(String(parts[0])) else { return nil }
+        // The bits of an address with colons count as those of IPv6, even for a v4-mapped address.
+        let isDottedQuad = !parts[0].utf8.contains(UInt8(ascii: ":"))
+        let width: UInt32 = isDottedQuad ? 32 : 128
+        var bits = width
+        if parts.count == 2 {
+            guard let number = NetworkAddress.decimal(Array(parts[1].utf8)[...], upTo: width)
+            else { return nil }
+            bits = number
+        }
+        fixedBits = Int(bits) + (isDottedQuad ? 96 : 0)
+        base = address.masked(to: fixedBits)
+    }
+
+    public func contains(_ address: NetworkAddress) -> Bool { address.masked(to: fixedBits) == base }
 }

@@ -1,4 +1,4 @@
-/// How the address of a launch compares with that of a click.
+/// The result of comparing the address of a launch with that of a click.
 ///
 /// The raw value is part of the keys of learnt counters.
 public enum AddressAgreement: UInt8, CaseIterable, Sendable {
@@ -7,7 +7,7 @@ public enum AddressAgreement: UInt8, CaseIterable, Sendable {
     /// Another address of the same IPv4 /24 or IPv6 /48.
     case near = 1
     case differs = 2
-    /// One of the two is unknown or means nothing: loopback, private and shared addresses, a relay's egress.
+    /// One of them is unknown or proves nothing: a loopback, private or shared address, or a relay's egress.
     case missing = 3
 
     /// Whether both addresses belong to one network.
@@ -36,13 +36,11 @@ public enum ClickAge: UInt8, CaseIterable, Sendable {
     }
 }
 
-/// How many clicks and launches came from the address of a launch.
+/// The numbers of clicks and launches from the address of a launch.
 public struct AddressTraffic: Equatable, Sendable {
-    /// Live clicks of the app from the exact address, whatever their fingerprint; a store may stop counting at
-    /// ``countLimit``.
+    /// The app's live clicks from the exact address, with any fingerprint; counted up to ``countLimit``.
     public var clicksExact: Double
-    /// Live clicks of the app from near the address, including the exact ones; a store may stop counting at
-    /// ``countLimit``.
+    /// The app's live clicks from near the address, including the exact ones; counted up to ``countLimit``.
     public var clicksNear: Double
     /// All live clicks of the app.
     public var liveClicks: Double
@@ -53,10 +51,10 @@ public struct AddressTraffic: Equatable, Sendable {
 
     /// The share of the model's launches whose addresses can be compared with this one, 0…1.
     ///
-    /// Launches of days whose keys were destroyed are not among the counts above.
+    /// The counts above do not include launches of days whose keys were destroyed.
     public var coverage: Double = 1
 
-    /// The number of clicks at which a store stops counting: beyond it, the launches tell how common the address is.
+    /// The number of clicks at which a store may stop: beyond it, launches show how common the address is.
     public static let countLimit = 8192.0
 
     public init(
@@ -74,12 +72,12 @@ public struct AddressTraffic: Equatable, Sendable {
     }
 }
 
-/// How likely strangers share an address with a launch, and how much agreement on it therefore proves.
+/// The probability that strangers share the launch's address, and the weight of agreement on it.
 struct AddressLikelihood {
     private let traffic: AddressTraffic
     private let model: MatchingModel
     private let total: Double
-    /// The model's launches with an address, as far as they would be counted at the launch's own.
+    /// The model's launches with an address that can be compared with the launch's own.
     private let launches: Double
     private let recent: RecentAddressShares
 
@@ -88,15 +86,15 @@ struct AddressLikelihood {
         recent = RecentAddressShares(evidence.candidates)
         self.model = model
         launches = model.launchesWithAddress * min(max(traffic.coverage, 0), 1)
-        // Some of the clicks near the address may have been claimed since they were counted.
+        // Clicks near the address may have been claimed since they were counted, and may outnumber live ones.
         total = max(traffic.liveClicks, traffic.clicksNear) + launches + 1
     }
 
-    /// Returns the probability that a stranger has exactly the launch's address, leaving out `own` clicks of the
-    /// visitor's own.
+    /// Returns the probability that a stranger has exactly the launch's address; ignores `own` clicks, which
+    /// are the visitor's own.
     func strangerExact(own: Double) -> Double {
         let others = max(0, traffic.clicksExact - own) + traffic.launchesExact
-        // An address where no other visitor was seen is as common as such addresses turned out to be.
+        // For an address without another visitor, use the learnt frequency of such addresses.
         let seen = others / total + model.repeatExact / (launches + 1)
         let share = traffic.launchesExact / (launches + 1)
         let beyondLimit = traffic.clicksExact >= AddressTraffic.countLimit ? share : 0
@@ -113,9 +111,9 @@ struct AddressLikelihood {
 
     /// Returns P(agreement | same device, age) / P(agreement | stranger).
     ///
-    /// A device still has its address, is near it, or has moved; a device that moved agrees as often as a stranger. So
-    /// the ratio is 1 on average for strangers, agreement at a busy address proves little, and disagreement never
-    /// speaks for a click.
+    /// A device still has its address, is near it, or has moved; a device that moved agrees as often as a
+    /// stranger. The ratio is therefore 1 on average for strangers. Agreement at a busy address proves
+    /// little, and disagreement never supports a click.
     func ratio(_ agreement: AddressAgreement, age: ClickAge, own: Double = 1) -> Double {
         let same = model.agreement(age)
         let moved = 1 - same.exact - same.near
@@ -132,10 +130,10 @@ struct AddressLikelihood {
     }
 }
 
-/// Where the newest clicks with one fingerprint come from.
+/// The address shares of the newest clicks with one fingerprint.
 ///
-/// When many people start to click at one place, at a stadium or in a lecture hall, the counts of a day still call its
-/// address rare.
+/// When many people start to click at one place, such as a stadium or a lecture hall, its address is still
+/// rare in the counts of a day.
 private struct RecentAddressShares {
     private var clicks = 0.0
     private var atExact = 0.0
@@ -144,7 +142,8 @@ private struct RecentAddressShares {
     /// Creates the shares from the newest candidates; ignores older ones that are listed only for their address.
     init(_ candidates: [Candidate]) {
         let live = candidates.filter { $0.claimedAt == nil && $0.hasAddress }
-        // Clicks whose address differs are listed because they are new, so every click since the oldest of them is here.
+        // Clicks with another address are listed only because they are new, so the list contains every click
+        // since the oldest of them.
         guard let since = live.lazy.filter({ $0.address == .differs }).map(\.clickedAt).min() else { return }
         for candidate in live where candidate.clickedAt >= since {
             clicks += 1
@@ -153,11 +152,11 @@ private struct RecentAddressShares {
         }
     }
 
-    /// Returns the share of the other clicks at the launch's exact address, less one: it may be the same person with
-    /// another browser.
+    /// Returns the share of the other clicks at the launch's exact address, without one of them, because it
+    /// may be the same person with another browser.
     func exact(own: Double) -> Double { share(atExact - own - 1) }
 
-    /// Returns the share of the other clicks near the launch's address, less one.
+    /// Returns the share of the other clicks near the launch's address, without one of them.
     func near(own: Double) -> Double { share(atNear - own - 1) }
 
     private func share(_ others: Double) -> Double {

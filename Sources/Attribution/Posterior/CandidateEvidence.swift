@@ -1,11 +1,11 @@
 internal import Crypto
 
-/// What a store knows about one launch: the input of the posterior, read from one consistent state.
+/// The stored facts about one launch, read from one consistent state: the input of the posterior.
 ///
-/// The reads that it takes, each bounded whatever the traffic:
+/// A store needs these reads, each bounded for any traffic:
 /// - the newest ``maximumListed`` live clicks with the fingerprint, by its index;
-/// - the newest ``maximumListed`` clicks with the fingerprint near the launch's address, live or claimed within their
-///   window, however many others came from there; none for a launch without address;
+/// - the newest ``maximumListed`` clicks with the fingerprint near the launch's address, live or claimed
+///   within their window; none for a launch without address;
 /// - the other live clicks with the fingerprint as counts, from a summary that may be some seconds old;
 /// - counts of live clicks at the exact and the near address, up to ``AddressTraffic/countLimit``;
 /// - three counters: ``CounterFamily/organic`` of the fingerprint, ``CounterFamily/launchesAtAddress`` and
@@ -19,7 +19,7 @@ public struct CandidateEvidence: Equatable, Sendable {
     /// The faded value of ``CounterFamily/organic`` for the fingerprint.
     public var organic: Double
 
-    /// The largest number of clicks that a store lists one by one, for each of the two reasons to do so.
+    /// The largest number of clicks in each of two lists: the newest clicks, and those near the address.
     public static let maximumListed = 64
 
     public init(
@@ -35,15 +35,15 @@ public struct CandidateEvidence: Equatable, Sendable {
     }
 }
 
-/// A click that may have led to a launch, listed by itself.
+/// A click that may have led to a launch, listed with its properties.
 public struct Candidate: Equatable, Sendable {
     public var click: ClickID
     public var clickedAt: Timestamp
     public var destination: CreditedDestination
     public var platform: Platform
-    /// The form under which the launch's fingerprint finds the click; nil for a fingerprint that came ready-made.
+    /// The form under which the launch's fingerprint finds the click; nil for a ready-made fingerprint.
     public var form: FingerprintForm?
-    /// The probability that the clicking device computes that fingerprint in that form, 0…1.
+    /// The probability that the click's device computes this fingerprint in this form, 0…1.
     public var weight: Double
     public var address: AddressAgreement
     /// The first word of a keyed hash of the exact address and the user agent, which identifies one visitor's clicks; of
@@ -55,7 +55,7 @@ public struct Candidate: Equatable, Sendable {
     public var signals: SignalHashes
     /// When another launch claimed the click; nil for a live one.
     ///
-    /// A claimed click is no candidate, but shows that its visitor has launched.
+    /// A claimed click cannot match, but shows that its visitor has launched.
     public var claimedAt: Timestamp?
 
     public init(
@@ -90,20 +90,21 @@ public struct Candidate: Equatable, Sendable {
     var platformForm: PlatformForm { PlatformForm(platform: platform, form: form) }
 }
 
-/// Live clicks with the launch's fingerprint that are not listed one by one.
+/// Live clicks with the launch's fingerprint that are only counted, not listed as candidates.
 ///
-/// None of them agrees with the launch's address, unless more clicks do than are listed: then the newest are listed.
+/// None of them agrees with the launch's address, unless more clicks agree than are listed; then only the
+/// newest are listed.
 public struct BackgroundCount: Equatable, Sendable {
-    /// Nil for clicks of many destinations, each of which has too few of them to matter.
+    /// Nil for the clicks of all destinations with too few clicks to matter.
     public var destination: CreditedDestination?
     public var platformForm: PlatformForm
-    /// The ``DelayBins`` bin of their age.
+    /// The ``DelayBins`` bin of the clicks' age.
     public var ageBin: Int
-    /// The sum of their weights.
+    /// The sum of the clicks' weights.
     public var weight: Double
-    /// The share of them whose address is known, 0…1.
+    /// The share of the clicks whose address is known, 0…1.
     public var shareWithAddress: Double
-    /// Their system, if the store counts by it.
+    /// The clicks' system, if the store counts by it.
     public var release: OSRelease?
 
     public init(
@@ -123,10 +124,10 @@ public struct BackgroundCount: Equatable, Sendable {
     }
 }
 
-/// What a launch says about itself in addition to its fingerprint.
+/// The properties of a launch in addition to its fingerprint.
 public struct LaunchTraits: Equatable, Sendable {
     public var at: Timestamp
-    /// Whether its address is known and usable: not loopback, private, shared, or a relay's.
+    /// Whether the launch's address is known and usable: not loopback, private, shared, or a relay's.
     public var hasAddress: Bool
     public var release: OSRelease?
     /// The launch's signals that its fingerprint does not contain.
@@ -145,7 +146,7 @@ public struct LaunchTraits: Equatable, Sendable {
     }
 }
 
-/// What a click is credited with: where it leads, and for which campaign.
+/// The destination and the campaign that a match with a click credits.
 public struct CreditedDestination: Hashable, Sendable {
     /// The first word of a hash of URL and campaign.
     public var url: UInt64

@@ -1,12 +1,12 @@
 internal import CMath
 
-/// The time from click to launch in bins that widen with it: two for each doubling, from one second to beyond the longest
-/// attribution window.
+/// Bins for the time from click to launch: two for each doubling of the time, from one second to beyond the
+/// longest attribution window.
 ///
-/// Bin 0 holds everything below a second, including a launch before its click (a clock that was set back); the last bin
-/// holds everything above its lower bound.
+/// Bin 0 contains everything below a second, including a launch before its click (after a clock was set
+/// back); the last bin contains everything above its lower bound.
 public enum DelayBins {
-    /// 22 doublings reach 48 days.
+    /// The number of bins; their 22 doublings reach 48 days.
     public static let count = 45
 
     private static let squareRootOfTwo = 1.4142135623730951
@@ -39,9 +39,9 @@ public enum DelayBins {
 
 /// The distribution of the time from click to launch before an app's own traffic has shown it.
 ///
-/// A mixture of two log-normal distributions, for those who install at once and those who do it later; and a small share
-/// spread evenly over the logarithm of the time, so that no delay is impossible: a person who has the app installed and
-/// taps a link launches within a second.
+/// It is a mixture of two log-normal distributions, for people who install at once and people who install
+/// later. A small share is spread evenly over the logarithm of the time, so that no delay is impossible: a
+/// person with the app installed launches it within a second of the tap.
 public enum DelayPrior {
     /// The probability of each of the ``DelayBins``; they add up to one.
     public static let masses: [Double] = {
@@ -81,8 +81,8 @@ public enum DelayPrior {
     }
 }
 
-/// How many of the counted clicks are old enough for a delay: no click of a minute ago has led to a launch after an hour
-/// yet.
+/// The shares of the counted clicks that are old enough for each delay: a click of a minute ago cannot have
+/// led to a launch after an hour yet.
 struct ClickExposure {
     /// By ``DelayBins`` bin, above 0 and at most 1.
     let byBin: [Double]
@@ -98,7 +98,7 @@ struct ClickExposure {
             let faded = clicks * LearningEpoch.fading(age, halfLife: halfLife)
             total += faded
             for bin in live.indices {
-                // The clicks of an hour are spread evenly over it, as far as it has passed.
+                // Assume that the clicks of an hour are spread evenly over its elapsed part.
                 let span = min(age, 3600)
                 let seen = (age - DelayBins.middle(ofBin: bin)) / span
                 live[bin] += faded * min(max(seen, 0), 1)

@@ -20,9 +20,9 @@ struct LaunchRates {
     var background: [BackgroundRate] = []
     /// The sum of visitors and background.
     var clicks = 0.0
-    /// The rate of new launches by a device whose click was claimed: it was set up anew or reinstalled the app.
+    /// The rate of new launches by a device with a claimed click: it was set up again or reinstalled the app.
     ///
-    /// Such a launch is more likely this than the late conversion of another click.
+    /// A launch like this is more likely a reinstallation than the late conversion of another click.
     var reinstalls = 0.0
     let intensity: OrganicIntensity
 
@@ -70,7 +70,7 @@ struct LaunchRates {
     }
 }
 
-/// What the rate of each click of one launch is made from.
+/// The inputs of the rate of each click of one launch.
 private struct Weighing {
     let launch: LaunchTraits
     let likelihood: AddressLikelihood
@@ -78,12 +78,11 @@ private struct Weighing {
     let signals: SignalLikelihood
     let model: MatchingModel
 
-    /// Returns the rate of a visitor's most likely click: two taps do not make two people.
+    /// Returns the rate of a visitor's most likely click: two taps of one person do not make two people.
     func rate(of visitor: Visitor) -> LaunchRates.VisitorRate {
         var best = 0.0
         var withoutAddress = 0.0
-        let remaining =
-            visitor.hasLaunchedSinceLastClick ? ModelConstants.remainingShareAfterLaunch : 1
+        let remaining = visitor.hasLaunchedSinceLastClick ? ModelConstants.remainingShareAfterLaunch : 1
         for click in visitor.clicks {
             let age = Double(launch.at.milliseconds(since: click.clickedAt)) / 1000
             let hazard = model.hazard(click.platformForm, bin: DelayBins.bin(forSeconds: age))
@@ -112,14 +111,14 @@ private struct Weighing {
 
     /// Returns the rate of clicks that are only counted.
     ///
-    /// `knowsAddresses` says whether every click that agrees with the launch's address is listed. If not, the addresses
-    /// of these have the ratio of strangers, which is 1 on average.
+    /// `knowsAddresses` is whether every click that agrees with the launch's address is listed. If not, the
+    /// counted clicks get the average ratio of strangers, which is 1.
     func rate(of count: BackgroundCount, knowsAddresses: Bool) -> LaunchRates.BackgroundRate {
         let age = ClickAge(seconds: DelayBins.middle(ofBin: count.ageBin))
         let known = launch.hasAddress ? min(max(count.shareWithAddress, 0), 1) : 0
         let address = known * (knowsAddresses ? likelihood.ratio(.differs, age: age) : 1) + (1 - known)
         let bin = min(max(count.ageBin, 0), DelayBins.count - 1)
-        // The ratio of strangers' signals is 1 on average, so that counts are not weighed by signals.
+        // The ratio of strangers' signals is 1 on average, so counts are not weighed by signals.
         let rate =
             model.hazard(count.platformForm, bin: bin) * max(0, count.weight) * address
             * release.ratio(count.release, form: count.platformForm.form)
@@ -129,5 +128,79 @@ private struct Weighing {
             bin: bin,
             rate: rate.isFinite ? rate : 0
         )
+    }
+}
+
+/// The clicks of one person, who launches once: they count as one candidate, represented by the last click.
+struct Visitor {
+    /// The clicks, newest first, at equal times the larger id first; never empty.
+    let clicks: [Candidate]
+    /// Whether the visitor launched after their last click, so that their earlier clicks explain no other launch.
+    let hasLaunchedSinceLastClick: Bool
+
+    var last: Candidate { clicks[0] }
+
+    /// Returns the visitors behind the live candidates, ordered by their last clicks, newest first.
+    static func groups(of evidence: CandidateEvidence) -> [Visitor] {
+        let traffic = evidence.addressTraffic
+        let live = evidence.candidates.filter { $0.claimedAt == nil }.sorted(by: isNewer)
+        let isLowTraffic = evidence.background.isEmpty && live.count <= ModelConstants.lowTrafficClicks
+        let claims = evidence.candidates.filter { $0.claimedAt != nil && $0.address == .exact }
+        var members: [UInt64: [Candidate]] = [:]
+        for candidate in live { members[candidate.visitor, default: []].append(candidate) }
+        var visitors: [Visitor] = []
+        var grouped: Set<UInt64> = []
+        for candidate in live {
+            let clicks = members[candidate.visitor] ?? [candidate]
+            guard isOne(clicks, traffic, isLowTraffic: isLowTraffic) else {
+                visitors.append(Visitor([candidate], claims: claims, traffic: traffic))
+                continue
+            }
+            guard grouped.insert(candidate.visitor).inserted else { continue }
+            guard clicks.count > 1 else {
+                visitors.append(Visitor(clicks, claims: claims, traffic: traffic))
+                continue
+            }
+            for device in devices(of: clicks) {
+                visitors.append(Visitor(device, claims: claims, traffic: traffic))
+            }
+        }
+        return visitors
+    }
+
+    private init(_ clicks: [Candidate], claims: [Candidate], traffic: AddressTraffic) {
+        self.clicks = clicks
+        let last = clicks[0]
+        hasLaunchedSinceLastClick =
+            last.address == .exact && !Self.isCrowded(traffic, own: clicks.count + claims.count)
+            && claims.contains { ($0.claimedAt ?? $0.clickedAt) >= last.clickedAt }
+    }
+
+    /// Returns the clicks of each of a visitor's devices: different screens mean two phones in one household,
+    /// and therefore two people.
+    private static func devices(of clicks: [Candidate]) -> [[Candidate]] {
+        var devices: [[Candidate]] = []
+        for click in clicks {
+            let index = devices.firstIndex { device in
+                device.allSatisfy { $0.signals.agrees(with: click.signals) != false }
+            }
+            if let index { devices[index].append(click) } else { devices.append([click]) }
+        }
+        return devices
+    }
+
+    private static func isOne(_ clicks: [Candidate], _ traffic: AddressTraffic, isLowTraffic: Bool) -> Bool {
+        guard clicks.count > 1 else { return true }
+        guard let first = clicks.first, first.hasAddress else { return isLowTraffic }
+        guard clicks.count <= ModelConstants.maximumVisitorClicks else { return false }
+        return first.address != .exact || !isCrowded(traffic, own: clicks.count)
+    }
+
+    private static func isCrowded(_ traffic: AddressTraffic, own: Int) -> Bool {
+        traffic.clicksExact + traffic.launchesExact - Double(own) >= ModelConstants.crowdedAddressThreshold
+    }
+
+    static func isNewer(_ left: Candidate, _ right: Candidate) -> Bool {
+        (left.clickedAt, left.click) > (right.clickedAt, right.click)
     }
 }

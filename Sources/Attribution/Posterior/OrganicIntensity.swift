@@ -1,11 +1,11 @@
 internal import CMath
 
-/// L(h): launches a second with one fingerprint that no click explains.
+/// L(h): the rate of launches with one fingerprint that no click explains, per second.
 struct OrganicIntensity {
     /// The intensity for answers.
     ///
-    /// It starts at 0 and is trusted more and more over six hours: a server that has seen no organic launches answers as
-    /// the plain rule does.
+    /// It starts at 0 and gains weight over six hours, so that a server that has seen no organic launches
+    /// answers as the plain rule does.
     let stated: Double
     /// The intensity for learning.
     ///
@@ -15,13 +15,14 @@ struct OrganicIntensity {
     /// - Parameters:
     ///   - organic: the fingerprint's launches that no click explains.
     ///   - clicks: the sum of the weights of the live clicks with the fingerprint.
-    ///   - span: the seconds over which these came.
+    ///   - span: the seconds over which these clicks came.
     ///   - share: the share of launches that send a fingerprint of this form.
-    ///   - model: what the app's traffic has taught.
+    ///   - model: the app's model.
     init(organic: Double, clicks: Double, span: Double, share: Double, model: MatchingModel) {
         let observed = model.epoch.observedSeconds(.organic, at: model.at)
         let seen = max(0, organic)
-        // The clicks say how common the device is, and the app how many launches without a click come for each click.
+        // The clicks show how common the device is, and the app's model how many launches without a click
+        // come for each click.
         let rate = share * clicks / max(span, 3600)
         let activity = model.relativeOrganicRate
         let seconds = Double(model.at.milliseconds(since: model.epoch.began)) / 1000
@@ -48,9 +49,7 @@ enum RelativeOrganicRate {
     static let slots: UInt64 = 24
 
     /// Returns the number of ten-minute slots since 1970, as a counter's key.
-    static func slot(_ time: Timestamp) -> UInt64 {
-        UInt64(max(0, time.milliseconds) / slotMilliseconds)
-    }
+    static func slot(_ time: Timestamp) -> UInt64 { UInt64(max(0, time.milliseconds) / slotMilliseconds) }
 
     /// Returns the current rate as a multiple of the average; 1 while nothing is known.
     static func factor(_ counters: ModelCounters, _ clickRate: RelativeClickRate) -> Double {
@@ -75,10 +74,10 @@ enum RelativeOrganicRate {
     }
 }
 
-/// How far launches that come from no click follow the clicks: at an event they do, after a message to customers they do
-/// not.
+/// The rate of organic launches at each rate of clicks: at an event they rise together, after a message to
+/// customers they do not.
 ///
-/// Learnt from how many of them came for each click at each level of ``RelativeClickRate``.
+/// It is learnt from the number of organic launches for each click at each level of ``RelativeClickRate``.
 private struct OrganicResponse: Sendable {
     private let byLevel: [Double]
 
@@ -109,11 +108,11 @@ private struct OrganicResponse: Sendable {
 
 /// The rate of clicks as a multiple of the average: now, and in the hours before.
 ///
-/// At an event the launches that come from no click rise with the clicks, within minutes. The clicks show it sooner,
-/// because there are more of them.
+/// At an event, organic launches rise with the clicks within minutes. The clicks show it sooner, because
+/// there are more of them.
 struct RelativeClickRate: Sendable {
     let now: Double
-    /// By the slots of ``RelativeOrganicRate``, the current one first.
+    /// The rate in each slot of ``RelativeOrganicRate``, the current slot first.
     let past: [Double]
 
     private static let slotMilliseconds: Int64 = 120_000
@@ -121,7 +120,7 @@ struct RelativeClickRate: Sendable {
     private static let slotsOfOrganicRate: UInt64 = 5
     /// Slots older than this are not read, and may be deleted.
     static let slots = RelativeOrganicRate.slots * slotsOfOrganicRate
-    /// The newest slots, which decide the current rate: ten half-lives.
+    /// The number of newest slots that decide the current rate: ten half-lives.
     private static let currentSlots: UInt64 = 15
 
     init(_ counters: ModelCounters) {
@@ -137,9 +136,7 @@ struct RelativeClickRate: Sendable {
     }
 
     /// Returns the number of two-minute slots since 1970, as a counter's key.
-    static func slot(_ time: Timestamp) -> UInt64 {
-        UInt64(max(0, time.milliseconds) / slotMilliseconds)
-    }
+    static func slot(_ time: Timestamp) -> UInt64 { UInt64(max(0, time.milliseconds) / slotMilliseconds) }
 
     private static func current(_ counters: ModelCounters, _ average: Double) -> Double {
         let slot = slot(counters.at)
@@ -190,20 +187,20 @@ enum RelativeClickRateLevel {
 
 /// A counter's slot of time, seen from a time in it or after it.
 private struct PastSlot {
-    /// How many slots before the current one.
+    /// The number of slots between it and the current one.
     let back: UInt64
-    /// How many of its seconds were observed; 0 for a current slot that has just begun.
+    /// The number of its seconds that were observed; 0 for a current slot that has just started.
     let seconds: Double
-    /// What an event in the slot's middle still counts.
+    /// The current weight of an event in the slot's middle.
     let weight: Double
 
-    /// The slots that were observed.
+    /// Returns the slots that were observed.
     ///
     /// - Parameters:
     ///   - maximum: the largest number of slots.
     ///   - length: a slot's length in milliseconds; its number is the time divided by it.
     ///   - halfLife: the seconds after which an event counts half.
-    ///   - counters: the counters, with the current time and the time at which they began.
+    ///   - counters: the counters, with the current time and the start of their epoch.
     /// - Returns: the current slot first.
     static func all(
         _ maximum: UInt64,

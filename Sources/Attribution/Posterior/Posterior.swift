@@ -1,4 +1,4 @@
-/// How likely each destination is what a launch came for, and how likely the launch came from no click at all.
+/// The probabilities that a launch came for each destination, and that it came from no click.
 ///
 /// For a launch with fingerprint h and live clicks c with it: each click produces such launches at the rate
 /// n(c) = k · s · w · f(age) · LR(address) · LR(system) · LR(signals), and people who never clicked at the rate L(h); so
@@ -56,37 +56,23 @@ public struct Posterior: Sendable {
     }
 }
 
-/// Whether anything in addition to the fingerprint supported a click.
+/// The evidence that supported a click.
 public enum MatchEvidence: Equatable, Sendable {
-    /// The address or signals.
+    /// The address or signals, in addition to the fingerprint.
     case probabilistic
     case fingerprint
 }
 
-/// How likely a launch came for one destination.
+/// The probability that a launch came for one destination.
 public struct DestinationShare: Equatable, Sendable {
     public let destination: CreditedDestination
     public let probability: Double
     /// The last click of the most likely visitor.
     ///
-    /// Nil if none of the destination's clicks was listed by itself: then its newest click is meant.
+    /// Nil if none of the destination's clicks is listed as a candidate; then its newest click is meant.
     public let click: ClickID?
     public let clickedAt: Timestamp?
     public let evidence: MatchEvidence
-
-    public init(
-        destination: CreditedDestination,
-        probability: Double,
-        click: ClickID?,
-        clickedAt: Timestamp?,
-        evidence: MatchEvidence
-    ) {
-        self.destination = destination
-        self.probability = probability
-        self.click = click
-        self.clickedAt = clickedAt
-        self.evidence = evidence
-    }
 
     /// Orders by probability; among equals the newer and then the later click comes first.
     static func isLikelier(_ left: DestinationShare, _ right: DestinationShare) -> Bool {
@@ -100,22 +86,16 @@ public struct DestinationShare: Equatable, Sendable {
     }
 }
 
-/// How likely a launch came for one campaign, whichever of its destinations.
+/// The probability that a launch came for any destination of one campaign.
 public struct CampaignShare: Equatable, Sendable {
     /// See ``CreditedDestination/campaign``.
     public let campaign: UInt64
     public private(set) var probability: Double
-    /// One of its clicks; nil if none was listed by itself.
+    /// One of the campaign's clicks; nil if none is listed as a candidate.
     public private(set) var click: ClickID?
 
-    /// The largest number of campaigns of one launch; the most likely are kept.
+    /// The largest number of campaigns of one launch; the least likely are omitted.
     public static let maximumCount = 16
-
-    public init(campaign: UInt64, probability: Double, click: ClickID?) {
-        self.campaign = campaign
-        self.probability = probability
-        self.click = click
-    }
 
     /// Returns the campaigns of destinations that are ordered by their probability.
     static func all(of destinations: [DestinationShare]) -> [CampaignShare] {

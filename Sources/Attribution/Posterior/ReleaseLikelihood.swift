@@ -1,10 +1,10 @@
-/// An operating system's release as far as it serves as evidence: major and minor number.
+/// The part of an operating system's release that serves as evidence: major and minor number.
 public struct OSRelease: Hashable, Sendable {
     public let platform: Platform
     public let major: Int
     /// Nil if it is unknown.
     public let minor: Int?
-    /// Whether the minor number is this or a later one: Darwin's stops at 6.
+    /// Whether the minor number is this or a later one, because Darwin's stops at 6.
     public let isAtLeast: Bool
 
     public init(platform: Platform, major: Int, minor: Int? = nil, isAtLeast: Bool = false) {
@@ -15,7 +15,7 @@ public struct OSRelease: Hashable, Sendable {
     }
 
     public init(_ version: OSVersion, on platform: Platform) {
-        // Only some agents of Android give its minor number.
+        // Only some agents of Android contain its minor number.
         self.init(platform: platform, major: version.major, minor: platform == .ios ? version.minor : nil)
     }
 
@@ -24,7 +24,7 @@ public struct OSRelease: Hashable, Sendable {
     ///
     /// - Parameters:
     ///   - launchAgent: the whole `User-Agent`.
-    ///   - releases: which system has which kernel.
+    ///   - releases: the table that maps kernels to systems.
     public init?(launchAgent: String, releases: IOSReleases = DeviceData.embedded.releases) {
         let agent = AgentText(launchAgent.utf8.span)
         if let darwin = agent.darwin {
@@ -54,9 +54,8 @@ public struct OSRelease: Hashable, Sendable {
 
     /// Reads a counter's key; nil if it is no ``code``.
     public init?(code: UInt64) {
-        guard let platform = Platform.allCases.first(where: { UInt64($0.code) == code >> 48 }) else {
-            return nil
-        }
+        guard let platform = Platform.allCases.first(where: { UInt64($0.code) == code >> 48 })
+        else { return nil }
         let minor = UInt16(truncatingIfNeeded: code >> 8)
         self.init(
             platform: platform,
@@ -66,7 +65,7 @@ public struct OSRelease: Hashable, Sendable {
     }
 }
 
-/// How common the systems are from which clicks come.
+/// The shares of systems among clicks.
 struct ReleaseShares: Sendable {
     private struct Major: Hashable {
         let platform: Platform
@@ -79,7 +78,7 @@ struct ReleaseShares: Sendable {
     }
 
     private var clicks: [Platform: Double] = [:]
-    /// By major number, because releases of different ones never agree.
+    /// The clicks by major number, because releases with different major numbers never agree.
     private var byMajor: [Major: [(release: OSRelease, count: Double)]] = [:]
 
     init(_ counters: ModelCounters) {
@@ -90,7 +89,7 @@ struct ReleaseShares: Sendable {
         }
     }
 
-    /// Returns the share of the platform's clicks whose system agrees; never quite 0 nor 1.
+    /// Returns the share of the platform's clicks whose system agrees; always between 0 and 1.
     func share(agreeingWith release: OSRelease) -> Double {
         var agreeing = 0.0
         for entry in byMajor[Major(release)] ?? [] where entry.release.agrees(with: release) {
@@ -100,7 +99,7 @@ struct ReleaseShares: Sendable {
     }
 }
 
-/// How much it proves that a click's system agrees with that of a launch.
+/// The weight of agreement between the systems of a click and a launch.
 ///
 /// P(both releases | same device) / P(both releases | stranger).
 struct ReleaseLikelihood {
@@ -117,7 +116,7 @@ struct ReleaseLikelihood {
 
     /// Returns the ratio; 1 if either release is unknown.
     func ratio(_ click: OSRelease?, form: FingerprintForm?) -> Double {
-        // A form that hashes the system has compared it already, and a ready-made fingerprint may have.
+        // A form that contains the system has compared it already, and a ready-made fingerprint may have.
         guard let form, !form.components.contains(.osVersion) else { return 1 }
         guard let launch, let click, launch.platform == click.platform else { return 1 }
         return launch.agrees(with: click) ? agreeing : differing

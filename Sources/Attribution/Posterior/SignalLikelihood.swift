@@ -1,28 +1,27 @@
 internal import Crypto
 
-/// What a click or a launch says of its device beyond a fingerprint, in one word: it distinguishes clicks that have the
-/// same fingerprint.
+/// Hashes of a device's values that a fingerprint may not contain, in one word; they distinguish clicks with
+/// the same fingerprint.
 ///
-/// Each component that some form of fingerprint leaves out has a hash of 16 bits, cut from a hash of its value; 0 if the
-/// value is unknown. The word is stored: a bit offset or a hash never changes, and a new component takes the next offset.
-/// The hash is not keyed: a screen reveals nothing personal, and the hashes stay comparable when a server key is replaced.
+/// Each component that some form of fingerprint omits has 16 bits: the start of a hash of its value, or 0 if
+/// the value is unknown. The word is stored, so bit offsets and hashes never change, and a new component gets
+/// the next offset. The hash is not keyed: a screen reveals nothing personal, and the hashes remain
+/// comparable when a server key is replaced.
 public struct SignalHashes: Hashable, Sendable {
-    /// The width in bits 0–15, the screen in bits 16–31; 0 where a value is unknown.
+    /// The width in bits 0–15, the screen in bits 16–31; 0 for an unknown value.
     public let word: UInt64
 
     /// No value is known.
     public static let none = SignalHashes(word: 0)
 
-    /// The components that a client may report and some form leaves out, in comparison order.
+    /// The components that a client may report and some form omits, in comparison order.
     ///
-    /// The index decides where a hash is stored: append only.
+    /// The index determines the position of a hash in the word: append only.
     public static let components: [SignalComponent] = [.width, .screen]
 
-    public init(word: UInt64) {
-        self.word = word
-    }
+    public init(word: UInt64) { self.word = word }
 
-    /// Creates the hashes of values as clicks spell them; ignores those of other components.
+    /// Creates the hashes of values in the spelling of clicks; ignores other components.
     public init(_ values: [LaunchSignals.Value]) {
         var word: UInt64 = 0
         for value in values {
@@ -44,10 +43,10 @@ public struct SignalHashes: Hashable, Sendable {
         return hash == 0 ? nil : hash
     }
 
-    /// Returns the hashes of the components that a fingerprint of the form does not determine, because the fingerprint
-    /// has compared the others already.
+    /// Returns the hashes of the components that a fingerprint of the form does not determine; the
+    /// fingerprint has compared the others already.
     ///
-    /// Returns none for a fingerprint that came ready-made, which may contain anything.
+    /// Returns ``none`` for a fingerprint that a client sent ready-made, which may contain anything.
     public func excludingComponents(of form: FingerprintForm?) -> SignalHashes {
         guard let form, word != 0 else { return .none }
         var remaining = word
@@ -65,8 +64,8 @@ public struct SignalHashes: Hashable, Sendable {
         return nil
     }
 
-    /// Returns the lowest bit of the component's hash; nil for one that every form determines, and for the system, which
-    /// is compared as ``OSRelease``.
+    /// Returns the position of the component's hash; nil for a component that every form determines, and for
+    /// the system, which is compared as ``OSRelease``.
     private static func bitOffset(of component: SignalComponent) -> UInt64? {
         guard let index = components.firstIndex(of: component) else { return nil }
         return UInt64(index) * 16
@@ -81,30 +80,24 @@ public struct SignalHashes: Hashable, Sendable {
 extension CounterKey {
     /// The key that counts clicks with this hash of a component.
     init(_ component: SignalComponent, hash: UInt16) {
-        // The first letters of components differ, and stay when components are added.
+        // The first letters of components differ, and remain the same when components are added.
         self.init(.signals, UInt64(component.rawValue.utf8.first ?? 0) << 56 | UInt64(hash))
     }
 
     /// The key that counts clicks with any value of the component.
-    init(allOf component: SignalComponent) {
-        self.init(component, hash: 0)
-    }
+    init(allOf component: SignalComponent) { self.init(component, hash: 0) }
 
     /// Whether it counts the clicks with any value of a component.
-    var isOfAll: Bool {
-        SignalComponent.allCases.contains { self == CounterKey(allOf: $0) }
-    }
+    var isOfAll: Bool { SignalComponent.allCases.contains { self == CounterKey(allOf: $0) } }
 }
 
-/// How common the values of signals are among clicks.
+/// The shares of signal values among clicks.
 struct SignalShares: Sendable {
     private let counts: [UInt64: Double]
 
-    init(_ counters: ModelCounters) {
-        counts = counters.all(.signals)
-    }
+    init(_ counters: ModelCounters) { counts = counters.all(.signals) }
 
-    /// Returns the share of the clicks with a value of the component that have this hash; never quite 0 nor 1.
+    /// Returns the share of this hash among the clicks with a value of the component; always between 0 and 1.
     func share(of hash: UInt16, _ component: SignalComponent) -> Double {
         ModelConstants.smoothedShare(
             counts[CounterKey(component, hash: hash).key] ?? 0,
@@ -113,7 +106,7 @@ struct SignalShares: Sendable {
     }
 }
 
-/// How much it proves that a click's signals agree with those of a launch.
+/// The weight of agreement between the signals of a click and a launch.
 ///
 /// P(both values | same device) / P(both values | stranger).
 struct SignalLikelihood {
@@ -143,15 +136,15 @@ struct SignalLikelihood {
         }
     }
 
-    /// Returns the ratio; 1 if no component is known of both, because the unknown neither helps nor hurts.
+    /// Returns the ratio; 1 if no component is known for both.
     ///
-    /// Only one component counts, because all of them describe one screen: its points add nothing to its pixels.
+    /// Only one component counts, because all of them describe the same screen.
     func ratio(_ click: SignalHashes) -> Double {
         guard let (known, hash) = compared(click) else { return 1 }
         return hash == known.hash ? known.agreeing : known.differing
     }
 
-    /// Returns whether a component is known of both.
+    /// Returns whether a component is known for both.
     func compares(_ click: SignalHashes) -> Bool { compared(click) != nil }
 
     private func compared(_ click: SignalHashes) -> (Known, UInt16)? {

@@ -1,18 +1,18 @@
-/// How an app wants a posterior to be used.
+/// An app's policy on the use of posteriors.
 public struct MatchPolicy: Equatable, Sendable {
     public enum Rule: String, CaseIterable, Sendable {
         /// A match needs its probability.
         case probability
-        /// The newest click with the fingerprint matches, whatever its probability, which is still stated: for moving
-        /// from services that do so.
+        /// The newest click with the fingerprint matches with any probability, which is still reported; for
+        /// apps that come from a service with this rule.
         case newest
     }
 
-    /// What to answer when a click led to the launch but none is likely enough.
+    /// The answer if a click led to the launch, but no single click is likely enough.
     public enum Ambiguity: String, CaseIterable, Sendable {
         case noMatch
         case newest
-        /// Credit the campaign, if it is likely enough, and leave the personal link out.
+        /// Credit the campaign without the personal link, if the campaign is likely enough.
         case campaignOnly
     }
 
@@ -25,7 +25,7 @@ public struct MatchPolicy: Equatable, Sendable {
 
     public static let standardMinimum = ModelConstants.minimumConfidence
 
-    /// Creates a policy; clamps the minimum to 0…1, and takes the standard one for NaN.
+    /// Creates a policy; clamps the minimum to 0…1, and replaces NaN by the standard minimum.
     public init(
         rule: Rule = .probability,
         minimumConfidence: Double = MatchPolicy.standardMinimum,
@@ -40,10 +40,10 @@ public struct MatchPolicy: Equatable, Sendable {
     }
 }
 
-/// The answer to a launch that only a fingerprint can recognise, and what its record says.
+/// The answer to a launch that only a fingerprint can recognise, and the figures for its record.
 public struct Verdict: Equatable, Sendable {
     public enum Outcome: Equatable, Sendable {
-        /// The click, or the destination's newest if none of its clicks was listed by itself.
+        /// The click, or nil for the destination's newest click if none is listed as a candidate.
         case match(ClickID?, CreditedDestination)
         /// The campaign without the personal link, for this click.
         case campaignOnly(ClickID?, CreditedDestination)
@@ -51,9 +51,9 @@ public struct Verdict: Equatable, Sendable {
     }
 
     public enum Reason: String, CaseIterable, Sendable {
-        /// There is no live click with the fingerprint; the store knows what became of the last one.
+        /// There is no live click with the fingerprint; the store knows what happened to the last one.
         case noCandidate = "no_candidate"
-        /// Most likely the launch came from no click.
+        /// The probability that the launch came from a click is too low.
         case belowThreshold = "below_threshold"
         /// A click led to the launch, but several destinations compete.
         case ambiguous
@@ -62,25 +62,25 @@ public struct Verdict: Equatable, Sendable {
 
     public var outcome: Outcome
     public var evidence: MatchEvidence
-    /// The probability of the answer, at most ``highestConfidence``; of the most likely destination if there is no
-    /// match.
+    /// The probability of the answer, or of the most likely destination if there is no match; at most
+    /// ``highestConfidence``.
     public var confidence: Double
-    /// The same without that limit.
+    /// The ``confidence`` without its limit.
     public var probability: Double
     /// The number of other live clicks with the fingerprint, including the visitor's earlier ones.
     public var competingClicks: Int
     /// The probability that no click led to the launch.
     public var organicShare: Double
-    /// What the launch adds to the expected conversions, and to the square of their spread.
+    /// The amounts that the launch adds to the expected conversions, and to the square of their spread.
     public var expectedConversions: Double
     public var variance: Double
     /// The most likely destinations, at most ``maximumShares``.
     public var shares: [DestinationShare]
-    /// What each campaign adds to its own expected conversions, at most ``CampaignShare/maximumCount``.
+    /// The amount for the expected conversions of each campaign, at most ``CampaignShare/maximumCount``.
     public var campaigns: [CampaignShare]
 
     public static let maximumShares = 8
-    /// The largest confidence that is stated of a fingerprint.
+    /// The largest confidence that is reported for a fingerprint.
     public static let highestConfidence = ModelConstants.highestConfidence
 
     public init(
@@ -120,7 +120,7 @@ public struct Verdict: Equatable, Sendable {
         }
     }
 
-    /// Answers as the policy says for a launch that came from a click, if it is not clear from which.
+    /// Applies the policy to a launch that came from a click, if no single click is likely enough.
     private mutating func resolveAmbiguity(_ posterior: Posterior, newest: Candidate?, _ policy: MatchPolicy)
     {
         outcome = .noMatch(.ambiguous)

@@ -1,18 +1,18 @@
-/// A setting of a link or an app, by its name on the wire, in a file and in the database.
+/// A setting of a link or an app, under its name on the wire, in files and in the database.
 ///
-/// Every way in and out uses texts: the admin API, the commands, imports, exports and the store.
+/// The admin API, the commands, imports, exports and the store all use texts.
 public protocol SettingField: RawRepresentable<String>, CaseIterable, Hashable, Sendable {
-    /// How JSON writes the field.
+    /// The form of the field in JSON.
     var kind: SettingFieldKind { get }
 }
 
-/// How JSON writes a field, whose texts are the same everywhere.
+/// The form of a field in JSON; its texts are the same everywhere.
 public enum SettingFieldKind: Sendable {
     case text
     /// A whole number.
     case number
     case flag
-    /// An object, returned as it was written.
+    /// An object, which is returned as it was written.
     case object
     /// Any number of texts.
     case list
@@ -22,15 +22,10 @@ public enum SettingFieldKind: Sendable {
 
 extension SettingField {
     /// Whether the field has any number of texts.
-    public var isList: Bool {
-        switch kind {
-        case .list, .variants: true
-        case .text, .number, .flag, .object: false
-        }
-    }
+    public var isList: Bool { kind == .list || kind == .variants }
 }
 
-/// Fields as texts, as they come in and go out.
+/// The texts of fields.
 public struct FieldTexts<Field: SettingField>: Equatable, Sendable {
     private var values: [Field: [String]] = [:]
 
@@ -38,7 +33,7 @@ public struct FieldTexts<Field: SettingField>: Equatable, Sendable {
 
     /// The texts of a field in their order; empty if it is not set.
     ///
-    /// Setting no texts, or only empty ones, clears it.
+    /// Setting an empty list, or only empty texts, clears the field.
     public subscript(field: Field) -> [String] {
         get { values[field] ?? [] }
         set {
@@ -50,9 +45,7 @@ public struct FieldTexts<Field: SettingField>: Equatable, Sendable {
     /// Returns the only text of a field that is no list; nil if it is not set.
     public func text(_ field: Field) -> String? { values[field]?.first }
 
-    public mutating func set(_ field: Field, _ text: String?) {
-        self[field] = text.map { [$0] } ?? []
-    }
+    public mutating func set(_ field: Field, _ text: String?) { self[field] = text.map { [$0] } ?? [] }
 
     /// The fields that are set, in the order of the cases.
     public var all: [(field: Field, texts: [String])] {
@@ -60,7 +53,7 @@ public struct FieldTexts<Field: SettingField>: Equatable, Sendable {
     }
 }
 
-/// What is wrong with one field.
+/// A problem with one field.
 public struct FieldProblem: Error, Equatable, Sendable {
     /// The field's name on the wire.
     public let field: String
@@ -72,19 +65,15 @@ public struct FieldProblem: Error, Equatable, Sendable {
         self.message = message
     }
 
-    public init(_ field: some SettingField, _ message: String) {
-        self.init(field.rawValue, message)
-    }
+    public init(_ field: some SettingField, _ message: String) { self.init(field.rawValue, message) }
 }
 
-/// Everything that is wrong with the fields of a link or an app.
+/// All problems with the fields of a link or an app.
 public struct FieldProblems: Error, Equatable, Sendable {
     /// At least one problem.
     public let all: [FieldProblem]
 
-    public init(_ all: [FieldProblem]) {
-        self.all = all
-    }
+    public init(_ all: [FieldProblem]) { self.all = all }
 }
 
 /// Reads fields one by one and collects their problems.
@@ -92,13 +81,9 @@ package struct FieldReader<Field: SettingField> {
     let fields: FieldTexts<Field>
     package private(set) var problems: [FieldProblem] = []
 
-    package init(_ fields: FieldTexts<Field>) {
-        self.fields = fields
-    }
+    package init(_ fields: FieldTexts<Field>) { self.fields = fields }
 
-    mutating func report(_ field: Field, _ message: String) {
-        problems.append(FieldProblem(field, message))
-    }
+    mutating func report(_ field: Field, _ message: String) { problems.append(FieldProblem(field, message)) }
 
     mutating func text(_ field: Field, upTo maximum: Int) -> String? {
         guard let text = fields.text(field) else { return nil }
@@ -106,8 +91,8 @@ package struct FieldReader<Field: SettingField> {
             report(field, "\(field.rawValue) has more than \(maximum) characters; shorten it.")
             return nil
         }
-        guard !text.holdsControlCharacter else {
-            report(field, "\(field.rawValue) holds a control character such as a line break; remove it.")
+        guard !text.containsControlCharacter else {
+            report(field, "\(field.rawValue) contains a control character such as a line break; remove it.")
             return nil
         }
         return text
@@ -133,13 +118,13 @@ package struct FieldReader<Field: SettingField> {
         return number
     }
 
-    mutating func moment(_ field: Field) -> Timestamp? {
+    mutating func time(_ field: Field) -> Timestamp? {
         guard let text = fields.text(field) else { return nil }
-        guard let moment = Timestamp(iso8601: text.trimmed) else {
+        guard let time = Timestamp(iso8601: text.trimmed) else {
             report(field, "\(field.rawValue) must be a time such as 2027-01-31T18:00:00Z.")
             return nil
         }
-        return moment
+        return time
     }
 
     package mutating func flag(_ field: Field) -> Bool? {
@@ -167,7 +152,7 @@ package struct FieldReader<Field: SettingField> {
         var values: [String] = []
         for text in fields[field].map(\.trimmed) where !text.isEmpty && !values.contains(text) {
             let isAllowed =
-                text.unicodeScalars.count <= 64 && !text.holdsControlCharacter
+                text.unicodeScalars.count <= 64 && !text.containsControlCharacter
                 && !text.utf8.contains(UInt8(ascii: ","))
             guard isAllowed else {
                 report(field, "Each of \(field.rawValue) has 1 to 64 characters without commas.")
@@ -196,7 +181,7 @@ package struct FieldReader<Field: SettingField> {
         return atMost(maximumCount, values, field)
     }
 
-    /// Reads `#rrggbb` or `#rgb`, whose `#` may be missing: in a query it would end the address.
+    /// Reads `#rrggbb` or `#rgb`; the `#` may be missing, because in an address it would start the fragment.
     package mutating func color(_ field: Field) -> QRColor? {
         value(field, rule: "must be a colour such as #1a2b3c; in an address leave out the #") { text in
             try? QRColor(parsing: text.utf8.first == UInt8(ascii: "#") ? text : "#" + text)
@@ -227,10 +212,7 @@ package struct FieldReader<Field: SettingField> {
     }
 
     static func isWord(_ text: String, upTo maximum: Int) -> Bool {
-        (1...maximum).contains(text.utf8.count)
-            && text.utf8.allSatisfy {
-                $0.isASCIIAlphanumeric || $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: "_")
-            }
+        (1...maximum).contains(text.utf8.count) && text.utf8.allSatisfy(\.isASCIIWordByte)
     }
 
     static func decimal(_ text: String) -> Int? {
@@ -241,7 +223,7 @@ package struct FieldReader<Field: SettingField> {
 
 extension String {
     /// Whether the text contains an ASCII control character.
-    var holdsControlCharacter: Bool { utf8.contains { $0 < 0x20 || $0 == 0x7f } }
+    var containsControlCharacter: Bool { utf8.contains { $0 < 0x20 || $0 == 0x7f } }
 
     /// The text as `#rrggbb` in lower case, from digits of either case; nil for any other text.
     var hexColor: String? {

@@ -1,11 +1,10 @@
-/// A Dynamic Link of Firebase by the names of its parameters: those of a long link's query, and of an
-/// export's columns.
+/// A Dynamic Link of Firebase, as the parameters of a long link's query or the columns of an export.
 ///
 /// Sources: Firebase's documentation, "Manually constructing a Dynamic Link URL" and "Export Dynamic Links
 /// metadata".
 public struct FirebaseLink: Equatable, Sendable {
     public enum Parameter: String, CaseIterable, Sendable {
-        /// What the app should open.
+        /// The page or deep link to open.
         case link
         case androidPackage = "apn"
         case androidFallback = "afl"
@@ -39,7 +38,7 @@ public struct FirebaseLink: Equatable, Sendable {
 
     public init() {}
 
-    /// The parameters that are set, as a long link spells them.
+    /// The parameters that are set, with their names in a long link.
     var items: [QueryItem] {
         Parameter.allCases.compactMap { parameter in
             texts[parameter].map { QueryItem(name: parameter.rawValue, value: $0) }
@@ -48,7 +47,7 @@ public struct FirebaseLink: Equatable, Sendable {
 
     /// The value of a parameter; nil if it is not set.
     ///
-    /// Setting trims a text, and an empty one clears it.
+    /// Setting trims a text; an empty text clears the parameter.
     public subscript(parameter: Parameter) -> String? {
         get { texts[parameter] }
         set {
@@ -58,9 +57,9 @@ public struct FirebaseLink: Equatable, Sendable {
     }
 }
 
-/// What a Dynamic Link means as a link of Afterlink.
+/// The meaning of a Dynamic Link as a link of Afterlink.
 extension FirebaseLink {
-    /// The parameters with a field of their own.
+    /// The parameters that have an equivalent field.
     private static let fields: [(parameter: Parameter, field: LinkField)] = [
         (.link, .destination), (.androidFallback, .androidFallback), (.iosFallback, .iosFallback),
         (.desktopFallback, .desktopURL), (.socialTitle, .previewTitle),
@@ -71,11 +70,11 @@ extension FirebaseLink {
     private static let storeParameters: [Parameter] = [.provider, .affiliate, .storeCampaign, .mediaType]
     private static let minimumVersions: [Parameter] = [.androidMinimumVersion, .iosMinimumVersion]
 
-    /// Returns the fields of a link of this app that says the same.
+    /// Returns the fields of the equivalent link of this app.
     ///
-    /// `utm_campaign` is also the campaign key: Firebase had no other. The parameters of Apple's store become
-    /// part of the address of the app's page there, and the minimum versions part of the metadata, for the
-    /// app to judge.
+    /// `utm_campaign` is also the campaign key, because Firebase had no other. The parameters of Apple's
+    /// store become part of the address of the app's page there. The minimum versions become part of the
+    /// metadata, for the app to check.
     public func fields(of app: AppLinks) -> LinkFields {
         var fields = LinkFields()
         for (parameter, field) in Self.fields { fields.set(field, self[parameter]) }
@@ -85,7 +84,7 @@ extension FirebaseLink {
         return fields
     }
 
-    /// Returns the parameters that are set and mean nothing for a link of this app.
+    /// Returns the parameters that are set but have no meaning for a link of this app.
     public func leftOut(of app: AppLinks) -> [Parameter] {
         var all: [Parameter] = [.ipadFallback, .forcedRedirect]
         if self[.iosScheme]?.asciiLowercased != app.apple.scheme { all.append(.iosScheme) }
@@ -94,14 +93,14 @@ extension FirebaseLink {
         return all.filter { self[$0] != nil && !isOff($0) }
     }
 
-    /// Returns whether it names the app by its package or one of its bundles.
+    /// Returns whether the link names the app by its package or one of its bundles.
     public func names(_ app: AppLinks) -> Bool {
         let bundles = [self[.iosBundle], self[.ipadBundle]].compactMap(\.self)
         return (self[.androidPackage].map { $0 == app.android.package } ?? false)
             || bundles.contains(where: app.apple.bundleIDs.contains)
     }
 
-    /// Returns the parameters that are another app's, as far as this app has said what it is.
+    /// Returns a problem for each parameter that differs from a known setting of this app.
     public func problems(for app: AppLinks) -> [FieldProblem] {
         var problems: [FieldProblem] = []
         func compare(_ parameter: Parameter, _ known: [String], _ what: String, _ option: String) {
@@ -111,7 +110,7 @@ extension FirebaseLink {
                 FieldProblem(
                     parameter.rawValue,
                     "\(parameter.rawValue) is \(text), and the app's \(what) \(names): it is another app's link, or "
-                        + "\"afterlink apps set \(option)\" has not been told of it."
+                        + "\"afterlink apps set \(option)\" does not know it yet."
                 )
             )
         }
@@ -123,13 +122,13 @@ extension FirebaseLink {
         return problems
     }
 
-    /// Returns whether it is `efr=0` or `efr=false`, which ask for the default.
+    /// Returns whether the parameter is `efr` with `0` or `false`, the default.
     private func isOff(_ parameter: Parameter) -> Bool {
         parameter == .forcedRedirect && ["0", "false"].contains(self[parameter]?.asciiLowercased)
     }
 
-    /// Returns the app's page in Apple's store with the link's own parameters; nil if it has none, or leads
-    /// elsewhere.
+    /// Returns the app's page in Apple's store with the link's store parameters; nil if there are none, or
+    /// the link leads elsewhere.
     private func storePage(of app: AppLinks) -> String? {
         let items = Self.storeParameters.compactMap { name in
             self[name].map {
@@ -166,24 +165,23 @@ extension FirebaseLink {
 /// A long Dynamic Link of Firebase: a link in the query of the tapped address, as in
 /// `https://go.shop.example/?link=https://shop.example/promo&apn=com.example.shop`.
 ///
-/// Any person can write one. So it leads only to what the app lists by name, and to the app's own page in a
-/// store: neither `--web-host any` nor a missing list of destinations counts.
+/// Any person can write one. It may therefore lead only to targets that the app lists by name, and to the
+/// app's own page in a store; neither `--web-host any` nor a missing list of destinations allows more.
 ///
 /// Source of the rule: OWASP ASVS 5.0, 3.7.2.
 public struct FirebaseLongLink: Equatable, Sendable {
     public let link: FirebaseLink
-    /// Whether its author asks what it does instead of tapping it.
+    /// Whether it asks for a description of the link instead of a redirect.
     public let isPreview: Bool
 
     /// Reads the decoded query of a tapped address; the first of several equal parameters counts.
     ///
-    /// Nil if the query has no `link`: then the address is no long link.
+    /// Nil if the query has no `link`, so that the address is no long link.
     public init?(query: [QueryItem]) {
         var link = FirebaseLink()
         for item in query {
-            guard let parameter = FirebaseLink.Parameter(rawValue: item.name), link[parameter] == nil else {
-                continue
-            }
+            guard let parameter = FirebaseLink.Parameter(rawValue: item.name), link[parameter] == nil
+            else { continue }
             link[parameter] = item.value
         }
         guard link[.link] != nil else { return nil }
@@ -196,8 +194,7 @@ public struct FirebaseLongLink: Equatable, Sendable {
         query.first { $0.name == "d" }?.value == "1"
     }
 
-    /// Returns the app of the link among the apps of the requested host: the one that it names, or the only
-    /// one.
+    /// Returns the app of the link among the apps of the requested host: the named app, or the only one.
     public func app(among apps: [App]) -> App? {
         apps.first { link.names($0.settings.links) } ?? (apps.count == 1 ? apps.first : nil)
     }
@@ -208,7 +205,7 @@ public struct FirebaseLongLink: Equatable, Sendable {
     ///
     /// - Parameter app: the app of the link.
     /// - Returns: settings whose destination and fallbacks the app lists by name.
-    /// - Throws: ``FieldProblems``: why the tap must lead nowhere, with what the operator can do.
+    /// - Throws: ``FieldProblems``: the reasons why the tap must lead nowhere, and what the operator can do.
     public func settings(for app: App.Settings) throws(FieldProblems) -> Link.Settings {
         var problems = link.problems(for: app.links)
         let fields = fields(of: app.links)
@@ -226,7 +223,7 @@ public struct FirebaseLongLink: Equatable, Sendable {
         return settings
     }
 
-    /// The fields that send a browser or an app somewhere.
+    /// The fields that contain a target for a browser or an app.
     private static let leading: [LinkField] = [.destination, .androidFallback, .iosFallback, .desktopURL]
 
     private func fields(of app: AppLinks) -> LinkFields {
@@ -243,7 +240,7 @@ public struct FirebaseLongLink: Equatable, Sendable {
 }
 
 extension Link.Settings {
-    /// Returns the targets that the app does not list by name.
+    /// Returns a problem for each target that the app does not list by name.
     fileprivate func problems(ofStrangerFor app: App.Settings) -> [FieldProblem] {
         var problems: [FieldProblem] = []
         if let problem = target?.problem(ofStrangerFor: app) {
@@ -253,9 +250,7 @@ extension Link.Settings {
             (LinkField.androidFallback, fallbacks.android), (.iosFallback, fallbacks.ios),
             (.desktopURL, fallbacks.desktop),
         ] {
-            guard let page, !app.links.lists(page), !app.links.isOwnStorePage(page) else {
-                continue
-            }
+            guard let page, !app.links.lists(page), !app.links.isOwnStorePage(page) else { continue }
             problems.append(FieldProblem(field, "\(field.rawValue) \(AppLinks.unlistedHost(page.host))"))
         }
         return problems
@@ -278,9 +273,8 @@ extension Link.Target {
             return "link has the scheme \(parts.scheme), which is none of the app's; list it with "
                 + "\"afterlink apps set --ios-scheme\" or \"--android-scheme\"."
         }
-        guard parts.scheme == "https", let authority = try? parts.host() else {
-            return "link leads to a page without encryption; begin it with https://."
-        }
+        guard parts.scheme == "https", let authority = try? parts.host()
+        else { return "link leads to a page without encryption; start it with https://." }
         let host = authority.name
         guard app.links.lists(webHost: host) else { return "link \(AppLinks.unlistedHost(host))" }
         guard authority.port == nil else { return "link names a port, which no page of the app has." }
@@ -296,23 +290,22 @@ extension AppLinks {
         (webHosts ?? []).contains(host) || hosts.contains { $0.text == host }
     }
 
-    /// Returns whether a page is on a host that the app lists, on the web's port: another port is another
-    /// service.
+    /// Returns whether a page is on a host that the app lists, on the standard port, because another port is
+    /// another service.
     fileprivate func lists(_ page: WebURL) -> Bool {
-        lists(webHost: page.host)
-            && (try? URLParts(Array(page.text.utf8)).host().port) == .some(nil)
+        lists(webHost: page.host) && (try? URLParts(Array(page.text.utf8)).host().port) == .some(nil)
     }
 
-    /// Returns whether it is the page of this very app in Apple's store.
+    /// Returns whether a page is this app's page in Apple's store.
     fileprivate func isOwnStorePage(_ page: WebURL) -> Bool {
         guard let id = apple.appStoreID else { return false }
         let address = "https://apps.apple.com/app/id\(id)"
         return page.text == address || page.text.hasPrefix(address + "?")
     }
 
-    /// Returns the sentence after a field's name.
+    /// Returns the rest of a sentence that starts with a field's name.
     fileprivate static func unlistedHost(_ host: String) -> String {
         "leads to \(host), which the app does not list; add it with \"afterlink apps set --web-host \(host)\". "
-            + "Allowing any does not count here: anybody can write a long link."
+            + "Allowing any does not count here: any person can write a long link."
     }
 }

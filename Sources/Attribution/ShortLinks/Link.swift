@@ -1,7 +1,7 @@
 public enum LinkSubject: IdentifiedSubject { public static let prefix = "lnk" }
 public typealias LinkID = Identifier<LinkSubject>
 
-/// A short link of an app: what a campaign publishes, and what a visitor taps.
+/// A short link of an app, which a campaign publishes and visitors tap.
 public struct Link: Equatable, Sendable {
     public let id: LinkID
     public let app: AppID
@@ -10,7 +10,7 @@ public struct Link: Equatable, Sendable {
     public var settings: Settings
     public let createdAt: Timestamp
     public var updatedAt: Timestamp
-    /// When the link was archived: it leads nowhere and keeps its slug and its counts.
+    /// When the link was archived; an archived link leads nowhere, but retains its slug and its counts.
     public var archivedAt: Timestamp?
 
     public init(
@@ -32,64 +32,40 @@ public struct Link: Equatable, Sendable {
     }
 
     /// Returns the link's address on the app's first link host; nil for an app without one.
-    public func url(of app: App) -> String? {
-        app.settings.links.hosts.first.map(url(on:))
-    }
+    public func url(of app: App) -> String? { app.settings.links.hosts.first.map(url(on:)) }
 
     /// Returns the link's address on a link host.
-    public func url(on host: LinkHost) -> String {
-        "https://\(host.text)/\(slug.text)"
-    }
+    public func url(on host: LinkHost) -> String { "https://\(host.text)/\(slug.text)" }
 
-    /// Where a tap leads: to an app by its deep link, or by a path after each platform's own scheme.
+    /// The target of a tap: a deep link, or a path that follows each platform's own scheme.
     public enum Target: Hashable, Sendable {
         case url(DeepLinkURL)
         case path(LinkPath)
     }
 
-    /// A destination among several, by weight.
+    /// One of several weighted destinations.
     public struct Variant: Equatable, Sendable {
         /// 1 to 32 of `[A-Za-z0-9_-]`; unique within the link.
         public let name: String
-        /// 1 to 10,000; its share is the weight divided by the sum of all.
+        /// 1 to 10,000; the variant's share of visitors is its weight divided by the sum of all weights.
         public let weight: Int
         public let target: Target
-
-        public init(name: String, weight: Int, target: Target) {
-            self.name = name
-            self.weight = weight
-            self.target = target
-        }
     }
 
-    /// What messengers and social networks show of the link.
+    /// The preview of the link in messengers and social networks.
     public struct Preview: Equatable, Sendable {
         public var title: String?
         public var description: String?
         public var image: WebURL?
-
-        public init(title: String? = nil, description: String? = nil, image: WebURL? = nil) {
-            self.title = title
-            self.description = description
-            self.image = image
-        }
     }
 
-    /// Where a browser goes instead of the store if the app is not installed.
+    /// The pages for browsers instead of the stores, if the app is not installed.
     public struct Fallbacks: Equatable, Sendable {
         public var ios: WebURL?
         public var android: WebURL?
         public var huawei: WebURL?
-        /// Nil shows the page that leads to a phone.
+        /// Nil shows the landing page with a QR code for the phone.
         public var desktop: WebURL?
-
-        public init(ios: WebURL? = nil, android: WebURL? = nil, huawei: WebURL? = nil, desktop: WebURL? = nil)
-        {
-            self.ios = ios
-            self.android = android
-            self.huawei = huawei
-            self.desktop = desktop
-        }
     }
 
     /// What an operator may change about a link.
@@ -101,17 +77,17 @@ public struct Link: Equatable, Sendable {
         public var androidTarget: Target?
         public var fallbacks = Fallbacks()
         public var campaignKey: CampaignKey?
-        /// The source as the operator wrote it; read as a ``SourceToken`` with each click.
+        /// The source as the operator wrote it; each click maps it to a ``SourceToken``.
         public var source: String?
         /// The `utm_…` parameters, in their order.
         public var utm: [QueryItem] = []
         /// A JSON object as the operator wrote it, 8 KiB at most.
         public var metadata: String?
-        /// Nil creates one for each click.
+        /// Nil creates a journey id for each click.
         public var journeyID: JourneyID?
         /// Nil for the app's window.
         public var window: AttributionWindow?
-        /// From when on the link leads nowhere.
+        /// The time from which the link leads nowhere.
         public var expiresAt: Timestamp?
         public var maximumClicks: Int?
         public var variants: [Variant] = []
@@ -128,27 +104,121 @@ public struct Link: Equatable, Sendable {
     }
 }
 
-/// What follows an app's scheme: `/products/1`, with or without a query and a fragment.
+/// The part of a link after an app's scheme: `/products/1`, with or without a query and a fragment.
 public struct LinkPath: Hashable, Sendable {
-    /// Starts with a slash; in ASCII, other characters are percent-encoded.
+    /// The path in ASCII, starting with a slash; other characters are percent-encoded.
     public let text: String
 
-    /// - Throws: ``DeepLinkURLError`` naming the first rule that it breaks.
+    /// - Throws: ``DeepLinkURLError`` naming the first rule that the path breaks.
     public init(parsing text: String) throws(DeepLinkURLError) {
         let text = text.trimmed
         guard text.utf8.first == UInt8(ascii: "/"), text.utf8.count > 1 else { throw .noPath }
         guard !text.utf8.dropFirst().starts(with: "/".utf8) else { throw .twoSlashes }
-        // After an app's scheme it must be a link like any other.
+        // Validate the path like that of any other link.
         let whole = try DeepLinkURL(parsing: "https://path.invalid" + text)
         self.text = String(whole.text.dropFirst("https://path.invalid".utf8.count))
         let path = self.text.utf8.prefix { $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") }
         guard !URLPath.climbs(Array(path)[...]) else { throw .climbs }
     }
 
-    /// Returns the link with an app's scheme: `myapp` and `/products/1` give `myapp://products/1`.
+    /// Returns the link with an app's scheme: `myapp` and `/products/1` become `myapp://products/1`.
     ///
     /// Nil if the first part of the path is no host that clients can read.
-    public func url(scheme: String) -> DeepLinkURL? {
-        try? DeepLinkURL(parsing: "\(scheme):/\(text)")
+    public func url(scheme: String) -> DeepLinkURL? { try? DeepLinkURL(parsing: "\(scheme):/\(text)") }
+}
+
+/// The path of a short link on its host: `summer25`, or `go/summer25`.
+///
+/// One to four parts of letters, digits, `-`, `_` and `.`, separated by slashes, 128 characters at most. Case
+/// matters, as in the links of other services.
+public struct LinkSlug: Hashable, Sendable {
+    public let text: String
+
+    public static let maximumLength = 128
+    private static let maximumPartCount = 4
+
+    /// The first parts of the service's own paths, which no slug may start with.
+    package static let reservedFirstParts: Set<String> = [
+        "admin", "api", "v1", "deferred-deeplink", "healthz", "readyz", "metrics", "campaign", "resolve",
+        "openapi.json", "robots.txt", "favicon.ico", "apple-touch-icon.png", "apple-app-site-association",
+        "well-known", "assets", "static",
+    ]
+
+    /// The last parts of addresses below a slug, which no slug may end with.
+    package static let reservedLastParts: Set<String> = ["qr.svg", "qr.png"]
+
+    /// Creates a slug from a stored text, which was valid when it was stored.
+    public init(stored text: String) { self.text = text }
+
+    /// - Throws: ``LinkSlugError``, whose message says what to do.
+    public init(parsing text: String) throws(LinkSlugError) {
+        let parts = text.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
+        guard !text.isEmpty, text.utf8.count <= Self.maximumLength, parts.count <= Self.maximumPartCount
+        else { throw .wrongLength }
+        for part in parts {
+            guard !part.isEmpty, part.first != UInt8(ascii: "."),
+                part.allSatisfy({ $0.isASCIIWordByte || $0 == UInt8(ascii: ".") })
+            else { throw .malformed }
+        }
+        let first = String(decoding: parts[0].map(\.asciiLowercased), as: UTF8.self)
+        let last = String(decoding: parts[parts.count - 1].map(\.asciiLowercased), as: UTF8.self)
+        guard !Self.reservedFirstParts.contains(first), !Self.reservedLastParts.contains(last)
+        else { throw .reserved }
+        self.text = text
+    }
+}
+
+/// The reason why a text is no slug.
+public enum LinkSlugError: Error, Equatable, CaseIterable, Sendable {
+    case wrongLength
+    case malformed
+    case reserved
+
+    /// What is wrong and what to do, in plain words.
+    public var message: String {
+        switch self {
+        case .wrongLength:
+            "A slug has 1 to \(LinkSlug.maximumLength) characters in at most four parts; shorten it."
+        case .malformed:
+            """
+            A slug is made of letters a–z and A–Z, digits, -, _ and ., with single slashes between its parts, none of \
+            which starts with a dot; write summer-25 or go/summer-25.
+            """
+        case .reserved: "The service itself answers under this path; choose another slug."
+        }
+    }
+}
+
+extension LinkSlug {
+    /// Characters that people do not confuse when they read or hear them, and that form no words.
+    ///
+    /// They exclude vowels and the digits that resemble them, and `b`, `8`, `l`, `1`, `n`, `o`, `0`, `q`,
+    /// `s`, `5`, `u`, `v`, `z` and `2`.
+    private static let alphabet = Array("cdfghjkmprtwxy679".utf8)
+    private static let generatedLength = 11
+
+    /// Texts that look like bad words without their vowels.
+    private static let badWords = ["fck", "fgt", "ftw", "kkk", "wtf", "ct", "dck", "prk", "hh", "fk", "dmn"]
+
+    /// Creates a slug that cannot be guessed: eleven characters, 45 bits.
+    public init(random: RandomSource) {
+        while true {
+            let text = Self.text(random)
+            guard Self.badWords.contains(where: { text.contains($0) }) else {
+                self.init(stored: text)
+                return
+            }
+        }
+    }
+
+    private static func text(_ random: RandomSource) -> String {
+        // Skip bytes beyond a multiple of the alphabet's length, which would favour its first characters.
+        let end = 256 / alphabet.count * alphabet.count
+        var text: [UInt8] = []
+        while text.count < generatedLength {
+            let fitting = random.exactly(16).lazy.map { Int($0) }.filter { $0 < end }
+            text += fitting.prefix(generatedLength - text.count).map { alphabet[$0 % alphabet.count] }
+        }
+        return String(decoding: text, as: UTF8.self)
     }
 }

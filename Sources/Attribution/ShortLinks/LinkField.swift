@@ -1,15 +1,14 @@
-/// What an operator can set on a link, by its name on the wire, in a file and in the database.
+/// The settings of a link, under their names on the wire, in files and in the database.
 ///
-/// Only ``Link/Settings/init(_:)`` gives the texts a meaning.
+/// ``Link/Settings/init(_:)`` alone interprets their texts.
 public enum LinkField: String, SettingField {
-    /// For people who search the link; shown to no visitor.
+    /// The title for people who search the link; visitors never see it.
     case title
-    /// A deep link for all platforms, or a path such as `/products/1`, to be combined with each platform's
-    /// app scheme.
+    /// A deep link for all platforms, or a path such as `/products/1` that follows each app scheme.
     case destination
     case iosDestination = "ios_destination"
     case androidDestination = "android_destination"
-    /// Where a desktop browser goes instead of the page that leads to the phone.
+    /// The page for desktop browsers instead of the landing page with its QR code.
     case desktopURL = "desktop_url"
     /// A page instead of the stores.
     case iosFallback = "ios_fallback"
@@ -24,7 +23,7 @@ public enum LinkField: String, SettingField {
     case utmContent = "utm_content"
     /// A JSON object that the app gets unchanged.
     case metadata
-    /// One journey id for all clicks; without it, each click gets its own.
+    /// One journey id for all clicks; if it is missing, each click gets its own.
     case journeyID = "jid"
     case windowSeconds = "attribution_window_seconds"
     case expiresAt = "expires_at"
@@ -61,7 +60,7 @@ public enum LinkField: String, SettingField {
 /// The fields of a link as texts.
 public typealias LinkFields = FieldTexts<LinkField>
 
-/// The meaning of a link's fields, and writing them.
+/// Reads and writes a link's settings as field texts.
 extension Link.Settings {
     public static let maximumTitleLength = 255
     public static let maximumMetadataByteCount = 8 * 1024
@@ -70,18 +69,16 @@ extension Link.Settings {
     static let maximumTagCount = 50
     static let maximumParameterCount = 20
 
-    /// Reads fields of a link that passed the checks before, as a store returns them.
+    /// Reads a link's stored fields, which were valid when they were set.
     ///
-    /// A field that can no longer be read counts as not set.
-    public init(stored fields: LinkFields) {
-        (self, _) = Self.read(fields)
-    }
+    /// A field that is no longer valid counts as not set.
+    public init(stored fields: LinkFields) { (self, _) = Self.read(fields) }
 
     /// Reads fields from outside.
     ///
-    /// Whether the app allows what they say is for ``problems(for:at:)`` to tell.
+    /// ``problems(for:at:)`` checks whether the app allows their values.
     ///
-    /// - Throws: ``FieldProblems``, all there are.
+    /// - Throws: ``FieldProblems`` with all of them.
     public init(_ fields: LinkFields) throws(FieldProblems) {
         let (settings, problems) = Self.read(fields)
         guard problems.isEmpty else { throw FieldProblems(problems) }
@@ -110,7 +107,7 @@ extension Link.Settings {
         settings.metadata = reader.metadata()
         settings.journeyID = reader.text(.journeyID, upTo: JourneyID.maximumLength).flatMap { JourneyID($0) }
         settings.window = reader.window()
-        settings.expiresAt = reader.moment(.expiresAt)
+        settings.expiresAt = reader.time(.expiresAt)
         settings.maximumClicks = reader.number(.maximumClicks, in: 1...1_000_000_000)
         settings.variants = reader.variants()
         settings.referralCode = reader.word(.referralCode)
@@ -120,7 +117,7 @@ extension Link.Settings {
         settings.usesPasteboard = reader.flag(.pasteboard) ?? false
         settings.passedParameters = reader.list(.passedParameters, maximumCount: maximumParameterCount)
         settings.tags = reader.list(.tags, maximumCount: maximumTagCount)
-        settings.qr = reader.qrLook()
+        settings.qr = reader.qrDefaults()
         return (settings, reader.problems)
     }
 
@@ -165,7 +162,7 @@ extension LinkField {
 }
 
 extension Link.Target {
-    /// The variant as an operator writes it.
+    /// The target as an operator writes it.
     public var text: String {
         switch self {
         case .url(let url): url.text
@@ -175,11 +172,11 @@ extension Link.Target {
 }
 
 extension Link.Preview {
-    /// The length of a title or a description that previews show before they cut it.
+    /// The number of characters of a title or a description that previews show before they cut it.
     public static let maximumTextLength = 250
 }
 
-/// Reading the fields that only links have.
+/// Reads the fields that only links have.
 extension FieldReader where Field == LinkField {
     mutating func target(_ field: LinkField) -> Link.Target? {
         fields.text(field).flatMap { target($0, of: field) }
@@ -226,7 +223,7 @@ extension FieldReader where Field == LinkField {
         return []
     }
 
-    /// Reads the metadata; the caller that parses JSON checks that it is an object.
+    /// Reads the metadata; the caller, which parses JSON, verifies that it is an object.
     mutating func metadata() -> String? {
         guard let text = fields.text(.metadata) else { return nil }
         let maximum = Link.Settings.maximumMetadataByteCount
@@ -237,27 +234,27 @@ extension FieldReader where Field == LinkField {
         return self.text(.metadata, upTo: maximum)
     }
 
-    /// Reads the look of the QR code; colours that scanners cannot distinguish count as none.
-    mutating func qrLook() -> Link.QRDefaults {
-        var look = Link.QRDefaults(
+    /// Reads the style of the QR code; reports and ignores colours that scanners cannot distinguish.
+    mutating func qrDefaults() -> Link.QRDefaults {
+        var style = Link.QRDefaults(
             foreground: color(.qrForeground),
             background: color(.qrBackground),
             errorCorrection: errorCorrection(.qrErrorCorrection)
         )
         do throws(QRColorError) {
-            try (look.foreground ?? .black).requireReadable(on: look.background ?? .white)
+            try (style.foreground ?? .black).requireReadable(on: style.background ?? .white)
         } catch {
-            report(look.foreground == nil ? .qrBackground : .qrForeground, error.message)
-            (look.foreground, look.background) = (nil, nil)
+            report(style.foreground == nil ? .qrBackground : .qrForeground, error.message)
+            (style.foreground, style.background) = (nil, nil)
         }
-        return look
+        return style
     }
 }
 
 extension Link.Target {
     /// Reads a deep link, or a path, which starts with a slash.
     ///
-    /// - Throws: ``DeepLinkURLError`` naming the first rule that it breaks.
+    /// - Throws: ``DeepLinkURLError`` naming the first rule that the text breaks.
     public init(parsing text: String) throws(DeepLinkURLError) {
         guard text.trimmed.utf8.first == UInt8(ascii: "/") else {
             self = .url(try DeepLinkURL(parsing: text))

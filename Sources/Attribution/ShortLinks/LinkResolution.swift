@@ -1,8 +1,8 @@
-/// Where a tap of a link leads.
+/// The resolution of a tap on a link.
 extension Link.Settings {
-    /// Returns the variant for a visitor: always the same one for the same hash.
+    /// Returns the variant for a visitor, always the same for the same hash; nil if there are none.
     ///
-    /// Nil if there are none. `visitor` is a keyed hash, evenly spread, of what distinguishes the visitor.
+    /// `visitor` is an evenly spread keyed hash of the values that distinguish the visitor.
     public func variant(for visitor: UInt64) -> Link.Variant? {
         let total = variants.reduce(0) { $0 + $1.weight }
         guard total > 0 else { return nil }
@@ -15,14 +15,12 @@ extension Link.Settings {
     }
 
     /// Returns the variant of this name.
-    public func variant(named name: String) -> Link.Variant? {
-        variants.first { $0.name == name }
-    }
+    public func variant(named name: String) -> Link.Variant? { variants.first { $0.name == name } }
 
-    /// Returns the deep link for a platform, by the variant that ``variant(for:)`` chose; nil if the link has
-    /// none for it.
+    /// Returns the deep link for a platform, with the variant of ``variant(for:)``; nil if the link has none
+    /// for the platform.
     ///
-    /// Platforms other than Apple's and Google's get that of the first, or else of the second.
+    /// Platforms other than Apple's and Google's get Apple's deep link, or else Google's.
     public func deepLink(_ variant: Link.Variant?, on platform: Platform, of app: AppLinks) -> DeepLinkURL? {
         let target =
             variant?.target
@@ -40,15 +38,14 @@ extension Link.Settings {
         }
     }
 
-    /// Returns the parameters of a tapped link's query that are passed on to its destination: those on its
-    /// list.
+    /// Returns the parameters of a tapped link's query that are passed on to its destination.
     public func passed(_ query: [QueryItem]) -> [QueryItem] {
         query.filter { passedParameters.contains($0.name) }
     }
 }
 
 extension Link {
-    /// Returns why a tap leads nowhere; nil if it leads somewhere.
+    /// Returns the reason why a tap leads nowhere; nil if it leads somewhere.
     public func ending(at now: Timestamp, clicks: Int) -> Ending? {
         Self.ending(
             isArchived: archivedAt != nil,
@@ -59,7 +56,7 @@ extension Link {
         )
     }
 
-    /// Returns why a tap leads nowhere, for a caller that has only these values of the link.
+    /// Returns the reason why a tap leads nowhere, for a caller that has only these values of the link.
     public static func ending(
         isArchived: Bool,
         expiresAt: Timestamp?,
@@ -76,7 +73,7 @@ extension Link {
     public enum Ending: String, Sendable {
         case archived
         case expired
-        /// The link has as many clicks as it may have.
+        /// The link has reached its maximum of clicks.
         case usedUp = "used_up"
     }
 }
@@ -84,8 +81,8 @@ extension Link {
 extension DeepLinkURL {
     /// Returns the link with these parameters added to its query, before the fragment.
     ///
-    /// Parameters of the link itself stay as they are, and everything is encoded again; a link that would
-    /// become too long for clients is returned unchanged.
+    /// Existing parameters remain, and all added ones are encoded; a link that would become too long for
+    /// clients is returned unchanged.
     public func adding(_ items: [QueryItem]) -> DeepLinkURL {
         let names = Set(queryItems.map(\.name))
         let added = items.filter { !names.contains($0.name) }
@@ -100,14 +97,14 @@ extension DeepLinkURL {
     }
 }
 
-/// A link that a visitor taps: one that is stored, or one that its own address contains.
+/// A link that a visitor taps: a stored link, or a long link that its address contains.
 public struct TappedLink: Equatable, Sendable {
-    /// Nil for a link that is not stored, and so is counted under no link.
+    /// Nil for a link that is not stored, whose clicks count under no link.
     public let id: LinkID?
     public let app: AppID
     /// The path on the link host, without the leading slash; empty for the host itself.
     public let path: String
-    /// The parameters of the address's query that contain the link; none for a stored link.
+    /// The parameters of the address's query that contain the link; empty for a stored link.
     public let spelling: [QueryItem]
     public let settings: Link.Settings
 
@@ -123,10 +120,10 @@ public struct TappedLink: Equatable, Sendable {
     /// Creates a long link, for one tap.
     ///
     /// - Parameters:
-    ///   - longLink: what the address contains.
-    ///   - path: the path of the address, as `path`.
+    ///   - longLink: the link that the address contains.
+    ///   - path: the path of the address, as in ``path``.
     ///   - app: the app of the link.
-    /// - Throws: ``FieldProblems``: why it must lead nowhere.
+    /// - Throws: ``FieldProblems``: the reasons why the link must lead nowhere.
     public init(_ longLink: FirebaseLongLink, at path: String, of app: App) throws(FieldProblems) {
         id = nil
         self.app = app.id
@@ -135,16 +132,14 @@ public struct TappedLink: Equatable, Sendable {
         settings = try longLink.settings(for: app.settings)
     }
 
-    /// The name of the link on its clicks: the slug, or for a link that is not stored its path and the
+    /// The name of the link on its clicks: the slug; for a link that is not stored, its path and the
     /// parameters that contain it.
-    public var name: String {
-        spelling.isEmpty ? path : "\(path)?\(QueryItem.query(of: spelling))"
-    }
+    public var name: String { spelling.isEmpty ? path : "\(path)?\(QueryItem.query(of: spelling))" }
 
     /// Returns the variant for a visitor.
     ///
-    /// - Parameter choice: returns the visitor's hash for ``Link/Settings/variant(for:)``; called only if
-    ///   there are variants.
+    /// - Parameter choice: returns the visitor's hash for ``Link/Settings/variant(for:)``; it is called only
+    ///   if there are variants.
     /// - Returns: nil if there are none.
     public func variant(choice: (LinkID) -> UInt64) -> Link.Variant? {
         guard let id, !settings.variants.isEmpty else { return nil }
@@ -152,7 +147,7 @@ public struct TappedLink: Equatable, Sendable {
     }
 
     /// Returns the items of the tapped address's query that do not belong to the link itself.
-    public func besides(_ query: [QueryItem]) -> [QueryItem] {
+    public func additionalItems(of query: [QueryItem]) -> [QueryItem] {
         let names = Set(spelling.map(\.name))
         return query.filter { !names.contains($0.name) }
     }

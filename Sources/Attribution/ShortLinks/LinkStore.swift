@@ -2,10 +2,10 @@
 public struct LinkListing: Equatable, Sendable {
     public var link: Link
     /// Clicks of people in live traffic, all variants together.
-    public var clicks: Int
+    public var clicks = 0
     /// Clicks of robots and previews.
-    public var robots: Int
-    public var matches: Int
+    public var robots = 0
+    public var matches = 0
     /// The counts by variant, if the link has any.
     public var variants: [VariantCounts]
 
@@ -21,17 +21,8 @@ public struct LinkListing: Equatable, Sendable {
         }
     }
 
-    public init(
-        link: Link,
-        clicks: Int = 0,
-        robots: Int = 0,
-        matches: Int = 0,
-        variants: [VariantCounts] = []
-    ) {
+    public init(link: Link, variants: [VariantCounts] = []) {
         self.link = link
-        self.clicks = clicks
-        self.robots = robots
-        self.matches = matches
         self.variants = variants
     }
 }
@@ -44,7 +35,7 @@ public struct LinkQuery: Equatable, Sendable {
     public var search: String?
     public var tag: String?
     public var campaignKey: CampaignKey?
-    /// Nil for both.
+    /// Nil for archived and other links.
     public var isArchived: Bool?
     /// Only links before this one, newest first.
     public var before: LinkID?
@@ -79,8 +70,8 @@ public struct LinkPage: Equatable, Sendable {
     public var links: [LinkListing]
     /// Where the next page starts; nil for the last page.
     ///
-    /// A page may contain fewer links than its limit, or none, and not be the last: one call reads a bounded
-    /// number of links.
+    /// A page may contain fewer links than its limit, or none, without being the last: one call reads a
+    /// bounded number of links.
     public var next: LinkID?
 
     public init(links: [LinkListing] = [], next: LinkID? = nil) {
@@ -92,8 +83,7 @@ public struct LinkPage: Equatable, Sendable {
 /// A link to store.
 public struct NewLink: Equatable, Sendable {
     public var link: Link
-    /// The apps among whose links its slug must be new: those that share a link host with its own, including
-    /// itself.
+    /// The link's app and all apps that share a link host with it: the slug must be new among their links.
     public var neighbours: [AppID]
 
     public init(_ link: Link, neighbours: [AppID]) {
@@ -102,7 +92,7 @@ public struct NewLink: Equatable, Sendable {
     }
 }
 
-/// Why links were not stored.
+/// The reason why links were not stored.
 public enum LinkStoreError: Error, Equatable, Sendable {
     /// The slug is in use; nothing was stored.
     case slugTaken(LinkSlug)
@@ -119,13 +109,13 @@ public enum LinkStoreError: Error, Equatable, Sendable {
 public protocol LinkStore {
     /// Returns the link of a slug among those of `apps`: the apps of the requested host.
     ///
-    /// Called for every tap: one read by index. If apps that share a host have the same slug, which is
-    /// rejected as far as possible, returns the oldest one.
+    /// It is called for every tap, and takes one read by index. If apps that share a host have links with the
+    /// same slug, which the service prevents where it can, returns the oldest one.
     func link(_ slug: LinkSlug, of apps: [AppID]) async throws(StoreError) -> LinkListing?
     func link(_ id: LinkID) async throws(StoreError) -> LinkListing?
     /// Returns any slug that links of both apps have; nil if there is none.
     ///
-    /// Takes time with the number of the first app's links, off the calling loop.
+    /// It runs off the calling loop, and takes time proportional to the number of the first app's links.
     func sharedSlug(of app: AppID, and other: AppID) async throws(StoreError) -> LinkSlug?
     /// Returns a page of links, newest first.
     ///
@@ -139,7 +129,7 @@ public protocol LinkStore {
         at now: Timestamp
     ) async throws(StoreError) -> LinkListing?
 
-    /// Creates links, all of them or none.
+    /// Creates all of these links, or none.
     ///
     /// - Throws: `slugTaken`, `notFound` for an app that does not exist.
     func create(_ links: [NewLink]) async throws(LinkStoreError)
@@ -147,7 +137,8 @@ public protocol LinkStore {
     ///
     /// - Parameters:
     ///   - link: the link with its new values.
-    ///   - earlier: its `updatedAt` as it was read, if another operator's change must not be undone.
+    ///   - earlier: the `updatedAt` of the link as it was read, to reject the update after another operator's
+    ///     change; nil updates it in any case.
     /// - Throws: `notFound`, `changed`.
     func update(_ link: Link, ifUpdatedAt earlier: Timestamp?) async throws(LinkStoreError)
     /// Deletes a link that was never clicked.
@@ -157,8 +148,7 @@ public protocol LinkStore {
 }
 
 extension Link {
-    /// The text that a search looks through: slug, title, campaign key and destinations, a line each, in
-    /// lower case.
+    /// The text that a search reads: slug, title, campaign key and destinations, a line each, in lower case.
     public var searchText: String {
         let targets =
             [settings.target, settings.iosTarget, settings.androidTarget] + settings.variants.map(\.target)

@@ -1,6 +1,6 @@
 /// A web page that an operator stored: the target of a browser, or the address of an image.
 ///
-/// Always `https`, without credentials, control characters and backslashes; with or without a path.
+/// It is always `https`, without credentials, control characters and backslashes; the path may be missing.
 ///
 /// Source of the rule: OWASP ASVS 5.0, 3.7.2 and 1.2.2.
 public struct WebURL: Hashable, Sendable {
@@ -23,7 +23,7 @@ public struct WebURL: Hashable, Sendable {
                 guard byte != UInt8(ascii: "\\") else { throw .backslash }
             }
             parts = try URLParts(bytes)
-            try parts.checkScheme()
+            try parts.requireAllowedScheme()
             host = try parts.host().name
         } catch {
             throw .malformed(error)
@@ -32,16 +32,16 @@ public struct WebURL: Hashable, Sendable {
         self.text = String(decoding: parts.encoded, as: UTF8.self)
     }
 
-    /// Creates a page that passed the checks before, as a store returns it; nil if it no longer passes them.
+    /// Creates a page from a stored text, which was valid when it was stored; nil if it no longer is.
     public init?(stored text: String) {
         guard let url = try? WebURL(parsing: text) else { return nil }
         self = url
     }
 
-    /// The port, where one is written.
+    /// The port; nil if the address contains none.
     public var port: UInt16? { (try? parts?.host())?.port }
 
-    /// Path and query, as a request names them; at least `/`.
+    /// The path and the query, as in a request; at least `/`.
     public var target: String {
         guard let parts else { return "/" }
         let path = parts.path.isEmpty ? "/" : String(decoding: parts.path, as: UTF8.self)
@@ -51,7 +51,7 @@ public struct WebURL: Hashable, Sendable {
     private var parts: URLParts? { try? URLParts(Array(text.utf8)) }
 }
 
-/// Why a text is no page for a browser.
+/// The reason why a text is no page for a browser.
 public enum WebURLError: Error, Equatable, Sendable {
     case malformed(DeepLinkURLError)
     case notSecure
@@ -60,7 +60,7 @@ public enum WebURLError: Error, Equatable, Sendable {
     public var message: String {
         switch self {
         case .malformed(let error): error.message
-        case .notSecure: "Browsers are sent to https pages alone; begin the address with https://."
+        case .notSecure: "Browsers are sent to https pages alone; start the address with https://."
         }
     }
 }

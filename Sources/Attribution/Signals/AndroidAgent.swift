@@ -5,7 +5,7 @@ struct AndroidAgent {
     var pixels: ScreenSize?
     var languageTag: String?
 
-    /// Nil if the agent is of no such device.
+    /// Creates the agent; nil if it is not an Android device's.
     init?(_ text: AgentText) {
         if let device = Self.instagram(text) {
             self = device
@@ -23,14 +23,13 @@ struct AndroidAgent {
             .map(OSVersionReading.exact) ?? .unknown
     }
 
-    /// The largest number of lists to read: no app puts more than one before that of its web view.
+    /// The largest number of lists to read: apps put at most one before the list of their web view.
     private static let maximumLists = 3
 
-    /// Returns what the lists say that start with `Android`; some apps put a short one before that of their
-    /// web view.
+    /// Reads the lists that start with `Android`; some apps put one before the list of their web view.
     private static func platform(in text: AgentText) -> (model: String?, version: OSVersion?) {
         var version: OSVersion?
-        // An agent of an app's own design has no known order.
+        // An app's agent of another form has no known order.
         let isBrowser = text.contains(.mozilla) || text.contains(.dalvik) || isBare(text)
         var next = text.end(of: .android)
         var lists = 0
@@ -39,7 +38,7 @@ struct AndroidAgent {
             let segments = text.list(from: start)
             if let found = segments.first.flatMap({ OSVersion(bytes: $0) }) {
                 version = version ?? found
-                // Chrome's reduced agent says `Android 10; K` on every device.
+                // Chrome's reduced agent contains `Android 10; K` on every device.
                 let isHidden = segments.dropFirst().contains { $0.elementsEqual(AndroidModel.hidden.utf8) }
                 if isHidden { return (nil, found == OSVersion(major: 10) ? nil : found) }
             }
@@ -70,9 +69,7 @@ struct AndroidAgent {
     private static func instagram(_ text: AgentText) -> AndroidAgent? {
         guard let app = text.end(of: .instagram) ?? text.end(of: .threads),
             let start = listStart(in: text, after: app)
-        else {
-            return nil
-        }
+        else { return nil }
         let fields = text.list(from: start)
         guard fields.count >= 5, let slash = fields[0].firstIndex(of: UInt8(ascii: "/")) else { return nil }
         let version = OSVersion(bytes: fields[0][(slash + 1)...])
@@ -87,7 +84,7 @@ struct AndroidAgent {
         return agent
     }
 
-    /// Returns where the list after `Android (` starts, in the text after the app's own name.
+    /// Returns the start of the list after `Android (`, in the text after the app's name.
     private static func listStart(in text: AgentText, after app: Int) -> Int? {
         guard let bracket = text.bytes[app...].firstIndex(of: UInt8(ascii: "(")),
             let android = text.end(of: .android, after: app), android <= bracket
@@ -98,18 +95,15 @@ struct AndroidAgent {
 
 /// The spelling of Android's `Build.MODEL`.
 enum AndroidModel {
-    /// What Chrome prints instead of the model.
+    /// The letter that Chrome prints instead of the model.
     static let hidden = "K"
 
     static let maximumLength = 100
 
-    /// Returns a model without what agents add to it; nil if it is hidden, empty, or not a text that a system
-    /// gives.
-    static func clean(_ text: String) -> String? {
-        clean(Array(text.utf8)[...])
-    }
+    /// Returns a model without the additions of agents; nil if it is hidden, empty, or no possible model.
+    static func clean(_ text: String) -> String? { clean(Array(text.utf8)[...]) }
 
-    /// Returns a model without what agents add to it, from its bytes.
+    /// Returns a model without the additions of agents, from its bytes.
     static func clean(_ bytes: ArraySlice<UInt8>) -> String? {
         var model = upTo(wideSemicolon, upTo(miui, upTo(build, bytes))).trimmed
         if model.suffix(webView.count).elementsEqual(webView) { model = model.dropLast(webView.count) }
@@ -126,7 +120,7 @@ enum AndroidModel {
     static func model(inSegment segment: ArraySlice<UInt8>) -> String? {
         let isOther =
             notModels.contains { $0.count == segment.count && hasPrefix(segment, $0) }
-            || otherBeginnings.contains { hasPrefix(segment, $0) } || isLocale(segment)
+            || otherPrefixes.contains { hasPrefix(segment, $0) } || isLocale(segment)
         return isOther ? nil : clean(segment)
     }
 
@@ -135,18 +129,16 @@ enum AndroidModel {
         "x86_64", "linux",
     ])
 
-    private static let otherBeginnings = bytes(["rv:", "build/", "hmscore", "opera ", "release/"])
+    private static let otherPrefixes = bytes(["rv:", "build/", "hmscore", "opera ", "release/"])
 
     private static let build = Array(" Build/".utf8)
     private static let miui = Array(" MIUI/".utf8)
-    /// U+FF1B, by which Huawei's browser separates.
+    /// U+FF1B, the separator of Huawei's browser.
     private static let wideSemicolon = Array("\u{ff1b}".utf8)
     private static let webView = Array("; wv".utf8)
     private static let samsung = Array("samsung ".utf8)
 
-    private static func bytes(_ words: [String]) -> [[UInt8]] {
-        words.map { Array($0.utf8) }
-    }
+    private static func bytes(_ words: [String]) -> [[UInt8]] { words.map { Array($0.utf8) } }
 
     /// Returns whether the text starts with the word, ignoring case; the word is in lower case.
     private static func hasPrefix(_ text: ArraySlice<UInt8>, _ word: [UInt8]) -> Bool {
@@ -159,16 +151,17 @@ enum AndroidModel {
     }
 
     /// Returns the text before the first occurrence of a word.
-    private static func upTo(_ mark: [UInt8], _ text: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
+    private static func upTo(_ word: [UInt8], _ text: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
         var rest = text
-        while let start = rest.firstIndex(of: mark[0]) {
-            if text[start...].starts(with: mark) { return text[..<start] }
+        while let start = rest.firstIndex(of: word[0]) {
+            if text[start...].starts(with: word) { return text[..<start] }
             rest = text[(start + 1)...]
         }
         return text
     }
 
-    /// Returns whether a word is a locale as `en`, `en-us` or `en_US`, which old agents put before the model.
+    /// Returns whether a word is a locale such as `en`, `en-us` or `en_US`, which old agents put before the
+    /// model.
     static func isLocale(_ word: ArraySlice<UInt8>) -> Bool {
         guard word.count == 2 || word.count == 5 else { return false }
         for (index, byte) in word.enumerated() {

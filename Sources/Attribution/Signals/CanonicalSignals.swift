@@ -1,6 +1,6 @@
-/// A device's properties in one spelling, whatever their source, so that browser and app agree.
+/// A device's properties in a canonical spelling, so that the values of browser and app are equal.
 ///
-/// A value that is unknown is nil, and stays nil.
+/// An unknown value is nil.
 public struct CanonicalSignals: Equatable, Sendable {
     public var platform: Platform
     /// `iPhone`, `iPad`, `iPod touch`, or Android's `Build.MODEL` in its own case.
@@ -10,19 +10,19 @@ public struct CanonicalSignals: Equatable, Sendable {
     public var screen: ScreenSize?
     /// Pixels per point.
     public var scale: Double?
-    /// The shorter side in pixels, if the source gives it and it need not be computed from points.
+    /// The shorter side in pixels, if the source contains it; nil if it must be computed from points.
     public var panelWidth: Int?
     /// The canonical name of the time zone; see ``TimeZoneTable``.
     public var timezone: String?
-    /// The time zone as it came, trimmed: clients hash the name that their system gives.
+    /// The time zone as it was sent, trimmed: clients hash the name that their system uses.
     public var givenTimezone: String?
-    /// The person's preferred languages as canonical codes, each once, the most wanted first.
+    /// The person's preferred languages as canonical codes, each once, the most preferred first.
     public var languages: [String]
 
     /// Major and minor version, if known.
     public var osVersion: OSVersion? { system.version }
 
-    /// The most wanted language.
+    /// The most preferred language.
     public var language: String? { languages.first }
 
     /// The largest number of preferred languages.
@@ -63,20 +63,18 @@ public struct CanonicalSignals: Equatable, Sendable {
         }
     }
 
-    /// Returns `UIDevice.model` for what a script or an app may call an Apple device; nil for any other
-    /// model.
+    /// Returns `UIDevice.model` for a script's or an app's name of an Apple device; nil for any other model.
     static func appleModel(_ model: String?, touchPoints: Int?) -> String? {
         guard let name = model else { return nil }
-        if begins(name, "iphone") { return "iPhone" }
-        if begins(name, "ipad") { return "iPad" }
-        if begins(name, "ipod") { return "iPod touch" }
-        if begins(name, "mac"), let touchPoints, touchPoints > 1 { return "iPad" }
+        if starts(name, "iphone") { return "iPhone" }
+        if starts(name, "ipad") { return "iPad" }
+        if starts(name, "ipod") { return "iPod touch" }
+        if starts(name, "mac"), let touchPoints, touchPoints > 1 { return "iPad" }
         return nil
     }
 
-    /// Returns whether the text starts with the word, ignoring case and leading blanks; the word is in lower
-    /// case.
-    private static func begins(_ text: String, _ word: String) -> Bool {
+    /// Returns whether the text starts with a lower-case word, ignoring case and leading blanks.
+    private static func starts(_ text: String, _ word: String) -> Bool {
         var rest = text.utf8.drop { $0.isBlank }
         for byte in word.utf8 {
             guard let first = rest.popFirst(), first.asciiLowercased == byte else { return false }
@@ -85,7 +83,7 @@ public struct CanonicalSignals: Equatable, Sendable {
     }
 }
 
-/// The headers of the request that brings a page's signals.
+/// The headers of the request that contains a page's signals.
 public struct VisitHeaders: Equatable, Sendable {
     /// Empty if there was none.
     public var userAgent: String
@@ -100,8 +98,7 @@ public struct VisitHeaders: Equatable, Sendable {
 }
 
 extension CanonicalSignals {
-    /// Creates the signals from what a page's script saw; the agent of the same visit fills what the script
-    /// left open.
+    /// Creates the signals from a page's script, and missing values from the agent of the same visit.
     public init(
         _ signals: DeviceSignals,
         userAgent: String,
@@ -111,25 +108,19 @@ extension CanonicalSignals {
         self.init(signals, VisitHeaders(userAgent: userAgent), platform: platform, data: data)
     }
 
-    /// Creates the signals from what a page's script saw, with the headers of the same visit.
+    /// Creates the signals from a page's script, and missing values from the headers of the same visit.
     ///
     /// - Parameters:
-    ///   - signals: what the script saw.
-    ///   - headers: what fills the values that the script left open.
-    ///   - platform: the platform that the caller named, used if nothing else reveals it.
+    ///   - signals: the values of the script.
+    ///   - headers: the headers, which replace missing values.
+    ///   - platform: the platform that the caller named, which counts if nothing else reveals it.
     ///   - data: names, codes, releases and panels.
     public init(_ signals: DeviceSignals, _ headers: VisitHeaders, platform: Platform, data: DeviceData) {
-        let agent = UserAgent(
-            headers.userAgent,
-            touchPoints: signals.touchPoints,
-            releases: data.releases
-        )
+        let agent = UserAgent(headers.userAgent, touchPoints: signals.touchPoints, releases: data.releases)
         let appleModel = Self.appleModel(signals.model, touchPoints: signals.touchPoints)
-        self.init(
-            platform: Self.platform(agent, isApple: appleModel != nil, headers.hints, named: platform)
-        )
+        self.init(platform: Self.platform(agent, isApple: appleModel != nil, headers.hints, named: platform))
         if self.platform == .ios {
-            // Only the agent reveals an iPhone's app that runs on an iPad.
+            // Only the agent reveals that an iPhone app runs on an iPad.
             model = agent.model == "iPad" ? agent.model : appleModel ?? agent.model
             system = Self.iosReading(signals.osVersion, agent)
         } else {
@@ -165,20 +156,18 @@ extension CanonicalSignals {
         return named == .unknown ? agent.platform : named
     }
 
-    private static func androidModel(_ text: String?) -> String? {
-        text.flatMap { AndroidModel.clean($0) }
-    }
+    private static func androidModel(_ text: String?) -> String? { text.flatMap { AndroidModel.clean($0) } }
 
     /// Returns the version of iOS.
     ///
-    /// A script's version may be Safari's frozen one, which the whole agent can correct or at least make
-    /// doubtful; and if agents hide the patch, so do scripts.
+    /// A script may report Safari's frozen version, which the whole agent can correct or at least mark as
+    /// frozen. If agents hide the patch, scripts do not know it either.
     private static func iosReading(_ text: String?, _ agent: UserAgent) -> OSVersionReading {
         guard let reported = text.flatMap({ OSVersion($0.trimmed) }) else { return agent.system }
         if reported.patch > 0 { return .exact(reported) }
         if case .frozen(reported) = agent.system { return agent.system }
         guard agent.platform == .ios, let seen = agent.osVersion else { return .minor(reported) }
-        // This reading of the agent is more careful than that of a script that believes the token.
+        // The agent was read more carefully here than by a script that trusts the token.
         return seen.majorMinor == reported || seen.major >= 26 && reported.major < 26
             ? agent.system : .minor(reported)
     }
@@ -191,7 +180,7 @@ extension CanonicalSignals {
         let hint = signals.uaPlatformVersion ?? hints.platformVersion
         if let version = hint.flatMap({ OSVersion($0.trimmed) }) { return .exact(version) }
         guard let reported = signals.osVersion.flatMap({ OSVersion($0.trimmed) }) else { return agent.system }
-        // A script that reads the reduced agent reports its `10`, which is every device's.
+        // A script that reads the reduced agent reports its `10`, which every device has.
         let isReduced = agent.platform == .android && agent.system == .unknown
         return isReduced && reported == OSVersion(major: 10) ? .unknown : .exact(reported)
     }
@@ -207,14 +196,13 @@ extension CanonicalSignals {
 }
 
 extension CanonicalSignals {
-    /// Creates the signals from what an app sends about its device.
+    /// Creates the signals from the values that an app sends about its device.
     public init(_ signals: NativeSignals, data: DeviceData = .embedded) {
         let appleModel = Self.appleModel(signals.model ?? signals.machine, touchPoints: nil)
         let isApple = signals.platform == .ios || signals.platform != .android && appleModel != nil
         self.init(platform: isApple ? .ios : signals.platform)
         model = isApple ? appleModel : signals.model.flatMap { AndroidModel.clean($0) }
-        system =
-            signals.osVersion.flatMap { OSVersion($0.trimmed) }.map(OSVersionReading.exact) ?? .unknown
+        system = signals.osVersion.flatMap { OSVersion($0.trimmed) }.map(OSVersionReading.exact) ?? .unknown
         let size = ScreenSize(signals.screenWidth, signals.screenHeight)
         if isApple {
             screen = size

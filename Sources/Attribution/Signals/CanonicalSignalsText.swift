@@ -1,11 +1,11 @@
-/// Canonical values as one line that people and programs read: what a store keeps of a click's signals.
+/// Canonical values as one line for people and programs, in which a store retains a click's signals.
 ///
 ///     ios; model=iPhone; os=17.2; screen=390x844; scale=3.0; timezone=Europe/Istanbul; languages=tr,en
 ///
-/// The platform comes first, then the known values. `os` has the known numbers: `17`, `17.2`, `17.2.1` with a
-/// patch of 0 if that is known, and `frozen 18.7` for what a browser prints instead of its version. `given`
-/// is the time zone's name as it came, if it is not the canonical one. In a value `%`, `;` and `,` and
-/// control characters are percent-encoded.
+/// The platform comes first, then the known values. `os` has the known numbers: `17`, `17.2`, or `17.2.1`
+/// with a patch of 0 if that is known; `frozen 18.7` is the number that a browser prints instead of its
+/// version. `given` is the time zone's name as it was sent, if it is not the canonical one. In values, `%`,
+/// `;`, `,` and control characters are percent-encoded.
 extension CanonicalSignals {
     /// The line, without a line break.
     public var line: String {
@@ -26,7 +26,7 @@ extension CanonicalSignals {
 
     /// Reads a line; nil for any other text.
     ///
-    /// Ignores what a later version adds.
+    /// Ignores values that a later version adds.
     public init?(line: String) {
         var parts = line.utf8.split(separator: UInt8(ascii: ";"))[...]
         guard let first = parts.popFirst(),
@@ -46,8 +46,7 @@ extension CanonicalSignals {
     private mutating func read(_ name: String, _ value: [UInt8]) -> Bool {
         let text = String(decoding: value, as: UTF8.self)
         switch name {
-        case "model":
-            model = Self.unescaped(value[...])
+        case "model": model = Self.unescaped(value[...])
         case "os":
             guard let reading = OSVersionReading(text: text) else { return false }
             system = reading
@@ -61,12 +60,9 @@ extension CanonicalSignals {
         case "width":
             guard let number = Int(text) else { return false }
             panelWidth = number
-        case "timezone":
-            timezone = Self.unescaped(value[...])
-        case "given":
-            givenTimezone = Self.unescaped(value[...])
-        case "languages":
-            languages = value.split(separator: UInt8(ascii: ",")).map { Self.unescaped($0) }
+        case "timezone": timezone = Self.unescaped(value[...])
+        case "given": givenTimezone = Self.unescaped(value[...])
+        case "languages": languages = value.split(separator: UInt8(ascii: ",")).map { Self.unescaped($0) }
         default: break
         }
         return true
@@ -91,13 +87,13 @@ extension CanonicalSignals {
 }
 
 extension OSVersionReading {
-    private static let frozenMark = "frozen "
+    private static let frozenPrefix = "frozen "
 
     /// The known numbers of the version; nil if none is known.
     fileprivate var text: String? {
         switch self {
         case .unknown: nil
-        case .frozen(let version): Self.frozenMark + version.text(for: .ios)
+        case .frozen(let version): Self.frozenPrefix + version.text(for: .ios)
         case .major(let number): String(number)
         case .minor(let version): "\(version.major).\(version.minor)"
         case .exact(let version): "\(version.major).\(version.minor).\(version.patch)"
@@ -106,8 +102,8 @@ extension OSVersionReading {
 
     /// Reads the text of a version; nil for any other text.
     fileprivate init?(text: String) {
-        if text.hasPrefix(Self.frozenMark) {
-            guard let version = OSVersion(text.dropFirst(Self.frozenMark.count)) else { return nil }
+        if text.hasPrefix(Self.frozenPrefix) {
+            guard let version = OSVersion(text.dropFirst(Self.frozenPrefix.count)) else { return nil }
             self = .frozen(version)
             return
         }

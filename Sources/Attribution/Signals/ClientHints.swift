@@ -1,7 +1,7 @@
-/// What a browser says of its device in the header fields that begin with `Sec-CH-UA`.
+/// A browser's description of its device, in the header fields that start with `Sec-CH-UA`.
 ///
-/// Source: User-Agent Client Hints (wicg.github.io/ua-client-hints). The model and the version come only to sites
-/// that ask for them with `Accept-CH`.
+/// Source: User-Agent Client Hints (wicg.github.io/ua-client-hints). Browsers send the model and the version
+/// only to sites that ask for them with `Accept-CH`.
 public struct ClientHints: Equatable, Sendable {
     /// `Sec-CH-UA-Platform`, as `Android`, `iOS` or `Windows`.
     public var platform: String?
@@ -24,8 +24,8 @@ public struct ClientHints: Equatable, Sendable {
         self.platformVersion = platformVersion
     }
 
-    /// Creates the hints from the values of the fields as they came; a field that breaks the grammar counts
-    /// as missing (RFC 8941, 4.2).
+    /// Creates the hints from the values of the fields as they were sent; a field that breaks the grammar
+    /// counts as missing (RFC 8941, 4.2).
     public init(
         platformField: String?,
         mobileField: String?,
@@ -69,8 +69,7 @@ public struct StructuredItem: Equatable, Sendable {
         if case .boolean(let isTrue) = value { isTrue } else { nil }
     }
 
-    /// Parses a field; nil if it breaks the grammar, or contains a decimal or a sequence of bytes, which none
-    /// of the fields read here has.
+    /// Parses a field; nil if it breaks the grammar, or is a decimal or a byte sequence, unlike client hints.
     public init?(_ field: String) {
         var rest = Array(field.utf8)[...]
         Self.skipSpaces(&rest)
@@ -93,14 +92,13 @@ public struct StructuredItem: Equatable, Sendable {
         }
     }
 
-    /// RFC 8941, 4.2.5.
+    /// Reads a string (RFC 8941, 4.2.5).
     private static func string(_ rest: inout ArraySlice<UInt8>) -> String? {
         rest = rest.dropFirst()
         var text: [UInt8] = []
         while let byte = rest.popFirst() {
             switch byte {
-            case UInt8(ascii: "\""):
-                return String(decoding: text, as: UTF8.self)
+            case UInt8(ascii: "\""): return String(decoding: text, as: UTF8.self)
             case UInt8(ascii: "\\"):
                 guard let escaped = rest.popFirst(),
                     escaped == UInt8(ascii: "\"") || escaped == UInt8(ascii: "\\")
@@ -113,7 +111,7 @@ public struct StructuredItem: Equatable, Sendable {
         return nil
     }
 
-    /// RFC 8941, 4.2.8.
+    /// Reads a Boolean (RFC 8941, 4.2.8).
     private static func boolean(_ rest: inout ArraySlice<UInt8>) -> Value? {
         rest = rest.dropFirst()
         switch rest.popFirst() {
@@ -123,7 +121,7 @@ public struct StructuredItem: Equatable, Sendable {
         }
     }
 
-    /// RFC 8941, 4.2.4: fifteen digits at most.
+    /// Reads an integer of at most fifteen digits (RFC 8941, 4.2.4).
     private static func integer(_ rest: inout ArraySlice<UInt8>) -> Value? {
         let isNegative = rest.first == UInt8(ascii: "-")
         if isNegative { rest = rest.dropFirst() }
@@ -134,7 +132,7 @@ public struct StructuredItem: Equatable, Sendable {
         return .integer(isNegative ? -number : number)
     }
 
-    /// Reads a token whose first character was checked (RFC 8941, 4.2.6).
+    /// Reads a token whose first character is known to be valid (RFC 8941, 4.2.6).
     private static func token(_ rest: inout ArraySlice<UInt8>) -> String {
         let text = rest.prefix { $0.isASCIIAlphanumeric || tokenCharacters.contains($0) }
         rest = rest[text.endIndex...]

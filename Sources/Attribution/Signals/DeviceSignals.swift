@@ -1,8 +1,8 @@
-/// What a page's script or an app sends about its device, as it came: every field may be missing or wrong.
+/// The unverified values that a page's script or an app sends about its device: each may be missing or wrong.
 public struct DeviceSignals: Equatable, Sendable {
     public var model: String?
     public var osVersion: String?
-    /// In points (CSS pixels), whichever way the device is held.
+    /// In points (CSS pixels), in either orientation of the device.
     public var screenWidth: Double?
     public var screenHeight: Double?
     /// Pixels per point.
@@ -43,7 +43,7 @@ public struct DeviceSignals: Equatable, Sendable {
     }
 }
 
-/// What an app sends about its device, as the system gave it: every field may be missing.
+/// The values of a device's system that an app sends: each may be missing.
 public struct NativeSignals: Equatable, Sendable {
     public var platform: Platform
     /// `UIDevice.model` or `Build.MODEL`.
@@ -61,7 +61,7 @@ public struct NativeSignals: Equatable, Sendable {
     public var timezone: String?
     /// The language that the app runs in.
     public var language: String?
-    /// The languages that the person prefers, in this order.
+    /// The languages that the person prefers, the most preferred first.
     public var languages: [String]?
 
     public init(

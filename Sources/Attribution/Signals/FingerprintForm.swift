@@ -1,10 +1,62 @@
+internal import Crypto
+
+/// The SHA-256 that a client sends instead of its device's values: 32 bytes as four words.
+public struct Fingerprint: Hashable, Sendable {
+    public let words: (UInt64, UInt64, UInt64, UInt64)
+
+    public init(words: (UInt64, UInt64, UInt64, UInt64)) { self.words = words }
+
+    public static func == (left: Fingerprint, right: Fingerprint) -> Bool { left.words == right.words }
+
+    public func hash(into hasher: inout Hasher) { hasher.combine(words.0) }
+}
+
+/// Computes a fingerprint, and reads and writes its text form.
+extension Fingerprint {
+    /// Creates the SHA-256 of the UTF-8 bytes of `text`, as clients compute it.
+    public init(of text: String) { self.init(words: SHA256.digest(of: Array(text.utf8)).words) }
+
+    /// Returns nil unless there are exactly 64 hexadecimal digits, in either case.
+    public init?(hex: String) { self.init(hexDigits: Array(hex.utf8).span) }
+
+    /// Reads the bytes of a request; nil unless they are exactly 64 hexadecimal digits, in either case.
+    public init?(hexDigits: Span<UInt8>) {
+        guard hexDigits.count == 64, let first = Self.word(hexDigits, at: 0),
+            let second = Self.word(hexDigits, at: 16), let third = Self.word(hexDigits, at: 32),
+            let fourth = Self.word(hexDigits, at: 48)
+        else { return nil }
+        self.init(words: (first, second, third, fourth))
+    }
+
+    /// Returns whether a text contains at least as many consecutive hexadecimal digits as a fingerprint has.
+    public static func mayOccur(in text: String) -> Bool {
+        text.utf8.split { Hexadecimal.value(of: $0) == nil }.contains { $0.count >= 64 }
+    }
+
+    /// 64 lower-case digits.
+    public var hex: String {
+        var text: [UInt8] = []
+        text.reserveCapacity(64)
+        for word in [words.0, words.1, words.2, words.3] { Hexadecimal.append(word, to: &text) }
+        return String(decoding: text, as: UTF8.self)
+    }
+
+    private static func word(_ digits: Span<UInt8>, at start: Int) -> UInt64? {
+        guard let high = Hexadecimal.value(ofEight: digits, at: start),
+            let low = Hexadecimal.value(ofEight: digits, at: start + 8)
+        else { return nil }
+        return UInt64(high) << 32 | UInt64(low)
+    }
+}
+
 /// The components that a client hashes into its fingerprint.
 ///
-/// The raw value is the word in the database. A client's version does not reveal its form: iOS releases 1.8.4 to 1.8.6 all
-/// call themselves 1.8.3, and 1.6.0 to 1.7.1 call themselves 1.6.0. So each click is indexed under every form.
+/// The raw value is the word in the database. Each click is indexed under every form, because a client's
+/// version does not reveal its form: iOS releases 1.8.4 to 1.8.6 all report 1.8.3, and 1.6.0 to 1.7.1 report
+/// 1.6.0.
 ///
-/// A new form is a case with its ``components`` and `isUsed(on:)`, an `SDKRelease` that sends it, a vector in the tests, and
-/// the word in `openapi.json`; `FingerprintFormTests` names what is missing.
+/// A new form needs a case with its ``components`` and `isUsed(on:)`, an `SDKRelease` that sends it, a vector
+/// in the tests, and its word in `openapi.json`; `FingerprintFormTests` reports missing parts.
 public enum FingerprintForm: String, CaseIterable, Sendable {
     /// The first version of the contract; iOS SDK 1.7.0–1.7.1.
     case a = "A"
@@ -25,8 +77,10 @@ public enum FingerprintForm: String, CaseIterable, Sendable {
         }
     }
 
-    /// Whether equal fingerprints of the form mean equal values of the component, which may be hashed as another: a
-    /// screen's points decide its width in pixels, and its pixels decide its points.
+    /// Returns whether equal fingerprints of the form mean equal values of the component.
+    ///
+    /// The form may contain another component instead: a screen's points determine its width in pixels, and
+    /// its width its points.
     public func determines(_ component: SignalComponent) -> Bool {
         switch component {
         case .screen, .width: components.contains(.screen) || components.contains(.width)
@@ -34,7 +88,7 @@ public enum FingerprintForm: String, CaseIterable, Sendable {
         }
     }
 
-    /// Whether clients of the platform use the form; a click of unknown platform may come from any of them.
+    /// Returns whether clients of the platform use the form; an unknown platform may have any client.
     func isUsed(on platform: Platform) -> Bool {
         switch self {
         case .a, .c: true
@@ -68,7 +122,7 @@ public enum SignalComponent: String, CaseIterable, Sendable {
         }
     }
 
-    /// The fields of a click's `signals` that it is read from.
+    /// The fields of a click's `signals` that contain the component.
     public var fields: [String] {
         switch self {
         case .model: ["model"]
@@ -81,7 +135,7 @@ public enum SignalComponent: String, CaseIterable, Sendable {
     }
 }
 
-/// What a fingerprint is made of: a form, and a value for each of its components.
+/// The input of a fingerprint: a form, and a value for each of its components.
 public struct FingerprintInput: Hashable, Sendable {
     public let form: FingerprintForm
     /// The values in the order of the form's components.
@@ -115,7 +169,7 @@ public struct FingerprintInput: Hashable, Sendable {
 }
 
 extension CanonicalSignals {
-    /// Returns what a device with these values as they came hashes, for every form whose values are known.
+    /// Returns the input that a device with exactly these values hashes, for every form with known values.
     public func inputs(
         localization: AppLocalization = .unknown,
         data: DeviceData = .embedded

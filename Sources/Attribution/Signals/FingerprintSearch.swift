@@ -1,16 +1,13 @@
-/// Finds what a fingerprint was made of, from the values of recent clicks and those that are known of
-/// devices.
+/// Finds the input of a fingerprint, from the values of recent clicks and the known values of devices.
 ///
-/// A client that sends only a hash does not say what it knows of its device. But a launch that nearly fits a
-/// click has another value in some component, and trying the values that are common in the traffic finds it.
+/// A client that sends only a hash does not reveal its values. But a launch that nearly fits a click differs
+/// from it in few components, so that the common values of the traffic are enough to find its input.
 public struct FingerprintSearch: Sendable {
     /// The values to try for each component, the most common first.
     public struct Vocabulary: Equatable, Sendable {
         public var values: [SignalComponent: [String]]
 
-        public init(_ values: [SignalComponent: [String]] = [:]) {
-            self.values = values
-        }
+        public init(_ values: [SignalComponent: [String]] = [:]) { self.values = values }
 
         /// Appends the values of an input that are missing.
         public mutating func add(_ input: FingerprintInput) {
@@ -23,7 +20,7 @@ public struct FingerprintSearch: Sendable {
 
     /// The result of a search.
     public struct Finding: Equatable, Sendable {
-        /// In the client's own form; nil if none was found.
+        /// The input in the client's own form; nil if none was found.
         public let input: FingerprintInput?
         public let triedCombinations: Int
     }
@@ -32,14 +29,14 @@ public struct FingerprintSearch: Sendable {
     private let known: Vocabulary
     private let limit: Int
 
-    /// How many of the nearest inputs are tried with a changed component, and how many of them with more than
-    /// a value that is common in the traffic.
+    /// The number of nearest inputs that are tried with one component changed to a common value of the
+    /// traffic; fewer of them are tried with rarer values or two changes.
     private static let changedCandidates = 200
     private static let closelyTriedCandidates = 24
 
     /// - Parameters:
     ///   - vocabulary: the values to try.
-    ///   - known: rarer values, of which only a few combinations are tried.
+    ///   - known: rarer values, which are tried in only a few combinations.
     ///   - limit: the largest number of hashes; a hash takes about a microsecond.
     public init(_ vocabulary: Vocabulary, known: Vocabulary = Vocabulary(), limit: Int = 200_000) {
         self.vocabulary = vocabulary
@@ -50,24 +47,21 @@ public struct FingerprintSearch: Sendable {
     /// Returns the input that hashes to a fingerprint.
     ///
     /// - Parameters:
-    ///   - fingerprint: what the client sent.
-    ///   - candidates: as for ``find(near:where:)``.
+    ///   - fingerprint: the fingerprint that the client sent.
+    ///   - candidates: the nearest inputs, as for ``find(near:where:)``.
     /// - Returns: the input, in the client's own form; nil if none is found within the limit.
-    public func input(
-        of fingerprint: Fingerprint,
-        near candidates: [FingerprintInput]
-    ) -> FingerprintInput? {
+    public func input(of fingerprint: Fingerprint, near candidates: [FingerprintInput]) -> FingerprintInput? {
         find(near: candidates) { $0 == fingerprint }.input
     }
 
-    /// Searches the input of a fingerprint of which only a keyed hash may be known.
+    /// Searches for the input of a fingerprint, even if only its keyed hash is known.
     ///
     /// - Parameters:
-    ///   - candidates: inputs of the nearest clicks, in every form, the nearest first. They are tried first,
-    ///     then with one component changed, then with two; after them all combinations, those of the shortest
-    ///     form first.
+    ///   - candidates: inputs of the nearest clicks, in every form, the nearest first. They are tried
+    ///     unchanged, then with one component changed, then with two; then all combinations, those of the
+    ///     shortest form first.
     ///   - fits: returns whether a fingerprint is the right one.
-    /// - Returns: what was found, and how many combinations were tried.
+    /// - Returns: the input, and the number of tried combinations.
     public func find(
         near candidates: [FingerprintInput],
         where fits: @escaping (Fingerprint) -> Bool
@@ -146,7 +140,7 @@ public struct FingerprintSearch: Sendable {
     }
 }
 
-/// The values that a search knows without a click.
+/// The vocabulary of a search without a click, from the tables.
 extension FingerprintSearch.Vocabulary {
     /// Creates a vocabulary of every value in the tables, the newest or most common first.
     public init(_ data: DeviceData) {
@@ -165,7 +159,7 @@ extension FingerprintSearch.Vocabulary {
     /// - Parameters:
     ///   - signals: the signals of a click.
     ///   - localization: the languages that the app comes in.
-    ///   - data: the tables that say how values are spelled.
+    ///   - data: the tables with the spellings of values.
     public mutating func add(_ signals: CanonicalSignals, _ localization: AppLocalization, _ data: DeviceData)
     {
         let spellings = SignalSpellings(signals, localization, data)
@@ -196,7 +190,7 @@ extension TimeZoneTable {
 }
 
 extension LanguageTable {
-    /// Every code of two or three letters that a device may be set to.
+    /// Every code of a language that a device may be set to.
     var codes: [String] {
         let spelled = [iosSpellings, androidSpellings].flatMap { $0.values.flatMap { $0.map(\.text) } }
         return Set(canonicalCodes.values + spelled).sorted()

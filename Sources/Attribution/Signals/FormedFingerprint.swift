@@ -1,26 +1,13 @@
 internal import Crypto
 
-/// A fingerprint made from signals.
+/// A fingerprint computed from signals.
 public struct FormedFingerprint: Hashable, Sendable {
     public let form: FingerprintForm
     public let fingerprint: Fingerprint
     /// The probability that a client of this form on the device sends it, 0…1.
     public let weight: Double
-    /// The version of the system that the device has if it sends this; nil if the fingerprint contains none
-    /// and the signals do not have it.
+    /// The system's version on a device that sends this; nil if neither fingerprint nor signals contain it.
     public let osVersion: OSVersion?
-
-    public init(
-        form: FingerprintForm,
-        fingerprint: Fingerprint,
-        weight: Double,
-        osVersion: OSVersion? = nil
-    ) {
-        self.form = form
-        self.fingerprint = fingerprint
-        self.weight = weight
-        self.osVersion = osVersion
-    }
 }
 
 extension CanonicalSignals {
@@ -29,13 +16,13 @@ extension CanonicalSignals {
 
     /// Returns the fingerprints that clients on this device may send, in every form whose values are known.
     ///
-    /// They are ordered by form; within a form, the first is that of the values as they came. No two are
-    /// equal. The weights of a form add up to 1, or to a little more if an app may get one of two languages.
+    /// They are ordered by form; the first of a form is that of the unchanged values. No two are equal. The
+    /// weights of a form add up to 1, or to a little more if an app may get one of two languages.
     ///
     /// - Parameters:
     ///   - localization: the languages that the app comes in.
     ///   - data: names, codes, releases and panels.
-    /// - Returns: at most ``maximumFingerprints``, without the least likely.
+    /// - Returns: at most ``maximumFingerprints``; the least likely are omitted.
     public func fingerprints(
         localization: AppLocalization = .unknown,
         data: DeviceData = .embedded
@@ -43,7 +30,7 @@ extension CanonicalSignals {
         texts(localization, data).fingerprints(atMost: Self.maximumFingerprints)
     }
 
-    /// Returns what each of ``fingerprints(localization:data:)`` is made of, in the same order, for people.
+    /// Returns the inputs of ``fingerprints(localization:data:)``, in the same order, for people.
     public func fingerprintInputs(
         localization: AppLocalization = .unknown,
         data: DeviceData = .embedded
@@ -51,8 +38,8 @@ extension CanonicalSignals {
         texts(localization, data).inputs(atMost: Self.maximumFingerprints)
     }
 
-    /// Returns what apps on the device may hash for a component, first the value as it came; empty if it is
-    /// unknown.
+    /// Returns the spellings of a component that apps on the device may hash, first the value as it was sent;
+    /// empty if it is unknown.
     public func spellings(
         of component: SignalComponent,
         localization: AppLocalization = .unknown,
@@ -66,13 +53,11 @@ extension CanonicalSignals {
 
     private func texts(_ localization: AppLocalization, _ data: DeviceData) -> FingerprintTexts {
         var texts = FingerprintTexts(SignalSpellings(self, localization, data), osVersion: osVersion)
-        for form in FingerprintForm.allCases where form.isUsed(on: platform) {
-            texts.append(form)
-        }
+        for form in FingerprintForm.allCases where form.isUsed(on: platform) { texts.append(form) }
         return texts
     }
 
-    /// Returns the components that the most nearly complete form lacks; empty if there is a fingerprint.
+    /// Returns the missing components of the most complete form; empty if there is a fingerprint.
     public func missing(data: DeviceData = .embedded) -> [SignalComponent] {
         let spellings = SignalSpellings(self, .unknown, data)
         return FingerprintForm.allCases.filter { $0.isUsed(on: platform) }
@@ -81,9 +66,9 @@ extension CanonicalSignals {
     }
 }
 
-/// What clients on one device may hash: all combinations of the spellings of a form's components.
+/// The texts that clients on one device may hash: all combinations of the spellings of a form's components.
 ///
-/// The texts are stored one after the other in one buffer, and only those that are kept are hashed.
+/// The texts are appended to one buffer, and only the likely ones are hashed.
 struct FingerprintTexts {
     private struct Row {
         let form: FingerprintForm
@@ -93,24 +78,24 @@ struct FingerprintTexts {
     }
 
     private let spellings: SignalSpellings
-    /// The version for forms that contain none.
+    /// The version for forms that do not contain it.
     private let osVersion: OSVersion?
     private var bytes: [UInt8] = []
     private var rows: [Row] = []
 
-    /// Which combinations are worth a row; a form's first is always kept.
+    /// The limits for combinations that get a row; a form's first combination always gets one.
     private struct Worth {
-        /// The smallest weight of a row, unless the most likely ones are rarer themselves.
+        /// The smallest weight of a row, unless even the most likely ones are rarer.
         let weight: Double
         /// The smallest weight of a row as a share of the most likely one of its form.
         let shareOfLikeliest: Double
 
         static let standard = Worth(weight: 0.02, shareOfLikeliest: 0.1)
-        /// For forms that contain the system's version, which browsers hide in part: one of its rarer
-        /// releases with an old name of the time zone makes many rows and hardly ever a match.
+        /// The limits for forms with the system's version, which browsers hide in part: rare releases with
+        /// old names of time zones would add many rows, which hardly ever match.
         static let ofReleases = Worth(weight: 0.12, shareOfLikeliest: 0.4)
-        /// The smallest weight of the most likely combination for these limits; below it, so little is known
-        /// that all of them are rare.
+        /// The smallest weight of the most likely combination for ``ofReleases``; below it, all combinations
+        /// are rare, because little is known.
         static let knownReleases = 0.2
 
         static func of(_ form: FingerprintForm, likeliest: Double) -> Double {
@@ -127,7 +112,7 @@ struct FingerprintTexts {
         rows.reserveCapacity(8)
     }
 
-    /// Adds the combinations of a form; none if one of its components is unknown.
+    /// Adds the combinations of a form, unless one of its components is unknown.
     ///
     /// The last component changes fastest, so that the first combination is made of the first choices.
     mutating func append(_ form: FingerprintForm) {
@@ -180,10 +165,10 @@ struct FingerprintTexts {
         rows.append(Row(form: form, text: start..<bytes.count, weight: weight, osVersion: osVersion))
     }
 
-    /// Returns the most likely texts, at most `count`, hashed, in the order in which they were added.
+    /// Returns the hashes of the most likely texts, at most `count`, in the order in which they were added.
     ///
-    /// No two are equal: a component's spellings differ, none contains the `|` between them, and forms with
-    /// the same number of components differ in the look of one of them.
+    /// No two are equal: a component's spellings differ, none contains the separator `|`, and forms with the
+    /// same number of components have one component of a different format.
     func fingerprints(atMost count: Int) -> [FormedFingerprint] {
         var formed: [FormedFingerprint] = []
         formed.reserveCapacity(rows.count)
@@ -201,7 +186,7 @@ struct FingerprintTexts {
         return formed
     }
 
-    /// Returns what the fingerprints of ``fingerprints(atMost:)`` are made of.
+    /// Returns the inputs of ``fingerprints(atMost:)``.
     func inputs(atMost count: Int) -> [FingerprintInput] {
         kept(count).map { row in
             // No component contains the separator.
@@ -210,8 +195,8 @@ struct FingerprintTexts {
         }
     }
 
-    /// Returns the most likely rows of each form in turn, so that the many rows of one form do not displace
-    /// the others.
+    /// Returns the most likely rows of every form, taken from the forms in rotation, so that many rows of one
+    /// form do not displace the others.
     private func kept(_ count: Int) -> [Row] {
         guard rows.count > count else { return rows }
         let likeliest = rows.indices.sorted { (rows[$0].weight, $1) > (rows[$1].weight, $0) }
@@ -223,5 +208,140 @@ struct FingerprintTexts {
         }
         let turns = ranked.sorted { ($0.rank, $0.place) < ($1.rank, $1.place) }
         return turns.prefix(count).map(\.index).sorted().map { rows[$0] }
+    }
+}
+
+/// The values that apps on one device may hash for every component, with their probabilities.
+struct SignalSpellings {
+    /// One value of a component.
+    struct Choice {
+        let text: String
+        let weight: Double
+        /// The version that the value means; nil for values of other components.
+        let osVersion: OSVersion?
+    }
+
+    /// The choices of all components, one component after the other.
+    let choices: [Choice]
+    /// The range of each component's choices, by ``SignalComponent/position``; empty if it is unknown.
+    private let places: InlineArray<6, Range<Int>>
+
+    /// The probability that an app gets the person's most preferred language although it does not come in it.
+    private static let rawLanguageWeight = 0.3
+
+    init(_ signals: CanonicalSignals, _ localization: AppLocalization, _ data: DeviceData) {
+        var choices: [Choice] = []
+        choices.reserveCapacity(12)
+        var places = InlineArray<6, Range<Int>>(repeating: 0..<0)
+        for component in SignalComponent.allCases {
+            let start = choices.count
+            switch component {
+            case .model: Self.add(signals.model, to: &choices)
+            case .osVersion: Self.addReleases(signals, data, to: &choices)
+            case .screen: Self.add(signals.screen?.text, to: &choices)
+            case .width: Self.addWidths(signals, data, to: &choices)
+            case .timezone:
+                if let given = signals.givenTimezone {
+                    Self.add(data.timeZones.spellings(given: given), to: &choices)
+                }
+            case .language: Self.addLanguages(signals, localization, data, to: &choices)
+            }
+            places[component.position] = start..<choices.count
+        }
+        self.choices = choices
+        self.places = places
+    }
+
+    /// Returns the range of the component's choices in ``choices``.
+    func positions(of component: SignalComponent) -> Range<Int> { places[component.position] }
+
+    func isKnown(_ component: SignalComponent) -> Bool { !positions(of: component).isEmpty }
+
+    private static func add(_ text: String?, to choices: inout [Choice]) {
+        if let text { choices.append(Choice(text: text, weight: 1, osVersion: nil)) }
+    }
+
+    private static func add(_ spellings: [Spelling], times share: Double = 1, to choices: inout [Choice]) {
+        for spelling in spellings {
+            choices.append(Choice(text: spelling.text, weight: spelling.weight * share, osVersion: nil))
+        }
+    }
+
+    private static func addReleases(
+        _ signals: CanonicalSignals,
+        _ data: DeviceData,
+        to choices: inout [Choice]
+    ) {
+        let reported = signals.osVersion
+        guard signals.platform == .ios else {
+            if let reported {
+                let text = reported.text(for: signals.platform)
+                choices.append(Choice(text: text, weight: 1, osVersion: reported))
+            }
+            return
+        }
+        let start = choices.count
+        for release in data.releases.candidates(for: signals.system) {
+            choices.append(Choice(text: release.text, weight: release.share, osVersion: release.version))
+            // The reported value comes first, because it determines the click's main fingerprint.
+            if release.version == reported { choices.swapAt(start, choices.count - 1) }
+        }
+    }
+
+    private static func addWidths(
+        _ signals: CanonicalSignals,
+        _ data: DeviceData,
+        to choices: inout [Choice]
+    ) {
+        if let width = signals.panelWidth {
+            add(String(width), to: &choices)
+        } else if let screen = signals.screen {
+            let widths =
+                signals.platform == .ios
+                ? data.screens.iosWidths(of: screen, scale: signals.scale)
+                : data.screens.androidWidths(points: screen.width, pixelRatio: signals.scale)
+            for width in widths {
+                choices.append(Choice(text: String(width.pixels), weight: width.weight, osVersion: nil))
+            }
+        }
+    }
+
+    private static func addLanguages(
+        _ signals: CanonicalSignals,
+        _ localization: AppLocalization,
+        _ data: DeviceData,
+        to choices: inout [Choice]
+    ) {
+        guard let raw = signals.language else { return }
+        let own = data.languages.spellings(of: raw, on: signals.platform)
+        // Android gives apps the person's language, even if they do not come in it.
+        guard signals.platform == .ios, let negotiated = localization.negotiated(signals.languages),
+            negotiated != raw
+        else {
+            add(own, to: &choices)
+            return
+        }
+        add(data.languages.spellings(of: negotiated, on: .ios), to: &choices)
+        add(own, times: rawLanguageWeight, to: &choices)
+    }
+}
+
+/// One of the values that a device with known signals may hash for a component.
+public struct Spelling: Hashable, Sendable {
+    public let text: String
+    /// The probability that the device hashes this one, 0…1.
+    public let weight: Double
+
+    public init(_ text: String, weight: Double) {
+        self.text = text
+        self.weight = weight
+    }
+
+    /// Returns the spellings that systems give to apps for a canonical value, most likely first: `others`
+    /// with their shares, and the canonical one with the remaining share.
+    static func all(of canonical: String, others: [Spelling]) -> [Spelling] {
+        let rest = others.reduce(1) { $0 - $1.weight }
+        let own = rest > 0 ? [Spelling(canonical, weight: rest)] : []
+        return (own + others).sorted { ($0.weight, $1.text) > ($1.weight, $0.text) }
     }
 }

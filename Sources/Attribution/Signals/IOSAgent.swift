@@ -1,15 +1,14 @@
 /// A user agent of an iPhone, an iPad or an iPod touch.
 struct IOSAgent {
-    /// `iPhone`, `iPad` or `iPod touch`, as `UIDevice.model` says; nil if the app's agent does not contain
-    /// it.
+    /// `iPhone`, `iPad` or `iPod touch`, as in `UIDevice.model`; nil if the app's agent does not contain it.
     let model: String?
     let system: OSVersionReading
 
-    /// Nil if the agent is of no such device.
+    /// Creates the agent; nil if it is not such a device's.
     ///
     /// - Parameters:
     ///   - text: the agent.
-    ///   - touchPoints: the touch points that a script saw.
+    ///   - touchPoints: the number of touch points that a script reported.
     ///   - releases: the known versions.
     init?(_ text: AgentText, touchPoints: Int?, _ releases: IOSReleases) {
         let device = Self.device(in: text)
@@ -30,7 +29,7 @@ struct IOSAgent {
         }
     }
 
-    /// Returns the model; if an agent names several, the first says what the page should take the device for.
+    /// Returns the model; if an agent names several, the first is the one that pages should assume.
     private static func model(in text: AgentText) -> String? {
         let phone = text.end(of: .iPhone) ?? .max
         let pad = text.end(of: .iPad) ?? .max
@@ -40,12 +39,10 @@ struct IOSAgent {
         return first == phone ? "iPhone" : first == pad ? "iPad" : "iPod touch"
     }
 
-    /// Returns what the machine's name in an app's token says: an iPhone's app on an iPad asks for an
-    /// iPhone's pages, but other apps there run on an iPad.
+    /// Returns the model according to the machine's name in an app's token, which reveals an iPad even if an
+    /// iPhone app on it asks for an iPhone's pages.
     private static func device(in text: AgentText) -> String? {
-        if let machine = text.value(after: .facebookDevice, while: \.isASCIILetter) {
-            return model(machine)
-        }
+        if let machine = text.value(after: .facebookDevice, while: \.isASCIILetter) { return model(machine) }
         guard let app = text.end(of: .instagram) ?? text.end(of: .threads),
             let bracket = text.bytes[app...].firstIndex(of: UInt8(ascii: "("))
         else { return nil }
@@ -60,8 +57,8 @@ struct IOSAgent {
 
     /// Returns the version by the most reliable of the agent's statements.
     ///
-    /// Since iOS 26 Safari prints 18_6 or 18_7 instead of the system's version, so that this token counts
-    /// only if another statement confirms it. A weaker statement that agrees may add its patch number.
+    /// Since iOS 26 Safari prints 18_6 or 18_7 instead of the system's version, so this token counts only if
+    /// another statement confirms it. A weaker statement that agrees may add the patch number.
     private static func system(in text: AgentText, _ releases: IOSReleases) -> OSVersionReading {
         let token = text.version(after: .system)
         let exact = token.map(OSVersionReading.exact) ?? .unknown
@@ -74,7 +71,7 @@ struct IOSAgent {
         if let build, build != .unknown { return build.sharpened(by: exact) }
         let version = text.version(after: .version)
         let isNew = version?.major ?? 0 >= 26
-        // Without a token the browser is not Safari, and what it calls its version may be its own.
+        // An agent without a token is not Safari's, and its version may be the browser's own.
         guard let token else { return isNew ? version.map(reading(safari:)) ?? .unknown : .unknown }
         let isFrozen = releases.isFrozen(token)
         // Some browsers freeze the token as Safari does, and print Safari's version.
@@ -89,32 +86,31 @@ struct IOSAgent {
     private static func systemInDesktopDress(_ text: AgentText, _ releases: IOSReleases) -> OSVersionReading {
         if let reported = appToken(in: text) { return .exact(reported) }
         // Other browsers freeze Safari's version as well when they ask for desktop pages.
-        guard let version = text.version(after: .version), !releases.isTruthfulBrowser(text.bytes) else {
-            return .unknown
-        }
+        guard let version = text.version(after: .version), !releases.isTruthfulBrowser(text.bytes)
+        else { return .unknown }
         return reading(safari: version)
     }
 
-    /// Returns the version that an app gives as its system does.
+    /// Returns the version that an app copies from its system.
     private static func appToken(in text: AgentText) -> OSVersion? {
         text.version(after: .facebookSystemVersion) ?? text.version(after: .appSystem)
             ?? text.version(after: .appPadSystem)
     }
 
-    /// Reads Safari's own version, which is the system's, mostly without the patch.
+    /// Reads Safari's own version, which is the system's, usually without the patch.
     private static func reading(safari version: OSVersion) -> OSVersionReading {
         version.patch > 0 ? .exact(version) : .minor(version)
     }
 }
 
-/// The releases of iOS and iPadOS, how common each is, and what else reveals a version.
+/// The releases of iOS and iPadOS, their shares, and other values that reveal a version.
 ///
 /// iPadOS has the versions of iOS, so one table serves both.
 public final class IOSReleases: Sendable {
     /// One release, as a possibility.
     public struct Release: Hashable, Sendable {
         public let version: OSVersion
-        /// As the system spells it.
+        /// The version in the system's spelling.
         public let text: String
         /// Its probability among the possibilities that it is listed with, 0…1.
         public let share: Double
@@ -134,14 +130,14 @@ public final class IOSReleases: Sendable {
         let last: OSVersion?
 
         func covers(_ version: OSVersion) -> Bool {
-            // The version that the token names prints it truthfully.
+            // The version in the token prints it truthfully.
             version == token || version >= first && (last.map { version.majorMinor <= $0 } ?? true)
         }
     }
 
     /// Every release, the most common first.
     public let all: [Release]
-    /// One release each.
+    /// The single release of each known version.
     private let byVersion: [OSVersion: [Release]]
     private let byMinor: [OSVersion: [Release]]
     private let byMajor: [Int: [Release]]
@@ -154,8 +150,7 @@ public final class IOSReleases: Sendable {
     init(_ rows: IOSReleaseRows) {
         all = Self.normalized(rows.weights)
         byVersion = Dictionary(grouping: rows.weights, by: \.version).mapValues(Self.normalized)
-        byMinor = Dictionary(grouping: rows.weights) { $0.version.majorMinor }
-            .mapValues(Self.normalized)
+        byMinor = Dictionary(grouping: rows.weights) { $0.version.majorMinor }.mapValues(Self.normalized)
         byMajor = Dictionary(grouping: rows.weights) { $0.version.major }.mapValues(Self.normalized)
         byFrozenToken = Dictionary(rows.freezes.map { ($0.token, $0) }) { first, _ in first }
             .mapValues { freeze in Self.normalized(rows.weights.filter { freeze.covers($0.version) }) }
@@ -165,8 +160,8 @@ public final class IOSReleases: Sendable {
         truthfulBrowsers = TokenSet(rows.truthfulBrowsers)
     }
 
-    /// Returns the releases that a reading leaves possible, the most common first; a version that is no known
-    /// release is returned itself.
+    /// Returns the releases that are possible after a reading, the most common first; for an unknown version,
+    /// the version itself.
     public func candidates(for reading: OSVersionReading) -> [Release] {
         switch reading {
         case .unknown: all
@@ -178,14 +173,12 @@ public final class IOSReleases: Sendable {
     }
 
     /// Returns whether Safari prints this version instead of others.
-    func isFrozen(_ token: OSVersion) -> Bool {
-        byFrozenToken[token] != nil
-    }
+    func isFrozen(_ token: OSVersion) -> Bool { byFrozenToken[token] != nil }
 
-    /// Reads the name of a build (`23B85`): exactly if the release is known, else by its letter, which counts
-    /// the minor versions from A.
+    /// Reads the name of a build (`23B85`): exactly if the release is known, else by its letter, which
+    /// numbers the minor versions from A.
     ///
-    /// Safari prints `15E148` on every device; the table does not contain its number.
+    /// The table does not contain `15E148`, which Safari prints on every device.
     func reading(ofBuild name: ArraySlice<UInt8>) -> OSVersionReading {
         guard name.count <= 12, let letter = name.dropFirst(2).first,
             let number = Int(String(decoding: name.prefix(2), as: UTF8.self)),
@@ -203,18 +196,14 @@ public final class IOSReleases: Sendable {
             ? .minor(OSVersion(major: major, minor: version.minor)) : .major(major)
     }
 
-    /// The last minor version that the kernel counts: this one or a later one.
+    /// The last minor version that the kernel numbers; it means this version or a later one.
     static let lastDarwinMinor = 6
 
     /// Returns the system's major version for the kernel's.
-    func major(ofDarwin major: Int) -> Int? {
-        majorByDarwin[major]
-    }
+    func major(ofDarwin major: Int) -> Int? { majorByDarwin[major] }
 
-    /// Returns whether the agent is of a browser that fills in the system's version itself, truthfully.
-    func isTruthfulBrowser(_ agent: [UInt8]) -> Bool {
-        truthfulBrowsers.firstMatch(in: agent) != nil
-    }
+    /// Returns whether the agent belongs to a browser that adds the true version of the system.
+    func isTruthfulBrowser(_ agent: [UInt8]) -> Bool { truthfulBrowsers.firstMatch(in: agent) != nil }
 
     private static func normalized(_ weights: [(version: OSVersion, weight: Double)]) -> [Release] {
         let sum = weights.reduce(0) { $0 + $1.weight }

@@ -1,11 +1,11 @@
-/// The codes of languages, some of which browsers and systems spell differently.
+/// The codes of languages, with their different spellings in browsers and systems.
 public final class LanguageTable: Sendable {
     /// The canonical codes by ``packed(_:)``.
     let canonicalCodes: [UInt64: String]
     let iosSpellings: [String: [Spelling]]
     let androidSpellings: [String: [Spelling]]
 
-    /// Codes for "no language known" (ISO 639-2, RFC 5646), and the default locale of C programs.
+    /// Codes for an unknown language (ISO 639-2, RFC 5646), and the default locale of C programs.
     private static let unknown = Set(
         ["und", "mul", "zxx", "mis", "root", "posix"].compactMap { packed($0.utf8) }
     )
@@ -22,21 +22,20 @@ public final class LanguageTable: Sendable {
 
     /// Returns the code before the first `-`, `_`, `.` or `@`, in lower case and in its current spelling.
     ///
-    /// Nil for a text that is no code (fewer than two or more than eight letters, or other characters), and
-    /// for the codes that mean an unknown language.
+    /// Nil for a text that is no code (two to eight letters), and for the codes of an unknown language.
     public func canonical(_ tag: String) -> String? {
         guard let code = Self.packed(tag.utf8) else { return nil }
         return canonicalCodes[code] ?? (Self.unknown.contains(code) ? nil : Self.text(code))
     }
 
-    /// Returns what apps on a device in this language may hash, most likely first; `code` is canonical.
+    /// Returns the spellings that apps may hash for a canonical code, most likely first.
     func spellings(of code: String, on platform: Platform) -> [Spelling] {
         let known = platform == .ios ? iosSpellings[code] : androidSpellings[code]
         return known ?? [Spelling(code, weight: 1)]
     }
 
-    /// Returns the letters of the code at the start of a tag, in lower case, a byte each, the first one
-    /// highest.
+    /// Packs the letters of the code at the start of a tag into a number, in lower case, a byte each, the
+    /// first one highest.
     private static func packed(_ tag: String.UTF8View) -> UInt64? {
         var code: UInt64 = 0
         var count = 0
@@ -70,13 +69,13 @@ extension Dictionary {
     }
 }
 
-/// The languages of a request's `Accept-Language`, most wanted first (RFC 9110, 12.5.4).
+/// The languages of a request's `Accept-Language`, the most preferred first (RFC 9110, 12.5.4).
 public enum AcceptLanguage {
-    /// The largest number of languages that are read: browsers send a handful.
+    /// The largest number of languages that are read; browsers send a handful.
     static let maximumCount = 16
 
-    /// Returns the tags by falling quality, equal ones in their order; without `*` and those with a quality
-    /// of zero.
+    /// Returns the tags by descending quality, at equal qualities in their order; omits `*` and tags with a
+    /// quality of zero.
     public static func tags(_ field: String) -> [String] {
         var tags: [(tag: String, quality: Int, position: Int)] = []
         for part in field.utf8.split(separator: UInt8(ascii: ",")).prefix(maximumCount) {
@@ -118,7 +117,7 @@ public struct AppLocalization: Equatable, Sendable {
     private let codes: Set<String>
     private let development: String?
 
-    /// The languages of an app of which nothing is known.
+    /// The languages of an app that are unknown.
     public static let unknown = AppLocalization()
 
     private init() {
@@ -127,7 +126,7 @@ public struct AppLocalization: Equatable, Sendable {
     }
 
     /// - Parameters:
-    ///   - localizations: the names that Xcode uses: `tr`, `pt-BR`, `zh-Hans`; `Base` is no language.
+    ///   - localizations: the names that Xcode uses: `tr`, `pt-BR`, `zh-Hans`; `Base` is ignored.
     ///   - developmentLanguage: the language that the app falls back to.
     ///   - languages: the known codes.
     public init(localizations: [String], developmentLanguage: String?, languages: LanguageTable) {
@@ -139,10 +138,9 @@ public struct AppLocalization: Equatable, Sendable {
         self.codes = codes
     }
 
-    /// Returns the language that the app gets on a device with these preferred languages, given as canonical
-    /// codes.
+    /// Returns the language that the app gets for these preferred languages, all as canonical codes.
     ///
-    /// Nil if the app's own languages are unknown, or none of them fits and it has no fallback.
+    /// Nil if the app's languages are unknown, or none of them is preferred and none is its own.
     public func negotiated(_ preferred: [String]) -> String? {
         guard !codes.isEmpty, !preferred.isEmpty else { return nil }
         return preferred.first { codes.contains($0) } ?? development
@@ -150,7 +148,7 @@ public struct AppLocalization: Equatable, Sendable {
 }
 
 extension App.Settings {
-    /// Returns what ``localizations`` and ``developmentLanguage`` say.
+    /// Returns the languages of ``localizations`` and ``developmentLanguage``.
     public func localization(_ languages: LanguageTable) -> AppLocalization {
         guard !localizations.isEmpty || developmentLanguage != nil else { return .unknown }
         return AppLocalization(

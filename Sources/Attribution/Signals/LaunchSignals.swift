@@ -1,26 +1,26 @@
-/// How the values of a launch's device count: the fingerprints that find its click, and the values that these
-/// do not contain.
+/// The values of a launch's device as matching uses them: the fingerprints that find its click, and the
+/// values that these do not contain.
 public struct LaunchSignals: Equatable, Sendable {
-    /// A value in addition to the fingerprint, spelled as clicks spell it.
+    /// A value in addition to the fingerprint, in the spelling of clicks.
     public struct Value: Hashable, Sendable {
         public let component: SignalComponent
         public let text: String
     }
 
-    /// The fingerprints of the values as they came, the one with the fewest components first.
+    /// The fingerprints of the values as they were sent, the one with the fewest components first.
     ///
-    /// The remaining values, which may have changed since the click, distinguish the clicks that it finds. A
-    /// fingerprint that the client computed itself comes last.
+    /// The remaining values, which may have changed since the click, distinguish the clicks that the first
+    /// one finds. A fingerprint that the client computed itself comes last.
     public let fingerprints: [Fingerprint]
     /// The values that the first fingerprint, or the only one, does not determine.
     ///
-    /// Counting twice what a fingerprint contains would make every click with it too likely.
+    /// Values in the fingerprint must not count twice, which would make every click with it too likely.
     public let remainingValues: [Value]
     public let release: OSRelease?
 
     /// - Parameters:
     ///   - canonical: the device's values as an app sends them.
-    ///   - given: the fingerprint that the client itself sent.
+    ///   - given: the fingerprint that the client sent.
     ///   - isWeighedByGiven: whether the given fingerprint alone finds clicks, as for a client that sends a
     ///     hash and some values.
     ///   - data: names, codes, releases and panels.
@@ -49,8 +49,7 @@ public struct LaunchSignals: Equatable, Sendable {
 }
 
 extension CanonicalSignals {
-    /// Returns the values that a fingerprint of the form does not determine and that are certain; none if the
-    /// form is unknown.
+    /// Returns the certain values that a fingerprint of the form does not determine; empty without a form.
     func values(notDeterminedBy form: FingerprintForm?, data: DeviceData) -> [LaunchSignals.Value] {
         guard let form else { return [] }
         return evidence(data: data).filter { !form.determines($0.component) }
@@ -60,16 +59,14 @@ extension CanonicalSignals {
     ///
     /// These are values of the screen: the width of the panel if there is only one possibility, and the
     /// points. The version of the system is compared as ``OSRelease``, and every form contains the other
-    /// components. The forms that Android devices use also contain the width, so nothing remains of them.
+    /// components. For Android the list is empty, because the forms of its devices also contain the width.
     public func evidence(data: DeviceData = .embedded) -> [LaunchSignals.Value] {
         guard platform == .ios else { return [] }
         var values: [LaunchSignals.Value] = []
         if let width = certainWidth(data) {
             values.append(LaunchSignals.Value(component: .width, text: String(width)))
         }
-        if let screen {
-            values.append(LaunchSignals.Value(component: .screen, text: screen.text))
-        }
+        if let screen { values.append(LaunchSignals.Value(component: .screen, text: screen.text)) }
         return values
     }
 
@@ -82,21 +79,21 @@ extension CanonicalSignals {
 }
 
 extension NativeSignals {
-    /// Returns the same signals with the language by which clicks of the app are found.
+    /// Returns the signals with the language by which clicks of the app are found.
     ///
-    /// Browsers send the language that the person wants most, apps their own language that the system chose.
-    /// If the app's languages are set on the server, clicks are found by the chosen one, and otherwise by the
-    /// person's first. An app that sends no language of its own gets the one that the system would have
-    /// chosen.
+    /// Browsers send the person's most preferred language; apps send the language that the system chose for
+    /// them. If the app's languages are set on the server, clicks are found by the chosen language, and
+    /// otherwise by the preferred one. For an app that sends no language, the server computes the system's
+    /// choice.
     ///
     /// - Parameters:
-    ///   - set: what the server knows of the app's languages.
-    ///   - told: the languages that the app says it comes in.
+    ///   - set: the app's languages as set on the server.
+    ///   - reported: the languages that the app reports to have.
     ///   - table: the known codes.
     /// - Returns: the signals, with no other change.
     public func withLanguageOfClicks(
         _ set: AppLocalization,
-        told: [String]?,
+        reported: [String]?,
         languages table: LanguageTable
     ) -> NativeSignals {
         var signals = self
@@ -106,7 +103,7 @@ extension NativeSignals {
             return signals
         }
         guard language == nil else { return signals }
-        let own = told.map {
+        let own = reported.map {
             AppLocalization(localizations: $0, developmentLanguage: nil, languages: table)
         }
         signals.language = (own ?? set).negotiated(preferred) ?? preferred.first

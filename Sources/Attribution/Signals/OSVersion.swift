@@ -2,7 +2,7 @@
 public struct OSVersion: Hashable, Sendable {
     public let major: Int
     public let minor: Int
-    /// The number after the minor one; 0 if there is none, or if it is unknown.
+    /// The number after the minor one; 0 if it is missing or unknown.
     public let patch: Int
 
     public init(major: Int, minor: Int = 0, patch: Int = 0) {
@@ -12,9 +12,7 @@ public struct OSVersion: Hashable, Sendable {
     }
 
     /// Reads `17.2.1`, `17_2_1`, `17` or `14.0.0`; nil for any other text, and for numbers over 999.
-    public init?(_ text: some StringProtocol) {
-        self.init(bytes: text.utf8)
-    }
+    public init?(_ text: some StringProtocol) { self.init(bytes: text.utf8) }
 
     /// Reads a version from the bytes of a text.
     init?(bytes: some Sequence<UInt8>) {
@@ -42,17 +40,15 @@ public struct OSVersion: Hashable, Sendable {
         self.init(major: numbers.0, minor: numbers.1, patch: numbers.2)
     }
 
-    /// Returns the version as the system itself spells it: iOS always includes the minor number (`17.0`),
-    /// Android no zeros at the end (`14`); neither a patch of zero.
+    /// Returns the version in the system's own spelling: iOS always includes the minor number (`17.0`),
+    /// Android omits zeros at the end (`14`), and both omit a patch of zero.
     public func text(for platform: Platform) -> String {
         if patch > 0 { return "\(major).\(minor).\(patch)" }
         return minor > 0 || platform == .ios ? "\(major).\(minor)" : "\(major)"
     }
 
-    /// Returns ``text(for:)`` without the patch: what statistics count by.
-    public func majorMinorText(for platform: Platform) -> String {
-        majorMinor.text(for: platform)
-    }
+    /// Returns ``text(for:)`` without the patch, as statistics use it.
+    public func majorMinorText(for platform: Platform) -> String { majorMinor.text(for: platform) }
 
     /// The version without the patch.
     var majorMinor: OSVersion { OSVersion(major: major, minor: minor) }
@@ -64,10 +60,11 @@ extension OSVersion: Comparable {
     }
 }
 
-/// How much is known of a system's version.
+/// The known part of a system's version.
 public enum OSVersionReading: Hashable, Sendable {
     case unknown
-    /// What Safari and web views of iOS 26 print instead of their version, with nothing else to reveal it.
+    /// The number that Safari and web views of iOS 26 print instead of their version, without another value
+    /// that reveals it.
     ///
     /// It may still be the true version.
     case frozen(OSVersion)
@@ -75,7 +72,7 @@ public enum OSVersionReading: Hashable, Sendable {
     case major(Int)
     /// Major and minor version are known, the patch is not.
     case minor(OSVersion)
-    /// The version is known to the patch, whose absence means zero.
+    /// The whole version is known; a missing patch means zero.
     case exact(OSVersion)
 
     /// The version if major and minor are known; its patch is 0 if that is unknown.
@@ -86,7 +83,7 @@ public enum OSVersionReading: Hashable, Sendable {
         }
     }
 
-    /// Returns this statement, sharpened by a weaker one that agrees with it and has the patch.
+    /// Returns this reading, or a weaker one that agrees with it and also has the patch.
     func sharpened(by weaker: OSVersionReading) -> OSVersionReading {
         guard case .minor(let known) = self, case .exact(let version) = weaker,
             version.majorMinor == known.majorMinor

@@ -1,12 +1,12 @@
 /// The known link previews, crawlers, monitors, scanners and programs, recognised by their user agents.
 ///
-/// Built in from `Data/robots.tsv`, which explains its rows; a file given at start can replace them.
+/// They are built in from `Data/robots.tsv`, which explains its rows; a file at start can replace them.
 public struct RobotAgents: Sendable {
-    /// What a robot is for.
+    /// The purpose of a robot.
     ///
     /// The raw value is the word in the file.
     public enum Purpose: String, CaseIterable, Sendable {
-        /// Shows what is behind a link that a person posted.
+        /// A preview of a link that a person posted.
         case preview
         case crawler
         case monitor
@@ -22,17 +22,16 @@ public struct RobotAgents: Sendable {
     public struct Robot: Hashable, Sendable {
         public let purpose: Purpose
         public let vendor: String
-        /// The keyword as in the file: lower case, with `^` if the agent starts with it and `$` if it ends
-        /// with it.
-        public let mark: String
+        /// The keyword as in the file, in lower case; `^` means the agent's start, and `$` its end.
+        public let keyword: String
         /// Where the robot's agent is published.
         public let source: String
     }
 
     public let known: [Robot]
-    private let marks: AgentPatternSet
+    private let patterns: AgentPatternSet
 
-    /// The number of bytes of an agent that are read; no real one is longer.
+    /// The number of bytes of an agent that are read; no real agent is longer.
     private static let maximumLength = 2048
 
     /// The built-in robots.
@@ -57,52 +56,51 @@ public struct RobotAgents: Sendable {
     public init(replacing bytes: [UInt8], file: String) throws(DataFileError) {
         var rows = try RobotRows(bytes, file: file)
         guard !rows.robots.isEmpty || !rows.people.isEmpty else {
-            throw DataFileError(file, 0, 0, "holds no row", "Write at least one, or do not give the file")
+            throw DataFileError(file, 0, 0, "contains no row", "Write at least one, or omit the file")
         }
         if rows.robots.isEmpty { rows.robots = Self.embedded.known }
-        if rows.people.isEmpty { rows.people = Self.embedded.marks.exceptions }
+        if rows.people.isEmpty { rows.people = Self.embedded.patterns.exceptions }
         self.init(rows)
     }
 
     private init(_ rows: RobotRows) {
         known = rows.robots
-        marks = AgentPatternSet(
-            rows.robots.map { AgentPatternSet.Mark($0.mark, isWeak: $0.purpose == .program) },
+        patterns = AgentPatternSet(
+            rows.robots.map { AgentPatternSet.Pattern($0.keyword, isWeak: $0.purpose == .program) },
             exceptions: rows.people
         )
     }
 
-    /// Returns the robot whose agent this is; a program only if no other robot fits.
+    /// Returns the robot with this agent; a program only if no other robot fits.
     public func robot(_ userAgent: Span<UInt8>) -> Robot? {
-        marks.firstMatch(in: userAgent.extracting(first: Self.maximumLength)).map { known[$0] }
+        patterns.firstMatch(in: userAgent.extracting(first: Self.maximumLength)).map { known[$0] }
     }
 
-    /// Returns the robot whose agent this is.
-    public func robot(_ userAgent: String) -> Robot? {
-        robot(userAgent.utf8.span)
-    }
+    /// Returns the robot with this agent.
+    public func robot(_ userAgent: String) -> Robot? { robot(userAgent.utf8.span) }
 
-    /// Returns whether a click with this agent is a robot's.
+    /// Returns whether a click with this agent counts as a robot's.
     ///
-    /// A click that a program posts is not: a customer's own link server posts its visitors' clicks.
+    /// A program's click does not count as one, because customers' link servers post their visitors' clicks.
     public func isRobot(_ userAgent: String) -> Bool {
         robot(userAgent).map { $0.purpose != .program } ?? false
     }
 }
 
-/// Recognises requests for which no person waits.
+/// Recognises requests that browsers send before a person taps.
 ///
-/// Browsers fetch pages, and even run them, before a person has tapped a link, and announce it: `Sec-Purpose:
-/// prefetch` with parameters such as `;prerender` (the prefetch specification of the W3C's nav-speculation),
-/// older ones `Purpose`, Firefox before 115 `X-Moz`, old Safari `X-Purpose: preview`.
+/// Browsers fetch pages, and even run them, before a person has tapped a link, and announce it in a header:
+/// `Sec-Purpose: prefetch` with parameters such as `;prerender` (the prefetch specification of the W3C's
+/// nav-speculation), or in older versions `Purpose`, `X-Moz` (Firefox before 115) or `X-Purpose: preview`
+/// (Safari).
 public enum Prefetching {
-    /// The header fields that may announce it, in lower case.
+    /// The header fields that may announce a prefetch, in lower case.
     public static let fieldNames = ["sec-purpose", "purpose", "x-purpose", "x-moz"]
 
     private static let words = ["prefetch", "prerender", "preview", "instant"]
 
-    /// Returns whether the value of such a field announces a prefetch: one of its items is a word for it,
-    /// whatever the item's parameters are.
+    /// Returns whether the value of such a field announces a prefetch: one of its items, without parameters,
+    /// is a word for it.
     public static func isAnnounced(by value: Span<UInt8>) -> Bool {
         var bytes: [UInt8] = []
         for index in value.indices { bytes.append(value[index].asciiLowercased) }
@@ -116,7 +114,7 @@ public enum Prefetching {
 /// The rows of a list of robots.
 struct RobotRows {
     var robots: [RobotAgents.Robot] = []
-    /// Texts of people's agents that contain a keyword but are no robots.
+    /// Texts in the agents of people that contain a robot's keyword.
     var people: [String] = []
 
     /// A kind of row.
@@ -127,77 +125,71 @@ struct RobotRows {
         case person
     }
 
-    private static let markLength = 4...64
+    private static let keywordLength = 4...64
 
     init() {}
 
     init(_ bytes: [UInt8], file: String) throws(DataFileError) {
         let rows = try DataRow.rows(of: bytes, file: file, kinds: Kind.allCases.map(\.rawValue))
-        var marks: Set<String> = []
+        var keywords: Set<String> = []
         for row in rows {
-            let mark: String
+            let keyword: String
             switch Kind(rawValue: row.kind) {
             case .robot:
                 try add(robot: row)
-                mark = row.columns[2]
+                keyword = row.columns[2]
             case .person:
                 try add(person: row)
-                mark = row.columns[1]
+                keyword = row.columns[1]
             case nil: continue
             }
-            guard marks.insert("\(row.kind) \(mark)").inserted else {
-                throw row.repeated(at: row.kind == Kind.robot.rawValue ? 2 : 1)
-            }
+            guard keywords.insert("\(row.kind) \(keyword)").inserted
+            else { throw row.repeated(at: row.kind == Kind.robot.rawValue ? 2 : 1) }
         }
     }
 
     private mutating func add(robot row: DataRow) throws(DataFileError) {
-        try row.require(
-            columns: 4...4,
-            named: "what it is for, whose it is, its mark, and where that is published"
-        )
+        try row.require(columns: 4...4, named: "its purpose, its vendor, its keyword, and a source of that")
         guard let purpose = RobotAgents.Purpose(rawValue: row.columns[0]) else {
             let words = RobotAgents.Purpose.allCases.map(\.rawValue).joined(separator: ", ")
-            throw row.error(at: 0, "does not say what the robot is for", "Write one of \(words)")
+            throw row.error(at: 0, "is not the purpose of a robot", "Write one of \(words)")
         }
-        try Self.checkMark(AgentPatternSet.Mark(row.columns[2], isWeak: false).bytes, row, at: 2)
-        try Self.checkSource(row, at: 3)
+        try Self.requireKeyword(AgentPatternSet.Pattern(row.columns[2], isWeak: false).bytes, row, at: 2)
+        try Self.requireSource(row, at: 3)
         robots.append(
             RobotAgents.Robot(
                 purpose: purpose,
                 vendor: row.columns[1],
-                mark: row.columns[2],
+                keyword: row.columns[2],
                 source: row.columns[3]
             )
         )
     }
 
     private mutating func add(person row: DataRow) throws(DataFileError) {
-        try row.require(
-            columns: 3...3,
-            named: "whose agent it is, a text that it holds, and where that is published"
-        )
-        try Self.checkMark(Array(row.columns[1].utf8), row, at: 1)
-        try Self.checkSource(row, at: 2)
+        try row.require(columns: 3...3, named: "the vendor of the agent, a text in it, and a source of that")
+        try Self.requireKeyword(Array(row.columns[1].utf8), row, at: 1)
+        try Self.requireSource(row, at: 2)
         people.append(row.columns[1])
     }
 
-    private static func checkMark(_ mark: [UInt8], _ row: DataRow, at index: Int) throws(DataFileError) {
-        let isSmall = mark.allSatisfy { (0x20...0x7e).contains($0) && $0 == $0.asciiLowercased }
-        guard markLength.contains(mark.count), isSmall else {
+    private static func requireKeyword(_ keyword: [UInt8], _ row: DataRow, at index: Int)
+        throws(DataFileError)
+    {
+        let isSmall = keyword.allSatisfy { (0x20...0x7e).contains($0) && $0 == $0.asciiLowercased }
+        guard keywordLength.contains(keyword.count), isSmall else {
             throw row.error(
                 at: index,
-                "is no part of an agent to know it by",
-                "Write \(markLength.lowerBound) to \(markLength.upperBound) ASCII characters without capitals"
+                "cannot be the keyword of an agent",
+                "Write \(keywordLength.lowerBound) to \(keywordLength.upperBound) ASCII characters without capitals"
             )
         }
     }
 
-    private static func checkSource(_ row: DataRow, at index: Int) throws(DataFileError) {
+    private static func requireSource(_ row: DataRow, at index: Int) throws(DataFileError) {
         let source = row.columns[index]
-        guard source.hasPrefix("https://") || source.hasPrefix("http://") else {
-            throw row.error(at: index, "is no web address", "Say where it is published, as https://…")
-        }
+        guard source.hasPrefix("https://") || source.hasPrefix("http://")
+        else { throw row.error(at: index, "is no web address", "Name the page with the agent, as https://…") }
     }
 }
 
@@ -206,15 +198,15 @@ struct RobotRows {
 /// At most positions, it only checks whether any keyword starts with the four bytes there.
 struct AgentPatternSet: Sendable {
     /// A keyword of an agent.
-    struct Mark: Sendable {
-        /// The keyword in lower case; ``AgentPatternSet`` takes no fewer than four bytes.
+    struct Pattern: Sendable {
+        /// The keyword in lower case, at least four bytes long.
         let bytes: [UInt8]
         let isAtStart: Bool
         let isAtEnd: Bool
-        /// Whether it counts only if no other keyword does.
+        /// Whether the keyword counts only if no other one occurs.
         let isWeak: Bool
 
-        /// Reads a text in which `^` stands for the agent's start and `$` for its end.
+        /// Reads a text in which `^` means the agent's start and `$` its end.
         init(_ text: String, isWeak: Bool) {
             var bytes = text.utf8[...]
             isAtStart = bytes.first == UInt8(ascii: "^")
@@ -226,18 +218,18 @@ struct AgentPatternSet: Sendable {
         }
     }
 
-    /// A text around a keyword in which the keyword does not count.
+    /// A text that contains a keyword, which does not count within it.
     private struct Exception {
         let bytes: [UInt8]
-        /// The keyword's position in it.
+        /// The keyword's position in the text.
         let offset: Int
     }
 
     let exceptions: [String]
-    private let marks: [Mark]
+    private let patterns: [Pattern]
     /// The exceptions by keyword.
-    private let exceptionsOfMarks: [[Exception]]
-    /// A bit for each hash of the four bytes with which a keyword starts.
+    private let exceptionsOfPatterns: [[Exception]]
+    /// A bit for each hash of the first four bytes of a keyword.
     private let filter: [UInt64]
     /// The keywords by the highest bits of that hash.
     private let buckets: [[Int]]
@@ -246,18 +238,18 @@ struct AgentPatternSet: Sendable {
     private static let filterBits: UInt32 = 14
     private static let bucketBits: UInt32 = 10
 
-    /// Of keywords that start at one position, the first of `marks` is found.
-    init(_ marks: [Mark], exceptions: [String]) {
-        self.marks = marks
+    /// Creates the set; if several keywords start at one position, the first of `patterns` is found.
+    init(_ patterns: [Pattern], exceptions: [String]) {
+        self.patterns = patterns
         self.exceptions = exceptions
-        exceptionsOfMarks = marks.map { mark in
-            exceptions.flatMap { Self.exceptions(from: mark.bytes, in: Array($0.utf8)) }
+        exceptionsOfPatterns = patterns.map { pattern in
+            exceptions.flatMap { Self.exceptions(from: pattern.bytes, in: Array($0.utf8)) }
         }
         var filter = [UInt64](repeating: 0, count: 1 << (Self.filterBits - 6))
         var buckets = [[Int]](repeating: [], count: 1 << Self.bucketBits)
-        for (position, mark) in marks.enumerated() {
-            precondition(mark.bytes.count >= Self.prefixLength, "a mark has four bytes or more")
-            let window = mark.bytes.prefix(Self.prefixLength).reduce(0) { Self.window($0, $1) }
+        for (position, pattern) in patterns.enumerated() {
+            precondition(pattern.bytes.count >= Self.prefixLength, "a keyword has four bytes or more")
+            let window = pattern.bytes.prefix(Self.prefixLength).reduce(0) { Self.window($0, $1) }
             let hash = Self.hash(window)
             filter[Int(hash &>> (38 - Self.filterBits))] |= Self.bit(of: hash)
             buckets[Int(hash &>> (32 - Self.bucketBits))].append(position)
@@ -266,7 +258,7 @@ struct AgentPatternSet: Sendable {
         self.buckets = buckets
     }
 
-    /// Returns the index of the keyword that occurs first; a weak one only if there is no other.
+    /// Returns the index of the keyword that occurs first; a weak keyword only if there is no other.
     func firstMatch(in text: Span<UInt8>) -> Int? {
         var window: UInt32 = 0
         var weak: Int?
@@ -277,50 +269,45 @@ struct AgentPatternSet: Sendable {
             let start = index - (Self.prefixLength - 1)
             guard start >= 0 else { continue }
             for position in buckets[Int(hash &>> (32 - Self.bucketBits))]
-            where isMark(position, in: text, at: start) {
-                guard marks[position].isWeak else { return position }
+            where matches(position, in: text, at: start) {
+                guard patterns[position].isWeak else { return position }
                 weak = weak ?? position
             }
         }
         return weak
     }
 
-    private func isMark(_ position: Int, in text: Span<UInt8>, at start: Int) -> Bool {
-        let mark = marks[position]
-        guard !mark.isAtStart || start == 0, !mark.isAtEnd || start + mark.bytes.count == text.count,
-            Self.holds(text, mark.bytes, at: start)
+    private func matches(_ position: Int, in text: Span<UInt8>, at start: Int) -> Bool {
+        let pattern = patterns[position]
+        guard !pattern.isAtStart || start == 0, !pattern.isAtEnd || start + pattern.bytes.count == text.count,
+            Self.contains(text, pattern.bytes, at: start)
         else { return false }
-        return !exceptionsOfMarks[position].contains { exception in
-            start >= exception.offset && Self.holds(text, exception.bytes, at: start - exception.offset)
+        return !exceptionsOfPatterns[position].contains { exception in
+            start >= exception.offset && Self.contains(text, exception.bytes, at: start - exception.offset)
         }
     }
 
-    private static func holds(_ text: Span<UInt8>, _ part: [UInt8], at start: Int) -> Bool {
+    private static func contains(_ text: Span<UInt8>, _ part: [UInt8], at start: Int) -> Bool {
         guard part.count <= text.count - start else { return false }
         for index in part.indices where text[start + index].asciiLowercased != part[index] { return false }
         return true
     }
 
-    private static func exceptions(from mark: [UInt8], in text: [UInt8]) -> [Exception] {
+    private static func exceptions(from keyword: [UInt8], in text: [UInt8]) -> [Exception] {
         text.indices.dropFirst().compactMap { offset in
-            // A keyword may continue after the exception, as bot/ after cubot.
-            zip(text[offset...], mark).allSatisfy(==) ? Exception(bytes: text, offset: offset) : nil
+            // The keyword may be longer than the rest of the exception, such as bot/ in cubot.
+            zip(text[offset...], keyword).allSatisfy(==) ? Exception(bytes: text, offset: offset) : nil
         }
     }
 
-    /// Returns the last four bytes, ignoring case; other bytes that this confuses cost no more than a
-    /// comparison.
+    /// Returns the last four bytes, ignoring case; other bytes that become equal cost only a comparison.
     private static func window(_ window: UInt32, _ byte: UInt8) -> UInt32 {
         window &<< 8 | UInt32(byte | 0x20)
     }
 
-    /// Returns a hash whose highest bits are the best.
-    private static func hash(_ window: UInt32) -> UInt32 {
-        window &* 0x9e37_79b1
-    }
+    /// Returns a hash whose highest bits depend on all input bits.
+    private static func hash(_ window: UInt32) -> UInt32 { window &* 0x9e37_79b1 }
 
-    /// Returns the bit of its word in the filter that belongs to a hash.
-    private static func bit(of hash: UInt32) -> UInt64 {
-        1 &<< UInt64(hash &>> (32 - filterBits) & 63)
-    }
+    /// Returns the bit of a hash within its word of the filter.
+    private static func bit(of hash: UInt32) -> UInt64 { 1 &<< UInt64(hash &>> (32 - filterBits) & 63) }
 }

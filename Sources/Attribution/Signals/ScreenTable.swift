@@ -1,9 +1,9 @@
-/// The panels of phones and tablets, and how many pixels apps see of them.
+/// The panels of phones and tablets, and their widths in pixels as apps see them.
 public final class ScreenTable: Sendable {
     /// A width in pixels, as a possibility.
     public struct Width: Hashable, Sendable {
         public let pixels: Int
-        /// Its probability, 0…1.
+        /// The probability of the width, 0…1.
         public let weight: Double
 
         public init(pixels: Int, weight: Double) {
@@ -12,7 +12,7 @@ public final class ScreenTable: Sendable {
         }
     }
 
-    /// An iOS screen of some points at some scale.
+    /// An iOS screen with its points, its scale and a possible width.
     struct Row: Sendable {
         let screen: ScreenSize
         let scale: Int
@@ -33,10 +33,10 @@ public final class ScreenTable: Sendable {
         self.androidPanels = androidPanels.sorted()
     }
 
-    /// Returns the smaller of width × scale and height × scale that iOS apps on a screen of these points may
-    /// see, each truncated; points times scale first.
+    /// Returns the widths in pixels that iOS apps may see on a screen of these points: the smaller of width ×
+    /// scale and height × scale, truncated, comes first.
     ///
-    /// Without a scale, returns those of all devices that have such a screen; none if no device has it.
+    /// Without a scale, returns the widths of all devices with such a screen; empty if no device has it.
     public func iosWidths(of screen: ScreenSize, scale: Double?) -> [Width] {
         guard let scale, Self.plausibleScales.contains(scale) else {
             guard let scales = widths[screen] else { return [] }
@@ -50,13 +50,13 @@ public final class ScreenTable: Sendable {
         return [Width(pixels: Int(Double(screen.width) * scale), weight: 1)]
     }
 
-    /// Returns the physical width of an Android screen whose shorter side a browser gives as `points`.
+    /// Returns the physical widths of an Android screen whose shorter side a browser reports as `points`.
     ///
-    /// Browsers round the points up, so that the width lies above (points − 1) × ratio and not above points ×
-    /// ratio: if panels have such a width, it is one of theirs, else the largest.
+    /// Browsers round the points up, so the width is above (points − 1) × ratio and at most points × ratio.
+    /// If known panels have such widths, returns these, else the largest possible width.
     public func androidWidths(points: Int, pixelRatio: Double?) -> [Width] {
         guard let pixelRatio, Self.plausibleScales.contains(pixelRatio), points > 0 else { return [] }
-        // A ratio such as 2.8125 is exact in binary; one that is a rounded decimal may be slightly too small.
+        // A ratio such as 2.8125 is exact in binary; a rounded decimal may be slightly too small.
         let largest = Double(points) * pixelRatio + 0.001
         let below = Double(points - 1) * pixelRatio + 0.001
         let panels = androidPanels.filter { Double($0) > below && Double($0) <= largest }
@@ -83,7 +83,7 @@ public final class ScreenTable: Sendable {
     }
 }
 
-/// A screen held upright, in points or in pixels, as its owner says.
+/// A screen in upright orientation, in points or in pixels.
 public struct ScreenSize: Hashable, Sendable {
     /// The shorter side, truncated to a whole number.
     public let width: Int
@@ -93,18 +93,16 @@ public struct ScreenSize: Hashable, Sendable {
     /// The possible lengths of a side.
     private static let plausible = 1.0..<100_000.0
 
-    /// Creates a screen from its two sides in either order; nil if one is missing or no length of a screen.
+    /// Creates a screen from its two sides in either order; nil if a side is missing or impossible.
     public init?(_ oneSide: Double?, _ otherSide: Double?) {
         guard let oneSide, let otherSide, Self.plausible.contains(oneSide), Self.plausible.contains(otherSide)
-        else {
-            return nil
-        }
+        else { return nil }
         width = Int(min(oneSide, otherSide))
         height = Int(max(oneSide, otherSide))
     }
 
-    /// Reads `1170x2532`, as apps write pixels; nil if a side is less than 100, because that is a version or
-    /// a count.
+    /// Reads the pixels of an app's agent, such as `1170x2532`; nil if a side is less than 100, which is a
+    /// version or a count.
     init?(pixels text: ArraySlice<UInt8>) {
         guard let cross = text.firstIndex(of: UInt8(ascii: "x")),
             let across = AgentText.number(text[..<cross]),

@@ -1,8 +1,8 @@
-/// The names of time zones, many of which browsers and systems spell differently.
+/// The names of time zones, with their different spellings in browsers and systems.
 public final class TimeZoneTable: Sendable {
     struct Zone: Sendable {
         let name: String
-        /// What systems give to apps; the shares add up to 1.
+        /// The spellings that systems give to apps; their shares add up to 1.
         let spellings: [Spelling]
     }
 
@@ -15,7 +15,7 @@ public final class TimeZoneTable: Sendable {
     /// The length of the longest name of a zone.
     private static let maximumLength = 64
 
-    /// The names that systems give if they do not know the zone.
+    /// The names that systems use for an unknown zone.
     private static let unknown: Set<String> = ["etc/unknown", "factory", "localtime", "unknown", "undefined"]
 
     init(_ rows: TimeZoneRows) {
@@ -26,17 +26,15 @@ public final class TimeZoneTable: Sendable {
             )
         }
         positions = rows.positions
-        lowercasedPositions = Dictionary(rows.positions.map { ($0.key.asciiLowercased, $0.value) }) {
-            first,
-            _ in first
-        }
+        let pairs = rows.positions.map { ($0.key.asciiLowercased, $0.value) }
+        lowercasedPositions = Dictionary(pairs) { first, _ in first }
     }
 
-    /// Returns the one name for all spellings of a zone.
+    /// Returns the canonical name for all spellings of a zone.
     ///
-    /// Known names are found whatever their case. `UTC` stands for itself and its many other names,
-    /// `UTC+03:00` for a fixed offset. An unknown name is its own canonical name. Nil for a text that is no
-    /// name, and for what systems say if they do not know the zone.
+    /// Case does not matter for known names. `UTC` is the name for itself and its many other names, and
+    /// `UTC+03:00` that of a fixed offset. An unknown name is its own canonical name. Nil for a text that is
+    /// no name, and for names of an unknown zone.
     public func canonical(_ name: String) -> String? {
         if let position = positions[name] { return zones[position].name }
         let name = name.trimmed
@@ -47,8 +45,8 @@ public final class TimeZoneTable: Sendable {
         return FixedOffset(lowercased)?.canonical ?? name
     }
 
-    /// Returns what apps may hash on a device whose browser gave `name`: that name first, if systems use it
-    /// at all.
+    /// Returns the names that apps may hash if the browser reports `name`: that name first, if systems use
+    /// it.
     ///
     /// Empty for a text that is no name.
     func spellings(given name: String) -> [Spelling] {
@@ -67,11 +65,11 @@ public final class TimeZoneTable: Sendable {
             spellings.swapAt(0, own)
             return spellings
         }
-        // Another case is a mistake of the page's script, not the system's.
+        // A different case comes from the page's script, not from the system.
         if zone.spellings.contains(where: { $0.text.asciiLowercased == name.asciiLowercased }) {
             return zone.spellings
         }
-        // Browsers do not invent this name: the system may well be set to it.
+        // Browsers do not invent this name, so the system is probably set to it.
         return [Spelling(name, weight: 0.5)]
             + zone.spellings.map { Spelling($0.text, weight: $0.weight * 0.5) }
     }
@@ -90,7 +88,7 @@ struct FixedOffset: Equatable {
     /// Positive east of Greenwich; at most 18 hours either way.
     let minutes: Int
 
-    /// Reads `gmt+3`, `utc+03:00`, `+03:00`, `+0300`, and `etc/gmt-3`, whose sign is that of POSIX: west is plus.
+    /// Reads `gmt+3`, `utc+03:00`, `+03:00`, `+0300`, and `etc/gmt-3` with the sign of POSIX: west is plus.
     init?(_ text: String) {
         var rest = text.asciiLowercased.utf8[...]
         let isInverted = rest.starts(with: "etc/".utf8)
@@ -104,16 +102,12 @@ struct FixedOffset: Equatable {
     }
 
     /// The canonical name: `UTC+03:00`, and `UTC` for no difference.
-    var canonical: String {
-        minutes == 0 ? "UTC" : "UTC" + clock
-    }
+    var canonical: String { minutes == 0 ? "UTC" : "UTC" + clock }
 
-    /// Returns what apps may get: the name that the browser gave, else what the systems make of an offset.
+    /// Returns the names that apps may get: the browser's name, and the systems' names of the offset.
     func spellings(given name: String) -> [Spelling] {
         var names = [name, "GMT" + clock, "GMT" + clock.filter { $0 != ":" }]
-        if minutes % 60 == 0 {
-            names.append("Etc/GMT\(minutes > 0 ? "-" : "+")\(minutes.magnitude / 60)")
-        }
+        if minutes % 60 == 0 { names.append("Etc/GMT\(minutes > 0 ? "-" : "+")\(minutes.magnitude / 60)") }
         var distinct: [String] = []
         for name in names where !distinct.contains(name) { distinct.append(name) }
         return distinct.map { Spelling($0, weight: 1 / Double(distinct.count)) }
@@ -129,15 +123,12 @@ struct FixedOffset: Equatable {
     private static func minutes(_ text: [UInt8]) -> Int? {
         let digits = text.filter(\.isASCIIDigit)
         let hasColon = text.count == 5 && text[2] == UInt8(ascii: ":")
-        guard text.count == digits.count + (hasColon ? 1 : 0), [1, 2, 4].contains(digits.count) else {
-            return nil
-        }
+        guard text.count == digits.count + (hasColon ? 1 : 0), [1, 2, 4].contains(digits.count)
+        else { return nil }
         let number = digits.reduce(0) { $0 * 10 + Int($1 - UInt8(ascii: "0")) }
         let (hours, minutes) = digits.count == 4 ? (number / 100, number % 100) : (number, 0)
         return hours <= 18 && minutes < 60 ? hours * 60 + minutes : nil
     }
 
-    private static func twoDigits(_ number: UInt) -> String {
-        number < 10 ? "0\(number)" : String(number)
-    }
+    private static func twoDigits(_ number: UInt) -> String { number < 10 ? "0\(number)" : String(number) }
 }

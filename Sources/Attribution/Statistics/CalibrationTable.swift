@@ -1,12 +1,12 @@
-/// How often fingerprints were right, for launches whose token named the click that led to them.
+/// The share of right answers by fingerprint, measured on launches whose token named their click.
 public struct CalibrationTable: Equatable, Sendable {
     /// The launches whose most likely click had a probability within one tenth.
     public struct Bin: Hashable, Sendable {
         public var launches: Int64
         /// The sum of the probabilities, in millionths.
         public var statedMillionths: Int64
-        /// The sum of the probabilities given that some click led to the launch, as one did to each of these:
-        /// the expected number of right ones, in millionths.
+        /// The sum of the probabilities on the condition that some click led to the launch: the expected
+        /// number of right answers, in millionths.
         public var expectedMillionths: Int64
         /// The launches that came for the most likely destination.
         public var right: Int64
@@ -32,14 +32,12 @@ public struct CalibrationTable: Equatable, Sendable {
             )
         }
 
-        public static func += (left: inout Self, right: Self) {
-            left = left + right
-        }
+        public static func += (left: inout Self, right: Self) { left = left + right }
     }
 
     public static let binCount = 10
 
-    /// By tenth: the first contains probabilities below 0.1, the last one those from 0.9 on.
+    /// The bins by tenths: the first contains probabilities below 0.1, the last one those from 0.9 on.
     public private(set) var bins = [Bin](repeating: .zero, count: CalibrationTable.binCount)
 
     public init() {}
@@ -51,20 +49,20 @@ public struct CalibrationTable: Equatable, Sendable {
 
     public var launches: Int64 { bins.reduce(0) { $0 + $1.launches } }
 
-    /// The mean difference between the right ones and the expected ones per launch; nil without any.
+    /// The mean difference between right and expected answers per launch; nil without launches.
     public var error: Double? {
         guard launches > 0 else { return nil }
         return bins.reduce(0) { $0 + abs(Double($1.right) - $1.expected) } / Double(launches)
     }
 }
 
-/// What one launch with a token says of its fingerprint.
+/// The calibration of the fingerprint of one launch with a token.
 public struct CalibrationSample: Hashable, Sendable {
-    /// The index in the table.
+    /// The index of the bin in the table.
     public let index: Int
     public let bin: CalibrationTable.Bin
 
-    /// Nil for a launch that no token recognised, or whose fingerprint found nothing.
+    /// Creates a sample; nil for a launch that no token recognised, or whose fingerprint found no click.
     public init?(_ report: CheckReport) {
         guard case .match(let claim) = report.ending, claim.method == .signedToken,
             let verdict = report.verdict, let likeliest = verdict.shares.first, let evidence = report.evidence
@@ -80,7 +78,7 @@ public struct CalibrationSample: Hashable, Sendable {
     /// - Parameters:
     ///   - stated: the probability of the most likely destination.
     ///   - conversion: the probability that some click led to the launch.
-    ///   - isRight: whether it came for the most likely destination.
+    ///   - isRight: whether the launch came for the most likely destination.
     public init(stated: Double, conversion: Double, isRight: Bool) {
         let stated = stated.isFinite ? min(max(stated, 0), 1) : 0
         index = min(Int(stated * Double(CalibrationTable.binCount)), CalibrationTable.binCount - 1)

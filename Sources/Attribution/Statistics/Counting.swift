@@ -1,8 +1,8 @@
-/// What a count is kept for, apart from whose it is and when.
+/// The label of a count: the campaign, the dimension and the value that it is for.
 public struct CounterLabel: Hashable, Sendable {
-    /// Nil: all campaigns together.
+    /// Nil for all campaigns together.
     public let campaign: String?
-    /// ``Dimension/campaign`` never stands here: a campaign's own count is the total of its label.
+    /// The dimension; never ``Dimension/campaign``, because a campaign's count is its ``Dimension/total``.
     public let dimension: Dimension
     /// Empty for ``Dimension/total``.
     public let value: String
@@ -15,10 +15,10 @@ public struct CounterLabel: Hashable, Sendable {
 }
 
 extension Dimension {
-    /// How many different values an app may have in one span of time with counts of their own: free text from outside
-    /// must not fill a store.
+    /// The largest number of values of an app that get counts of their own in one span of time, so that free
+    /// text from outside cannot fill a store.
     ///
-    /// The span is a day, or six hours for groups that are watched. Nil where the values are our own.
+    /// The span is a day, or six hours for groups with a watched match rate. Nil for fixed sets of values.
     public var nameLimit: Int? {
         switch self {
         case .total, .platform, .method, .timeToInstall, .calibration: nil
@@ -29,7 +29,7 @@ extension Dimension {
         }
     }
 
-    /// The value under which everything above ``nameLimit`` is counted.
+    /// The value under which all values beyond ``nameLimit`` are counted.
     public var overflowValue: String {
         switch self {
         case .source: SourceToken.unknown.rawValue
@@ -40,7 +40,7 @@ extension Dimension {
 }
 
 extension DriftSide {
-    /// The dimension that its groups are counted in.
+    /// The dimension of the counts of its groups.
     public var dimension: Dimension {
         switch self {
         case .launch: .launch
@@ -49,10 +49,10 @@ extension DriftSide {
     }
 }
 
-/// What a click is counted by.
+/// The properties by which a click is counted.
 public struct CountedTraits: Hashable, Sendable {
     public let campaign: String?
-    /// The token, or what the caller called the source where no token fits.
+    /// The token, or the caller's own text for the source if no token fits.
     public let source: String
     public let sourceToken: SourceToken
     public let platform: Platform
@@ -68,7 +68,7 @@ public struct CountedTraits: Hashable, Sendable {
         )
     }
 
-    /// From the facts of a click that counting looks at.
+    /// Creates the traits from the facts of a click that counting reads.
     public init(
         campaign: String?,
         sourceToken: SourceToken,
@@ -87,12 +87,12 @@ public struct CountedTraits: Hashable, Sendable {
         self.osVersion = osVersion
     }
 
-    /// Everything that an event of the click is counted under.
+    /// Returns all labels that an event of the click is counted under.
     ///
-    /// Within a campaign, sources are told apart by their token alone: seven values, whatever strangers invent.
+    /// Within a campaign, sources are counted by their token alone, because strangers can invent other texts.
     ///
-    /// `admit` gives a value back, or ``Dimension/overflowValue`` when the app has had ``Dimension/nameLimit``
-    /// others on that day.
+    /// `admit` returns its value, or ``Dimension/overflowValue`` if the app has had ``Dimension/nameLimit``
+    /// other values on that day.
     public func labels<Failure: Error>(
         admit: (Dimension, String) throws(Failure) -> String
     ) throws(Failure) -> [CounterLabel] {
@@ -114,8 +114,100 @@ public struct CountedTraits: Hashable, Sendable {
 }
 
 extension Platform {
-    /// Everything that a check from this platform is counted under: it belongs to no campaign before it matches.
-    public var checkLabels: [CounterLabel] {
-        [CounterLabel(.total), CounterLabel(.platform, rawValue)]
+    /// All labels that a check is counted under; a check belongs to no campaign before it matches.
+    public var checkLabels: [CounterLabel] { [CounterLabel(.total), CounterLabel(.platform, rawValue)] }
+}
+
+/// The length of the time spans that counts are stored for.
+///
+/// The raw value is the word in the database.
+public enum Granularity: String, CaseIterable, Sendable {
+    /// One span for all time.
+    case all
+    case day
+    case hour
+    /// A quarter of a day, for the watch on match rates.
+    case quarter
+
+    /// The granularities at which such a number is stored; each one is the sum of the finer ones.
+    public var kept: [Granularity] {
+        switch self {
+        case .all: [.all]
+        case .day: [.all, .day]
+        case .hour: [.all, .day, .hour]
+        case .quarter: [.quarter]
+        }
+    }
+
+    /// Returns the first millisecond of the span that contains `time`, in UTC; 0 for ``all``.
+    public func start(of time: Timestamp) -> Timestamp {
+        guard let length = milliseconds else { return Timestamp(milliseconds: 0) }
+        // Round down before 1970 too, when the remainder is negative.
+        let remainder = time.milliseconds % length
+        return time.advanced(byMilliseconds: remainder < 0 ? -remainder - length : -remainder)
+    }
+
+    /// The length of a span in milliseconds; nil for ``all``.
+    public var milliseconds: Int64? {
+        switch self {
+        case .all: nil
+        case .day: 86_400_000
+        case .hour: 3_600_000
+        case .quarter: DriftHistory.periodMilliseconds
+        }
+    }
+}
+
+/// Consecutive spans of one granularity, from `first` on, before `end`.
+///
+/// Both are starts of spans.
+public struct CountedSpans: Equatable, Sendable {
+    public let granularity: Granularity
+    public let first: Timestamp
+    public let end: Timestamp
+
+    public init(_ granularity: Granularity, from first: Timestamp, before end: Timestamp) {
+        self.granularity = granularity
+        self.first = first
+        self.end = end
+    }
+}
+
+extension StatisticsQuery {
+    /// The granularity of the series.
+    public var seriesGranularity: Granularity {
+        switch interval {
+        case .hour: .hour
+        case .day: .day
+        }
+    }
+
+    /// The range of the query, rounded outwards to the interval; open ends are the ends of time.
+    public var range: (first: Timestamp, end: Timestamp) {
+        let granularity = seriesGranularity
+        let first = from.map(granularity.start(of:)) ?? Timestamp(milliseconds: .min)
+        guard let to, let length = granularity.milliseconds
+        else { return (first, Timestamp(milliseconds: .max)) }
+        let start = granularity.start(of: to)
+        return (first, start == to ? start : start.advanced(byMilliseconds: length))
+    }
+
+    /// The fewest spans whose counts add up to the query's range: whole days, and hours at its edges.
+    public var spans: [CountedSpans] {
+        guard from != nil || to != nil else {
+            let start = Timestamp(milliseconds: 0)
+            return [CountedSpans(.all, from: start, before: start.advanced(byMilliseconds: 1))]
+        }
+        let (first, end) = range
+        guard interval == .hour else { return [CountedSpans(.day, from: first, before: end)] }
+        let lastDay = Granularity.day.start(of: end)
+        let startOfFirst = Granularity.day.start(of: first)
+        let firstDay = startOfFirst == first ? first : startOfFirst.advanced(byMilliseconds: 86_400_000)
+        guard firstDay < lastDay else { return [CountedSpans(.hour, from: first, before: end)] }
+        return [
+            CountedSpans(.hour, from: first, before: firstDay),
+            CountedSpans(.day, from: firstDay, before: lastDay),
+            CountedSpans(.hour, from: lastDay, before: end),
+        ].filter { $0.first < $0.end }
     }
 }

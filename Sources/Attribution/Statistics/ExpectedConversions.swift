@@ -1,7 +1,6 @@
-/// The number of launches that clicks are expected to have led to: the sum of the probabilities, whatever the
-/// answers were.
+/// The expected number of launches that clicks led to: the sum of probabilities, whatever the answers.
 ///
-/// Stored in millionths, so that sums are the same in any order.
+/// It is stored in millionths, so that sums are the same in any order.
 public struct ExpectedConversions: Hashable, Sendable {
     public private(set) var millionths: Int64
     /// The variance of the number, in millionths.
@@ -14,7 +13,7 @@ public struct ExpectedConversions: Hashable, Sendable {
         self.varianceMillionths = varianceMillionths
     }
 
-    /// Creates one launch that a click led to with this probability; clamped to 0…1, 0 for NaN.
+    /// Creates the number for one launch with this probability of a click, clamped to 0…1; 0 for NaN.
     public init(probability: Double) {
         let probability = probability.isFinite ? min(max(probability, 0), 1) : 0
         self.init(
@@ -35,17 +34,15 @@ public struct ExpectedConversions: Hashable, Sendable {
         )
     }
 
-    public static func += (left: inout Self, right: Self) {
-        left = left + right
-    }
+    public static func += (left: inout Self, right: Self) { left = left + right }
 
     /// Returns a share from 0 to 1 in millionths, rounded.
     static func millionths(_ share: Double) -> Int64 { Int64(share * 1_000_000 + 0.5) }
 }
 
-/// What one check adds to the expected conversions.
+/// The amounts that one check adds to the expected conversions.
 public struct CheckExpectation: Equatable, Sendable {
-    /// A campaign with its part.
+    /// A campaign with its part of the conversion.
     public enum Part: Equatable, Sendable {
         /// The campaign of the click of a certain match.
         case named(CampaignKey, ExpectedConversions)
@@ -56,7 +53,7 @@ public struct CheckExpectation: Equatable, Sendable {
     public let total: ExpectedConversions
     public let parts: [Part]
 
-    /// Nil for a repeated answer, and for a check that no click can have led to.
+    /// Creates the amounts; nil for a repeated answer, and for a check that no click can have led to.
     public init?(_ report: CheckReport) {
         switch report.ending {
         case .replay: return nil

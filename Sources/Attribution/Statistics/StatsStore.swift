@@ -1,4 +1,4 @@
-/// What is counted.
+/// The events that are counted.
 public enum Metric: Hashable, Sendable {
     case clicks
     case duplicates
@@ -30,7 +30,7 @@ extension Metric {
         }
     }
 
-    /// The metric of a ``name``; nil for what is none.
+    /// Creates the metric of a ``name``; nil for any other text.
     public init?(name: String) {
         guard let metric = Self.byName[name] else { return nil }
         self = metric
@@ -39,7 +39,7 @@ extension Metric {
     private static let byName = Dictionary(uniqueKeysWithValues: allCases.map { ($0.name, $0) })
 }
 
-/// By what counts are kept apart.
+/// The dimensions of counts.
 ///
 /// The raw value is the word in the database.
 public enum Dimension: String, CaseIterable, Sendable {
@@ -48,9 +48,9 @@ public enum Dimension: String, CaseIterable, Sendable {
     case source
     case platform
     case osVersion = "os_version"
-    /// How launches were recognised; of matches alone.
+    /// How launches were recognised; only for matches.
     case method
-    /// The bin of ``TimeToInstallHistogram``; of matches alone.
+    /// The bin of ``TimeToInstallHistogram``; only for matches.
     case timeToInstall = "time_to_install"
     /// The bin of ``CalibrationTable``.
     case calibration
@@ -60,21 +60,21 @@ public enum Dimension: String, CaseIterable, Sendable {
     case click
 }
 
-/// Numbers by metric; a metric that is missing is zero.
+/// Numbers by metric; a missing metric is zero.
 public typealias Counts = [Metric: Int64]
 
-/// Which statistics are asked for.
+/// A query for statistics.
 public struct StatisticsQuery: Equatable, Sendable {
     public enum Interval: String, CaseIterable, Sendable { case hour, day }
 
-    /// Nil: all apps together.
+    /// Nil for all apps together.
     public var app: AppID?
-    /// Test clicks and checks instead of live ones.
+    /// Whether to return test clicks and checks instead of live ones.
     public var isTest: Bool
     public var campaign: CampaignKey?
-    /// First moment counted, rounded down to the interval; nil: since the beginning.
+    /// The start of the time span, rounded down to the interval; nil for no start.
     public var from: Timestamp?
-    /// First moment no longer counted, rounded up to the interval; nil: until now.
+    /// The end of the time span, exclusive, rounded up to the interval; nil for the current time.
     public var to: Timestamp?
     public var interval: Interval
 
@@ -95,12 +95,12 @@ public struct StatisticsQuery: Equatable, Sendable {
     }
 }
 
-/// What was counted, as far as the query asks.
+/// The counts that match a query.
 public struct StatisticsReport: Equatable, Sendable {
     public struct Group: Equatable, Sendable {
         public var name: String
         public var counts: Counts
-        /// Nil where it is not kept.
+        /// Nil if it is not stored for such groups.
         public var expected: ExpectedConversions?
         public init(name: String, counts: Counts, expected: ExpectedConversions? = nil) {
             self.name = name
@@ -118,32 +118,33 @@ public struct StatisticsReport: Equatable, Sendable {
     }
 
     public var totals: Counts = [:]
-    /// Names are the app ids' texts.
+    /// The counts by app; names are the texts of app ids.
     public var byApp: [Group] = []
-    /// The most clicked first, at most ``campaignLimit``; `other` holds campaigns that have no counters of their own.
+    /// The campaigns with the most clicks first, at most ``campaignLimit``; `other` contains those without
+    /// counters of their own.
     public var byCampaign: [Group] = []
     public var bySource: [Group] = []
     public var byPlatform: [Group] = []
     public var byOSVersion: [Group] = []
-    /// Matches alone, in the order in which the methods are tried; those without any left out.
+    /// The matches by method, in the order in which the methods are tried; omits methods without matches.
     public var byMethod: [Group] = []
     public var expected = ExpectedConversions.zero
-    /// Over whole days.
+    /// The calibration over whole days.
     public var calibration = CalibrationTable()
-    /// Checks that were counted and not recorded, because there were too many at once; since the beginning.
+    /// The number of all checks that were counted but not recorded, because there were too many at once.
     public var unrecordedChecks: Int64 = 0
-    /// Ascending; periods without any count are left out.
+    /// The periods in ascending order; omits periods without counts.
     public var series: [Period] = []
     public var timeToInstall = TimeToInstallHistogram()
-    /// How the match rates of groups are, and which have fallen.
+    /// The match rates of groups, and their alarms; empty for test traffic.
     ///
-    /// They are judged by their own past, whatever the query's campaign and time are. None for test traffic.
+    /// They are compared with their own past, and do not depend on the query's campaign and time.
     public var drift: [AppDrift] = []
-    /// How many people share fingerprints, as it was counted last; of the first ``collisionLimit`` apps.
+    /// The last counts of fingerprint sharing, of the first ``collisionLimit`` apps.
     ///
-    /// It is of all that is held, whatever the query's campaign and time are.
+    /// They cover all stored clicks, and do not depend on the query's campaign and time.
     public var collisions: [AppCollisions] = []
-    /// Clicks that could still be matched now, to the second.
+    /// The number of live clicks, to the second.
     public var liveClicks: Int64 = 0
     public var databaseBytes: Int64 = 0
     public var writeAheadLogBytes: Int64 = 0
@@ -155,19 +156,19 @@ public struct StatisticsReport: Equatable, Sendable {
 }
 
 public protocol StatsStore {
-    /// Everything that was noted before the call is in the answer.
+    /// Returns the statistics of a query, including everything recorded before the call.
     func statistics(_ query: StatisticsQuery, at now: Timestamp) async throws(StoreError) -> StatisticsReport
 
-    /// Counts anew how many people share the fingerprints of an app's clicks: takes the longer the more is stored.
+    /// Counts the fingerprint sharing of an app's clicks; the time grows with the number of stored clicks.
     ///
     /// - Parameters:
-    ///   - app: whose clicks and checks.
-    ///   - isTest: the test ones.
+    ///   - app: the app of the clicks and checks.
+    ///   - isTest: whether to count test clicks and checks.
     ///   - window: the app's window.
-    ///   - now: when the count began.
-    ///   - progress: told now and then how much is done, 0…1.
-    /// - Returns: nil where there is no such app.
-    /// - Throws: where the store cannot be read.
+    ///   - now: the start of the count.
+    ///   - progress: called from time to time with the finished share, 0…1.
+    /// - Returns: nil if there is no such app.
+    /// - Throws: if the store cannot be read.
     func countCollisions(
         of app: AppID,
         isTest: Bool,

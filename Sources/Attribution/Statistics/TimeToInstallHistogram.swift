@@ -6,7 +6,7 @@ public struct TimeToInstallHistogram: Equatable, Sendable {
     /// The number of delays in each bin that has any.
     public private(set) var counts: [Int: Int64] = [:]
 
-    /// 2 to the power of 0/8, 1/8, … 8/8: where the bins of a doubling start, and its end.
+    /// 2 to the power of 0/8, 1/8, … 8/8: the starts of the eight bins of a doubling, and its end.
     private static let steps = [
         1, 1.0905077326652577, 1.189207115002721, 1.2968395546510096, 1.4142135623730951, 1.5422108254079407,
         1.681792830507429, 1.8340080864093424, 2,
@@ -14,16 +14,14 @@ public struct TimeToInstallHistogram: Equatable, Sendable {
 
     public init() {}
 
-    public mutating func add(_ count: Int64, inBin bin: Int) {
-        counts[bin, default: 0] += count
-    }
+    public mutating func add(_ count: Int64, inBin bin: Int) { counts[bin, default: 0] += count }
 
-    /// Number of delays.
+    /// The number of delays.
     public var total: Int64 { counts.values.reduce(0, +) }
 
     /// Returns the bin of a delay.
     ///
-    /// A launch before its click, from a clock that was set back, took no time.
+    /// A launch before its click, after a clock was set back, counts as no delay.
     public static func bin(forMilliseconds milliseconds: Int64) -> Int {
         guard milliseconds >= 1000 else { return 0 }
         let seconds = Double(milliseconds) / 1000
@@ -40,8 +38,8 @@ public struct TimeToInstallHistogram: Equatable, Sendable {
         return start * steps[step]..<start * steps[step + 1]
     }
 
-    /// Returns the delay in milliseconds that the share `share` (0…1) of all delays does not exceed; nil
-    /// without any.
+    /// Returns the delay in milliseconds that a share (0…1) of all delays does not exceed; nil without
+    /// delays.
     ///
     /// Assumes that delays are spread evenly within their bin.
     public func quantile(_ share: Double) -> Double? {

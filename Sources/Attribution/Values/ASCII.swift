@@ -1,4 +1,4 @@
-/// What a byte means as an ASCII character.
+/// The properties of a byte as an ASCII character.
 extension UInt8 {
     package var isASCIILetter: Bool {
         let lowercased = self | 0x20
@@ -13,6 +13,11 @@ extension UInt8 {
         self >= UInt8(ascii: "A") && self <= UInt8(ascii: "Z") ? self | 0x20 : self
     }
 
+    /// Whether the byte is a letter, a digit, a hyphen or an underscore.
+    package var isASCIIWordByte: Bool {
+        isASCIIAlphanumeric || self == UInt8(ascii: "-") || self == UInt8(ascii: "_")
+    }
+
     /// Space and tab.
     var isBlank: Bool { self == UInt8(ascii: " ") || self == UInt8(ascii: "\t") }
 }
@@ -21,18 +26,14 @@ extension ArraySlice<UInt8> {
     /// The bytes without spaces and tabs at both ends.
     var trimmed: ArraySlice<UInt8> {
         guard let first = firstIndex(where: { !$0.isBlank }), let last = lastIndex(where: { !$0.isBlank })
-        else {
-            return []
-        }
+        else { return [] }
         return self[first...last]
     }
 }
 
 extension String {
     /// The text with ASCII capitals in lower case.
-    package var asciiLowercased: String {
-        String(decoding: utf8.map(\.asciiLowercased), as: UTF8.self)
-    }
+    package var asciiLowercased: String { String(decoding: utf8.map(\.asciiLowercased), as: UTF8.self) }
 
     /// The text without spaces, tabs and line breaks at both ends.
     package var trimmed: String {
@@ -45,7 +46,7 @@ extension String {
 }
 
 extension StringProtocol {
-    /// Returns where the text `part` first occurs, compared byte by byte.
+    /// Returns the first range of the text `part`, compared byte by byte.
     package func range(ofASCII part: String) -> Range<Index>? {
         let bytes = utf8
         guard let first = part.utf8.first else { return startIndex..<startIndex }
@@ -58,5 +59,103 @@ extension StringProtocol {
             start = bytes.index(after: candidate)
         }
         return nil
+    }
+}
+
+/// Reads hexadecimal digits, and writes them in lower case.
+package enum Hexadecimal {
+    private static let digits = Array("0123456789abcdef".utf8)
+
+    /// Returns the value of a digit of either case.
+    package static func value(of digit: UInt8) -> UInt64? {
+        switch digit {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): UInt64(digit - UInt8(ascii: "0"))
+        case UInt8(ascii: "a")...UInt8(ascii: "f"): UInt64(digit - UInt8(ascii: "a") + 10)
+        case UInt8(ascii: "A")...UInt8(ascii: "F"): UInt64(digit - UInt8(ascii: "A") + 10)
+        default: nil
+        }
+    }
+
+    /// Returns the number of eight digits of either case, the first one highest; nil if one is no digit.
+    ///
+    /// Reads all eight at once, because every check contains sixty-four.
+    static func value(ofEight digits: Span<UInt8>, at start: Int) -> UInt32? {
+        precondition(start >= 0 && start + 8 <= digits.count, "there are eight bytes from the start on")
+        // The precondition keeps the load within the bytes.
+        let word = unsafe digits.bytes.unsafeLoadUnaligned(fromByteOffset: start, as: UInt64.self).bigEndian
+        // The highest bit of each byte shows whether the byte has passed a bound. No byte carries into the
+        // next, because a word with a byte from 0x80 on is rejected.
+        let small = word | every(0x20)
+        let isDigit = (word &+ every(0x80 - 0x30)) & ~(word &+ every(0x80 - 0x3a))
+        let isLetter = (small &+ every(0x80 - 0x61)) & ~(small &+ every(0x80 - 0x67))
+        guard word & every(0x80) == 0, (isDigit | isLetter) & every(0x80) == every(0x80) else { return nil }
+        var values = (word & every(0x0f)) &+ ((isLetter & every(0x80)) &>> 7) &* 9
+        values = (values | values &>> 4) & 0x00ff_00ff_00ff_00ff
+        values = (values | values &>> 8) & 0x0000_ffff_0000_ffff
+        return UInt32(truncatingIfNeeded: values | values &>> 16)
+    }
+
+    /// Returns a word of eight times the same byte.
+    private static func every(_ byte: UInt8) -> UInt64 { UInt64(byte) &* 0x0101_0101_0101_0101 }
+
+    /// Appends the sixteen digits of `word`.
+    static func append(_ word: UInt64, to text: inout [UInt8]) {
+        for shift in stride(from: 60, through: 0, by: -4) {
+            text.append(digits[Int(word >> UInt64(shift) & 15)])
+        }
+    }
+}
+
+/// Base64 with the alphabet for URLs and file names, without padding (RFC 4648 §5).
+public enum Base64URL {
+    private static let digits = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
+
+    public static func text(of bytes: [UInt8]) -> String {
+        var text: [UInt8] = []
+        text.reserveCapacity((bytes.count * 4 + 2) / 3)
+        var buffer: UInt32 = 0
+        var bitCount: UInt32 = 0
+        for byte in bytes {
+            buffer = buffer << 8 | UInt32(byte)
+            bitCount += 8
+            while bitCount >= 6 {
+                bitCount -= 6
+                text.append(digits[Int(buffer >> bitCount & 63)])
+            }
+        }
+        if bitCount > 0 { text.append(digits[Int(buffer << (6 - bitCount) & 63)]) }
+        return String(decoding: text, as: UTF8.self)
+    }
+
+    /// Returns the bytes of a text from ``text(of:)``; nil for any other text.
+    ///
+    /// Rejects padding, other alphabets, and non-zero bits after the last byte, so that bytes have one text.
+    public static func bytes(of text: String) -> [UInt8]? {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(text.utf8.count * 3 / 4)
+        var buffer: UInt32 = 0
+        var bitCount: UInt32 = 0
+        for digit in text.utf8 {
+            guard let value = value(of: digit) else { return nil }
+            buffer = buffer << 6 | value
+            bitCount += 6
+            guard bitCount >= 8 else { continue }
+            bitCount -= 8
+            bytes.append(UInt8(truncatingIfNeeded: buffer >> bitCount))
+        }
+        // A digit that completes no byte is superfluous.
+        guard bitCount < 6, buffer & (1 << bitCount - 1) == 0 else { return nil }
+        return bytes
+    }
+
+    static func value(of digit: UInt8) -> UInt32? {
+        switch digit {
+        case UInt8(ascii: "A")...UInt8(ascii: "Z"): UInt32(digit - UInt8(ascii: "A"))
+        case UInt8(ascii: "a")...UInt8(ascii: "z"): UInt32(digit - UInt8(ascii: "a")) + 26
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): UInt32(digit - UInt8(ascii: "0")) + 52
+        case UInt8(ascii: "-"): 62
+        case UInt8(ascii: "_"): 63
+        default: nil
+        }
     }
 }

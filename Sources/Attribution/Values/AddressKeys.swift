@@ -1,14 +1,14 @@
 internal import Crypto
 
-/// The keys that hash addresses: another one each day.
+/// The keys that hash addresses, a new one each day.
 ///
-/// Each day's key is derived from the previous day's and does not reveal it. So servers that share a seed
-/// agree on every later key without communicating, and a server that keeps the secret of one day has all keys
-/// from that day on and none of those before: ``advanced(to:readyUntil:)`` destroys keys that way. A key
-/// covers one day, because a stolen address is worthless once the clicks of its day can no longer match, by
-/// default two days later; and a launch compares itself with clicks of hardly more than two days.
+/// Each day's key is derived from the previous day's and does not reveal it. Servers that share a seed
+/// therefore agree on every later key without communicating. A server that retains the secret of one day has
+/// the keys from that day on, but none of the earlier ones; ``advanced(to:readyUntil:)`` destroys keys in
+/// this way. A key covers one day: the clicks of a day can no longer match, by default, two days later, and
+/// its key can then be destroyed.
 public struct AddressKeys: Sendable {
-    /// The bytes from which the keys are derived from a day on, up to the next seed.
+    /// The bytes from which the keys of a day and later days are derived, up to the next seed.
     public struct Seed: Equatable, Sendable {
         public let day: Int64
         public let bytes: [UInt8]
@@ -21,9 +21,7 @@ public struct AddressKeys: Sendable {
         }
 
         /// The seed of the next day's keys.
-        fileprivate var next: Seed {
-            Seed(on: day + 1, HMACSHA256(key: bytes).code(for: [1]).bytes)
-        }
+        fileprivate var next: Seed { Seed(on: day + 1, HMACSHA256(key: bytes).code(for: [1]).bytes) }
 
         fileprivate var key: AddressKey? {
             ServerKey(bytes: HMACSHA256(key: bytes).code(for: [2]).bytes).map {
@@ -40,29 +38,29 @@ public struct AddressKeys: Sendable {
     /// The time that a key covers, in milliseconds.
     public static let period: Int64 = 86_400_000
 
-    /// In ascending order; the first decides which day's key is the oldest.
+    /// The seeds in ascending order; the first one has the day of the oldest key.
     public let seeds: [Seed]
     private let precomputed: [AddressKey]
-    /// Whether everything before the first day was hashed under its key, as in tests that set a clock back.
+    /// Whether all earlier days were hashed under the first day's key, as in tests that set a clock back.
     ///
     /// If not, earlier keys existed and were destroyed.
     public var coversEarlierDays = false
 
-    /// The number of days that a clock may plausibly be ahead.
+    /// The largest number of days that a clock may be ahead.
     private static let maximumDays: Int64 = 40_000
-    /// The number of earlier days whose clicks are searched by the address of a launch; older clicks are
-    /// compared if the fingerprint leads to them.
+    /// The number of earlier days whose clicks are searched by the address of a launch; older clicks are only
+    /// compared if the fingerprint finds them.
     static let searchedDays = 3
 
-    /// Returns nil without a seed, or if they are not in order.
+    /// Creates the keys of `seeds`; nil if there are none, or they are not in order.
     ///
     /// - Parameters:
-    ///   - seeds: what the keys are derived from.
-    ///   - time: keys up to the day after this one are derived at once, later ones each time they are needed.
+    ///   - seeds: the seeds that the keys are derived from.
+    ///   - time: the time whose day and the next are the last with precomputed keys; later keys are derived
+    ///     each time they are needed.
     public init?(_ seeds: [Seed], readyUntil time: Timestamp) {
-        guard let first = seeds.first, zip(seeds, seeds.dropFirst()).allSatisfy({ $0.day < $1.day }) else {
-            return nil
-        }
+        guard let first = seeds.first, zip(seeds, seeds.dropFirst()).allSatisfy({ $0.day < $1.day })
+        else { return nil }
         self.seeds = seeds
         let last = min(max(Self.day(of: time) + 1, first.day), first.day + Self.maximumDays)
         var precomputed: [AddressKey] = []
@@ -95,8 +93,8 @@ public struct AddressKeys: Sendable {
         return seed(on: firstDay + index).key ?? precomputed[precomputed.count - 1]
     }
 
-    /// Returns the key of the day before, in the first minutes of a day: the same visitor's last click, or
-    /// the first copy of a repeated post, may have been recorded under it.
+    /// Returns the previous day's key in the first minutes of a day, because the visitor's last click, or the
+    /// first copy of a repeated post, may have been recorded under it; else nil.
     public func previousDayKey(at time: Timestamp) -> AddressKey? {
         let key = key(at: time)
         let age = time.milliseconds(since: Timestamp(milliseconds: key.day * Self.period))
@@ -107,14 +105,14 @@ public struct AddressKeys: Sendable {
     /// The time within which a visitor's clicks with one link count as one visit, in milliseconds.
     public static let visitMilliseconds: Int64 = 600_000
 
-    /// Returns the address of a launch, as clicks of its own and other days may have it.
+    /// Returns the address of a launch with its hashes on the launch's own and other days.
     public func address(_ address: NetworkAddress, at time: Timestamp) -> LaunchAddress? {
         let current = key(at: time)
         guard let hashes = current.addressHashes(of: address) else { return nil }
         let searched = min(Int64(Self.searchedDays), current.day - firstDay)
         let since = Timestamp(milliseconds: (current.day - searched) * Self.period)
-        // By a clock that was set back it is a day before the first one, and everything before that has the
-        // first key too.
+        // After a clock was set back, the day may be before the first one; its clicks then have the first
+        // key.
         let isSinceEver = time < since || (coversEarlierDays && current.day - searched == firstDay)
         return LaunchAddress(hashes, searchedDays: Int(searched), since: isSinceEver ? nil : since) {
             daysLater in
@@ -123,14 +121,15 @@ public struct AddressKeys: Sendable {
         }
     }
 
-    /// Returns the keys without those of the days before one.
+    /// Returns the keys from a day on, without those of earlier days.
     public func advanced(to day: Int64, readyUntil time: Timestamp) -> AddressKeys {
         guard day > firstDay else { return self }
         let first = seed(on: min(day, firstDay + Self.maximumDays))
         return AddressKeys([first] + seeds.filter { $0.day > first.day }, readyUntil: time) ?? self
     }
 
-    /// Returns the same keys up to a day, and others from then on, which a thief of these does not have.
+    /// Returns the same keys up to the day of a new seed, and the new seed's keys from that day on, which a
+    /// thief of the old seeds does not have.
     public func renewed(from seed: Seed, readyUntil time: Timestamp) -> AddressKeys {
         derived(of: seeds.filter { $0.day < seed.day } + [seed], readyUntil: time)
     }
@@ -142,9 +141,7 @@ public struct AddressKeys: Sendable {
     }
 
     /// Returns the same keys, derived up to a later day.
-    public func prepared(until time: Timestamp) -> AddressKeys {
-        derived(of: seeds, readyUntil: time)
-    }
+    public func prepared(until time: Timestamp) -> AddressKeys { derived(of: seeds, readyUntil: time) }
 
     /// Returns keys with the same first day.
     private func derived(of seeds: [Seed], readyUntil time: Timestamp) -> AddressKeys {
@@ -160,15 +157,11 @@ public struct AddressKeys: Sendable {
     }
 }
 
-extension AddressKeys: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    public var description: String { "AddressKeys(hidden)" }
-    public var debugDescription: String { description }
-    public var customMirror: Mirror { Mirror(self, children: EmptyCollection()) }
-}
+extension AddressKeys: HiddenValue {}
 
-/// The secret of one day: it hashes addresses, and whatever is derived from one.
+/// The secret of one day, which hashes addresses and values derived from them.
 ///
-/// Once it is destroyed, a stored hash no longer reveals its address, however few addresses there are.
+/// Once it is destroyed, a stored hash no longer reveals its address, although addresses could be enumerated.
 public struct AddressKey: Sendable {
     /// The number of days since 1970, in UTC.
     public let day: Int64
@@ -179,7 +172,7 @@ public struct AddressKey: Sendable {
         self.key = key
     }
 
-    /// Returns what is stored instead of an address; nil for an address that distinguishes no visitors.
+    /// Returns the hashes stored instead of an address; nil for an address that distinguishes no visitors.
     public func addressHashes(of address: NetworkAddress) -> AddressHashes? {
         key.addressHashes(of: address).map {
             AddressHashes(exact: $0.exact, near: $0.near, keyedOn: day)

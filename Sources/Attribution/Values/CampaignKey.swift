@@ -11,7 +11,7 @@ public struct CampaignKey: Hashable, Sendable {
     }
 }
 
-/// The journey id (`jid`) that ties a click to what the person did before and after: 1 to 255 characters.
+/// The journey id (`jid`) that connects a click with other events of the person: 1 to 255 characters.
 public struct JourneyID: Hashable, Sendable {
     public let text: String
 
@@ -24,9 +24,7 @@ public struct JourneyID: Hashable, Sendable {
     }
 
     /// Creates an id for a click that has none: `j_` and 128 random bits in base64url.
-    public init(random: RandomSource) {
-        text = "j_" + Base64URL.text(of: random.exactly(16))
-    }
+    public init(random: RandomSource) { text = "j_" + Base64URL.text(of: random.exactly(16)) }
 }
 
 /// A client's name for its own installation: 1 to 64 of `[A-Za-z0-9_-]`.
@@ -35,17 +33,8 @@ public struct InstallID: Hashable, Sendable {
 
     /// Returns nil for another length or other characters.
     public init?(_ text: String) {
-        guard (1...64).contains(text.utf8.count), text.utf8.allSatisfy(Self.isAllowed) else { return nil }
+        guard (1...64).contains(text.utf8.count), text.utf8.allSatisfy(\.isASCIIWordByte) else { return nil }
         self.text = text
-    }
-
-    private static func isAllowed(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),
-            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"), UInt8(ascii: "-"):
-            true
-        default: false
-        }
     }
 }
 
@@ -55,7 +44,7 @@ public struct InstallID: Hashable, Sendable {
 public enum Platform: String, CaseIterable, Sendable {
     case ios
     case android
-    /// Known, and neither of the two: for example a desktop browser.
+    /// A known platform other than these, such as a desktop.
     case other
     case unknown
 }
@@ -64,7 +53,7 @@ public enum JourneySubject: IdentifiedSubject { public static let prefix = "j" }
 
 extension JourneyID {
     /// Creates an id for a click that has none: `j_` and a time-ordered identifier.
-    public init(at moment: Timestamp, random: RandomSource) {
-        text = Identifier<JourneySubject>(at: moment, random: random).text
+    public init(at time: Timestamp, random: RandomSource) {
+        text = Identifier<JourneySubject>(at: time, random: random).text
     }
 }

@@ -1,4 +1,4 @@
-/// What an ``Identifier`` names, and the prefix of its text form.
+/// The kind of thing that an ``Identifier`` names, with the prefix of its text form.
 public protocol IdentifiedSubject: Sendable {
     /// Lower-case letters without the underscore, as in `clk`.
     static var prefix: String { get }
@@ -34,32 +34,29 @@ public struct Identifier<Subject: IdentifiedSubject>: Hashable, Comparable, Send
     }
 }
 
-/// Creating identifiers, and their text form.
+/// Creates identifiers, and reads and writes their text form.
 extension Identifier {
     /// The number of digits of the text form, after the prefix and `_`.
     static var digitCount: Int { 26 }
 
     /// Creates a new identifier of this time.
     ///
-    /// Identifiers of one millisecond differ by 80 random bits. A time before 1970, or beyond what 48 bits
-    /// hold (the year 10889), counts as the nearest that fits.
-    public init(at moment: Timestamp, random: RandomSource) {
+    /// Identifiers of one millisecond differ in 80 random bits. A time before 1970, or after the largest
+    /// number of 48 bits (the year 10889), is clamped.
+    public init(at time: Timestamp, random: RandomSource) {
         let bytes = random.exactly(10)
         let sequence = UInt16(bytes[0]) << 8 | UInt16(bytes[1])
-        self.init(at: moment, sequence: sequence, unique: bytes[2...])
+        self.init(at: time, sequence: sequence, unique: bytes[2...])
     }
 
     /// Creates a new identifier of this time, whose `sequence` orders those of one millisecond.
-    public init(at moment: Timestamp, sequence: UInt16, random: RandomSource) {
-        self.init(at: moment, sequence: sequence, unique: random.exactly(8)[...])
+    public init(at time: Timestamp, sequence: UInt16, random: RandomSource) {
+        self.init(at: time, sequence: sequence, unique: random.exactly(8)[...])
     }
 
-    private init(at moment: Timestamp, sequence: UInt16, unique: ArraySlice<UInt8>) {
-        let milliseconds = UInt64(min(max(moment.milliseconds, 0), 1 << 48 - 1))
-        self.init(
-            high: milliseconds << 16 | UInt64(sequence),
-            low: unique.reduce(0) { $0 << 8 | UInt64($1) }
-        )
+    private init(at time: Timestamp, sequence: UInt16, unique: ArraySlice<UInt8>) {
+        let milliseconds = UInt64(min(max(time.milliseconds, 0), 1 << 48 - 1))
+        self.init(high: milliseconds << 16 | UInt64(sequence), low: unique.reduce(0) { $0 << 8 | UInt64($1) })
     }
 
     /// The subject's prefix, `_`, and 26 digits of lower-case Crockford base32.
@@ -67,14 +64,14 @@ extension Identifier {
         var bytes = Array(Subject.prefix.utf8)
         bytes.reserveCapacity(bytes.count + 1 + Self.digitCount)
         bytes.append(UInt8(ascii: "_"))
-        // 26 digits hold 130 bits: the first one only 3.
+        // 26 digits have 130 bits; the first one contains only 3.
         for shift in stride(from: 125, through: 0, by: -5) {
             bytes.append(CrockfordBase32.digits[bits(at: shift)])
         }
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// Reads a text form exactly as ``text`` writes it; nil for any other text, including capitals.
+    /// Reads exactly the texts that ``text`` returns; nil for any other text, including capitals.
     public init?(_ text: String) {
         let bytes = Array(text.utf8)
         let prefix = Array(Subject.prefix.utf8) + [UInt8(ascii: "_")]
@@ -89,7 +86,7 @@ extension Identifier {
         self.init(high: high, low: low)
     }
 
-    /// Returns five bits, counted from the right.
+    /// Returns the five bits at a position from the right.
     private func bits(at shift: Int) -> Int {
         let bits =
             switch shift {
@@ -106,7 +103,19 @@ extension Identifier {
 enum CrockfordBase32 {
     static let digits = Array("0123456789abcdefghjkmnpqrstvwxyz".utf8)
 
-    static func value(of digit: UInt8) -> UInt64? {
-        digits.firstIndex(of: digit).map(UInt64.init)
+    static func value(of digit: UInt8) -> UInt64? { digits.firstIndex(of: digit).map(UInt64.init) }
+}
+
+/// The source of unpredictable bytes, a parameter so that tests can fix them.
+public struct RandomSource: Sendable {
+    /// Returns the given number of bytes.
+    public let bytes: @Sendable (_ count: Int) -> [UInt8]
+
+    public init(bytes: @escaping @Sendable (_ count: Int) -> [UInt8]) { self.bytes = bytes }
+
+    func exactly(_ count: Int) -> [UInt8] {
+        let bytes = bytes(count)
+        precondition(bytes.count == count, "a random source returns the requested number of bytes")
+        return bytes
     }
 }

@@ -1,14 +1,12 @@
 internal import Crypto
 
-/// The server keys of a service: the one that hashes everything new, and those that may have hashed what is
-/// stored.
+/// The server keys of a service: the current one, and the others that stored hashes may have.
 public struct ServerKeys: Sendable {
     /// The key that hashes new clicks and signs new tokens.
     public let current: ServerKey
     /// The other keys that clicks and tokens may have, upcoming ones before former ones.
     public let others: [ServerKey]
-    /// The key that has been known for longest: a hash under it stays the same when another key takes the
-    /// current one's place.
+    /// The key in use for longest: a hash under it remains the same when the current key is replaced.
     public let oldest: ServerKey
 
     /// - Parameters:
@@ -25,46 +23,38 @@ public struct ServerKeys: Sendable {
     public var all: [ServerKey] { [current] + others }
 }
 
-/// What a store says of the server keys that it is opened with.
+/// Whether a store recognises the server keys that it is opened with.
 public enum ServerKeyRecognition: Equatable, Sendable {
-    /// They are the store's keys, except for a number of keys under which clicks may still be stored.
+    /// The keys are the store's; `missing` counts keys that stored clicks may still need but that are absent.
     case own(missing: Int)
     /// The store's rows were hashed under another key.
     case foreign
 }
 
-/// Which keys a store still needs.
+/// The keys that a store still needs.
 public struct RequiredKeys: Equatable, Sendable {
     /// The oldest record that a key could still find; nil for an empty store.
     public var oldestRecord: Timestamp?
     /// When each former server key was replaced, by the first word of its ``ServerKey/checkValue``.
-    public var replaced: [UInt64: Timestamp]
+    public var replaced: [UInt64: Timestamp] = [:]
     /// The first day, by ``AddressKeys/day(of:)``, whose clicks can still match; nil if there is none.
     public var firstAddressDay: Int64?
 
-    public init(
-        oldestRecord: Timestamp? = nil,
-        replaced: [UInt64: Timestamp] = [:],
-        firstAddressDay: Int64? = nil
-    ) {
-        self.oldestRecord = oldestRecord
-        self.replaced = replaced
-        self.firstAddressDay = firstAddressDay
-    }
+    public init(oldestRecord: Timestamp? = nil) { self.oldestRecord = oldestRecord }
 
-    /// How long a process that has not noticed the change may still use a replaced key, in milliseconds.
+    /// The milliseconds for which a process that has not noticed the change may still use a replaced key.
     static let margin: Int64 = 3_600_000
 
     /// Returns whether the store may still contain something hashed under a key that was replaced at a time.
-    public func needsKey(replacedAt moment: Timestamp, at now: Timestamp) -> Bool {
-        let end = moment.advanced(byMilliseconds: Self.margin)
+    public func needsKey(replacedAt time: Timestamp, at now: Timestamp) -> Bool {
+        let end = time.advanced(byMilliseconds: Self.margin)
         return now <= end || (oldestRecord.map { $0 <= end } ?? false)
     }
 }
 
-/// The server's secret: it hashes everything that could be guessed by trying.
+/// The server's secret, which hashes all values that could be guessed by enumeration.
 ///
-/// Without it a restored database matches nothing, so a backup includes it. It never appears in text.
+/// A restored database matches nothing without its key, so backups include it. It never appears in text.
 public struct ServerKey: Sendable {
     public static let byteCount = 32
 
@@ -76,16 +66,16 @@ public struct ServerKey: Sendable {
         code = HMACSHA256(key: bytes)
     }
 
-    /// Returns what is stored instead of a fingerprint.
+    /// Returns the hash that is stored instead of a fingerprint.
     public func keyed(_ fingerprint: Fingerprint) -> KeyedHash {
         var message = KeyedMessage(.fingerprint)
         message.append(fingerprint)
         return hash(of: message)
     }
 
-    /// Hashes who clicked on what: repeated posts of one visit share the hash.
+    /// Hashes the visitor and the link of a click: repeated posts of one visit share the hash.
     ///
-    /// What was clicked on is the deep link's URL, or the slug of one of the server's links.
+    /// `destinationOrLink` is the deep link's URL, or the slug of one of the server's links.
     public func visit(
         app: AppID,
         isTest: Bool,
@@ -104,9 +94,10 @@ public struct ServerKey: Sendable {
         return hash(of: message)
     }
 
-    /// Hashes what a post says of its visit: posts that agree in all of it within ten seconds are one click.
+    /// Hashes a visit with its campaign key and journey: equal posts within ten seconds are one click.
     ///
-    /// The journey is the one that the post brought, nil for one that the server made: posts with and without are two.
+    /// `journeyID` is the journey in the post, nil for one that the server created; posts with and without it
+    /// are different.
     public func post(of visit: KeyedHash, campaignKey: CampaignKey?, journeyID: JourneyID?) -> KeyedHash {
         var message = KeyedMessage(.post)
         message.append(visit.index)
@@ -119,9 +110,9 @@ public struct ServerKey: Sendable {
     }
 
     /// Hashes the caller of a check: a caller without an install id may get a lost answer again if all of
-    /// this is the same.
+    /// these values are the same.
     ///
-    /// The evidence is what a launch without a fingerprint brings instead: the texts of its tokens and ids.
+    /// `evidence` replaces a missing fingerprint: the texts of the launch's tokens and ids.
     public func caller(
         key: KeyID,
         isTest: Bool,
@@ -157,7 +148,7 @@ public struct ServerKey: Sendable {
         return hash(of: message)
     }
 
-    /// Returns what is stored instead of an advertising id, with the click that an ad network put it on.
+    /// Returns the hash that is stored instead of an advertising id.
     public func advertisingID(app: AppID, isTest: Bool, id: AdvertisingID) -> KeyedHash {
         var message = KeyedMessage(.advertisingID)
         message.append(app)
@@ -168,8 +159,7 @@ public struct ServerKey: Sendable {
         return hash(of: message)
     }
 
-    /// Returns what is stored instead of an address, cut to one of the levels on which addresses are
-    /// compared.
+    /// Returns the hash that is stored instead of an address, which the caller has cut to the level's bits.
     func addressHash(of address: NetworkAddress, bits level: UInt64) -> UInt64 {
         var message = KeyedMessage(.address)
         message.append(level)
@@ -177,8 +167,8 @@ public struct ServerKey: Sendable {
         return hash(of: message).index
     }
 
-    /// Returns the word that identifies one visitor's clicks: a hash of exact address and agent; of the agent
-    /// alone if the address distinguishes no visitors.
+    /// Returns the word that identifies one visitor's clicks: a hash of exact address and agent, or of the
+    /// agent alone if the address distinguishes no visitors.
     public func visitor(_ address: AddressHashes?, userAgent: String) -> UInt64 {
         var message = KeyedMessage(.visitor)
         message.append(address?.exact ?? 0)
@@ -186,11 +176,9 @@ public struct ServerKey: Sendable {
         return hash(of: message).index
     }
 
-    /// Returns the number that chooses a variant of a link for a visitor: the same one each time, and another
-    /// one for another link.
+    /// Returns the number that chooses a link's variant for a visitor, always the same for visitor and link.
     ///
-    /// Of the address, only the network counts within which one person moves: IPv6 addresses change within
-    /// their /64.
+    /// Only the network part of the address counts, because IPv6 addresses change within their /64.
     public func variantChoice(of link: LinkID, address: NetworkAddress, userAgent: String) -> UInt64 {
         var message = KeyedMessage(.variant)
         message.append(link)
@@ -200,19 +188,17 @@ public struct ServerKey: Sendable {
     }
 
     /// Returns the signature of a click token, whose first bytes are part of the token.
-    func signature(of claim: ClickToken.Claim, for app: AppID) -> [UInt8] {
+    func signature(of payload: ClickToken.Payload, for app: AppID) -> [UInt8] {
         var message = KeyedMessage(.clickToken)
-        message.append(UInt64(ClickToken.Claim.version))
+        message.append(UInt64(ClickToken.Payload.version))
         message.append(app)
-        message.append(claim.click)
-        message.append(UInt64(claim.expirySeconds))
+        message.append(payload.click)
+        message.append(UInt64(payload.expirySeconds))
         return Array(code.code(for: message.bytes).bytes.prefix(ClickToken.signatureByteCount))
     }
 
-    /// A hash by which a database recognises its key; it does not reveal the key.
-    public var checkValue: KeyedHash {
-        hash(of: KeyedMessage(.keyCheck))
-    }
+    /// A hash by which a database recognises the key without knowing it.
+    public var checkValue: KeyedHash { hash(of: KeyedMessage(.keyCheck)) }
 
     private func hash(of message: KeyedMessage) -> KeyedHash {
         let words = code.code(for: message.bytes).words
@@ -220,8 +206,91 @@ public struct ServerKey: Sendable {
     }
 }
 
-extension ServerKey: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    public var description: String { "ServerKey(hidden)" }
+/// A secret, which logs and debuggers show only by the name of its type.
+public protocol HiddenValue: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {}
+
+extension HiddenValue {
+    public var description: String { "\(Self.self)(hidden)" }
     public var debugDescription: String { description }
     public var customMirror: Mirror { Mirror(self, children: EmptyCollection()) }
+}
+
+extension ServerKey: HiddenValue {}
+
+/// The first 16 bytes of an HMAC-SHA256 under the server key, stored instead of an identifying value.
+///
+/// All fingerprints and addresses can be enumerated, so that a plain hash would hide nothing. Stores index
+/// ``index`` and compare ``rest`` in the row.
+public struct KeyedHash: Hashable, Sendable {
+    public let index: UInt64
+    public let rest: UInt64
+
+    public init(index: UInt64, rest: UInt64) {
+        self.index = index
+        self.rest = rest
+    }
+}
+
+/// The bytes from which a keyed hash is computed.
+///
+/// The first byte is the purpose, every text follows its length, and everything else has a fixed length, so
+/// that different values or purposes never have the same bytes.
+struct KeyedMessage {
+    /// The raw values are part of what is stored: never change or reuse one.
+    enum Purpose: UInt8 {
+        case fingerprint = 1
+        case visit = 2
+        case caller = 3
+        case install = 4
+        case idempotency = 5
+        case keyCheck = 6
+        case clickToken = 7
+        case advertisingID = 8
+        case address = 9
+        case visitor = 10
+        // 11 was for signals, which are hashed without a key.
+        case variant = 12
+        case post = 13
+    }
+
+    private(set) var bytes: [UInt8] = []
+
+    init(_ purpose: Purpose) {
+        bytes.reserveCapacity(256)
+        bytes.append(purpose.rawValue)
+    }
+
+    mutating func append(_ flag: Bool) { bytes.append(flag ? 1 : 0) }
+
+    mutating func append(_ word: UInt64) {
+        // The bytes are copied within the call, while the word is borrowed.
+        unsafe withUnsafeBytes(of: word.bigEndian) { unsafe bytes.append(contentsOf: $0) }
+    }
+
+    mutating func append(_ text: String) {
+        append(UInt64(text.utf8.count))
+        bytes.append(contentsOf: text.utf8)
+    }
+
+    mutating func append<Subject>(_ identifier: Identifier<Subject>) {
+        append(identifier.high)
+        append(identifier.low)
+    }
+
+    mutating func append(_ fingerprint: Fingerprint) {
+        append(fingerprint.words.0)
+        append(fingerprint.words.1)
+        append(fingerprint.words.2)
+        append(fingerprint.words.3)
+    }
+
+    mutating func append(_ fingerprint: Fingerprint?) {
+        append(fingerprint != nil)
+        if let fingerprint { append(fingerprint) }
+    }
+
+    mutating func append(_ address: NetworkAddress) {
+        append(address.high)
+        append(address.low)
+    }
 }

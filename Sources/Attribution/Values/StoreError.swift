@@ -1,14 +1,14 @@
-/// Why a store failed to do what it was asked.
+/// The reason why an operation of a store failed.
 ///
-/// Nothing was recorded or consumed if one is thrown, unless the cause is `timedOut`: then the store undoes
-/// what happens later, or offers it again.
+/// Nothing was recorded or consumed, except perhaps after `timedOut`: then the store undoes a late claim, or
+/// returns it to the same caller again.
 public struct StoreError: Error, Equatable, Sendable {
     public enum Code: String, Sendable {
         /// The queue is full; the request was rejected at once.
         case overloaded
-        /// No result within the time limit; the queued request was withdrawn.
+        /// There was no result within the time limit; the queued request was withdrawn.
         case timedOut = "timed_out"
-        /// The disk, or the space that the database may use, is full.
+        /// The disk is full, or the database has reached its size limit.
         case full
         case readOnly = "read_only"
         /// Reading, writing or syncing failed.
@@ -18,7 +18,7 @@ public struct StoreError: Error, Equatable, Sendable {
         case corrupted
         /// A newer program created the database, or its migrations were changed.
         case incompatible
-        /// A version created the database whose databases this program does not upgrade.
+        /// The database was created by a version whose databases this program does not upgrade.
         case unsupported
         case stopping
         /// The system refused to create a thread.
@@ -26,14 +26,14 @@ public struct StoreError: Error, Equatable, Sendable {
         /// The request contradicts what is stored, such as a second app of one name.
         case conflict
         case notFound = "not_found"
-        /// A statement failed that should have worked: a defect.
+        /// A statement failed that should have succeeded, because of a defect.
         case defect
     }
 
     public let code: Code
     /// What happened and what to do, for the operator's log.
     ///
-    /// Contains no values of requests.
+    /// It contains no values of requests.
     public let explanation: String
 
     public init(_ code: Code, _ explanation: String) {

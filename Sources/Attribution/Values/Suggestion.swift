@@ -1,21 +1,20 @@
-/// Finds the known word that a mistyped one probably stands for.
+/// Finds the known word that a mistyped one probably means.
 package enum Suggestion {
-    /// Returns the known word nearest to a mistyped one; nil when none is near.
+    /// Returns the known word that is nearest to a mistyped one; nil if none is near.
     package static func nearest(to word: String, among known: [String]) -> String? {
         let lowered = word.lowercased()
         let tolerance = max(1, min(3, lowered.count / 3 + 1))
         let ranked = known.map { (word: $0, distance: distance(from: lowered, to: $0)) }
         let prefixed = known.filter { lowered.count >= 3 && $0.hasPrefix(lowered) }
         if prefixed.count == 1 { return prefixed.first }
-        guard let best = ranked.min(by: { $0.distance < $1.distance }), best.distance <= tolerance else {
-            return nil
-        }
+        guard let best = ranked.min(by: { $0.distance < $1.distance }), best.distance <= tolerance
+        else { return nil }
         return best.word
     }
 
     /// Counts the insertions, deletions, replacements and swaps of neighbours that turn one word into the other.
     ///
-    /// The optimal string alignment distance: only three rows of its table are kept.
+    /// This is the optimal string alignment distance; only three rows of its table are in memory.
     package static func distance(from first: String, to second: String) -> Int {
         let left = Array(first.utf8)
         let right = Array(second.utf8)

@@ -2,9 +2,7 @@
 public struct Timestamp: Hashable, Comparable, Sendable {
     public let milliseconds: Int64
 
-    public init(milliseconds: Int64) {
-        self.milliseconds = milliseconds
-    }
+    public init(milliseconds: Int64) { self.milliseconds = milliseconds }
 
     public static func < (left: Timestamp, right: Timestamp) -> Bool {
         left.milliseconds < right.milliseconds
@@ -25,20 +23,16 @@ public struct Timestamp: Hashable, Comparable, Sendable {
     }
 }
 
-/// The domain's source of the time: a parameter, so that a test can fix it.
+/// The source of the current time, a parameter so that tests can fix it.
 public struct WallClock: Sendable {
     public let now: @Sendable () -> Timestamp
 
-    public init(now: @escaping @Sendable () -> Timestamp) {
-        self.now = now
-    }
+    public init(now: @escaping @Sendable () -> Timestamp) { self.now = now }
 
-    public static func fixed(_ moment: Timestamp) -> WallClock {
-        WallClock { moment }
-    }
+    public static func fixed(_ time: Timestamp) -> WallClock { WallClock { time } }
 }
 
-/// The text form of a time: ISO 8601 as RFC 3339 restricts it.
+/// The text form of a time: ISO 8601 in the subset of RFC 3339.
 extension Timestamp {
     /// 0001-01-01T00:00:00.000Z, the first time that ``iso8601`` can write.
     public static let earliestWritten = Timestamp(milliseconds: -62_135_596_800_000)
@@ -47,13 +41,12 @@ extension Timestamp {
 
     /// This time as `2026-07-22T10:30:00.000Z`, always with three digits and `Z`.
     ///
-    /// Clients compare such texts and do not parse them. A time outside the years 1 to 9999 is written as the
-    /// nearest end.
+    /// Clients compare such texts and do not parse them. A time outside the years 1 to 9999 is clamped.
     public var iso8601: String {
-        let moment = min(max(self, .earliestWritten), .latestWritten)
-        let days = CivilDate.floorDivide(moment.milliseconds, by: Self.millisecondsPerDay)
+        let time = min(max(self, .earliestWritten), .latestWritten)
+        let days = CivilDate.floorDivide(time.milliseconds, by: Self.millisecondsPerDay)
         let date = CivilDate(daysSinceEpoch: days)
-        let ofDay = moment.milliseconds - days * Self.millisecondsPerDay
+        let ofDay = time.milliseconds - days * Self.millisecondsPerDay
         var digits: [UInt8] = []
         digits.reserveCapacity(24)
         func write(_ value: Int64, width: Int, then separator: Unicode.Scalar) {
@@ -77,8 +70,8 @@ extension Timestamp {
 
     /// Reads RFC 3339 (`2026-07-22T10:30:00Z`, `…00.25+03:00`); nil for any other text.
     ///
-    /// A fraction may have any number of digits and is cut to milliseconds. Years 1 to 9999. A leap second
-    /// (`:60`) is rejected: Unix time cannot represent it.
+    /// A fraction may have any number of digits and is cut to milliseconds. Years are 1 to 9999. A leap
+    /// second (`:60`) is rejected, because Unix time cannot represent it.
     public init?(iso8601 text: String) {
         var reader = ISO8601Reader(text)
         guard let year = reader.digits(4), year >= 1, reader.skip("-"),
@@ -101,9 +94,7 @@ extension Timestamp {
 private struct ISO8601Reader {
     private var rest: Substring.UTF8View
 
-    init(_ text: String) {
-        rest = text[...].utf8
-    }
+    init(_ text: String) { rest = text[...].utf8 }
 
     var isAtEnd: Bool { rest.isEmpty }
 
@@ -147,9 +138,8 @@ private struct ISO8601Reader {
     }
 
     private mutating func digit() -> Int64? {
-        guard let byte = rest.first, (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) else {
-            return nil
-        }
+        guard let byte = rest.first, (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
+        else { return nil }
         rest.removeFirst()
         return Int64(byte - UInt8(ascii: "0"))
     }
@@ -172,9 +162,8 @@ public struct CivilDate: Hashable, Sendable {
 
     /// Returns nil if the calendar has no such day.
     public init?(year: Int64, month: Int64, day: Int64) {
-        guard (1...12).contains(month), (1...Self.length(ofMonth: month, in: year)).contains(day) else {
-            return nil
-        }
+        guard (1...12).contains(month), (1...Self.length(ofMonth: month, in: year)).contains(day)
+        else { return nil }
         self.year = year
         self.month = month
         self.day = day
@@ -238,7 +227,7 @@ extension Timestamp {
 
 /// A span of time, for people.
 public enum ElapsedTime {
-    /// Returns a text as `45 s`, `17 min`, `5 h` or `3 d`, rounded down; at least 0 s.
+    /// Returns a text such as `45 s`, `17 min`, `5 h` or `3 d`, rounded down; at least 0 s.
     public static func text(milliseconds: Int64) -> String {
         let seconds = max(0, milliseconds) / 1000
         if seconds < 120 { return "\(seconds) s" }

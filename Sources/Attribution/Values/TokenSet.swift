@@ -3,10 +3,10 @@ struct TokenSet: Sendable {
     private let tokens: [[UInt8]]
     /// Positions in `tokens` by first byte.
     private let byFirstByte: [[Int]]
-    /// A bit for each pair of bytes with which a token starts: at most positions of a text, this test is all.
+    /// A bit for each pair of bytes that starts a token; most positions of a text need only this test.
     private let pairs: [UInt64]
 
-    /// Words of two bytes or more; their order counts in ``firstMatch(in:)``.
+    /// Creates the set of words of two bytes or more; their order counts in ``firstMatch(in:)``.
     init(_ words: [String]) {
         tokens = words.map { Array($0.utf8) }
         var byFirstByte = [[Int]](repeating: [], count: 256)
@@ -36,7 +36,5 @@ struct TokenSet: Sendable {
         return best
     }
 
-    private static func pair(_ first: UInt8, _ second: UInt8) -> Int {
-        Int(first) << 8 | Int(second)
-    }
+    private static func pair(_ first: UInt8, _ second: UInt8) -> Int { Int(first) << 8 | Int(second) }
 }

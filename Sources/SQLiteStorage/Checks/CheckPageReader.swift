@@ -4,8 +4,10 @@ internal import Storage
 
 /// Walks back through the records of checks.
 struct CheckPageReader {
-    let connection: SQLiteConnection
+    let reader: SQLiteReader
     let apps: CheckedApps
+
+    private var connection: SQLiteConnection { reader.connection }
 
     /// Records that one call looks at.
     static let scanned = 20_000

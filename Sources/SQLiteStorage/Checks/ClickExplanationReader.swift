@@ -4,8 +4,10 @@ internal import Storage
 
 /// Reads what is told of a click that no check was answered with.
 struct ClickExplanationReader {
-    let connection: SQLiteConnection
+    let reader: SQLiteReader
     let apps: CheckedApps
+
+    private var connection: SQLiteConnection { reader.connection }
 
     /// Records that are looked through, from the click on.
     private static let searched = 500_000
@@ -18,7 +20,7 @@ struct ClickExplanationReader {
     }
 
     func material(of id: ClickID) throws(SQLiteError) -> ClickExplanationInput? {
-        guard let record = try ClickRows.find(id, on: connection),
+        guard let record = try reader.click(id),
             let owner = apps.owner(of: record.scope),
             var click = try connection.statement(ExplanationReader.one)
                 .first(id.high, read: { row throws(SQLiteError) in try ExplanationReader.known(row) })

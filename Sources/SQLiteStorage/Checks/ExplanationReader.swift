@@ -4,8 +4,10 @@ internal import Storage
 
 /// Reads what an explanation is made of.
 struct ExplanationReader {
-    let connection: SQLiteConnection
+    let reader: SQLiteReader
     let apps: CheckedApps
+
+    private var connection: SQLiteConnection { reader.connection }
 
     /// Records that are looked through for one that is not asked for by its identifier.
     private static let searched = 2_000_000

@@ -6,8 +6,8 @@ extension SQLiteSession: CheckStore {
     public func checks(_ query: CheckQuery) async throws(StoreError) -> CheckPage {
         try await flushUpdates()
         let apps = try appsByScope()
-        return try await readInBackground { connection throws(SQLiteError) in
-            try CheckPageReader(connection: connection, apps: apps).page(query)
+        return try await readInBackground { reader throws(SQLiteError) in
+            try CheckPageReader(reader: reader, apps: apps).page(query)
         }
     }
 
@@ -16,8 +16,8 @@ extension SQLiteSession: CheckStore {
     {
         try await flushUpdates()
         let apps = try appsByScope()
-        let material = try await readInBackground { connection throws(SQLiteError) in
-            try ExplanationReader(connection: connection, apps: apps).material(of: reference)
+        let material = try await readInBackground { reader throws(SQLiteError) in
+            try ExplanationReader(reader: reader, apps: apps).material(of: reference)
         }
         guard let material else { return nil }
         // Holds no snapshot meanwhile.
@@ -27,8 +27,8 @@ extension SQLiteSession: CheckStore {
     public func material(ofClick id: ClickID) async throws(StoreError) -> ClickExplanationInput? {
         try await flushUpdates()
         let apps = try appsByScope()
-        return try await readInBackground { connection throws(SQLiteError) in
-            try ClickExplanationReader(connection: connection, apps: apps).material(of: id)
+        return try await readInBackground { reader throws(SQLiteError) in
+            try ClickExplanationReader(reader: reader, apps: apps).material(of: id)
         }
     }
 

@@ -116,7 +116,7 @@ struct CollisionRounds {
             let isNews = try opening.translated { () throws(SQLiteError) in
                 // Nothing where nothing was is not worth a write.
                 guard report.forms.isEmpty, report.matches == 0 else { return true }
-                return try CollisionRows.report(of: scope, on: connection) != nil
+                return try SQLiteReader(connection: connection).collisionReport(of: scope) != nil
             }
             if isNews { kept.append(ScopedCollisions(scope: scope, report: report)) }
         }
@@ -132,7 +132,9 @@ struct CollisionRounds {
     /// Whether anything can have changed, and no other process has counted just now.
     private func isRoundDue(at now: Timestamp, on connection: SQLiteConnection) throws(SQLiteError) -> Bool {
         guard countedCommits != shared.commitCount else { return false }
-        guard let last = try JobRows.progress(of: .collisions, on: connection) else { return true }
+        guard let last = try SQLiteReader(connection: connection).progress(of: .collisions) else {
+            return true
+        }
         return !(0..<Self.pauseMilliseconds).contains(now.milliseconds(since: last))
     }
 

@@ -9,10 +9,11 @@ struct StatisticsReader {
         let scope: Scope
     }
 
-    let connection: SQLiteConnection
+    let reader: SQLiteReader
     let query: StatisticsQuery
     let apps: [CountedApp]
 
+    private var connection: SQLiteConnection { reader.connection }
     private var campaign: String { query.campaign?.text ?? "" }
 
     func report(at now: Timestamp) throws(SQLiteError) -> StatisticsReport {
@@ -22,7 +23,7 @@ struct StatisticsReader {
             report.byApp.append(StatisticsReport.Group(name: app.id.text, counts: total.counts()))
             report.totals.merge(total.counts(), uniquingKeysWith: +)
             report.expected += total.expected()
-            report.liveClicks += try LiveClicks.count(of: app.scope, at: now, on: connection)
+            report.liveClicks += try reader.liveClickCount(of: app.scope, at: now)
         }
         report.bySource = try sum(.source).groups
         report.byPlatform = try sum(.platform).groups
@@ -62,7 +63,7 @@ struct StatisticsReader {
         var sum = CountSum()
         for spans in spans ?? query.spans {
             let query = CountQuery(scope: scope, campaign: campaign, dimension: dimension, spans: spans)
-            try CountRows.add(query, to: &sum, on: connection)
+            try reader.add(query, to: &sum)
         }
         return sum
     }
@@ -103,7 +104,7 @@ struct StatisticsReader {
         var candidates: [String: Int64] = [:]
         for span in query.spans {
             for period in try periods(of: span, scope) {
-                try connection.statement(CountRows.top)
+                try connection.statement(SQLiteReader.topCampaigns)
                     .forEach(scope.number, span.granularity.rawValue, period, limit) { row in
                         candidates[row.text(0), default: 0] += row.integer(1)
                     }
@@ -115,7 +116,7 @@ struct StatisticsReader {
     /// The starts of the spans in which anything was counted.
     private func periods(of span: CountedSpans, _ scope: Scope) throws(SQLiteError) -> [Int64] {
         guard span.granularity != .all else { return [0] }
-        return try connection.statement(CountRows.periods).all(
+        return try connection.statement(SQLiteReader.countedPeriods).all(
             scope.number,
             span.granularity.rawValue,
             span.first.milliseconds,
@@ -127,7 +128,7 @@ struct StatisticsReader {
         var periods: [Int64: CountSum] = [:]
         let (first, end) = query.range
         for app in apps {
-            try connection.statement(CountRows.series).forEach(
+            try connection.statement(SQLiteReader.countSeries).forEach(
                 app.scope.number,
                 campaign,
                 query.seriesGranularity.rawValue,
@@ -147,15 +148,15 @@ struct StatisticsReader {
         let end = DriftHistory.end(at: now)
         var drift: [AppDrift] = []
         var room = AppDrift.groupLimit
-        let looked = try JobRows.progress(of: .drift, on: connection)
+        let looked = try reader.progress(of: .drift)
         for app in apps where !app.scope.isTest {
             var readings: [DriftReading]
             if apps.count == 1, DriftScheduler.isDue(end, after: looked) {
-                readings = try DriftRows.look(at: app.scope, end: end, on: connection).readings
+                readings = try reader.driftFindings(of: app.scope, end: end).readings
             } else if room > 0 {
-                readings = try DriftRows.readings(of: app.scope, atMost: room, on: connection)
+                readings = try reader.driftReadings(of: app.scope, atMost: room)
             } else {
-                readings = try DriftRows.alarmed(in: app.scope, on: connection)
+                readings = try reader.driftAlarms(of: app.scope)
             }
             room -= readings.count
             readings.sort { ($0.alarm == nil ? 1 : 0, $0.group) < ($1.alarm == nil ? 1 : 0, $1.group) }
@@ -167,13 +168,13 @@ struct StatisticsReader {
     private func collisions() throws(SQLiteError) -> [AppCollisions] {
         var collisions: [AppCollisions] = []
         for app in apps.prefix(StatisticsReport.collisionLimit) {
-            guard let report = try CollisionRows.report(of: app.scope, on: connection) else { continue }
+            guard let report = try reader.collisionReport(of: app.scope) else { continue }
             collisions.append(AppCollisions(app: app.id, report: report))
         }
         return collisions
     }
 
-    private static let unrecordedChecks: StaticString = """
+    private static let unrecordedChecks: SQL = """
         SELECT value FROM progress WHERE name = 'unrecorded_checks'
         """
 }

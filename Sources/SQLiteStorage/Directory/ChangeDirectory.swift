@@ -43,7 +43,7 @@ extension WriteContext {
     func create(_ key: APIKey) throws(SQLiteError) -> StoreError? {
         var number: Int64?
         if let app = key.app {
-            number = try connection.statement(AppNumbers.find).first(app.high, app.low) { $0.integer(0) }
+            number = try reader.number(of: app)
             guard number != nil else {
                 return StoreError(.notFound, "the key's app does not exist")
             }

@@ -17,18 +17,18 @@ final class DirectoryCache: Sendable {
 
     private let latest: ConditionLock<Snapshot>
 
-    init(reading connection: SQLiteConnection) throws(SQLiteError) {
-        latest = ConditionLock(try DirectoryRows.snapshot(on: connection))
+    init(reading reader: SQLiteReader) throws(SQLiteError) {
+        latest = ConditionLock(try reader.directorySnapshot())
     }
 
     var snapshot: Snapshot { latest.withLock { $0 } }
 
     /// What the database holds, read only if it is another version than the one at hand.
-    func current(on connection: SQLiteConnection) throws(SQLiteError) -> Snapshot {
-        let version = try DirectoryRows.version(on: connection)
+    func current(by reader: SQLiteReader) throws(SQLiteError) -> Snapshot {
+        let version = try reader.directoryVersion()
         let known = snapshot
         if known.version == version { return known }
-        let fresh = try DirectoryRows.snapshot(on: connection)
+        let fresh = try reader.directorySnapshot()
         // Another loop may have read a later one meanwhile.
         latest.withLock { if $0.version < fresh.version { $0 = fresh } }
         return fresh

@@ -66,8 +66,8 @@ struct DriftScheduler {
         at now: Timestamp,
         _ open: () throws(StoreError) -> SQLiteConnection
     ) throws(StoreError) -> Bool {
-        let done = try reading(open) { connection throws(SQLiteError) in
-            try JobRows.progress(of: .drift, on: connection)
+        let done = try reading(open) { reader throws(SQLiteError) in
+            try reader.progress(of: .drift)
         }
         guard Self.isDue(end, after: done) else {
             (looked, waiting, holdsLease) = (end, [], false)
@@ -79,8 +79,8 @@ struct DriftScheduler {
         // Pending updates of the span must be on disk before it is read.
         shared.queue.requestUpdates()
         try shared.queue.perform(.barrier)
-        waiting = try reading(open) { connection throws(SQLiteError) in
-            try connection.statement(Self.apps).all {
+        waiting = try reading(open) { reader throws(SQLiteError) in
+            try reader.connection.statement(Self.apps).all {
                 App(scope: Scope(app: $0.integer(0), isTest: false), name: $0.text(1))
             }
         }
@@ -99,8 +99,8 @@ struct DriftScheduler {
         _ open: () throws(StoreError) -> SQLiteConnection
     ) throws(StoreError) {
         let scope = app.scope
-        let findings = try reading(open) { connection throws(SQLiteError) in
-            try DriftRows.look(at: scope, end: end, on: connection)
+        let findings = try reading(open) { reader throws(SQLiteError) in
+            try reader.driftFindings(of: scope, end: end)
         }
         guard !findings.readings.isEmpty || !findings.events.isEmpty else { return }
         // Another process that took the lease meanwhile keeps what it finds.
@@ -117,25 +117,15 @@ struct DriftScheduler {
 
     private func reading<Result>(
         _ open: () throws(StoreError) -> SQLiteConnection,
-        _ body: (SQLiteConnection) throws(SQLiteError) -> Result
+        _ body: (SQLiteReader) throws(SQLiteError) -> Result
     ) throws(StoreError) -> Result {
         let connection = try open()
         do throws(SQLiteError) {
-            return try body(connection)
+            return try body(SQLiteReader(connection: connection))
         } catch {
             throw StoreError(error)
         }
     }
 
-    static let apps: StaticString = "SELECT number, name FROM apps"
-}
-
-extension DriftRows {
-    /// What there is to find at the end of a span, with the alarms that are on.
-    static func look(at scope: Scope, end: Timestamp, on connection: SQLiteConnection) throws(SQLiteError)
-        -> DriftDetector.Findings
-    {
-        let alarms = try alarmed(in: scope, on: connection).compactMap(\.alarm)
-        return DriftDetector.evaluate(try history(of: scope, end: end, on: connection), alarms: alarms)
-    }
+    static let apps: SQL = "SELECT number, name FROM apps"
 }

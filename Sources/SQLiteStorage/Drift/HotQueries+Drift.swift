@@ -5,7 +5,7 @@ extension HotQueries {
     package static let drift = [
         Query(
             name: "counts of watched groups",
-            sql: DriftRows.counters,
+            sql: SQLiteReader.driftCounts,
             plan: [
                 "SEARCH counts USING PRIMARY KEY "
                     + "(scope=? AND campaign=? AND dimension=? AND span=? AND period>? AND period<?)"
@@ -13,12 +13,12 @@ extension HotQueries {
         ),
         Query(
             name: "watched groups",
-            sql: DriftRows.groups,
+            sql: SQLiteReader.driftGroups,
             plan: ["SEARCH drift_groups USING PRIMARY KEY (scope=?)"]
         ),
         Query(
             name: "alarms",
-            sql: DriftRows.alarms,
+            sql: SQLiteReader.driftAlarms,
             plan: ["SEARCH drift_groups USING INDEX drift_alarms (scope=?)"]
         ),
         Query(

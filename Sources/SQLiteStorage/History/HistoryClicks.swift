@@ -65,7 +65,7 @@ struct HistoryClicks {
         click.visit = record.visit.index
         gaps.clicks += 1
         if record.visitor == nil { gaps.clicksWithoutVisitor += 1 }
-        if remade.missing > 0 { gaps.clicksNotRemade += 1 }
+        if remade.missing > 0 { gaps.clicksNotReconstructed += 1 }
         if click.address == nil { gaps.clicksWithoutAddress += 1 }
         guard let claimedAt else { return click }
         // Of a launch before the first that is recorded.

@@ -25,7 +25,7 @@ struct HistoryFacts: Sendable {
         let last = [try moment(HistorySQL.lastClickAt), try moment(HistorySQL.lastCheckAt)]
             .compactMap(\.self).max()
         span = first.flatMap { first in last.map { (first, $0) } }
-        learningBegan = try LearntRows.epoch(of: scope, on: connection)?.began
+        learningBegan = try SQLiteReader(connection: connection).learningEpoch(of: scope)?.began
         hasDeleted = try connection.statement(RetentionSQL.deletedUpTo).first { $0.integer(0) } != nil
     }
 

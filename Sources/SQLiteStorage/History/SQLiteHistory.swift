@@ -30,10 +30,11 @@ public struct SQLiteHistory: TrafficHistory {
         let connection = look.connection
         let facts = try look.opening.translated { () throws(SQLiteError) in
             var apps = AppNumbers()
-            return try apps.scope(of: app, isTest: isTest, on: connection).map {
-                (scope) throws(SQLiteError) in
-                try HistoryFacts(of: scope, on: connection)
-            }
+            return try apps.scope(of: app, isTest: isTest, find: SQLiteReader(connection: connection).number)
+                .map {
+                    (scope) throws(SQLiteError) in
+                    try HistoryFacts(of: scope, on: connection)
+                }
         }
         guard let facts else { throw StoreError(.notFound, "the app does not exist") }
         self.look = look

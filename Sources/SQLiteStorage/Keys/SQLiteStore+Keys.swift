@@ -26,7 +26,7 @@ extension SQLiteStore {
             let hasPastDays = try connection.statement(KeySQL.hasPastDays).first(now.milliseconds) {
                 $0.integer(0)
             }
-            return (try RequiredKeys(at: now, on: connection), hasPastDays == 1)
+            return (try SQLiteReader(connection: connection).requiredKeys(at: now), hasPastDays == 1)
         }
         guard hasPastDays, isClockSettled else { return needs }
         try shared.queue.perform(.keys(.forgetAddressDays(before: now)))

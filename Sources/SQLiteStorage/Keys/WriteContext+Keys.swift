@@ -33,20 +33,23 @@ extension WriteContext {
     }
 }
 
-extension RequiredKeys {
-    init(at now: Timestamp, on connection: SQLiteConnection) throws(SQLiteError) {
-        self.init()
+extension SQLiteReader {
+    func requiredKeys(at now: Timestamp) throws(SQLiteError) -> RequiredKeys {
+        var required = RequiredKeys()
         for sql in [KeySQL.oldestClick, KeySQL.oldestCheck] {
             guard let id = try connection.statement(sql).first(read: { $0.integer(0) }) else { continue }
             let moment = RowIdentifier.moment(of: id)
-            oldestRecord = min(moment, oldestRecord ?? moment)
+            required.oldestRecord = min(moment, required.oldestRecord ?? moment)
         }
         var former: [UInt64: Timestamp] = [:]
         try connection.statement(KeySQL.former).forEach { row in
             former[UInt64(bitPattern: row.integer(0))] = Timestamp(milliseconds: row.integer(1))
         }
-        replaced = former
-        firstAddressDay = try connection.statement(KeySQL.firstDay).first(now.milliseconds) { $0.integer(0) }
+        required.replaced = former
+        required.firstAddressDay = try connection.statement(KeySQL.firstDay).first(now.milliseconds) {
+            $0.integer(0)
+        }
+        return required
     }
 }
 

@@ -44,19 +44,19 @@ final class LearningState: Sendable {
         models.withLock { $0[scope] }
     }
 
-    func model(of scope: Scope, at moment: Timestamp, on connection: SQLiteConnection) throws(SQLiteError)
+    func model(of scope: Scope, at moment: Timestamp, by reader: SQLiteReader) throws(SQLiteError)
         -> MatchingModel
     {
         if let model = model(of: scope) { return model }
-        return try reload(scope, at: moment, on: connection)
+        return try reload(scope, at: moment, by: reader)
     }
 
     @discardableResult
-    func reload(_ scope: Scope, at moment: Timestamp, on connection: SQLiteConnection) throws(SQLiteError)
+    func reload(_ scope: Scope, at moment: Timestamp, by reader: SQLiteReader) throws(SQLiteError)
         -> MatchingModel
     {
-        if try LearntRows.epoch(of: scope, on: connection) != nil { noteStored(scope) }
-        let model = try LearntRows.model(of: scope, at: moment, on: connection)
+        if try reader.learningEpoch(of: scope) != nil { noteStored(scope) }
+        let model = try reader.model(of: scope, at: moment)
         models.withLock { $0[scope] = model }
         presents.withLock {
             $0[scope] = Present(epoch: model.epoch, relativeClickRate: model.relativeClickRate)
@@ -67,14 +67,13 @@ final class LearningState: Sendable {
     /// Live clicks of a scope, as of a second ago at most where they are many.
     ///
     /// Summing up the seconds and hours in which they expire would cost more than all else that a launch is weighed by.
-    func liveClicks(of scope: Scope, at moment: Timestamp, on connection: SQLiteConnection)
-        throws(SQLiteError)
+    func liveClicks(of scope: Scope, at moment: Timestamp, by reader: SQLiteReader) throws(SQLiteError)
         -> Double
     {
         if let known = liveClicks.withLock({ $0[scope] }), abs(moment.milliseconds(since: known.at)) < 1000 {
             return known.count
         }
-        let count = Double(try LiveClicks.count(of: scope, at: moment, on: connection))
+        let count = Double(try reader.liveClickCount(of: scope, at: moment))
         liveClicks.withLock { $0[scope] = count >= Self.manyLiveClicks ? (count, moment) : nil }
         return count
     }

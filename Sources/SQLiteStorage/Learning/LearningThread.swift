@@ -72,9 +72,9 @@ final class LearningThread {
     private func summarise() throws(StoreError) {
         for (key, moment) in shared.learnt.takeHot() {
             let start = MonotonicTime.now().nanoseconds
-            try read { connection throws(SQLiteError) in
+            try read { reader throws(SQLiteError) in
                 shared.learnt.publish(
-                    try SnapshotReader.summary(of: key, at: moment, on: connection),
+                    try reader.summary(of: key, at: moment),
                     of: key
                 )
             }
@@ -95,8 +95,8 @@ final class LearningThread {
         }
         let now = shared.configuration.clock.now()
         for scope in shared.learnt.scopes {
-            try read { connection throws(SQLiteError) in
-                try shared.learnt.reload(scope, at: now, on: connection)
+            try read { reader throws(SQLiteError) in
+                try shared.learnt.reload(scope, at: now, by: reader)
             }
             guard let model = shared.learnt.model(of: scope), model.epoch.began > now else { continue }
             try shared.queue.perform(.learning(.beginEarlier(scope, at: now)))
@@ -105,14 +105,16 @@ final class LearningThread {
 
     private func room(in scope: Scope) throws(StoreError) -> LearntSlice.Room {
         var room = LearntSlice.Room()
-        try read { connection throws(SQLiteError) in
+        try read { reader throws(SQLiteError) in
             if counts[scope, default: Self.mostCounters] >= Self.mostCounters {
-                let count = try connection.statement(LearntSQL.count).first(scope.number) { $0.integer(0) }
+                let count = try reader.connection.statement(LearntSQL.count).first(scope.number) {
+                    $0.integer(0)
+                }
                 counts[scope] = Int(clamping: count ?? 0)
             }
             room.forKeys = counts[scope, default: 0] < Self.mostCounters
             for family in CounterFamily.openEndedModelFamilies {
-                let count = try connection.statement(LearntSQL.countOfFamily)
+                let count = try reader.connection.statement(LearntSQL.countOfFamily)
                     .first(scope.number, Int64(family.rawValue)) { $0.integer(0) }
                 if count ?? 0 >= Self.mostMarks { room.forMarks = false }
             }
@@ -125,7 +127,7 @@ final class LearningThread {
         guard MonotonicTime.now().nanoseconds >= fadedAt + Self.fadingInterval || fadedAt == 0 else { return }
         fadedAt = MonotonicTime.now().nanoseconds
         var scopes: [Scope] = []
-        try read { connection throws(SQLiteError) in scopes = try LearntRows.scopes(on: connection) }
+        try read { reader throws(SQLiteError) in scopes = try reader.learntScopes() }
         for scope in scopes {
             try moveLandmark(of: scope, at: now)
             for family in CounterFamily.allCases {
@@ -162,8 +164,8 @@ final class LearningThread {
 
     private func moveLandmark(of scope: Scope, at now: Timestamp) throws(StoreError) {
         var epoch: LearningEpoch?
-        try read { connection throws(SQLiteError) in
-            epoch = try LearntRows.epoch(of: scope, on: connection)
+        try read { reader throws(SQLiteError) in
+            epoch = try reader.learningEpoch(of: scope)
         }
         guard let epoch else { return }
         let age = Double(now.milliseconds(since: epoch.landmark)) / 1000
@@ -175,10 +177,10 @@ final class LearningThread {
         }
     }
 
-    private func read(_ body: (SQLiteConnection) throws(SQLiteError) -> Void) throws(StoreError) {
+    private func read(_ body: (SQLiteReader) throws(SQLiteError) -> Void) throws(StoreError) {
         do throws(SQLiteError) {
             if connection == nil { connection = try opening.openReader() }
-            if let connection { try body(connection) }
+            if let connection { try body(SQLiteReader(connection: connection)) }
         } catch {
             if error.endsConnection { connection = nil }
             throw StoreError(error)

@@ -15,7 +15,7 @@ extension WriteContext {
     private func create(_ new: NewLink) throws(SQLiteError) -> LinkStoreError? {
         let link = new.link
         guard let app = try scope(of: link.app, isTest: false) else { return .notFound }
-        guard try LinkRow.find(link.slug, of: new.neighbours + [link.app], on: connection) == nil else {
+        guard try reader.link(link.slug, of: new.neighbours + [link.app]) == nil else {
             return .slugTaken(link.slug)
         }
         try connection.statement(LinkSQL.insert).run(LinkRecord(link, app: app.number / 2))
@@ -25,7 +25,7 @@ extension WriteContext {
     }
 
     func update(_ link: Link, ifUpdatedAt earlier: Timestamp?) throws(SQLiteError) -> LinkStoreError? {
-        guard let found = try LinkRow.find(link.id, on: connection) else { return .notFound }
+        guard let found = try reader.link(link.id) else { return .notFound }
         let former = found.record
         if let earlier, earlier != former.updatedAt { return .changed }
         var record = LinkRecord(link, app: former.app)

@@ -4,15 +4,14 @@ internal import Storage
 
 /// Walks back through the links.
 struct LinkPageReader {
-    let connection: SQLiteConnection
+    let reader: SQLiteReader
 
     /// Links that one call looks at.
     static let scanned = 50_000
 
     func page(_ query: LinkQuery) throws(SQLiteError) -> LinkPage {
-        let app = try query.app.map { app throws(SQLiteError) in
-            try connection.statement(AppNumbers.find).first(app.high, app.low) { $0.integer(0) } ?? 0
-        }
+        let connection = reader.connection
+        let app = try query.app.map { app throws(SQLiteError) in try reader.number(of: app) ?? 0 }
         let end = try query.before.map { id throws(SQLiteError) in
             try connection.statement(LinkSQL.number).first(id.high, id.low) { $0.integer(0) } ?? 0
         }
@@ -38,7 +37,7 @@ struct LinkPageReader {
         var page = LinkPage()
         // There may be more before the last one that was looked at.
         if count == Self.scanned || rows.count == query.limit { page.next = last }
-        for row in rows { page.links.append(try row.listing(on: connection)) }
+        for row in rows { page.links.append(try reader.listing(of: row)) }
         return page
     }
 

@@ -22,14 +22,16 @@ struct LinkRow {
         var row = StatementRow(statement)
         try self.init(&row)
     }
+}
 
+extension SQLiteReader {
     /// The link with what its other tables say of it.
-    func listing(on connection: SQLiteConnection) throws(SQLiteError) -> LinkListing {
-        let settings = Link.Settings(stored: try Self.fields(of: number, on: connection))
-        let link = record.link(of: app, settings)
+    func listing(of row: LinkRow) throws(SQLiteError) -> LinkListing {
+        let settings = Link.Settings(stored: try fields(ofLink: row.number))
+        let link = row.record.link(of: row.app, settings)
         var listing = LinkListing(link: link)
         var counts: [String: LinkListing.VariantCounts] = [:]
-        try connection.statement(LinkSQL.counts).forEach(number) { row in
+        try connection.statement(LinkSQL.counts).forEach(row.number) { row in
             let variant = row.text(0)
             let (clicks, robots, matches) = (row.integer(1), row.integer(2), row.integer(3))
             guard !variant.isEmpty else {
@@ -51,9 +53,7 @@ struct LinkRow {
         return listing
     }
 
-    private static func fields(of link: Int64, on connection: SQLiteConnection) throws(SQLiteError)
-        -> LinkFields
-    {
+    private func fields(ofLink link: Int64) throws(SQLiteError) -> LinkFields {
         var texts: [LinkField: [String]] = [:]
         try connection.statement(LinkSQL.fields).forEach(link) { row in
             // A field of a newer program is kept, and not understood.
@@ -65,16 +65,14 @@ struct LinkRow {
         return fields
     }
 
-    static func find(_ id: LinkID, on connection: SQLiteConnection) throws(SQLiteError) -> LinkRow? {
+    func link(_ id: LinkID) throws(SQLiteError) -> LinkRow? {
         try connection.statement(LinkSQL.byID).first(id.high, id.low) { row throws(SQLiteError) in
             try LinkRow(row)
         }
     }
 
     /// The oldest one among those of `apps`.
-    static func find(_ slug: LinkSlug, of apps: [AppID], on connection: SQLiteConnection) throws(SQLiteError)
-        -> LinkRow?
-    {
+    func link(_ slug: LinkSlug, of apps: [AppID]) throws(SQLiteError) -> LinkRow? {
         try connection.statement(LinkSQL.bySlug).all(slug.text) { row throws(SQLiteError) in try LinkRow(row)
         }
         .filter { apps.contains($0.app) }

@@ -4,28 +4,33 @@ internal import Storage
 
 extension SQLiteSession: LinkStore {
     public func link(_ slug: LinkSlug, of apps: [AppID]) async throws(StoreError) -> LinkListing? {
-        try read { connection throws(SQLiteError) in
-            try LinkRow.find(slug, of: apps, on: connection)?.listing(on: connection)
+        try read { reader throws(SQLiteError) in
+            try reader.link(slug, of: apps).map(reader.listing)
         }
     }
 
     public func link(_ id: LinkID) async throws(StoreError) -> LinkListing? {
-        try read { connection throws(SQLiteError) in
-            try LinkRow.find(id, on: connection)?.listing(on: connection)
+        try read { reader throws(SQLiteError) in
+            try reader.link(id).map(reader.listing)
         }
     }
 
     public func sharedSlug(of app: AppID, and other: AppID) async throws(StoreError) -> LinkSlug? {
-        try await readInBackground { connection throws(SQLiteError) in
-            try connection.statement(LinkSQL.sharedSlug).first(app.high, app.low, other.high, other.low) {
+        try await readInBackground { reader throws(SQLiteError) in
+            try reader.connection.statement(LinkSQL.sharedSlug).first(
+                app.high,
+                app.low,
+                other.high,
+                other.low
+            ) {
                 LinkSlug(stored: $0.text(0))
             }
         }
     }
 
     public func links(_ query: LinkQuery) async throws(StoreError) -> LinkPage {
-        try await readInBackground { connection throws(SQLiteError) in
-            try LinkPageReader(connection: connection).page(query)
+        try await readInBackground { reader throws(SQLiteError) in
+            try LinkPageReader(reader: reader).page(query)
         }
     }
 
@@ -34,14 +39,14 @@ extension SQLiteSession: LinkStore {
         of apps: [AppID],
         at now: Timestamp
     ) async throws(StoreError) -> LinkListing? {
-        try read { connection throws(SQLiteError) in
-            try connection.statement(LinkSQL.liveOfCampaign).all(key.text, now.milliseconds) {
+        try read { reader throws(SQLiteError) in
+            try reader.connection.statement(LinkSQL.liveOfCampaign).all(key.text, now.milliseconds) {
                 row throws(SQLiteError) in
                 try LinkRow(row)
             }
             .filter { apps.contains($0.app) }
-            .max { $0.number < $1.number }?
-            .listing(on: connection)
+            .max { $0.number < $1.number }
+            .map(reader.listing)
         }
     }
 

@@ -45,7 +45,7 @@ extension DatabaseDraft {
     func check(isThorough: Bool) throws(StoreError) {
         let problems = try translated { () throws(SQLiteError) in
             let connection = try SQLiteConnection(path: path, access: .immutable, busyMilliseconds: 0)
-            return try IntegrityCheck.problems(on: connection, isThorough: isThorough)
+            return try SQLiteReader(connection: connection).integrityProblems(isThorough: isThorough)
         }
         guard let first = problems.first else { return }
         throw Self.damaged(first)

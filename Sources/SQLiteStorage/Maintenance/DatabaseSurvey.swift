@@ -37,7 +37,7 @@ public struct DatabaseSurvey: Sendable {
                     $0.integer(0)
                 }
                 let first = try connection.prepare(Self.first).first { $0.optionalInteger(0) } ?? nil
-                let directory = try DirectoryRows.snapshot(on: connection).directory
+                let directory = try SQLiteReader(connection: connection).directorySnapshot().directory
                 return (content, (directory, clicks ?? 0, first.map(Timestamp.init(milliseconds:))))
             }
         }
@@ -63,12 +63,12 @@ public struct DatabaseSurvey: Sendable {
     /// The version of the SQLite library.
     public static var libraryVersion: String { SQLiteLibrary.version }
 
-    private static let clicksSince: StaticString = """
+    private static let clicksSince: SQL = """
         SELECT sum(count) FROM counts
         WHERE campaign = '' AND dimension = 'total' AND span = 'hour' AND period >= ?1
             AND metric IN ('clicks', 'robots')
         """
-    private static let first: StaticString = """
+    private static let first: SQL = """
         SELECT min(period) FROM counts WHERE campaign = '' AND dimension = 'total' AND span = 'day'
         """
 }

@@ -4,13 +4,15 @@ internal import Storage
 
 /// A check's queries, in the snapshot that its connection holds.
 struct SnapshotReader {
-    let connection: SQLiteConnection
+    let reader: SQLiteReader
     let scope: Scope
     let now: Timestamp
     let ledger: AnswerLedger
     let learnt: LearningState
     /// Asks for a summary of a key.
     let requestSummary: (KeySummary.Key) -> Void
+
+    private var connection: SQLiteConnection { reader.connection }
 }
 
 extension SnapshotReader: EvidenceSource {
@@ -26,21 +28,8 @@ extension SnapshotReader: EvidenceSource {
             requestSummary(key)
             return false
         }
-        learnt.publish(try Self.summary(of: key, at: now, on: connection), of: key)
+        learnt.publish(try reader.summary(of: key, at: now), of: key)
         return true
-    }
-
-    /// Reads a key's live clicks, all but the newest.
-    static func summary(of key: KeySummary.Key, at now: Timestamp, on connection: SQLiteConnection)
-        throws(SQLiteError) -> KeySummary?
-    {
-        var builder = KeySummary.Builder(at: now)
-        try connection.statement(SnapshotSQL.openOfKey)
-            .forEach(key.scope.number, key.fingerprint.index, key.fingerprint.rest) {
-                row throws(SQLiteError) in
-                builder.add(try row.record())
-            }
-        return builder.finished()
     }
 
     /// One statement for all of it: most checks find nothing, and what they cost is beginning a statement.
@@ -127,7 +116,7 @@ extension SnapshotReader: EvidenceSource {
     }
 
     func liveClickCount() throws(SQLiteError) -> Double {
-        try learnt.liveClicks(of: scope, at: now, on: connection)
+        try learnt.liveClicks(of: scope, at: now, by: reader)
     }
 
     func learntSum(_ family: CounterFamily, _ key: UInt64) throws(SQLiteError) -> Double {
@@ -139,19 +128,19 @@ extension SnapshotReader: EvidenceSource {
 
 extension SnapshotReader: StorageReader {
     func claim(ofInstallOf check: Check) throws(SQLiteError) -> ClaimRecord? {
-        try ClaimRows.ofInstall(check, scope, on: connection)
+        try reader.claim(ofInstallOf: check, in: scope)
     }
 
     func click(_ id: ClickID) throws(SQLiteError) -> ClickRecord? {
-        try ClickRows.find(id, on: connection)
+        try reader.click(id)
     }
 
     func claim(of click: Int64) throws(SQLiteError) -> ClaimRecord? {
-        try ClaimRows.ofClick(click, on: connection)
+        try reader.claim(ofClick: click)
     }
 
     func answer(of record: ClaimRecord, to check: Check) throws(SQLiteError) -> Claim? {
-        try ClaimRows.claim(record, for: check, on: connection)
+        try reader.claim(record, for: check)
     }
 
     func isOpen(_ click: ClickRecord) throws(SQLiteError) -> Bool {
@@ -164,11 +153,11 @@ extension SnapshotReader: StorageReader {
     }
 
     func undeliveredClaim(of key: KeyedHash) throws(SQLiteError) -> ClaimRecord? {
-        try ClaimRows.undelivered(scope, key, at: now, on: connection)
+        try reader.undeliveredClaim(of: key, in: scope, at: now)
     }
 
     func claim(ofCallerOf check: Check, by key: KeyedHash) throws(SQLiteError) -> ClaimRecord? {
-        try ClaimRows.ofCaller(scope, key, check, on: connection)
+        try reader.claim(ofCallerOf: check, by: key, in: scope)
     }
 
     func hasClaim(of key: KeyedHash, since click: RowPosition) throws(SQLiteError) -> Bool {
@@ -177,11 +166,24 @@ extension SnapshotReader: StorageReader {
     }
 
     func model() throws(SQLiteError) -> MatchingModel {
-        try learnt.model(of: scope, at: now, on: connection)
+        try learnt.model(of: scope, at: now, by: reader)
     }
 
     func wasAnswered(_ click: ClickID, before moment: UInt64) -> Bool {
         ledger.wasAnswered(click, before: moment)
+    }
+}
+
+extension SQLiteReader {
+    /// Reads a key's live clicks, all but the newest.
+    func summary(of key: KeySummary.Key, at now: Timestamp) throws(SQLiteError) -> KeySummary? {
+        var builder = KeySummary.Builder(at: now)
+        try connection.statement(SnapshotSQL.openOfKey)
+            .forEach(key.scope.number, key.fingerprint.index, key.fingerprint.rest) {
+                row throws(SQLiteError) in
+                builder.add(try row.record())
+            }
+        return builder.finished()
     }
 }
 

@@ -109,7 +109,7 @@ extension WriteContext {
         slice.lag = slice.isMore ? closingBefore.milliseconds(since: closedBefore.moment) : 0
         let scopes = try allScopes()
         for scope in scopes
-        where try LiveClicks.purge(scope, at: step.now, atMost: limit, on: connection) { slice.isMore = true }
+        where try purgeLiveClicks(of: scope, at: step.now, atMost: limit) { slice.isMore = true }
         if try deleteChecks(before: deletingBefore, limit: 4 * limit) { slice.isMore = true }
         if !slice.isMore {
             slice.isMore = try thinCounters(of: scopes, at: step.now, until: deadline)

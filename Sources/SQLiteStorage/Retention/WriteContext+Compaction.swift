@@ -88,7 +88,7 @@ extension WriteContext {
 ///
 /// The names of the JSON list ?5 are neither ranked nor touched; its first is the one for everything else.
 enum CompactionSQL {
-    static let foldCampaigns: StaticString = """
+    static let foldCampaigns: SQL = """
         INSERT INTO counts
         SELECT scope, ?5 ->> '$[0]', dimension, span, period, value, metric, count FROM counts
         WHERE scope = ?1 AND dimension IN ('total', 'source', 'platform', 'method', 'time_to_install')
@@ -100,7 +100,7 @@ enum CompactionSQL {
             )
         ON CONFLICT DO UPDATE SET count = count + excluded.count
         """
-    static let removeCampaigns: StaticString = """
+    static let removeCampaigns: SQL = """
         DELETE FROM counts
         WHERE scope = ?1 AND dimension IN ('total', 'source', 'platform', 'method', 'time_to_install')
             AND span = ?2 AND period = ?3 AND campaign IN (
@@ -110,7 +110,7 @@ enum CompactionSQL {
                 ORDER BY count DESC LIMIT 32 OFFSET ?4
             )
         """
-    static let foldValues: StaticString = """
+    static let foldValues: SQL = """
         INSERT INTO counts
         SELECT scope, campaign, dimension, span, period, ?5 ->> '$[0]', metric, count FROM counts
         WHERE scope = ?1 AND campaign = '' AND dimension = ?6 AND span = ?2 AND period = ?3 AND value IN (
@@ -121,7 +121,7 @@ enum CompactionSQL {
         )
         ON CONFLICT DO UPDATE SET count = count + excluded.count
         """
-    static let removeValues: StaticString = """
+    static let removeValues: SQL = """
         DELETE FROM counts
         WHERE scope = ?1 AND campaign = '' AND dimension = ?6 AND span = ?2 AND period = ?3 AND value IN (
             SELECT value FROM counts
@@ -130,12 +130,12 @@ enum CompactionSQL {
             GROUP BY value ORDER BY sum(iif(metric = 'clicks', count, 0)) DESC LIMIT 32 OFFSET ?4
         )
         """
-    static let firstDay: StaticString = """
+    static let firstDay: SQL = """
         SELECT min(period) FROM counts
         WHERE scope = ?1 AND campaign = '' AND dimension = 'total' AND span = 'day'
         """
-    static let thinnedBefore: StaticString = "SELECT value FROM progress WHERE name = 'thinned_before'"
-    static let saveThinnedBefore: StaticString = """
+    static let thinnedBefore: SQL = "SELECT value FROM progress WHERE name = 'thinned_before'"
+    static let saveThinnedBefore: SQL = """
         INSERT INTO progress VALUES ('thinned_before', ?1) ON CONFLICT DO UPDATE SET value = excluded.value
         """
 }

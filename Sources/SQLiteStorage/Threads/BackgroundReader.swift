@@ -101,7 +101,7 @@ struct BackgroundQuery: Sendable {
 extension SQLiteSession {
     /// Reads in one snapshot beside the loop; in place, where the store has no threads for that.
     func readInBackground<Answer: Sendable>(
-        _ body: @escaping @Sendable (SQLiteConnection) throws(SQLiteError) -> Answer
+        _ body: @escaping @Sendable (SQLiteReader) throws(SQLiteError) -> Answer
     ) async throws(StoreError) -> Answer {
         guard shared.configuration.hasBackgroundWork else { return try read(body) }
         let shared = shared
@@ -121,7 +121,7 @@ extension SQLiteSession {
     }
 
     private static func answer<Answer>(
-        _ body: (SQLiteConnection) throws(SQLiteError) -> Answer,
+        _ body: (SQLiteReader) throws(SQLiteError) -> Answer,
         _ connection: Result<SQLiteConnection, StoreError>,
         _ hasFailed: ConditionLock<Bool>
     ) -> Result<Answer, StoreError> {
@@ -129,7 +129,7 @@ extension SQLiteSession {
             let connection = try connection.get()
             do throws(SQLiteError) {
                 try connection.begin(.deferred)
-                let answer = try body(connection)
+                let answer = try body(SQLiteReader(connection: connection))
                 try connection.rollback()
                 return .success(answer)
             } catch {

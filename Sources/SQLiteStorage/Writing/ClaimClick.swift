@@ -7,20 +7,20 @@ extension WriteContext {
     func claim(_ request: ClaimRequest) throws(SQLiteError) -> WrittenClaim {
         let (choice, check) = (request.choice, request.check)
         guard let scope = try scope(of: check.app, isTest: check.isTest) else { return WrittenClaim(.lost) }
-        if let earlier = try ClaimRows.ofInstall(check, scope, on: connection),
-            let claim = try ClaimRows.claim(earlier, for: check, on: connection)
+        if let earlier = try reader.claim(ofInstallOf: check, in: scope),
+            let claim = try reader.claim(earlier, for: check)
         {
             // Overlapping checks of one installation share the answer, and with it the right to have it again.
             let wasUndelivered = try markDelivered(earlier.click)
             return WrittenClaim(.replayed(claim), mustBeDelivered: wasUndelivered)
         }
         let number = Int64(bitPattern: request.click.high)
-        guard let record = try ClickRows.find(number, on: connection), record.scope == scope
+        guard let record = try reader.click(numbered: number), record.scope == scope
         else { return WrittenClaim(.lost) }
         guard record.expiresAt >= check.at, try consume(record, check) else {
             return try redeliver(record, to: check)
         }
-        let click = try ClickRows.click(record, of: check.app, on: connection)
+        let click = try reader.click(record, of: check.app)
         let claim = Claim(
             click: click,
             claimedAt: check.at,
@@ -61,10 +61,10 @@ extension WriteContext {
 
     /// Gives an answer that failed on its way to this check, if it is still there to give.
     private func redeliver(_ click: ClickRecord, to check: Check) throws(SQLiteError) -> WrittenClaim {
-        guard let record = try ClaimRows.ofClick(click.number, on: connection), record.isUndelivered,
+        guard let record = try reader.claim(ofClick: click.number), record.isUndelivered,
             click.expiresAt >= check.at, try markDelivered(click.number)
         else { return WrittenClaim(.lost) }
-        let claim = record.claim(of: try ClickRows.click(click, of: check.app, on: connection))
+        let claim = record.claim(of: try reader.click(click, of: check.app))
         return WrittenClaim(.replayed(claim), mustBeDelivered: true)
     }
 
@@ -121,7 +121,7 @@ extension WriteContext {
         var retired: [Timestamp] = []
         for suspect in suspects {
             guard
-                let click = try ClickRows.find(suspect, on: connection),
+                let click = try reader.click(numbered: suspect),
                 click.visit == claimed.visit,
                 try close(click, as: .alreadyClaimed, at: click.facts.clickedAt)
             else { continue }

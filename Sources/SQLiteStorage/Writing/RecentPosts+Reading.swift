@@ -43,7 +43,7 @@ extension RecentPosts {
     /// first answer was lost: better than a start that takes long.
     private static let loadLimit: Int64 = 65_536
 
-    static let recent: StaticString = """
+    static let recent: SQL = """
         SELECT id, scope, post, post_rest, recorded_at FROM clicks WHERE id >= ?1 ORDER BY id DESC LIMIT ?2
         """
 }

@@ -10,7 +10,7 @@ extension WriteContext {
             return .refused(StoreError(.notFound, "the click's app does not exist"))
         }
         if let record = try repeated(by: click, scope) {
-            let first = try ClickRows.click(record, of: facts.app, on: connection)
+            let first = try reader.click(record, of: facts.app)
             try change(RecordSQL.adoptIdempotency, click.idempotency, of: record)
             try count(.duplicates, of: CountedTraits(first.facts), scope, at: facts.recordedAt)
             return .click(.duplicate(first, sharesFingerprint: isFound(record, by: click)))
@@ -67,7 +67,7 @@ extension WriteContext {
         }
         guard let id else { return nil }
         // Nil when retention has deleted it meanwhile: then this is the first one.
-        let first = try ClickRows.find(id, on: connection)
+        let first = try reader.click(numbered: id)
         guard let first, first.facts.isRobot, !facts.isRobot else { return first }
         // A visit repeats no prefetch and no robot's visit of the link: the idempotency key is the visit's that follows.
         try change(RecordSQL.releaseIdempotency, click.idempotency, of: first)

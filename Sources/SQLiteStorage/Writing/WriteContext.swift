@@ -38,6 +38,9 @@ final class WriteContext {
         try closedBefore.load(from: connection)
     }
 
+    /// What the open transaction sees.
+    var reader: SQLiteReader { SQLiteReader(connection: connection) }
+
     /// Begins the transaction that the next requests share.
     func begin() throws(SQLiteError) {
         try connection.begin(.immediate)
@@ -60,7 +63,7 @@ final class WriteContext {
             let name = try admit(slot.group.name, side.dimension, of: scope, in: slot.period)
             counts.addDrift(count, to: side, name, of: scope, at: slot.period)
         }
-        if !counts.isEmpty { try CountRows.write(counts, to: connection) }
+        if !counts.isEmpty { try write(counts) }
         try closedBefore.write(to: connection)
         try connection.commit()
         posts.commit()
@@ -95,14 +98,15 @@ final class WriteContext {
     func admit(_ name: String, _ dimension: Dimension, of scope: Scope, in period: Timestamp)
         throws(SQLiteError) -> String
     {
-        let connection = connection
+        let reader = reader
         return try names.admit(name, dimension, of: scope, in: period) { () throws(SQLiteError) in
-            try CountRows.names(of: dimension, scope, in: period, on: connection)
+            try reader.countedNames(of: dimension, scope, in: period)
         }
     }
 
     func scope(of app: AppID, isTest: Bool) throws(SQLiteError) -> Scope? {
-        try apps.scope(of: app, isTest: isTest, on: connection)
+        let reader = reader
+        return try apps.scope(of: app, isTest: isTest, find: reader.number)
     }
 
     /// Counts an event of a click, under the names that the day admits.

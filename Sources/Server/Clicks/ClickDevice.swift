@@ -45,7 +45,7 @@ struct ClickDevice {
         let isCounted = provenance.basis == .counted
         let hasSignals = !isCounted && (body.signals != nil || provenance.basis != nil)
         let line = isCounted ? platform.rawValue : hasSignals ? canonical.line : nil
-        canonicalText = line.map { $0 + (provenance.basis?.mark ?? "") }
+        canonicalText = line.map { $0 + (provenance.basis?.suffix ?? "") }
         signals = hasSignals ? SignalHashes(canonical.evidence(data: devices)) : .none
         let localization = app.settings.localization(devices.languages)
         let made = hasSignals ? canonical.fingerprints(localization: localization, data: devices) : []
@@ -74,9 +74,7 @@ struct ClickDevice {
     }
 
     /// Hashes the fingerprints under another server key.
-    func keys(under key: ServerKey) -> [KeyedHash] {
-        ownFingerprints.map(key.keyed)
-    }
+    func keys(under key: ServerKey) -> [KeyedHash] { ownFingerprints.map(key.keyed) }
 
     /// The members that are missing in signals that are not empty, though perhaps in unknown words: such a click is
     /// found by its token.

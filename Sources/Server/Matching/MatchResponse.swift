@@ -38,13 +38,13 @@ enum MatchResponse {
     private static func url(_ claim: Claim, _ defaultLink: DeepLinkURL?) -> String? {
         let facts = claim.click.facts
         guard claim.isCampaignOnly else {
-            return facts.destination.answered(
+            return facts.destination.attributed(
                 source: facts.source,
                 campaignKey: facts.campaignKey,
                 journeyID: facts.journeyID
             )
         }
-        return defaultLink?.answered(campaignKey: facts.campaignKey)
+        return defaultLink?.attributed(campaignKey: facts.campaignKey)
     }
 
     /// Rounds to four places: more would suggest more than is known.

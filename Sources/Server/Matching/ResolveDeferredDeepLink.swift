@@ -41,7 +41,7 @@ enum ResolveDeferredDeepLink {
         if native.platform == .unknown { native.platform = LaunchFields.platform(request) }
         native = native.withLanguageOfClicks(
             localization,
-            told: body.localizations,
+            reported: body.localizations,
             languages: devices.languages
         )
         return CanonicalSignals(native, data: devices)

@@ -80,7 +80,7 @@ public struct Replay: Sendable {
         return Answer(
             click: click.name,
             destination: click.destination,
-            isRight: recorded.isSure ? true : nil,
+            isRight: recorded.isCertain ? true : nil,
             probability: recorded.probability ?? 0,
             ageSeconds: Double(launch.at.milliseconds(since: click.at)) / 1000
         )

@@ -258,7 +258,7 @@ extension ReplayScore {
             return
         }
         launches += 1
-        if !answer.isSure, let organic = answer.organicShare {
+        if !answer.isCertain, let organic = answer.organicShare {
             expected += 1 - organic
             variance += organic * (1 - organic)
         }
@@ -267,9 +267,9 @@ extension ReplayScore {
             return
         }
         matches += 1
-        if answer.isSure { tokenMatches += 1 }
+        if answer.isCertain { tokenMatches += 1 }
         if answer.isCampaignOnly { campaignMatches += 1 }
-        if !answer.isSure { expectedRight += answer.probability ?? 0 }
+        if !answer.isCertain { expectedRight += answer.probability ?? 0 }
     }
 }
 

@@ -31,8 +31,21 @@ public struct AppNumbers: Sendable {
         return numbers[app].map { Scope(app: $0, isTest: isTest) }
     }
 
-    /// Adds what the database says of an app.
-    public mutating func add(_ app: AppID, number: Int64) {
+    /// The scope of an app, whose number is asked for once; nil for one that does not exist.
+    @inlinable
+    public mutating func scope<Failure: Error>(
+        of app: AppID,
+        isTest: Bool,
+        find: (AppID) throws(Failure) -> Int64?
+    ) throws(Failure) -> Scope? {
+        if let scope = known(app, isTest: isTest) { return scope }
+        guard let number = try find(app) else { return nil }
+        add(app, number: number)
+        return Scope(app: number, isTest: isTest)
+    }
+
+    @usableFromInline
+    mutating func add(_ app: AppID, number: Int64) {
         numbers[app] = number
         last = (app, number)
     }

@@ -57,7 +57,7 @@ public struct ClickRecord: Record, Equatable, Sendable {
     public var number: Int64 { Int64(bitPattern: id.high) }
 
     /// Whether its visitor asked not to be tracked, and so is never matched, not by its identifier either.
-    public var isCounted: Bool { canonicalText.flatMap { ClickBasis(markedIn: $0) } == .counted }
+    public var isCounted: Bool { canonicalText.flatMap { ClickBasis(suffixOf: $0) } == .counted }
 }
 
 extension ClickRecord {

@@ -80,7 +80,7 @@ struct DeviceDataTests {
     func empty() {
         #expect { try replaced("# nothing\n") } throws: { error in
             (error as? DataFileError)?.message
-                == "own.tsv holds no row. Write at least one, or do not give the file."
+                == "own.tsv contains no row. Write at least one, or omit the file."
         }
     }
 }

@@ -37,7 +37,7 @@ struct AnsweredURLTests {
     )
     func appends(_ link: String, expected: String) throws {
         let url = try DeepLinkURL(parsing: link)
-        let answer = url.answered(
+        let answer = url.attributed(
             source: .instagram,
             campaignKey: CampaignKey("SUMMER25"),
             journeyID: try #require(journey)
@@ -48,7 +48,7 @@ struct AnsweredURLTests {
     @Test("never carry direct and unknown", arguments: SourceToken.allCases)
     func tokens(_ token: SourceToken) throws {
         let url = try DeepLinkURL(parsing: "myapp://promo")
-        let answer = url.answered(source: token, campaignKey: nil, journeyID: try #require(journey))
+        let answer = url.attributed(source: token, campaignKey: nil, journeyID: try #require(journey))
         let isWritten = token != .direct && token != .unknown
         #expect(
             answer == (isWritten ? "myapp://promo?source=\(token.rawValue)&jid=j_1" : "myapp://promo?jid=j_1")
@@ -58,7 +58,7 @@ struct AnsweredURLTests {
     @Test("carry any text percent-encoded, so that it cannot become another parameter")
     func encodes() throws {
         let url = try DeepLinkURL(parsing: "myapp://promo")
-        let answer = url.answered(
+        let answer = url.attributed(
             source: .unknown,
             campaignKey: CampaignKey("yaz & güz=%1#+?"),
             journeyID: try #require(JourneyID("a/b~c-d_e.f"))
@@ -78,7 +78,7 @@ struct AnsweredURLTests {
         ]
     )
     func campaignAlone(link: String, expected: String) {
-        #expect(DeepLinkURL(stored: link).answered(campaignKey: CampaignKey("SUMMER25")) == expected)
-        #expect(DeepLinkURL(stored: link).answered(campaignKey: nil) == link)
+        #expect(DeepLinkURL(stored: link).attributed(campaignKey: CampaignKey("SUMMER25")) == expected)
+        #expect(DeepLinkURL(stored: link).attributed(campaignKey: nil) == link)
     }
 }

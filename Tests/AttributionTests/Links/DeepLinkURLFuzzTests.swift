@@ -29,7 +29,7 @@ struct DeepLinkURLFuzzTests {
             #expect(try DeepLinkURL(parsing: url.text) == url)
 
             let answer = try DeepLinkURL(
-                parsing: url.answered(source: .qr, campaignKey: CampaignKey("ş&="), journeyID: journey)
+                parsing: url.attributed(source: .qr, campaignKey: CampaignKey("ş&="), journeyID: journey)
             )
             #expect(answer.queryItems.starts(with: url.queryItems))
             #expect(answer.queryItems.contains { $0.name == "jid" })

@@ -95,7 +95,7 @@ struct LaunchSignalsTests {
             set.isEmpty
             ? .unknown : AppLocalization(localizations: set, developmentLanguage: nil, languages: table)
         let signals = NativeSignals(language: own, languages: preferred)
-            .withLanguageOfClicks(localization, told: told, languages: table)
+            .withLanguageOfClicks(localization, reported: told, languages: table)
         #expect(signals.language == expected)
     }
 }

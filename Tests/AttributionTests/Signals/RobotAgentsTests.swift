@@ -23,9 +23,7 @@ struct RobotAgentsTests {
         _ mark: String,
         _ purpose: String = "crawler",
         source: String = "https://a.example"
-    ) -> String {
-        "robot\t\(purpose)\tVendor\t\(mark)\t\(source)\n"
-    }
+    ) -> String { "robot\t\(purpose)\tVendor\t\(mark)\t\(source)\n" }
 
     private static func list(_ text: String) throws(DataFileError) -> RobotAgents {
         try RobotAgents(replacing: Array(text.utf8), file: "own.tsv")
@@ -36,7 +34,7 @@ struct RobotAgentsTests {
         #expect(Self.robots.count >= 150)
         for (purpose, agent) in Self.robots {
             let robot = RobotAgents.embedded.robot(agent)
-            #expect(robot?.purpose.rawValue == purpose, "\(agent): \(robot?.mark ?? "nobody")")
+            #expect(robot?.purpose.rawValue == purpose, "\(agent): \(robot?.keyword ?? "nobody")")
             #expect(RobotAgents.embedded.isRobot(agent) == (purpose != "program"), "\(agent)")
             #expect(RobotAgents.embedded.robot(agent.uppercased()) == robot, "\(agent)")
         }
@@ -46,7 +44,7 @@ struct RobotAgentsTests {
     func people() {
         #expect(Self.people.count >= 180)
         for agent in Self.people {
-            let mark = RobotAgents.embedded.robot(agent)?.mark
+            let mark = RobotAgents.embedded.robot(agent)?.keyword
             #expect(mark == nil, "\(agent)")
         }
         #expect(RobotAgents.embedded.robot("") == nil)
@@ -57,17 +55,17 @@ struct RobotAgentsTests {
         let known = RobotAgents.embedded.known
         #expect(known.count >= 150)
         for robot in known {
-            let isAtStart = robot.mark.hasPrefix("^")
-            let isAtEnd = robot.mark.hasSuffix("$")
-            let mark = robot.mark.trimmingCharacters(in: ["^", "$"])
+            let isAtStart = robot.keyword.hasPrefix("^")
+            let isAtEnd = robot.keyword.hasSuffix("$")
+            let mark = robot.keyword.trimmingCharacters(in: ["^", "$"])
             let agent = (isAtStart ? "" : "Mozilla/5.0 ") + mark + (isAtEnd ? "" : " 1.0")
-            #expect(RobotAgents.embedded.robot(agent) != nil, "\(robot.mark)")
-            #expect(RobotAgents.embedded.robot(agent.uppercased()) != nil, "\(robot.mark)")
+            #expect(RobotAgents.embedded.robot(agent) != nil, "\(robot.keyword)")
+            #expect(RobotAgents.embedded.robot(agent.uppercased()) != nil, "\(robot.keyword)")
             let cut = String(mark.dropLast()) + "~"
             let isPart = known.contains {
-                mark.dropLast().contains($0.mark.trimmingCharacters(in: ["^", "$"]))
+                mark.dropLast().contains($0.keyword.trimmingCharacters(in: ["^", "$"]))
             }
-            #expect(isPart || RobotAgents.embedded.robot(cut) == nil, "\(robot.mark)")
+            #expect(isPart || RobotAgents.embedded.robot(cut) == nil, "\(robot.keyword)")
         }
     }
 
@@ -75,7 +73,7 @@ struct RobotAgentsTests {
     func sources() {
         let known = RobotAgents.embedded.known
         #expect(known.allSatisfy { !$0.vendor.isEmpty && $0.source.contains("://") })
-        #expect(Set(known.map(\.mark)).count == known.count)
+        #expect(Set(known.map(\.keyword)).count == known.count)
         for purpose in RobotAgents.Purpose.allCases { #expect(known.contains { $0.purpose == purpose }) }
     }
 
@@ -85,8 +83,8 @@ struct RobotAgentsTests {
             Self.row("^curl/", "program") + Self.row("serpbot") + Self.row("previewer", "preview")
         )
         #expect(list.robot("curl/8.5.0")?.purpose == .program)
-        #expect(list.robot("curl/8.5.0 (serpbot; previewer)")?.mark == "serpbot")
-        #expect(list.robot("previewer serpbot")?.mark == "previewer")
+        #expect(list.robot("curl/8.5.0 (serpbot; previewer)")?.keyword == "serpbot")
+        #expect(list.robot("previewer serpbot")?.keyword == "previewer")
         #expect(list.isRobot("curl/8.5.0") == false && list.isRobot("a serpbot"))
     }
 
@@ -117,7 +115,7 @@ struct RobotAgentsTests {
     @Test("of a file given at start take the place of the built-in ones, kind by kind")
     func replacing() throws {
         let robots = try Self.list("# a comment\n\n" + Self.row("newbot"))
-        #expect(robots.known.map(\.mark) == ["newbot"])
+        #expect(robots.known.map(\.keyword) == ["newbot"])
         #expect(!robots.isRobot("Googlebot/2.1") && robots.isRobot("NewBot"))
         let people = try Self.list("person\tA\tgooglebot/\thttps://a.example\r\n")
         #expect(people.known == RobotAgents.embedded.known)

@@ -12,9 +12,7 @@ struct UserAgentTests {
     private static func androidAgent(
         _ device: String,
         _ rest: String = "Chrome/143.0.7499.34 Mobile Safari/537.36"
-    ) -> String {
-        "Mozilla/5.0 (Linux; \(device)) AppleWebKit/537.36 (KHTML, like Gecko) \(rest)"
-    }
+    ) -> String { "Mozilla/5.0 (Linux; \(device)) AppleWebKit/537.36 (KHTML, like Gecko) \(rest)" }
 
     @Test(
         "of iOS give the version by their most reliable statement, or none",

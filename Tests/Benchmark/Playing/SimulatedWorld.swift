@@ -82,9 +82,7 @@ struct SimulatedFigure: Sendable {
         _ title: String,
         _ value: @escaping @Sendable (PlayedScore) -> Double,
         bar: @escaping @Sendable (SimulatedWorld) -> Bar?
-    ) {
-        (self.name, self.title, self.value, self.bar) = (name, title, value, bar)
-    }
+    ) { (self.name, self.title, self.value, self.bar) = (name, title, value, bar) }
 
     func name(in world: SimulatedWorld) -> FigureName {
         let prefix = "\(world.world.label)_\(world.policy.rawValue)"

@@ -26,9 +26,7 @@ struct Contest {
         _ names: FigureName...,
         beside others: [FigureName] = [],
         turn: @escaping (_ seconds: Double) throws -> [Double]
-    ) {
-        (self.names, self.others, self.turn) = (names, others, turn)
-    }
+    ) { (self.names, self.others, self.turn) = (names, others, turn) }
 
     /// The figures of what the rounds' turns returned.
     func figures(_ rounds: [[Double]]) -> [Figure] {

@@ -44,18 +44,14 @@ struct AppsAndKeysTests {
         #expect(mode == 0o700)
     }
 
-    @Test(
-        "of several that begin on one path at the same moment, one makes the database and the others say so"
-    )
+    @Test("of several that start on one path at the same time, one makes the database, the others say so")
     func initialisedAtOnce() throws {
         let folder = try TemporaryFolder()
         for round in 0..<4 {
             let outputs = Mutex<[ChildProcess.Output]>([])
             let path = folder.file("\(round).db")
             DispatchQueue.concurrentPerform(iterations: 3) { _ in
-                let output = try? Installation.run([
-                    "init", "--database", path, "--json",
-                ])
+                let output = try? Installation.run(["init", "--database", path, "--json"])
                 outputs.withLock { $0 += [output].compactMap(\.self) }
             }
             let all = outputs.withLock { $0 }
@@ -102,9 +98,8 @@ struct AppsAndKeysTests {
         let changed = try json(
             installation.run([
                 "apps", "set", "--app", "Shop", "--name", "Store", "--attribution-window", "3600",
-                "--destination", "any",
-                "--allowed-origin", "https://Shop.example", "--localization", "tr", "--localization", "pt-BR",
-                "--development-language", "tr", "--json",
+                "--destination", "any", "--allowed-origin", "https://Shop.example", "--localization", "tr",
+                "--localization", "pt-BR", "--development-language", "tr", "--json",
             ])
         )
         let after = try #require(changed["app"] as? [String: Any])
@@ -166,9 +161,8 @@ struct AppsAndKeysTests {
         #expect(last["default_link"] == nil && last["fingerprinting"] as? Bool == false)
         for (option, value) in [
             ("--minimum-confidence", "1.1"), ("--minimum-confidence", "-0.1"),
-            ("--minimum-confidence", "nan"),
-            ("--minimum-confidence", "1e-1"), ("--matching", "oldest"), ("--on-ambiguity", "nomatch"),
-            ("--fingerprinting", "yes"), ("--default-link", "myapp:///x"),
+            ("--minimum-confidence", "nan"), ("--minimum-confidence", "1e-1"), ("--matching", "oldest"),
+            ("--on-ambiguity", "nomatch"), ("--fingerprinting", "yes"), ("--default-link", "myapp:///x"),
         ] {
             let wrong = try installation.run(["apps", "set", option, value])
             #expect(wrong.status == 2, "\(option) \(value)")
@@ -293,11 +287,10 @@ struct AppsAndKeysTests {
         ("keys revoke app_secret", 2), ("keys revoke key_00000000000000000000000000", 1), ("apps set", 2),
         ("apps set --open-clicks maybe", 2), ("apps set --attribution-window 59", 2),
         ("apps set --destination https://", 2), ("apps set --allowed-origin shop", 2),
-        ("apps set --localization Base", 2),
-        ("apps set --localization t%C3%BC", 2), ("apps set --development-language 1", 2), ("apps create", 2),
-        ("apps create --name=", 2), ("apps create \u{A0}", 2), ("apps create \u{200B}", 2),
-        ("apps create \u{2003}Shop", 2), ("apps set --name \u{A0}\u{2003}", 2),
-        ("keys create --kind app --label \u{A0}", 2),
+        ("apps set --localization Base", 2), ("apps set --localization t%C3%BC", 2),
+        ("apps set --development-language 1", 2), ("apps create", 2), ("apps create --name=", 2),
+        ("apps create \u{A0}", 2), ("apps create \u{200B}", 2), ("apps create \u{2003}Shop", 2),
+        ("apps set --name \u{A0}\u{2003}", 2), ("keys create --kind app --label \u{A0}", 2),
     ]
 
     @Test("refuses what makes no sense, and changes nothing", arguments: refusals)

@@ -38,9 +38,7 @@ struct CheckDomainTests {
         for words in [
             "1 error", "error at applinks.details[0].appIDs[0]", "is no app id.",
             "ABCDE12345.com.example.app.",
-        ] {
-            #expect(output.text.contains(words), "\(output.text)")
-        }
+        ] { #expect(output.text.contains(words), "\(output.text)") }
         let warned = try write(Self.good.replacing("/products", with: "products"), "warned", in: folder)
         let warning = try Installation.run(["check-domain", warned, "--json"])
         #expect(warning.status == 0)

@@ -57,10 +57,7 @@ struct CollisionsCommandTests {
         try fill(installation)
         let printed = try installation.run(["collisions", "--json"])
         #expect(printed.status == 0, "\(printed.errors)")
-        try check(
-            collisions(JSONSerialization.jsonObject(with: printed.standardOutput)),
-            installation
-        )
+        try check(collisions(JSONSerialization.jsonObject(with: printed.standardOutput)), installation)
         let text = try installation.run(["collisions", "--attribution-window", "3600"]).text
         for words in [
             "Collisions of app, window 60 min", "ready-made", "40.0 %", "Matches by fingerprint: 2 recorded",

@@ -3,9 +3,7 @@ import afterlink
 
 @Suite("Documentation of the commands")
 struct CommandDocumentationTests {
-    private static let articles = [
-        "README.md", "Sources/afterlink/Afterlink.docc/KeysAndBackups.md",
-    ]
+    private static let articles = ["README.md", "Sources/afterlink/Afterlink.docc/KeysAndBackups.md"]
     private static let otherArticles = [
         "Sources/afterlink/Afterlink.docc/InstallAndProxies.md",
         "Sources/afterlink/Afterlink.docc/FaultsAndSettings.md",
@@ -28,10 +26,7 @@ struct CommandDocumentationTests {
         return calls
     }
 
-    @Test(
-        "the articles call commands that there are, with options that they have",
-        arguments: articles + otherArticles
-    )
+    @Test("the articles call existing commands with existing options", arguments: articles + otherArticles)
     func callsExist(path: String) throws {
         let calls = try calls(in: path)
         #expect(calls.count > 5)

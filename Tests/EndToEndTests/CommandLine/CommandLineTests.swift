@@ -66,9 +66,7 @@ struct CommandLineTests {
     }
 
     @Test("does not repeat what stands behind the equals sign of an unknown option")
-    func unknownSecret() throws {
-        #expect(try !failure(["--password=hunter2"]).text.contains("hunter2"))
-    }
+    func unknownSecret() throws { #expect(try !failure(["--password=hunter2"]).text.contains("hunter2")) }
 
     @Test(
         "measures how far a word is from another",
@@ -136,9 +134,7 @@ struct CommandLineHelpTests {
     @Test("explains groups of commands, and the overview names every command")
     func groups() throws {
         let overview = try Program.standard.help(on: [])
-        for command in Program.standard.commands {
-            #expect(overview.contains("  \(command.name) "))
-        }
+        for command in Program.standard.commands { #expect(overview.contains("  \(command.name) ")) }
         #expect(try Program.standard.help(on: ["apps"]).contains("afterlink apps create"))
         #expect(
             try Program.standard.help(on: ["keys", "revoke"]).hasPrefix("Usage: afterlink keys revoke KEY")

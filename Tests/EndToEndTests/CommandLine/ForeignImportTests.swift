@@ -32,8 +32,7 @@ struct ForeignImportTests {
         "https://shop.example/android", "12", "com.example.shop", "", "other", "https://shop.example/ipad",
         "com.example.shop", "1234567890", "1.2", "true", "https://shop.example/desktop", "Summer, sale",
         "All of \"it\"", "https://shop.example/p.png", "newsletter", "email", "summer", "shoes", "banner",
-        "aff",
-        "camp 1", "8", "99", "false", "Summer link", "2020-05-06T07:08:09.123Z",
+        "aff", "camp 1", "8", "99", "false", "Summer link", "2020-05-06T07:08:09.123Z",
     ]
 
     private static func line(_ values: [String: String], archived: String = "false") -> [String] {
@@ -89,9 +88,7 @@ struct ForeignImportTests {
         let remarks = try #require(report["remarks"] as? [String]).joined(separator: "\n")
         for part in [
             "efr (1 link)", "ipfl (1 link)", "ius (1 link)", "example.page.link, which is no link host",
-        ] {
-            #expect(remarks.contains(part), "\(remarks)")
-        }
+        ] { #expect(remarks.contains(part), "\(remarks)") }
         let link = try link("m9Mm", installation)
         for (name, value) in [
             ("url", "https://go.shop.example/m9Mm"), ("title", "Summer link"),
@@ -103,9 +100,7 @@ struct ForeignImportTests {
             ("preview_image", "https://shop.example/p.png"), ("utm_source", "newsletter"),
             ("utm_medium", "email"), ("utm_campaign", "summer"), ("utm_term", "shoes"),
             ("utm_content", "banner"), ("campaign_key", "summer"), ("created_at", "2020-05-06T07:08:09.123Z"),
-        ] {
-            #expect(link[name] as? String == value, "\(name): \(link[name] ?? "nothing")")
-        }
+        ] { #expect(link[name] as? String == value, "\(name): \(link[name] ?? "nothing")") }
         #expect(link["metadata"] as? [String: String] == ["amv": "12", "imv": "1.2"])
         #expect(link["ending"] == nil)
     }
@@ -168,9 +163,7 @@ struct ForeignImportTests {
                 "line 5 (lost): destination:", "line 6: short_link must be an address",
                 "line 7: It has no short link", "line 8 (good): The slug good is taken",
                 "line 9 (plain): desktop_url:",
-            ] {
-                #expect(output.text.contains(part), "\(part) in \(output.text)")
-            }
+            ] { #expect(output.text.contains(part), "\(part) in \(output.text)") }
             #expect(try json(installation.run(["links", "list", "--json"]))["links"] as? [String] == [])
         }
         #expect(
@@ -218,15 +211,13 @@ struct ForeignImportTests {
         let installation = try shop()
         let columns = [
             "Link Title", "url", "$deeplink_path", "$ios_deeplink_path", "$desktop_url", "$fallback_url",
-            "campaign",
-            "channel", "feature", "tags", "$og_title", "$og_description", "$og_image_url", "$match_duration",
-            "$ios_passive_deepview", "Clicks", "creation date",
+            "campaign", "channel", "feature", "tags", "$og_title", "$og_description", "$og_image_url",
+            "$match_duration", "$ios_passive_deepview", "Clicks", "creation date",
         ]
         let values = [
             "Spring", "https://example.app.link/spring-launch", "promo/item?x=1", "shopapp://ios/item",
             "https://shop.example/desktop", "https://shop.example/else", "spring", "facebook", "sharing",
-            "a, b",
-            "Title", "Text", "https://shop.example/p.png", "7200", "x", "17", "2023-01-02",
+            "a, b", "Title", "Text", "https://shop.example/p.png", "7200", "x", "17", "2023-01-02",
         ]
         let data =
             #"{"$deeplink_path":"/promo","$marketing_title":"T","~campaign":"c","~tags":["x","y"],"~feature":"f","#
@@ -239,15 +230,12 @@ struct ForeignImportTests {
         let spring = try link("spring-launch", installation)
         for (name, value) in [
             ("title", "Spring"), ("destination", "/promo/item?x=1"),
-            ("ios_destination", "shopapp://ios/item"),
-            ("desktop_url", "https://shop.example/desktop"), ("ios_fallback", "https://shop.example/else"),
-            ("android_fallback", "https://shop.example/else"), ("campaign_key", "spring"),
-            ("source", "facebook"),
-            ("preview_title", "Title"), ("preview_description", "Text"),
-            ("preview_image", "https://shop.example/p.png"), ("created_at", "2023-01-02T00:00:00.000Z"),
-        ] {
-            #expect(spring[name] as? String == value, "\(name): \(spring[name] ?? "nothing")")
-        }
+            ("ios_destination", "shopapp://ios/item"), ("desktop_url", "https://shop.example/desktop"),
+            ("ios_fallback", "https://shop.example/else"), ("android_fallback", "https://shop.example/else"),
+            ("campaign_key", "spring"), ("source", "facebook"), ("preview_title", "Title"),
+            ("preview_description", "Text"), ("preview_image", "https://shop.example/p.png"),
+            ("created_at", "2023-01-02T00:00:00.000Z"),
+        ] { #expect(spring[name] as? String == value, "\(name): \(spring[name] ?? "nothing")") }
         #expect(spring["tags"] as? [String] == ["a", "b"])
         #expect(spring["attribution_window_seconds"] as? Int == 7200)
         #expect(spring["metadata"] as? [String: String] == ["~feature": "sharing"])

@@ -62,8 +62,7 @@ struct NamedCallTests {
     func faults() {
         for text in [
             "`afterlink apps set --on-ambiguity campaign` helps", "`afterlink app set`",
-            "give --device-dater",
-            "`afterlink stats --minimum-confidence`",
+            "give --device-dater", "`afterlink stats --minimum-confidence`",
         ] { #expect(NamedCalls.faults(in: text).count == 1, "\(text)") }
         #expect(
             NamedCalls.faults(in: "`afterlink apps set --on-ambiguity campaignOnly`, --device-data.").isEmpty

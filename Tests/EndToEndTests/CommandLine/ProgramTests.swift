@@ -63,8 +63,7 @@ struct ProgramTests {
             "apps set --open-clicks maybe", "apps set --name ", "backup", "backup folder/",
             "doctor --request-from nowhere", "doctor --forwarded-for 203.0.113.9", "keys create",
             "keys create --kind none", "keys create --kind app --expires never", "keys revoke none",
-            "restore",
-            "serve now", "stats --interval week", "stats --from yesterday",
+            "restore", "serve now", "stats --interval week", "stats --from yesterday",
             "stats --from 2026-02-01 --to 2026-01-01",
         ]
     )
@@ -80,9 +79,8 @@ struct ProgramTests {
     @Test(
         "a command on a database that is not there says so and makes none",
         arguments: [
-            "apps list", "stats", "migrate", "verify", "backup copy.db",
-            "keys list",
-            "apps create Shop", "apps set --open-clicks off", "keys create --kind admin",
+            "apps list", "stats", "migrate", "verify", "backup copy.db", "keys list", "apps create Shop",
+            "apps set --open-clicks off", "keys create --kind admin",
             "keys revoke key_01jz8w6t7n3k5m9q2r4v6x8y0z",
         ]
     )
@@ -124,9 +122,7 @@ struct ProgramTests {
         for part in [
             "< 201 Created", "< 401 Unauthorized", "\"status\": \"match\"", "\"status\": \"no_match\"",
             "SUMMER25", "(The demo serves with --replay-grace 0.",
-        ] {
-            #expect(output.text.contains(part))
-        }
+        ] { #expect(output.text.contains(part)) }
         #expect(output.text.hasSuffix("All of it was right: one click, one match, and no second one.\n"))
         #expect(output.errors.isEmpty)
     }

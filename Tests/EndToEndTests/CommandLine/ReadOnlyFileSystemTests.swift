@@ -8,20 +8,14 @@ private enum PrivateMount {
 
     static let isPossible: Bool = {
         guard FileManager.default.isExecutableFile(atPath: unshare), let folder = try? TemporaryFolder()
-        else {
-            return false
-        }
+        else { return false }
         let words = ["-rm", "mount", "-t", "tmpfs", "none", folder.path]
         return (try? Installation.run(words, of: URL(fileURLWithPath: unshare)).status) == 0
     }()
 }
 
 /// What is said of a database on a file system that is mounted read-only.
-@Suite(
-    "A file system that is mounted read-only",
-    .blocking,
-    .enabled(if: PrivateMount.isPossible)
-)
+@Suite("A file system that is mounted read-only", .blocking, .enabled(if: PrivateMount.isPossible))
 struct ReadOnlyFileSystemTests {
     /// Runs a command where `folder` is read-only and holds a copy of the installation's database.
     private func run(_ words: [String], in folder: TemporaryFolder, _ installation: Installation) throws

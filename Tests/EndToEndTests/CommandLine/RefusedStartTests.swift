@@ -51,14 +51,13 @@ struct RefusedStartTests {
     }
 
     @Test(
-        "says that a database is a directory, and how to name a file in it",
+        "says that a database is a directory, and how to name a file",
         arguments: ["serve", "stats", "init"]
     )
     func directory(command: String) throws {
         let folder = try TemporaryFolder()
         let output = try Installation.run(
-            [command, "--database", folder.path]
-                + (command == "serve" ? ["--listen", "127.0.0.1:0"] : [])
+            [command, "--database", folder.path] + (command == "serve" ? ["--listen", "127.0.0.1:0"] : [])
         )
         #expect(output.status == 1)
         #expect(output.errors.contains("The database \(folder.path) is a directory."))
@@ -75,10 +74,7 @@ struct RefusedStartTests {
         #expect(output.errors.contains("mkdir -p \(folder.file("a"))"))
     }
 
-    @Test(
-        "says of a data directory that it is none, where it is something else",
-        arguments: ["serve", "init"]
-    )
+    @Test("says of a data directory that is none what it is instead", arguments: ["serve", "init"])
     func noDirectory(command: String) throws {
         let listen = command == "serve" ? ["--listen", "127.0.0.1:0"] : []
         let output = try Installation.run([command, "--data-directory", "/dev/null"] + listen)

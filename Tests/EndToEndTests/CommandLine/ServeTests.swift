@@ -105,11 +105,9 @@ struct ServeTests {
         #expect(changed.contains("--destination yours://`") && changed.contains("--name 'A shop'`"))
         #expect(changed.contains("`afterlink keys create --kind app`"))
         #expect(!changed.contains(app) && !changed.contains(other))
-        let doctor = try Installation.run(
-            [
-                "doctor", "--data-directory", folder.path, "--listen", "127.0.0.1:0", "--destination",
-                "yours://",
-            ]
+        let doctor = try Installation.run([
+            "doctor", "--data-directory", folder.path, "--listen", "127.0.0.1:0", "--destination", "yours://",
+        ]
         )
         #expect(doctor.text.contains("warning  settings: --destination has no effect"))
     }

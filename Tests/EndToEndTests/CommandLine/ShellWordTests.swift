@@ -12,9 +12,7 @@ struct ShellWordTests {
             ("it's", #"'it'\''s'"#), ("$HOME", "'$HOME'"), ("~", "'~'"), ("a;b", "'a;b'"), ("é", "'é'"),
         ]
     )
-    func quoted(text: String, word: String) {
-        #expect(ShellWord.quoted(text) == word)
-    }
+    func quoted(text: String, word: String) { #expect(ShellWord.quoted(text) == word) }
 
     @Test("is no option where it stands first")
     func operand() {

@@ -6,9 +6,7 @@ import afterlink
 /// What a start finds around it, and puts right by itself or lives with.
 @Suite("What a start finds", .blocking)
 struct StartConditionsTests {
-    @Test(
-        "takes others' rights to the files of a database away, and says so; the folder is its owner's business"
-    )
+    @Test("takes others' rights to a database's files away, and says so; the folder is its owner's business")
     func modes() throws {
         let installation = try Installation()
         let path = installation.database.path

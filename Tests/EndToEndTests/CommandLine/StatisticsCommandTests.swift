@@ -10,9 +10,7 @@ struct StatisticsCommandTests {
         let none = try installation.run(["stats", "--campaign", "SUMMER25"])
         #expect(none.status == 0)
         #expect(
-            none.errors.contains(
-                "No click is counted for a campaign \"SUMMER25\"; there is no campaign yet."
-            )
+            none.errors.contains("No click is counted for a campaign \"SUMMER25\"; there is no campaign yet.")
         )
         let server = try AfterlinkProcess(installation)
         #expect(try server.connect().click(fingerprint(1), ["campaign_key": "SUMMER25"]).status == 201)

@@ -19,10 +19,9 @@ struct TerminalTests {
         for words in [
             ["apps", "create", Self.rude], ["apps", "set", "--app", Self.rude, "--name", "x"],
             ["keys", "create", "--kind", "app", "--label", Self.rude],
-            ["keys", "create", "--kind", Self.rude],
-            ["keys", "revoke", Self.rude], ["stats", "--from", Self.rude], ["stats", "--app", Self.rude],
-            ["stats", Self.rude], [Self.rude], ["apps", Self.rude], ["help", Self.rude],
-            ["stats", "--\(Self.rude)"],
+            ["keys", "create", "--kind", Self.rude], ["keys", "revoke", Self.rude],
+            ["stats", "--from", Self.rude], ["stats", "--app", Self.rude], ["stats", Self.rude], [Self.rude],
+            ["apps", Self.rude], ["help", Self.rude], ["stats", "--\(Self.rude)"],
             ["serve", "--listen", Self.rude], ["serve", "--config", Self.rude],
         ] {
             let output = try Installation.run(

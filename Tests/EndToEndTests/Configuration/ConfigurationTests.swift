@@ -94,12 +94,11 @@ struct ConfigurationTests {
         "refuses values that are not allowed, with name and value",
         arguments: [
             ("listen", "localhost:80"), ("listen", "8080"), ("listen", "[::1]"),
-            ("listen", "127.0.0.1:65536"),
-            ("metrics-listen", "x"), ("trusted-proxy", "10.0.0.0/33"), ("threads", "0"), ("threads", "+1"),
-            ("maximum-connections", "many"), ("database", ""), ("attribution-window", "59"),
-            ("attribution-window", "2592001"), ("attribution-window", "1h"), ("replay-grace", "-1"),
-            ("replay-grace", "3601"), ("retention", ""), ("durability", "some"), ("app-name", ""),
-            ("app-name", "  "), ("app-name", "Shop "), ("app-name", "\u{200B}"),
+            ("listen", "127.0.0.1:65536"), ("metrics-listen", "x"), ("trusted-proxy", "10.0.0.0/33"),
+            ("threads", "0"), ("threads", "+1"), ("maximum-connections", "many"), ("database", ""),
+            ("attribution-window", "59"), ("attribution-window", "2592001"), ("attribution-window", "1h"),
+            ("replay-grace", "-1"), ("replay-grace", "3601"), ("retention", ""), ("durability", "some"),
+            ("app-name", ""), ("app-name", "  "), ("app-name", "Shop "), ("app-name", "\u{200B}"),
             ("destination", "https://"), ("destination", "javascript:alert(1)"), ("limit-body", "12"),
             ("timeout-idle", "0"), ("shutdown-grace", "8.5"), ("log-format", "xml"), ("log-file", ""),
         ]
@@ -163,9 +162,7 @@ struct ConfigurationTests {
         #expect(duplicate.explanation.contains("line 2, column 1"))
     }
 
-    @Test(
-        "a class's own rate limit wins over the general one, and that over what is usual; off is off everywhere"
-    )
+    @Test("a class's own rate limit wins over the general one, that over the default; off is off everywhere")
     func rateLimits() throws {
         let usual = try read().rateLimits
         #expect(usual == RateLimits.standard)
@@ -222,10 +219,7 @@ struct ConfigurationTests {
         #expect(!failure.text.contains(key))
     }
 
-    @Test(
-        "allows the test clock on loopback addresses only",
-        arguments: ["0.0.0.0:80", "[::]:80", "192.168.1.5:80"]
-    )
+    @Test("allows the test clock on loopback alone", arguments: ["0.0.0.0:80", "[::]:80", "192.168.1.5:80"])
     func testClock(listen: String) throws {
         #expect(
             try failure(["--unsafe-test-clock", "--listen", listen]).explanation.contains(
@@ -255,12 +249,10 @@ struct ConfigurationTests {
     }
 
     @Test(
-        "refuses a file that is no JSON object",
+        "refuses what is no JSON object",
         arguments: ["", "[]", "{", "{\"listen\":\"a\",\"listen\":\"b\"}"]
     )
-    func brokenFile(text: String) throws {
-        #expect(try failure(file: text).exitCode == .configuration)
-    }
+    func brokenFile(text: String) throws { #expect(try failure(file: text).exitCode == .configuration) }
 
     @Test("shows control characters of a value as question marks")
     func controlCharacters() throws {

@@ -161,9 +161,7 @@ struct SimulatedDisk {
             let path = folder.appending(path: name).path
             let mode: [FileAttributeKey: Any] = [.posixPermissions: 0o600]
             guard FileManager.default.createFile(atPath: path, contents: Data(content), attributes: mode)
-            else {
-                throw ChildProcess.Failure(description: "\(path) cannot be put back")
-            }
+            else { throw ChildProcess.Failure(description: "\(path) cannot be put back") }
         }
     }
 

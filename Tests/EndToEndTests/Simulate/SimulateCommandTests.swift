@@ -58,9 +58,7 @@ struct SimulateCommandTests {
         #expect(!KeyMark.occurs(in: output.text))
     }
 
-    @Test(
-        "asks as a newer client does, which the phone's update does not keep from its click, another zone does"
-    )
+    @Test("asks as a newer client does: an update of the phone still finds its click, another zone does not")
     func values() throws {
         let installation = try Installation()
         let server = try AfterlinkProcess(installation)
@@ -107,9 +105,7 @@ struct SimulateCommandTests {
         }
     }
 
-    @Test(
-        "lets time pass on a server whose clock is set by its requests, and says of another one that it cannot"
-    )
+    @Test("lets time pass on a server whose clock its requests set, and says of another that it cannot")
     func delay() throws {
         let installation = try Installation()
         let server = try AfterlinkProcess(installation, ["--unsafe-test-clock"])
@@ -152,9 +148,7 @@ struct SimulateCommandTests {
         #expect(try run(installation, server, "--as app").errors.contains("--key-file"))
     }
 
-    @Test(
-        "trusts a server's certificate if it has the server's name and the machine trusts it, and else sends no key"
-    )
+    @Test("trusts a certificate with the server's name that the machine trusts, and else sends no key")
     func overTLS() throws {
         let installation = try Installation()
         let files = try CertificateFiles(in: installation.folder)
@@ -201,9 +195,7 @@ struct SimulateCommandTests {
         #expect(!unknown.errors.contains("0123456789"))
     }
 
-    @Test(
-        "makes another key where the kept one was revoked, and takes a link that the app's destinations allow"
-    )
+    @Test("makes another key if the kept one was revoked, and takes a link that the app's destinations allow")
     func keptKey() throws {
         let installation = try Installation()
         let server = try AfterlinkProcess(installation)
@@ -237,9 +229,7 @@ struct SimulateCommandTests {
     func list() throws {
         let text = try Installation.run(["simulate", "--list"]).text
         for name in BrowserProfile.all.map(\.name) + TrialDevice.all.map(\.name) + SDKRelease.all.map(\.name)
-        {
-            #expect(text.contains(name))
-        }
+        { #expect(text.contains(name)) }
         let json = try Installation.run(["simulate", "--list", "--json"])
         #expect(try JSONSerialization.jsonObject(with: json.standardOutput) is [String: Any])
     }
@@ -247,7 +237,5 @@ struct SimulateCommandTests {
 
 /// Whether a text holds a whole key.
 private enum KeyMark {
-    static func occurs(in text: String) -> Bool {
-        text.contains(/(test|app|server|admin)_[A-Za-z0-9_-]{43}/)
-    }
+    static func occurs(in text: String) -> Bool { text.contains(/(test|app|server|admin)_[A-Za-z0-9_-]{43}/) }
 }

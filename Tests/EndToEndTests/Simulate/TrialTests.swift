@@ -23,9 +23,7 @@ enum Trials {
 
 @Suite("A simulated click and launch")
 struct TrialTests {
-    @Test(
-        "there are a dozen browsers and more, each with its source and a device, and every form has a release"
-    )
+    @Test("there are a dozen browsers, each with its source and a device, and every form has a release")
     func tables() throws {
         let people = BrowserProfile.all.filter { !$0.isRobot }
         #expect(people.count >= 12)
@@ -87,8 +85,7 @@ struct TrialTests {
         arguments: [
             ("--device-timezone Asia/Dubai", ["timezone"]), ("--device-language de", ["language"]),
             ("--device ipad-air", ["model"]), ("--sdk 1.7.1 --os-version 18.1", ["osVersion"]),
-            ("--sdk 1.8.7 --device iphone-se", ["width"]),
-            ("--device galaxy-s23", ["model", "width"]),
+            ("--sdk 1.8.7 --device iphone-se", ["width"]), ("--device galaxy-s23", ["model", "width"]),
             ("--device-timezone Asia/Dubai --device-language ar", ["timezone", "language"]),
         ]
     )
@@ -129,9 +126,7 @@ struct TrialTests {
             "--timezone Asia/Calcutta --device-timezone Asia/Kolkata",
             "--profile chrome-android --device-language he --language iw",
             "--sdk 1.7.1 --os-version 26.4",
-        ] {
-            #expect(TrialAnalysis(try Trials.trial(words)).hit != nil, "\(words)")
-        }
+        ] { #expect(TrialAnalysis(try Trials.trial(words)).hit != nil, "\(words)") }
     }
 
     @Test("every browser's click is found by the values of its own device, spelled as the system spells them")
@@ -201,7 +196,5 @@ struct TrialTests {
             ("http://a b", nil), ("http://a\r\nX: y", nil),
         ]
     )
-    func servers(url: String, host: String?) {
-        #expect(Exchange(url)?.hostField == host)
-    }
+    func servers(url: String, host: String?) { #expect(Exchange(url)?.hostField == host) }
 }

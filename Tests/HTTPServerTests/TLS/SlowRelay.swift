@@ -32,9 +32,7 @@ final class SlowRelay: Sendable {
         }
     }
 
-    deinit {
-        close(listener)
-    }
+    deinit { close(listener) }
 
     private static func address(_ port: UInt16) -> sockaddr_in {
         var address = sockaddr_in()

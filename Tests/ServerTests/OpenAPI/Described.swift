@@ -57,8 +57,7 @@ struct Described: Sendable {
         if let end = template.firstRange(of: "{slug}") { return path.hasSuffix(template[end.upperBound...]) }
         let parts = path.split(separator: "/", omittingEmptySubsequences: false)
         let wanted = template.split(separator: "/", omittingEmptySubsequences: false)
-        return parts.count == wanted.count
-            && zip(parts, wanted).allSatisfy { $1.hasPrefix("{") || $0 == $1 }
+        return parts.count == wanted.count && zip(parts, wanted).allSatisfy { $1.hasPrefix("{") || $0 == $1 }
     }
 }
 

@@ -1,6 +1,7 @@
 import Attribution
-import SQLiteStorage
 import Simulation
+import SQLite
+import SQLiteStorage
 import Testing
 
 @Suite("Collisions of stored fingerprints")

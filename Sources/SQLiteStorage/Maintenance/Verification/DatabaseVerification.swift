@@ -67,7 +67,7 @@ public struct DatabaseVerification {
     private func integrity() -> VerificationReport.Check {
         let scope = "every page, row and index agree with each other (SQLite's integrity_check)"
         return checked(.init("integrity", scope)) { check throws(SQLiteError) in
-            for line in try IntegrityCheck.problems(on: look.connection, isThorough: true) {
+            for line in try SQLiteReader(connection: look.connection).integrityProblems(isThorough: true) {
                 check.add(Self.oneLine(line), Advice.restore)
             }
         }

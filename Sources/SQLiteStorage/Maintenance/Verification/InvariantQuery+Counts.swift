@@ -1,3 +1,4 @@
+internal import SQLite
 internal import Storage
 
 extension InvariantQuery {

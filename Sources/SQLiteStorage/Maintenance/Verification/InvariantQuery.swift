@@ -8,7 +8,7 @@ struct InvariantQuery: Sendable {
     /// What the statements' second column names.
     var subject = "click"
     /// What the statements' rows are called, after their number.
-    let exceptions: [(what: String, sql: StaticString)]
+    let exceptions: [(what: String, sql: SQL)]
 
     /// Counts, and names the first of each kind.
     func run(_ connection: SQLiteConnection, _ check: inout VerificationReport.Check) throws(SQLiteError) {

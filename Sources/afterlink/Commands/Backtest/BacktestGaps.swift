@@ -15,7 +15,7 @@ struct BacktestGaps {
                 "clicks are from before their visitors were recorded: taps of one person may count as several people's."
             ),
             (
-                "clicks_not_remade", gaps.clicksNotRemade,
+                "clicks_not_remade", gaps.clicksNotReconstructed,
                 "clicks have fingerprints that their signals do not make any more, because tables, the app's languages"
                     + " or the server key were changed: these count in full, whatever their form."
             ),

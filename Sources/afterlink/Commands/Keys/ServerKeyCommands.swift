@@ -69,7 +69,7 @@ enum RotateServerKeyCommand {
             throw CommandFailure.because("A new key was made just now, and is not used yet.")
                 .advising("Once is enough; `afterlink server-key list` shows the keys.")
         }
-        guard list.entries.count < ServerKeyList.most else {
+        guard list.entries.count < ServerKeyList.maximumCount else {
             throw CommandFailure(
                 "There are \(list.entries.count) server keys already, and each check looks under all of them.",
                 advice: "Wait until the oldest is destroyed; `afterlink server-key list` shows the keys."

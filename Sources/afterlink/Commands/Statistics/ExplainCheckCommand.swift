@@ -46,11 +46,7 @@ enum ExplainCheckCommand {
             {
                 let now = WallClock.system.now()
                 let told = ClickExplanation(material, in: try database.directory(), at: now)
-                Console.print(
-                    isJSON
-                        ? ClickExplanationBody(told).json().text
-                        : ClickExplanationText(explanation: told).text
-                )
+                Console.print(isJSON ? told.json().text : ClickExplanationText(explanation: told).text)
                 return .success
             }
             throw CommandFailure(
@@ -60,9 +56,7 @@ enum ExplainCheckCommand {
                     + " with up to a second's delay."
             )
         }
-        Console.print(
-            isJSON ? ExplanationBody(explanation).json().text : ExplanationText(explanation: explanation).text
-        )
+        Console.print(isJSON ? explanation.json().text : ExplanationText(explanation: explanation).text)
         return .success
     }
 }

@@ -51,7 +51,7 @@ enum ShowCollisionsCommand {
         line.finish()
         guard !arguments.has("json") else {
             var json = JSONWriter()
-            json.object { CollisionBody(collisions: collisions, directory: directory).write(to: &$0) }
+            json.object { CollisionBody.write(collisions, in: directory, to: &$0) }
             Console.print(json.text)
             return .success
         }

@@ -1,0 +1,183 @@
+internal import Attribution
+internal import SQLite
+internal import Storage
+
+/// Counts as they stand in their tables.
+extension SQLiteReader {
+    /// Adds up the counts of a query.
+    func add(_ query: CountQuery, to sum: inout CountSum) throws(SQLiteError) {
+        try connection.statement(Self.sumsOfCounts).forEach(
+            query.scope.number,
+            query.campaign,
+            query.dimension.rawValue,
+            query.spans.granularity.rawValue,
+            query.spans.first.milliseconds,
+            query.spans.end.milliseconds
+        ) { row in sum.add(row.integer(2), row.text(1), of: row.text(0)) }
+    }
+
+    static let sumsOfCounts: SQL = """
+        SELECT value, metric, sum(count) FROM counts
+        WHERE scope = ?1 AND campaign = ?2 AND dimension = ?3 AND span = ?4 AND period >= ?5 AND period < ?6
+        GROUP BY value, metric
+        """
+
+    /// Reads the names that a span has counts of.
+    func countedNames(of dimension: Dimension, _ scope: Scope, in period: Timestamp) throws(SQLiteError)
+        -> [String]
+    {
+        let (scope, period) = (scope.number, period.milliseconds)
+        switch dimension {
+        case .campaign:
+            return try connection.statement(Self.countedCampaigns).all(scope, period) { $0.text(0) }
+        case .launch, .click:
+            let counted = try connection.statement(Self.countedValues)
+                .all(scope, dimension.rawValue, Granularity.quarter.rawValue, period) { $0.text(0) }
+            // Those that are watched already always have counts, so that invented names cannot crowd them out.
+            return try counted
+                + connection.statement(Self.watchedDriftGroups).all(scope, dimension.rawValue) { $0.text(0) }
+        default:
+            return try connection.statement(Self.countedValues)
+                .all(scope, dimension.rawValue, Granularity.day.rawValue, period) { $0.text(0) }
+        }
+    }
+
+    static let countedCampaigns: SQL = """
+        SELECT campaign FROM counts
+        WHERE scope = ?1 AND span = 'day' AND period = ?2 AND metric = 'clicks' AND dimension = 'total'
+            AND campaign <> ''
+        """
+    static let countedValues: SQL = """
+        SELECT DISTINCT value FROM counts
+        WHERE scope = ?1 AND campaign = '' AND dimension = ?2 AND span = ?3 AND period = ?4
+        """
+
+    /// Clicks of a scope whose window's last second is this one or later.
+    func liveClickCount(of scope: Scope, at now: Timestamp) throws(SQLiteError) -> Int64 {
+        let second = LiveClicks.second(of: now)
+        let hour = LiveClicks.hour(ofSecond: second)
+        let (scope, endOfHour) = (scope.number, (hour + 1) * 3600)
+        let seconds = try connection.statement(Self.liveClicksBySecond).first(scope, second, endOfHour) {
+            $0.integer(0)
+        }
+        let hours = try connection.statement(Self.liveClicksByHour).first(scope, hour) { $0.integer(0) }
+        return (seconds ?? 0) + (hours ?? 0)
+    }
+
+    static let liveClicksBySecond: SQL = """
+        SELECT sum(count) FROM live_clicks
+        WHERE scope = ?1 AND span = 'second' AND expires_in >= ?2 AND expires_in < ?3
+        """
+    static let liveClicksByHour: SQL = """
+        SELECT sum(count) FROM live_clicks WHERE scope = ?1 AND span = 'hour' AND expires_in > ?2
+        """
+
+    static let countSeries: SQL = """
+        SELECT period, metric, count FROM counts
+        WHERE scope = ?1 AND campaign = ?2 AND dimension = 'total' AND span = ?3 AND period >= ?4 AND period < ?5
+        """
+    /// The most clicked campaigns of a span.
+    static let topCampaigns: SQL = """
+        SELECT campaign, count FROM counts
+        WHERE scope = ?1 AND span = ?2 AND period = ?3 AND metric = 'clicks' AND dimension = 'total'
+            AND campaign <> ''
+        ORDER BY count DESC LIMIT ?4
+        """
+    static let countedPeriods: SQL = """
+        SELECT DISTINCT period FROM counts
+        WHERE scope = ?1 AND campaign = '' AND dimension = 'total' AND span = ?2 AND period >= ?3 AND period < ?4
+        """
+}
+
+extension WriteContext {
+    /// Adds each number to every span that it is kept in.
+    func write(_ deltas: CountDeltas) throws(SQLiteError) {
+        let statement = try connection.statement(Self.addCount)
+        for (key, count) in deltas.counts {
+            let (scope, label) = (key.scope.number, key.label)
+            let campaign = label.campaign ?? ""
+            // Bound once for all spans of a number, because binding a text copies it.
+            try statement.bind(
+                scope,
+                campaign,
+                label.dimension.rawValue,
+                "",
+                0,
+                label.value,
+                key.metric,
+                count
+            )
+            for granularity in key.granularity.kept {
+                let period = granularity.start(of: key.period).milliseconds
+                try statement.bindText(granularity.rawValue, at: Self.spanParameter)
+                try statement.bindInteger(period, at: Self.periodParameter)
+                while try statement.step() {}
+                statement.reset()
+                guard key.namesCampaign else { continue }
+                try connection.statement(Self.addCampaign).run(scope, campaign, granularity.rawValue, period)
+            }
+        }
+        try write(deltas.live)
+    }
+
+    private static let spanParameter: Int32 = 4
+    private static let periodParameter: Int32 = 5
+
+    // The words of spans are not checked by the table: SQLite would look each one up in a table of its own.
+    static let addCount: SQL = """
+        INSERT INTO counts VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
+        ON CONFLICT DO UPDATE SET count = count + excluded.count
+        """
+    /// A campaign is known and ranked by its clicks, also where it has none.
+    static let addCampaign: SQL = """
+        INSERT INTO counts VALUES (?1, ?2, 'total', ?3, ?4, '', 'clicks', 0) ON CONFLICT DO NOTHING
+        """
+
+    /// Adds the changes of live clicks.
+    private func write(_ changes: [CountDeltas.ExpirySlot: Int64]) throws(SQLiteError) {
+        let statement = try connection.statement(Self.addLiveClicks)
+        var hours: [CountDeltas.ExpirySlot: Int64] = [:]
+        for (slot, change) in changes where change != 0 {
+            try statement.run(slot.scope.number, "second", slot.second, change)
+            let hour = CountDeltas.ExpirySlot(
+                scope: slot.scope,
+                second: LiveClicks.hour(ofSecond: slot.second)
+            )
+            hours[hour, default: 0] += change
+        }
+        for (slot, change) in hours where change != 0 {
+            try statement.run(slot.scope.number, "hour", slot.second, change)
+        }
+    }
+
+    private static let addLiveClicks: SQL = """
+        INSERT INTO live_clicks VALUES (?1, ?2, ?3, ?4)
+        ON CONFLICT DO UPDATE SET count = count + excluded.count
+        """
+
+    /// Deletes live clicks of the past, some at a time.
+    ///
+    /// A little past is kept, for a clock that is set back.
+    ///
+    /// - Returns: whether there may be more.
+    func purgeLiveClicks(of scope: Scope, at now: Timestamp, atMost limit: Int) throws(SQLiteError) -> Bool {
+        let second = LiveClicks.second(of: now) - Self.keptSeconds
+        try connection.statement(Self.purgeLiveClicks).run(scope.number, "second", second, limit)
+        let seconds = connection.changeCount
+        try connection.statement(Self.purgeLiveClicks).run(
+            scope.number,
+            "hour",
+            LiveClicks.hour(ofSecond: second),
+            limit
+        )
+        return seconds >= Int64(limit) || connection.changeCount >= Int64(limit)
+    }
+
+    private static let keptSeconds: Int64 = 7200
+    static let purgeLiveClicks: SQL = """
+        DELETE FROM live_clicks
+        WHERE scope = ?1 AND span = ?2 AND expires_in IN
+            (SELECT expires_in FROM live_clicks
+             WHERE scope = ?1 AND span = ?2 AND expires_in < ?3 ORDER BY expires_in LIMIT ?4)
+        """
+}

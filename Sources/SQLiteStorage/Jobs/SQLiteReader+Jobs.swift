@@ -1,0 +1,69 @@
+internal import Attribution
+internal import SQLite
+internal import Storage
+
+/// Reads and writes the table of jobs.
+extension SQLiteReader {
+    /// How far a job is; nil before its first end.
+    func progress(of job: JobName) throws(SQLiteError) -> Timestamp? {
+        let progress = try connection.statement(Self.jobProgress).first(job.rawValue) { $0.integer(0) }
+        return progress.flatMap { $0 == Self.noProgress ? nil : Timestamp(milliseconds: $0) }
+    }
+
+    /// When jobs last went by the wall clock; where no process has noted that, when the newest record was made.
+    ///
+    /// Nil for a database without either.
+    func lastSettled() throws(SQLiteError) -> Timestamp? {
+        if let noted = try connection.statement(Self.jobProgress).first("clock", read: { $0.integer(0) }) {
+            return Timestamp(milliseconds: noted)
+        }
+        let newest = try connection.integer(KeySQL.newestRecord)
+        return newest > 0 ? RowIdentifier.moment(of: newest) : nil
+    }
+
+    /// The progress of a job that has never ended.
+    fileprivate static let noProgress = Int64.min
+
+    static let jobProgress: SQL = "SELECT progress FROM jobs WHERE name = ?1"
+}
+
+extension WriteContext {
+    /// Takes or renews the lease of a job for the number of this process's store; false while another process holds it.
+    func take(_ lease: JobLease) throws(SQLiteError) -> Bool {
+        try connection.statement(Self.takeLease)
+            .run(
+                lease.job.rawValue,
+                lease.holder,
+                lease.now.milliseconds,
+                lease.milliseconds,
+                SQLiteReader.noProgress
+            )
+        return connection.changeCount > 0
+    }
+
+    /// Gives up the lease of a job that has got as far as `progress`.
+    func finish(_ job: JobName, for holder: Int64, progress: Timestamp) throws(SQLiteError) {
+        try connection.statement(Self.finishJob).run(job.rawValue, holder, progress.milliseconds)
+    }
+
+    /// Notes that jobs go by the wall clock, once an hour.
+    func noteSettled(at now: Timestamp) throws(SQLiteError) {
+        try connection.statement(Self.noteSettled).run(now.milliseconds)
+    }
+
+    /// A lease far in the future was taken by a clock that had leapt ahead.
+    private static let takeLease: SQL = """
+        INSERT INTO jobs VALUES (?1, ?2, ?3 + ?4, ?5)
+        ON CONFLICT DO UPDATE SET holder = excluded.holder, until = excluded.until
+        WHERE holder = ?2 OR until <= ?3 OR until > ?3 + 2 * ?4
+        """
+    private static let finishJob: SQL = """
+        INSERT INTO jobs VALUES (?1, ?2, 0, ?3)
+        ON CONFLICT DO UPDATE SET until = 0, progress = excluded.progress WHERE holder = ?2 OR until = 0
+        """
+    private static let noteSettled: SQL = """
+        INSERT INTO jobs VALUES ('clock', 0, 0, ?1)
+        ON CONFLICT DO UPDATE SET progress = excluded.progress
+        WHERE NOT progress BETWEEN excluded.progress - 3600000 AND excluded.progress
+        """
+}
