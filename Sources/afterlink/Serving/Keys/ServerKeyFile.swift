@@ -85,7 +85,7 @@ struct ServerKeyList: Equatable {
     let entries: [Entry]
 
     /// Maximum number of keys: a check without a match looks up its fingerprint under each of them.
-    static let most = 4
+    static let maximumCount = 4
     /// How long a new key is only used to find clicks, so that no process stores under a key that another does not know yet.
     static let settlingMilliseconds: Int64 = 5000
     /// A key from further ahead than this was made before the clock was set back.
@@ -108,7 +108,7 @@ struct ServerKeyList: Equatable {
             }
             entries.append(entry)
         }
-        guard !entries.isEmpty, entries.count <= 2 * Self.most else { return nil }
+        guard !entries.isEmpty, entries.count <= 2 * Self.maximumCount else { return nil }
         self.init(entries)
     }
 
