@@ -39,13 +39,13 @@ package struct Arguments: Equatable, Sendable {
 
     package func has(_ option: String) -> Bool { options[option] != nil }
 
-    /// Reads the value of an option.
+    /// Returns the value of an option as `parse` reads it; nil when it is not there.
     ///
     /// - Parameters:
     ///   - option: its name.
     ///   - sentence: what the value must be; begins with "must".
     ///   - parse: returns nil for a text that is not allowed.
-    /// - Returns: what `parse` made of the text; nil if the option is not there.
+    /// - Returns: the value that `parse` returned.
     /// - Throws: a wrong use for such a text, with the sentence.
     func read<Value>(
         _ option: String,

@@ -44,7 +44,7 @@ protocol Database: Sendable {
     ///   - isInterrupted: called now and then; true ends the copy.
     ///   - check: throws if the database must not be copied.
     /// - Returns: the copy, whole and on disk, without its name.
-    /// - Throws: an error that says what to do; then the copy is deleted.
+    /// - Throws: an error that says what to do; the copy is deleted then.
     func backUp(
         to path: String,
         mayReplace: Bool,
@@ -61,7 +61,7 @@ protocol Database: Sendable {
     ///   - isInterrupted: called now and then; true ends the copy.
     ///   - check: throws if the backup must not be restored.
     /// - Returns: the copy, whole and on disk, without its name.
-    /// - Throws: an error that says what to do; then nothing has changed.
+    /// - Throws: an error that says what to do; nothing has changed then.
     func restore(
         _ backup: String,
         movingAside suffix: String,

@@ -38,7 +38,7 @@ struct KeyCopy {
     /// - Parameters:
     ///   - backup: the backup's path.
     ///   - publish: gives the backup its name.
-    /// - Throws: what prevents that; then the previous files are restored.
+    /// - Throws: what `publish` throws; the previous files are restored then.
     func accompany(_ backup: String, _ publish: () throws -> Void) throws {
         let paths = [backup + Self.serverSuffix, backup + Self.addressSuffix]
         let former = paths.map(Self.text)
@@ -63,7 +63,7 @@ struct KeyCopy {
     ///   - configuration: names the database.
     ///   - aside: the path that a previous database has now.
     ///   - hasReplaced: whether there was one.
-    /// - Throws: if a key file cannot be written or renamed.
+    /// - Throws: if a file of keys cannot be written.
     func restore(to configuration: Configuration, aside: String, hasReplaced: Bool) throws {
         try putServer(at: configuration.serverKeyPath, aside: aside + Self.serverSuffix, hasReplaced)
         // Without those of the backup, the addresses of its live clicks are compared with none.
