@@ -39,9 +39,7 @@ enum VerifyCommand {
         do throws(StoreError) {
             return try Wiring.database(configuration).verify(keys).map { check in
                 var check = check
-                if check.name == "server_key", let failure {
-                    check.findings.append(failure.finding)
-                }
+                if check.name == "server_key", let failure { check.findings.append(failure.finding) }
                 return check
             }
         } catch {
