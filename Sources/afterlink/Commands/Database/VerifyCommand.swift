@@ -28,7 +28,7 @@ enum VerifyCommand {
         return outcome.isWhole ? .success : .failed
     }
 
-    private static func checks(_ configuration: Configuration) throws(CommandFailure) -> [VerifiedCheck] {
+    private static func checks(_ configuration: Configuration) throws -> [VerifiedCheck] {
         var keys: [ServerKey] = []
         var failure: CommandFailure?
         do {
@@ -36,14 +36,10 @@ enum VerifyCommand {
         } catch {
             failure = CommandFailure(describing: error)
         }
-        do throws(StoreError) {
-            return try Wiring.database(configuration).verify(keys).map { check in
-                var check = check
-                if check.name == "server_key", let failure { check.findings.append(failure.finding) }
-                return check
-            }
-        } catch {
-            throw CommandFailure(opening: error)
+        return try CommandDatabase.explaining(configuration) { try $0.verify(keys) }.map { check in
+            var check = check
+            if check.name == "server_key", let failure { check.findings.append(failure.finding) }
+            return check
         }
     }
 
