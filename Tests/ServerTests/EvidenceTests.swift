@@ -71,9 +71,9 @@ struct EvidenceTests {
         await service.click(page, peer: PeerAddress(ipv4: bits, port: 1))
         #expect(try #require(service.watch.click).evidence.address == nil)
         await service.check(hex, peer: PeerAddress(ipv4: bits, port: 1))
-        #expect(try #require(service.watch.check).details.value.address == nil)
+        #expect(try #require(service.watch.check).details.address == nil)
         await service.check(hex, peer: peer)
-        #expect(try #require(service.watch.check).details.value.address != nil)
+        #expect(try #require(service.watch.check).details.address != nil)
     }
 
     @Test("a check records the system of its agent, and the client's name")
@@ -85,7 +85,7 @@ struct EvidenceTests {
         await service.check(hex, fields: fields, peer: peer)
         let check = try #require(service.watch.check)
         #expect(check.ladder.fingerprints.count == 1 && check.ladder.rungs.isEmpty)
-        let details = check.details.value
+        let details = check.details
         #expect(details.release == OSRelease(platform: .ios, major: 18, minor: 1))
         #expect(details.sdkVersion == "ios 1.8.9" && details.requestID == "request-1")
         #expect(details.signals.isEmpty && details.firstInstalledAt == nil)
@@ -140,7 +140,7 @@ struct EvidenceTests {
         let fields = ["X-Device-Signals": field, "X-Device-Platform": "ios", "User-Agent": "Shop/1"]
         let reply = await service.check(Fingerprint(of: text).hex, fields: fields)
         #expect(reply.status == 200)
-        let details = try #require(service.watch.check).details.value
+        let details = try #require(service.watch.check).details
         #expect(details.signals.components.count == signals)
         #expect(details.release?.major == major)
     }
@@ -154,7 +154,7 @@ struct EvidenceTests {
             Fingerprint(of: "iPhone|Europe/Istanbul|tr").hex,
             fields: ["X-Device-Signals": field, "X-Device-Platform": "ios"]
         )
-        let width = try #require(service.watch.check?.details.value.signals[.width])
+        let width = try #require(service.watch.check?.details.signals[.width])
         #expect(service.watch.click?.evidence.signals[.width] == width)
     }
 }

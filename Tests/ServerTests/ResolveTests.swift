@@ -160,7 +160,7 @@ struct ResolveTests {
         let check = try #require(service.watch.check)
         #expect(check.ladder.fingerprints.count == 4)
         #expect(check.platform == .ios)
-        let details = check.details.value
+        let details = check.details
         #expect(details.release == OSRelease(platform: .ios, major: 17, minor: 2))
         #expect(details.signals.components == [.width, .screen])
         #expect(details.sdkVersion == "ios 2.0.0" && details.requestID == "request-1")

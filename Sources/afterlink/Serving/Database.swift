@@ -85,7 +85,7 @@ enum DatabasePurpose {
 struct OpenStore: Sendable {
     /// A view for one thread, to be made on it.
     let makeStores: @Sendable () -> Stores
-    let health: @Sendable () -> Server.StoreHealth
+    let health: @Sendable () -> StoreHealth
     /// See ``ServerKeyRecognition``; takes the checks of the keys, the present one first.
     ///
     /// This and the two below wait for the disk.
@@ -130,53 +130,6 @@ struct VerifiedCheck: Sendable {
     let name: String
     let scope: String
     var findings: [(text: String, advice: String)]
-}
-
-extension Server.StoreHealth {
-    /// The metrics of a store of any kind.
-    init(_ store: Storage.StoreHealth) {
-        let refusals = store.refusals.sorted { $0.key.rawValue < $1.key.rawValue }.map { code, count in
-            Sample(
-                "afterlink_store_refusals_total",
-                .counter,
-                Double(count),
-                help: "Requests that the store could not do, by reason.",
-                label: ("reason", code.rawValue)
-            )
-        }
-        let gauges = [
-            ("queue_length", Double(store.queueLength), "Writes that wait or are under way."),
-            ("database_bytes", Double(store.databaseBytes), "Size of the database file."),
-            ("wal_bytes", Double(store.writeAheadLogBytes), "Size of the write-ahead log."),
-            (
-                "retention_lag_seconds", Double(store.retentionLagSeconds),
-                "How long ago the oldest click expired that should have been deleted."
-            ),
-        ]
-        self.init(
-            acceptsWrites: store.lastFailure == nil && !store.isStopping,
-            samples: gauges.map { Sample("afterlink_store_\($0.0)", .gauge, $0.1, help: $0.2) } + refusals,
-            histograms: [
-                ("afterlink_store_batch_size", "Writes in one transaction.", Histogram(store.batchSizes)),
-                (
-                    "afterlink_store_commit_seconds", "How long a commit took, the sync to disk included.",
-                    Histogram(store.commitSeconds)
-                ),
-            ]
-        )
-    }
-}
-
-extension Server.StoreHealth.Histogram {
-    /// Prometheus counts what lies at or below each bound.
-    fileprivate init(_ histogram: Storage.Histogram) {
-        var below: Int64 = 0
-        let buckets = zip(histogram.bounds, histogram.counts).map { bound, count in
-            below += count
-            return (bound: bound, count: below)
-        }
-        self.init(buckets: buckets, count: histogram.count, sum: histogram.sum)
-    }
 }
 
 extension DatabaseSummary {
