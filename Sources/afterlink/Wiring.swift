@@ -78,11 +78,8 @@ private struct SQLiteDatabase: Database {
         )
     }
 
-    func verify(_ keys: [ServerKey]) throws(StoreError) -> [VerifiedCheck] {
-        try DatabaseVerification.run(settings(.command), serverKeys: keys).checks.map { check in
-            let findings = check.findings.map { ($0.text, $0.advice) }
-            return VerifiedCheck(name: check.name, scope: check.scope, findings: findings)
-        }
+    func verify(_ keys: [ServerKey]) throws(StoreError) -> VerificationReport {
+        try DatabaseVerification.run(settings(.command), serverKeys: keys)
     }
 
     func history(of app: AppID, isTest: Bool, remaking: FingerprintReconstruction) throws(StoreError)

@@ -2,65 +2,13 @@ internal import Attribution
 internal import SQLite
 internal import Storage
 
-/// Writing what loops have noted of checks.
+/// Storing records of checks, and deleting them.
 extension WriteContext {
-    func write(_ notes: PendingCheckRecords) throws(SQLiteError) {
-        for record in notes.records { try insert(record.facts, record.scope) }
-        if notes.unrecorded > 0 {
-            try connection.statement(CheckSQL.addProgress).run("unrecorded_checks", notes.unrecorded)
-        }
-        for (slot, expected) in notes.expected {
-            var campaign: String?
-            if slot.campaign != .all {
-                guard let name = try name(of: slot, expected) else { continue }
-                let day = Granularity.day.start(of: slot.hour)
-                campaign = try admit(name, .campaign, of: slot.scope, in: day)
-            }
-            counts.addExpected(expected.sum, of: slot.scope, campaign: campaign, at: slot.hour)
-        }
-        for (slot, bin) in notes.calibration {
-            counts.addCalibration(bin, at: slot.index, of: slot.scope, on: slot.day)
-        }
-        storedChecks += Int64(notes.records.count)
-    }
-
     /// Stores the record of a check; ``storedChecks`` counts it once nothing of the request can fail any more.
     func insert(_ facts: CheckFacts, _ scope: Scope) throws(SQLiteError) {
         let id = CheckID(high: UInt64(bitPattern: try nextCheck(at: facts.at)), low: checkWord)
         try connection.statement(CheckSQL.insert).run(CheckRecord(id: id, scope: scope, facts: facts))
     }
-
-    /// The name of a slot's campaign; nil for all of them, and where it can no longer be found.
-    private func name(of slot: PendingCheckRecords.Slot, _ expected: PendingCheckRecords.Expected)
-        throws(SQLiteError)
-        -> String?
-    {
-        switch slot.campaign {
-        case .all: nil
-        case .named(let name): name
-        case .hashed(let hash): try name(ofCampaign: hash, slot.scope, expected)
-        }
-    }
-
-    /// Looked up once, in one of the campaign's clicks.
-    private func name(ofCampaign hash: UInt64, _ scope: Scope, _ expected: PendingCheckRecords.Expected)
-        throws(SQLiteError) -> String?
-    {
-        if let known = campaignNames[hash] { return known }
-        var found: String?
-        if let click = expected.click {
-            found = try connection.statement(CheckSQL.campaign).first(click) { $0.optionalText(0) } ?? nil
-        } else if let key = expected.fingerprint {
-            let statement = try connection.statement(CheckSQL.campaignOfHash)
-            found = try statement.first(scope.number, key.index, key.rest, hash) { $0.optionalText(0) } ?? nil
-        }
-        // Forgotten all at once, because they are soon found again.
-        if campaignNames.count >= Self.mostCampaignNames { campaignNames = [:] }
-        if let found { campaignNames[hash] = found }
-        return found
-    }
-
-    private static let mostCampaignNames = 20_000
 
     /// Deletes the oldest records: those of checks before `moment`, and those beyond what is kept at all.
     ///
@@ -78,6 +26,19 @@ extension WriteContext {
         guard deleted > 0 else { return false }
         try connection.statement(CheckSQL.addProgress).run("kept_checks", -deleted)
         return deleted >= min(Int64(limit), max(excess, 1))
+    }
+}
+
+extension SQLiteReader: CountReader {
+    func campaign(hashed hash: UInt64, _ expected: PendingCheckRecords.Expected, in scope: Scope)
+        throws(SQLiteError) -> String?
+    {
+        if let click = expected.click {
+            return try connection.statement(CheckSQL.campaign).first(click) { $0.optionalText(0) } ?? nil
+        }
+        guard let key = expected.fingerprint else { return nil }
+        let statement = try connection.statement(CheckSQL.campaignOfHash)
+        return try statement.first(scope.number, key.index, key.rest, hash) { $0.optionalText(0) } ?? nil
     }
 }
 

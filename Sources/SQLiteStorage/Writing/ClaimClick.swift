@@ -28,12 +28,9 @@ extension WriteContext {
         try insert(request.record, scope)
         let retired = try retireDuplicates(of: record, request)
         try countLinkMatch(click.facts)
-        try count(claim, request, scope)
+        try totals.addMatch(claim, request, retired: retired, of: scope, by: reader)
 
         storedChecks += 1
-        for expiry in retired + [click.facts.expiresAt] {
-            counts.addLive(-1, of: scope, expiringAt: expiry)
-        }
         ledger.expect(click.id)
         return WrittenClaim(.claimed(claim), mustBeDelivered: true)
     }
@@ -114,21 +111,6 @@ extension WriteContext {
             retired.append(click.expiresAt)
         }
         return retired
-    }
-
-    private func count(_ claim: Claim, _ request: ClaimRequest, _ scope: Scope) throws(SQLiteError) {
-        let (facts, now) = (claim.click.facts, request.at)
-        let campaign = try count(.matches, of: CountedTraits(facts), scope, at: now)
-        countCheck(.checks, from: request.platform, scope, at: now)
-        counts.addMatch(
-            by: claim.method,
-            after: now.milliseconds(since: facts.clickedAt),
-            of: scope,
-            campaign: campaign,
-            at: now
-        )
-        drift.add(DriftCount(trials: 1, matches: 1), of: request.launch, in: scope, at: now)
-        drift.add(DriftCount(matches: 1), of: facts.driftGroup, in: scope, at: now)
     }
 }
 

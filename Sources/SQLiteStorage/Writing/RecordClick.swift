@@ -12,7 +12,7 @@ extension WriteContext {
         if let record = try repeated(by: click, scope) {
             let first = try reader.click(record, of: facts.app)
             try change(RecordSQL.adoptIdempotency, click.idempotency, of: record)
-            try count(.duplicates, of: CountedTraits(first.facts), scope, at: facts.recordedAt)
+            try totals.addDuplicate(of: first.facts, at: facts.recordedAt, scope, by: reader)
             return .click(.duplicate(first, sharesFingerprint: sharesFingerprint(record, by: click)))
         }
         let link = try facts.link.map { link throws(SQLiteError) in
@@ -28,19 +28,12 @@ extension WriteContext {
         try open(record, entries)
         let need = addressDays.need(of: click)
         if let need { try addressDays.write(need, to: connection) }
-        let traits = CountedTraits(facts)
         if let link = link?.number { try countLink(link, facts) }
-        try count(facts.isRobot ? .robots : .clicks, of: traits, scope, at: facts.recordedAt)
-        if !facts.isRobot {
-            drift.add(DriftCount(trials: 1), of: facts.driftGroup, in: scope, at: facts.recordedAt)
-        }
+        try totals.addClick(facts, of: scope, by: reader)
 
         if let need { addressDays.note(need) }
         posts.add(number, of: scope, click.post, recordedAt: facts.recordedAt)
-        if !facts.isRobot {
-            counts.addLive(1, of: scope, expiringAt: facts.expiresAt)
-            noteExpiry(facts.expiresAt)
-        }
+        if !facts.isRobot { noteExpiry(facts.expiresAt) }
         return .click(.recorded(Click(id: id, facts: facts)))
     }
 

@@ -6,24 +6,12 @@ extension WriteContext {
     func write(_ updates: PendingUpdates.Content) throws(SQLiteError) {
         for click in updates.failedDeliveries { try markUndelivered(click) }
         for (key, moment) in updates.keyUses { try noteUse(of: key, at: moment) }
-        for (replay, times) in updates.replays {
-            try count(.replays, times: times, of: replay.traits, replay.scope, at: replay.hour)
-            countCheck(.checks, times: times, from: replay.platform, replay.scope, at: replay.hour)
+        for record in updates.checks.records { try insert(record.facts, record.scope) }
+        if updates.checks.unrecorded > 0 {
+            try connection.statement(CheckSQL.addProgress).run("unrecorded_checks", updates.checks.unrecorded)
         }
-        try write(updates.checks)
-        for (ending, times) in updates.noMatches {
-            countCheck(.checks, times: times, from: ending.platform, ending.scope, at: ending.hour)
-            countCheck(
-                .noMatch(ending.reason),
-                times: times,
-                from: ending.platform,
-                ending.scope,
-                at: ending.hour
-            )
-            let launch = ending.launch ?? CountedLaunch(platform: ending.platform)
-            drift.add(DriftCount(trials: times), of: launch.group, in: ending.scope, at: ending.hour)
-        }
-        drift.flush()
+        try totals.add(updates, by: reader)
+        storedChecks += Int64(updates.checks.records.count)
     }
 
     /// To the minute: a key in use costs a write a minute, not one for each request.

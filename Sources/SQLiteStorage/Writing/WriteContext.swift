@@ -16,15 +16,11 @@ final class WriteContext {
 
     var apps = AppNumbers()
     var posts = RecentPosts()
-    var counts = CountDeltas()
-    var drift = DriftBatch()
+    var totals = BatchTotals()
     var addressDays = AddressKeyDeadlines()
     var filters: FilterUpdater
     /// Whether apps or keys were changed.
     var changesDirectory = false
-    /// Of campaigns that expected conversions were noted for by their hash.
-    var campaignNames: [UInt64: String] = [:]
-    private var names = AdmittedNames()
     private var lastClick: Int64 = 0
     /// The newest record of a check; nil before the open transaction has asked for it.
     private var lastCheck: Int64?
@@ -64,12 +60,8 @@ final class WriteContext {
 
     /// Writes what was gathered, and commits.
     func commit() throws(SQLiteError) {
-        for (slot, count) in drift.takeIfDue() {
-            let (scope, side) = (slot.scope, slot.group.side)
-            let name = try admit(slot.group.name, side.dimension, of: scope, in: slot.period)
-            counts.addDrift(count, to: side, name, of: scope, at: slot.period)
-        }
-        if !counts.isEmpty { try write(counts) }
+        try totals.addDueDrift(by: reader)
+        if !totals.counts.isEmpty { try write(totals.counts) }
         if storedChecks > 0 {
             try connection.statement(CheckSQL.addProgress).run("kept_checks", storedChecks)
         }
@@ -78,8 +70,7 @@ final class WriteContext {
         posts.commit()
         filters.commit(newest: posts.newest)
         closedBefore.commit()
-        counts.removeAll()
-        drift.commit()
+        totals.commit()
         forgetChecks()
     }
 
@@ -87,10 +78,8 @@ final class WriteContext {
     func rollback() {
         posts.rollback()
         closedBefore.rollback()
-        counts.removeAll()
-        drift.rollback()
+        totals.rollback()
         addressDays.rollback()
-        names.forgetAll()
         forgetChecks()
         changesDirectory = false
         // Where SQLite cannot undo any more, it has undone already, or the connection is given up.
@@ -120,53 +109,9 @@ final class WriteContext {
         storedChecks = 0
     }
 
-    /// Returns the name that a value is counted under in a span of time.
-    func admit(_ name: String, _ dimension: Dimension, of scope: Scope, in period: Timestamp)
-        throws(SQLiteError) -> String
-    {
-        let reader = reader
-        return try names.admit(name, dimension, of: scope, in: period) { () throws(SQLiteError) in
-            try reader.countedNames(of: dimension, scope, in: period)
-        }
-    }
-
     func scope(of app: AppID, isTest: Bool) throws(SQLiteError) -> Scope? {
         let reader = reader
         return try apps.scope(of: app, isTest: isTest, find: reader.number)
-    }
-
-    /// Counts an event of a click, under the names that the day admits.
-    ///
-    /// - Returns: the name that the click's campaign is counted under.
-    @discardableResult
-    func count(
-        _ metric: Metric,
-        times: Int64 = 1,
-        of traits: CountedTraits,
-        _ scope: Scope,
-        at moment: Timestamp
-    )
-        throws(SQLiteError) -> String?
-    {
-        let day = Granularity.day.start(of: moment)
-        var campaign: String?
-        let labels = try traits.labels { (dimension, value) throws(SQLiteError) in
-            let admitted = try admit(value, dimension, of: scope, in: day)
-            if dimension == .campaign { campaign = admitted }
-            return admitted
-        }
-        counts.add(times, metric, to: labels, of: scope, at: moment)
-        return campaign
-    }
-
-    func countCheck(
-        _ metric: Metric,
-        times: Int64 = 1,
-        from platform: Platform,
-        _ scope: Scope,
-        at moment: Timestamp
-    ) {
-        counts.add(times, metric, to: platform.checkLabels, of: scope, at: moment)
     }
 
     func noteExpiry(_ moment: Timestamp) {

@@ -39,9 +39,7 @@ enum ServeCommand {
         let signals = StopSignals()
         let secondSignal = try SecondSignal(signals)
         let service = try await RunningService.start(configuration, origins)
-        for hint in Setting.unknownVariables(in: invocation.environment) {
-            service.log.event(.warning, hint)
-        }
+        for hint in Setting.unknownVariables(in: invocation.environment) { service.log.event(.warning, hint) }
         printStartup(service)
         runUntilStopped(service, until: signals, secondSignal)
         service.stop()

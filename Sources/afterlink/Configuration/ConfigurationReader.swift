@@ -85,9 +85,7 @@ package struct ConfigurationReader {
 
     private func lookUp(_ setting: Setting, in file: ConfigurationFile?) -> (place: String, texts: [String])?
     {
-        if let flag = setting.flag, let texts = arguments.values(setting.name) {
-            return (flag, texts)
-        }
+        if let flag = setting.flag, let texts = arguments.values(setting.name) { return (flag, texts) }
         // An empty variable is one that a compose file or a unit passes on unset.
         if let text = environment[setting.environmentVariable], !text.isEmpty {
             return (setting.environmentVariable, setting.isRepeatable ? Self.list(text) : [text])

@@ -30,7 +30,7 @@ protocol Database: Sendable {
     func survey() throws(StoreError) -> DatabaseReport
 
     /// Verifies the database, while a process serves or not, and changes nothing.
-    func verify(_ keys: [ServerKey]) throws(StoreError) -> [VerifiedCheck]
+    func verify(_ keys: [ServerKey]) throws(StoreError) -> VerificationReport
 
     /// Returns the recorded clicks and checks of an app, while a process serves or not.
     func history(of app: AppID, isTest: Bool, remaking: FingerprintReconstruction) throws(StoreError)
@@ -123,13 +123,6 @@ struct DatabaseCopy {
     ///
     /// - Returns: the path that a database of that name was moved to; nil if there was none, or it was replaced.
     let publish: () throws(StoreError) -> String?
-}
-
-/// One verification step, and what it found.
-struct VerifiedCheck: Sendable {
-    let name: String
-    let scope: String
-    var findings: [(text: String, advice: String)]
 }
 
 extension DatabaseSummary {

@@ -16,7 +16,7 @@ struct SecretFile {
         return (text, try file.isOpenToOthers())
     }
 
-    /// Returns the content of a file of keys.
+    /// Reads a file of keys.
     ///
     /// - Parameters:
     ///   - name: what the file holds, for messages.

@@ -10,6 +10,8 @@ protocol ClaimBackend: Sendable {
     func record(_ click: NewClick) async throws -> Click
     /// Claims a click through one of two processes, 0 and 1.
     func claim(_ click: Click, for check: Check, by process: Int) async throws -> ClaimOutcome
+    /// Answers a check through one of the processes: reads, decides and claims, as often as it takes.
+    func match(_ check: Check, by process: Int) async throws -> MatchOutcome
     /// The live clicks of fingerprint 1 that a process sees, newest first, by the first half of their identifiers.
     func live(in process: Int) async throws -> [UInt64]
     /// Makes the transaction fail in which this caller claims, from now on.
@@ -38,6 +40,10 @@ final class SQLiteClaims: ClaimBackend {
 
     func claim(_ click: Click, for check: Check, by process: Int) async throws -> ClaimOutcome {
         try await self.process(process).run { try await $0.claim(click, by: .fingerprint, for: check) }
+    }
+
+    func match(_ check: Check, by process: Int) async throws -> MatchOutcome {
+        try await self.process(process).run { try await $0.match(check) }
     }
 
     func live(in process: Int) async throws -> [UInt64] {
@@ -138,16 +144,71 @@ final class ClaimsInMemory: ClaimBackend {
     }
 
     func claim(_ click: Click, for check: Check, by process: Int) async throws -> ClaimOutcome {
-        try claim(click, check, isLate: false).get()
+        try claim(click.id, check, isLate: false).get()
+    }
+
+    func match(_ check: Check, by process: Int) async throws -> MatchOutcome {
+        var check = check
+        return try await FirstLaunchMatching(store: Session(database: self)).match(&check)
+    }
+
+    /// Reads and claims in turns of their own, so that other checks come between them.
+    private struct Session: ClickStore {
+        let database: ClaimsInMemory
+
+        func record(_ click: NewClick) async throws(StoreError) -> RecordOutcome {
+            throw StoreError(.defect, "a check records no click")
+        }
+
+        func view(for check: Check) async throws(StoreError) -> CheckView {
+            await Task.yield()
+            return database.view(for: check)
+        }
+
+        func claim(_ choice: ClickChoice, for check: Check, _ basis: CheckBasis) async throws(StoreError)
+            -> ClaimOutcome
+        {
+            await Task.yield()
+            guard case .click(let id) = choice.target else { return .lost }
+            return try database.claim(id, check, isLate: false).get()
+        }
+
+        func receipt(for claim: Claim) -> any Receipt { NoReceipt() }
+        func recordOutcome(_ report: CheckReport, of check: Check) {}
+    }
+    private struct NoReceipt: Receipt {
+        func willRespond() {}
+        func delivered() {}
+        func failed() {}
+    }
+
+    private func view(for check: Check) -> CheckView {
+        state.withLock { state in
+            let earlier = state.committed.first { $0.install != nil && $0.install == check.installs.first }
+            if defect != .forgetsInstallations, let claim = earlier?.claim { return CheckView(replay: claim) }
+            let candidates = state.committed.filter { $0.claim == nil && !$0.isRetired }.map { row in
+                Candidate(
+                    click: row.click.id,
+                    clickedAt: row.click.facts.clickedAt,
+                    destination: CreditedDestination(row.click.facts),
+                    platform: row.click.facts.platform,
+                    form: nil,
+                    visitor: row.visit.index
+                )
+            }
+            guard !candidates.isEmpty else { return CheckView(reason: .alreadyClaimed) }
+            let evidence = CandidateEvidence(candidates: candidates)
+            return CheckView(evidence: evidence, model: .fresh(at: check.at), reason: .alreadyClaimed)
+        }
     }
 
     func claimLate(_ click: Click, for check: Check) async throws -> StoreError.Code? {
-        _ = claim(click, check, isLate: true)
+        _ = claim(click.id, check, isLate: true)
         return .timedOut
     }
 
     /// One transaction, with the lock held as a database holds its own.
-    private func claim(_ click: Click, _ check: Check, isLate: Bool) -> Result<ClaimOutcome, StoreError> {
+    private func claim(_ click: ClickID, _ check: Check, isLate: Bool) -> Result<ClaimOutcome, StoreError> {
         state.withLock { state in
             var rows = state.committed
             if defect != .forgetsInstallations, let install = check.installs.first,
@@ -155,7 +216,7 @@ final class ClaimsInMemory: ClaimBackend {
             {
                 return .success(.replayed(earlier))
             }
-            guard let index = rows.firstIndex(where: { $0.click.id == click.id }) else {
+            guard let index = rows.firstIndex(where: { $0.click.id == click }) else {
                 return .success(.lost)
             }
             let row = rows[index]

@@ -102,9 +102,7 @@ enum MatchingOptions {
 
     /// Changes what the arguments name and leaves the rest.
     static func apply(_ arguments: Arguments, to settings: inout App.Settings) throws {
-        if let text = arguments.value("matching") {
-            settings.policy.rule = try word(text, of: "matching")
-        }
+        if let text = arguments.value("matching") { settings.policy.rule = try word(text, of: "matching") }
         let minimum = try arguments.read(
             "minimum-confidence",
             "must be a number from 0 to 1, as in 0.7",

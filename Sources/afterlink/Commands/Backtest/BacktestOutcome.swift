@@ -118,9 +118,7 @@ struct BacktestOutcome {
             json.member("from", began.iso8601)
             json.member("to", backtest.latest.iso8601)
             json.member("warm_up_days", plans.current.warmUpDays)
-            for column in columns {
-                json.member(column.name) { BacktestJSON.write(column, to: &$0) }
-            }
+            for column in columns { json.member(column.name) { BacktestJSON.write(column, to: &$0) } }
             if plans.proposed != nil {
                 json.member("changes") { BacktestJSON.write(backtest.changes, hasTruth: hasTruth, to: &$0) }
             }

@@ -24,9 +24,7 @@ enum MigrateCommand {
         try CommandDatabase.require(configuration)
         let plan = try CommandDatabase.migrationPlan(configuration)
         let isDryRun = invocation.arguments.has("dry-run")
-        if !isDryRun, !plan.pending.isEmpty {
-            try CommandDatabase.openOrMake(configuration).close()
-        }
+        if !isDryRun, !plan.pending.isEmpty { try CommandDatabase.openOrMake(configuration).close() }
         Console.print(
             invocation.arguments.has("json") ? json(plan, isDryRun: isDryRun) : text(plan, isDryRun: isDryRun)
         )

@@ -1,5 +1,6 @@
 internal import Attribution
 internal import JSON
+internal import Storage
 
 /// The command `afterlink verify`.
 enum VerifyCommand {
@@ -23,12 +24,12 @@ enum VerifyCommand {
     private static func run(_ invocation: Invocation) async throws -> ExitCode {
         let configuration = try ConfigurationReader.read(invocation)
         try CommandDatabase.require(configuration)
-        let outcome = Outcome(database: configuration.databasePath, checks: try checks(configuration))
+        let outcome = Outcome(database: configuration.databasePath, report: try report(configuration))
         Console.print(invocation.arguments.has("json") ? outcome.json : outcome.text)
-        return outcome.isWhole ? .success : .failed
+        return outcome.report.isWhole ? .success : .failed
     }
 
-    private static func checks(_ configuration: Configuration) throws(CommandFailure) -> [VerifiedCheck] {
+    private static func report(_ configuration: Configuration) throws -> VerificationReport {
         var keys: [ServerKey] = []
         var failure: CommandFailure?
         do {
@@ -36,46 +37,40 @@ enum VerifyCommand {
         } catch {
             failure = CommandFailure(describing: error)
         }
-        do throws(StoreError) {
-            return try Wiring.database(configuration).verify(keys).map { check in
-                var check = check
-                if check.name == "server_key", let failure {
-                    check.findings.append(failure.finding)
-                }
-                return check
+        var report = try CommandDatabase.explaining(configuration) { try $0.verify(keys) }
+        if let (text, advice) = failure?.finding {
+            for index in report.checks.indices where report.checks[index].name == "server_key" {
+                report.checks[index].add(text, advice)
             }
-        } catch {
-            throw CommandFailure(opening: error)
         }
+        return report
     }
 
     private struct Outcome {
         let database: String
-        let checks: [VerifiedCheck]
-
-        var isWhole: Bool { checks.allSatisfy(\.findings.isEmpty) }
+        let report: VerificationReport
 
         var text: String {
             var lines: [String] = []
-            for check in checks {
+            for check in report.checks {
                 if check.findings.isEmpty { lines.append("ok       \(check.name): \(check.scope)") }
                 for finding in check.findings {
                     lines.append("problem  \(check.name): \(finding.text); \(finding.advice)")
                 }
             }
-            lines += ["", "\(database) is \(isWhole ? "" : "not ")whole."]
+            lines += ["", "\(database) is \(report.isWhole ? "" : "not ")whole."]
             return lines.map(Table.printable).joined(separator: "\n")
         }
 
         var json: String {
             JSONWriter.text { json in
                 json.member("database", database)
-                json.member("ok", isWhole)
-                json.list("checks", checks) { check, json in write(check, to: &json) }
+                json.member("ok", report.isWhole)
+                json.list("checks", report.checks) { check, json in write(check, to: &json) }
             }
         }
 
-        private func write(_ check: VerifiedCheck, to json: inout JSONWriter) {
+        private func write(_ check: VerificationReport.Check, to json: inout JSONWriter) {
             json.object { json in
                 json.member("name", check.name)
                 json.member("ok", check.findings.isEmpty)

@@ -1,0 +1,185 @@
+public import Attribution
+
+/// What counting reads of a database, in the open transaction.
+public protocol CountReader {
+    associatedtype Failure: Error
+    /// Returns the names that a span, given by its first millisecond, has counts of.
+    func countedNames(of dimension: Dimension, _ scope: Scope, in period: Timestamp) throws(Failure)
+        -> [String]
+    /// Returns the name of a campaign that is known by its hash, from one of its clicks; nil where none is left.
+    func campaign(hashed hash: UInt64, _ expected: PendingCheckRecords.Expected, in scope: Scope)
+        throws(Failure) -> String?
+}
+
+/// What the writes of the open transaction add to the counts: gathered in memory, and written once before the commit.
+///
+/// Owned by the writer's thread. A write is added after its last statement that can fail, so that one that is undone adds
+/// nothing.
+public struct BatchTotals: Sendable {
+    public private(set) var counts = CountDeltas()
+    private var drift = DriftBatch()
+    private var names = AdmittedNames()
+    /// Names of campaigns by their hash.
+    private var campaigns: [UInt64: String] = [:]
+
+    /// Campaigns whose names are known: forgotten all at once, because they are soon found again.
+    private static let maximumCampaigns = 20_000
+
+    public init() {}
+
+    /// Adds a click that was recorded.
+    public mutating func addClick<Reader: CountReader>(
+        _ facts: Click.Facts,
+        of scope: Scope,
+        by reader: Reader
+    ) throws(Reader.Failure) {
+        let metric: Metric = facts.isRobot ? .robots : .clicks
+        try add(metric, of: CountedTraits(facts), scope, at: facts.recordedAt, by: reader)
+        guard !facts.isRobot else { return }
+        drift.add(DriftCount(trials: 1), of: facts.driftGroup, in: scope, at: facts.recordedAt)
+        counts.addLive(1, of: scope, expiringAt: facts.expiresAt)
+    }
+
+    /// Adds a repeated post of a click.
+    public mutating func addDuplicate<Reader: CountReader>(
+        of first: Click.Facts,
+        at now: Timestamp,
+        _ scope: Scope,
+        by reader: Reader
+    ) throws(Reader.Failure) {
+        try add(.duplicates, of: CountedTraits(first), scope, at: now, by: reader)
+    }
+
+    /// Adds a click that was claimed, and the end of those that were retired with it, by when they would have expired.
+    public mutating func addMatch<Reader: CountReader>(
+        _ claim: Claim,
+        _ request: ClaimRequest,
+        retired: [Timestamp],
+        of scope: Scope,
+        by reader: Reader
+    ) throws(Reader.Failure) {
+        let (facts, now) = (claim.click.facts, request.at)
+        let campaign = try add(.matches, of: CountedTraits(facts), scope, at: now, by: reader)
+        counts.add(1, .checks, to: request.platform.checkLabels, of: scope, at: now)
+        let delay = now.milliseconds(since: facts.clickedAt)
+        counts.addMatch(by: claim.method, after: delay, of: scope, campaign: campaign, at: now)
+        drift.add(DriftCount(trials: 1, matches: 1), of: request.launch, in: scope, at: now)
+        drift.add(DriftCount(matches: 1), of: facts.driftGroup, in: scope, at: now)
+        for expiry in retired + [facts.expiresAt] { counts.addLive(-1, of: scope, expiringAt: expiry) }
+    }
+
+    /// Adds what loops have counted in passing.
+    public mutating func add<Reader: CountReader>(_ updates: PendingUpdates.Content, by reader: Reader)
+        throws(Reader.Failure)
+    {
+        for (replay, times) in updates.replays {
+            try add(.replays, times, of: replay.traits, replay.scope, at: replay.hour, by: reader)
+            counts.add(times, .checks, to: replay.platform.checkLabels, of: replay.scope, at: replay.hour)
+        }
+        for (slot, expected) in updates.checks.expected { try add(expected, slot, by: reader) }
+        for (slot, bin) in updates.checks.calibration {
+            counts.addCalibration(bin, at: slot.index, of: slot.scope, on: slot.day)
+        }
+        for (ending, times) in updates.noMatches {
+            let (labels, scope) = (ending.platform.checkLabels, ending.scope)
+            counts.add(times, .checks, to: labels, of: scope, at: ending.hour)
+            counts.add(times, .noMatch(ending.reason), to: labels, of: scope, at: ending.hour)
+            let launch = ending.launch ?? CountedLaunch(platform: ending.platform)
+            drift.add(DriftCount(trials: times), of: launch.group, in: scope, at: ending.hour)
+        }
+        drift.flush()
+    }
+
+    /// Adds the counts of watched groups that are due, before the counts are written.
+    public mutating func addDueDrift<Reader: CountReader>(by reader: Reader) throws(Reader.Failure) {
+        for (slot, count) in drift.takeIfDue() {
+            let (scope, side) = (slot.scope, slot.group.side)
+            let name = try admit(slot.group.name, side.dimension, of: scope, in: slot.period, by: reader)
+            counts.addDrift(count, to: side, name, of: scope, at: slot.period)
+        }
+    }
+
+    /// Starts again after the transaction was committed.
+    public mutating func commit() {
+        counts.removeAll()
+        drift.commit()
+    }
+
+    /// Drops what the transaction added, after it was undone.
+    public mutating func rollback() {
+        counts.removeAll()
+        drift.rollback()
+        names.forgetAll()
+    }
+
+    /// Adds an event of a click, under the names that the day admits.
+    ///
+    /// - Returns: the name that the click's campaign is counted under.
+    @discardableResult
+    private mutating func add<Reader: CountReader>(
+        _ metric: Metric,
+        _ times: Int64 = 1,
+        of traits: CountedTraits,
+        _ scope: Scope,
+        at time: Timestamp,
+        by reader: Reader
+    ) throws(Reader.Failure) -> String? {
+        let day = Granularity.day.start(of: time)
+        var campaign: String?
+        let labels = try traits.labels { (dimension, value) throws(Reader.Failure) in
+            let admitted = try admit(value, dimension, of: scope, in: day, by: reader)
+            if dimension == .campaign { campaign = admitted }
+            return admitted
+        }
+        counts.add(times, metric, to: labels, of: scope, at: time)
+        return campaign
+    }
+
+    private mutating func add<Reader: CountReader>(
+        _ expected: PendingCheckRecords.Expected,
+        _ slot: PendingCheckRecords.Slot,
+        by reader: Reader
+    ) throws(Reader.Failure) {
+        var campaign: String?
+        switch slot.campaign {
+        case .all: break
+        case .named(let name): campaign = name
+        case .hashed(let hash):
+            campaign = try name(ofCampaign: hash, expected, in: slot.scope, by: reader)
+            // It can no longer be found.
+            if campaign == nil { return }
+        }
+        if let name = campaign {
+            let day = Granularity.day.start(of: slot.hour)
+            campaign = try admit(name, .campaign, of: slot.scope, in: day, by: reader)
+        }
+        counts.addExpected(expected.sum, of: slot.scope, campaign: campaign, at: slot.hour)
+    }
+
+    /// Returns the name of a campaign, which is read once.
+    private mutating func name<Reader: CountReader>(
+        ofCampaign hash: UInt64,
+        _ expected: PendingCheckRecords.Expected,
+        in scope: Scope,
+        by reader: Reader
+    ) throws(Reader.Failure) -> String? {
+        if let known = campaigns[hash] { return known }
+        let found = try reader.campaign(hashed: hash, expected, in: scope)
+        if campaigns.count >= Self.maximumCampaigns { campaigns = [:] }
+        if let found { campaigns[hash] = found }
+        return found
+    }
+
+    /// Returns the name that a value is counted under in a span of time.
+    private mutating func admit<Reader: CountReader>(
+        _ name: String,
+        _ dimension: Dimension,
+        of scope: Scope,
+        in period: Timestamp,
+        by reader: Reader
+    ) throws(Reader.Failure) -> String {
+        try names.admit(name, dimension, of: scope, in: period) { () throws(Reader.Failure) in
+            try reader.countedNames(of: dimension, scope, in: period)
+        }
+    }
+}

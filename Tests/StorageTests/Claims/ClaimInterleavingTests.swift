@@ -1,0 +1,132 @@
+import Attribution
+import Support
+import Testing
+
+/// Checks of one fingerprint that overlap, and the clicks that they may get.
+struct ClaimInterleaving {
+    /// The visit of each click, the oldest click first.
+    private var visits: [UInt64] = []
+    private var checks: [Check] = []
+    /// The caller whose transactions fail.
+    private var failing: UInt64?
+
+    private static let now = TestStore.noon.advanced(byMilliseconds: 300_000)
+
+    init(seed: UInt64) {
+        var random = SeededGenerator(seed: seed)
+        let visitCount = UInt64.random(in: 1...4, using: &random)
+        visits = (0..<Int.random(in: 1...6, using: &random)).map { _ in
+            .random(in: 1...visitCount, using: &random)
+        }
+        let count = UInt64.random(in: 2...8, using: &random)
+        let installs = Bool.random(using: &random) ? 1...count : nil
+        for number in 1...count {
+            let install = installs.map { UInt64.random(in: $0, using: &random) }
+            checks.append(.sample(at: Self.now, caller: number, install: install.map { 500 + $0 }))
+        }
+        if Bool.random(using: &random) { failing = .random(in: 1...count, using: &random) }
+    }
+
+    /// Plays the checks at once in two processes.
+    ///
+    /// - Returns: what contradicts the contract; nil for nothing.
+    func violation(on backend: any ClaimBackend) async throws -> String? {
+        var clicks: [Click] = []
+        for (index, visit) in visits.enumerated() {
+            // Further apart than posts that are one click, and all within the ten minutes of a visit.
+            let time = TestStore.noon.advanced(byMilliseconds: Int64(index) * 15_000)
+            clicks.append(
+                try await backend.record(.sample(at: time, visit: visit, post: 100 + UInt64(index)))
+            )
+        }
+        if let failing { try await backend.fail(caller: failing) }
+        let outcomes = try await withThrowingTaskGroup(of: (Int, MatchOutcome?).self) { group in
+            for index in checks.indices {
+                group.addTask { (index, try await outcome(of: index, on: backend)) }
+            }
+            return try await group.reduce(into: [Int: MatchOutcome]()) { $0[$1.0] = $1.1 }
+        }
+        try await backend.restart()
+        return contradiction(in: outcomes, clicks, live: try await backend.live(in: 0))
+    }
+
+    /// The answer to a check, which asks again when it was refused; nil for the one whose transactions fail.
+    private func outcome(of index: Int, on backend: any ClaimBackend) async throws -> MatchOutcome? {
+        for _ in 0..<50 {
+            do {
+                return try await backend.match(checks[index], by: index % 2)
+            } catch is StoreError {
+                if isFailing(index) { return nil }
+            }
+        }
+        return nil
+    }
+
+    private func isFailing(_ index: Int) -> Bool { failing == UInt64(index) + 1 }
+
+    private func contradiction(in outcomes: [Int: MatchOutcome], _ clicks: [Click], live: [UInt64]) -> String?
+    {
+        var matched: [UInt64: Int] = [:]
+        var claimOfInstall: [KeyedHash: Claim] = [:]
+        for (index, outcome) in outcomes {
+            guard case .match(let claim) = outcome else { continue }
+            if let other = matched.updateValue(index, forKey: claim.click.id.high) {
+                return "C1: checks \(other) and \(index) have one click"
+            }
+            if live.contains(claim.click.id.high) { return "C2: the click of check \(index) is live" }
+            guard let install = checks[index].installs.first else { continue }
+            if claimOfInstall.updateValue(claim, forKey: install) != nil {
+                return "C4: an installation has two clicks"
+            }
+        }
+        for index in checks.indices where !isFailing(index) {
+            switch outcomes[index] {
+            case nil: return "check \(index) is refused for ever"
+            case .match: continue
+            case .noMatch:
+                if !live.isEmpty { return "C3, C5: no match for check \(index) beside a live click" }
+            case .replay(let claim):
+                guard let install = checks[index].installs.first, claimOfInstall[install] == claim else {
+                    return "C4: check \(index) has the answer of another launch"
+                }
+            }
+        }
+        let matchedVisits = clicks.indices.filter { matched[clicks[$0].id.high] != nil }.map { visits[$0] }
+        // A claim that comes to nothing lets an earlier click of its visit go before it.
+        let isPlain = failing == nil && checks.allSatisfy(\.installs.isEmpty)
+        guard isPlain else { return nil }
+        if Set(matchedVisits).count < matchedVisits.count { return "C6: a visit has two matches" }
+        let expected = min(Set(visits).count, checks.count)
+        return matchedVisits.count == expected ? nil : "\(matchedVisits.count) matches instead of \(expected)"
+    }
+}
+
+@Suite("Overlapping checks")
+struct ClaimInterleavingTests {
+    @Test(
+        "keep the contract of claims on SQLite, with two processes on one file",
+        arguments: 1...24 as ClosedRange<UInt64>
+    )
+    func onSQLite(seed: UInt64) async throws {
+        #expect(try await ClaimInterleaving(seed: seed).violation(on: SQLiteClaims()) == nil)
+    }
+
+    @Test("keep the contract of claims in memory", arguments: 1...100 as ClosedRange<UInt64>)
+    func inMemory(seed: UInt64) async throws {
+        #expect(try await ClaimInterleaving(seed: seed).violation(on: ClaimsInMemory()) == nil)
+    }
+
+    @Test(
+        "show what a database breaks",
+        arguments: [
+            .claimsTwice, .answersBeforeCommit, .losesToUncommitted, .forgetsInstallations, .keepsVisits,
+        ] as [ClaimsInMemory.Defect]
+    )
+    func findsDefect(_ defect: ClaimsInMemory.Defect) async throws {
+        for seed in 1...400 as ClosedRange<UInt64>
+        where try await ClaimInterleaving(seed: seed).violation(on: ClaimsInMemory(defect)) != nil {
+            return
+        }
+        Issue.record("no interleaving shows it")
+    }
+}
