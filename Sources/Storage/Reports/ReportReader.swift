@@ -76,6 +76,26 @@ public protocol ReportReader {
     /// Feeds what tells whether a check is near a click, of all scopes and oldest first.
     func checkTraces(from: Timestamp, before: Timestamp, atMost limit: Int, _ body: (CheckTrace) -> Void)
         throws(Failure)
+
+    // The history of one app
+
+    func historyBounds(of scope: Scope) throws(Failure) -> HistoryBounds
+    /// Feeds clicks in the order in which they were recorded, at most so many, with the time of their claim.
+    func clicks(
+        of scope: Scope,
+        after number: Int64,
+        through last: Int64,
+        atMost limit: Int,
+        _ body: (ClickRecord, _ claimedAt: Timestamp?) -> Void
+    ) throws(Failure)
+    /// Feeds checks in the order in which they were recorded, at most so many.
+    func checks(
+        of scope: Scope,
+        after number: Int64,
+        through last: Int64,
+        atMost limit: Int,
+        _ body: (CheckRecord) -> Void
+    ) throws(Failure)
 }
 
 /// A check's record with what its most likely click adds.
