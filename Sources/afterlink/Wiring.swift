@@ -65,24 +65,11 @@ private struct SQLiteDatabase: Database {
 
     func survey() throws(StoreError) -> DatabaseReport {
         try requireHeader(of: configuration.databasePath)
-        let survey = try DatabaseSurvey(settings(.command))
-        return DatabaseReport(
-            path: survey.path,
-            holder: survey.holder,
-            summary: survey.content,
-            directory: survey.directory,
-            writeAheadLogBytes: survey.writeAheadLogBytes,
-            freeBytes: survey.freeBytes,
-            clicksOfLastDay: survey.clicksOfLastDay,
-            firstDay: survey.firstDay
-        )
+        return try DatabaseSurvey.report(settings(.command))
     }
 
-    func verify(_ keys: [ServerKey]) throws(StoreError) -> [VerifiedCheck] {
-        try DatabaseVerification.run(settings(.command), serverKeys: keys).checks.map { check in
-            let findings = check.findings.map { ($0.text, $0.advice) }
-            return VerifiedCheck(name: check.name, scope: check.scope, findings: findings)
-        }
+    func verify(_ keys: [ServerKey]) throws(StoreError) -> [VerificationReport.Check] {
+        try DatabaseVerification.run(settings(.command), serverKeys: keys).checks
     }
 
     func history(of app: AppID, isTest: Bool, remaking: FingerprintReconstruction) throws(StoreError)

@@ -30,7 +30,7 @@ protocol Database: Sendable {
     func survey() throws(StoreError) -> DatabaseReport
 
     /// Verifies the database, while a process serves or not, and changes nothing.
-    func verify(_ keys: [ServerKey]) throws(StoreError) -> [VerifiedCheck]
+    func verify(_ keys: [ServerKey]) throws(StoreError) -> [VerificationReport.Check]
 
     /// Returns the recorded clicks and checks of an app, while a process serves or not.
     func history(of app: AppID, isTest: Bool, remaking: FingerprintReconstruction) throws(StoreError)
@@ -100,22 +100,6 @@ struct OpenStore: Sendable {
     let stop: @Sendable (_ milliseconds: UInt64) -> Void
 }
 
-/// The result of examining a database without changing it.
-struct DatabaseReport: Sendable {
-    let path: String
-    /// A process that has the database open; 0 where its number is not to be seen, nil where there is none.
-    let holder: Int32?
-    let summary: DatabaseSummary
-    let directory: Directory
-    let writeAheadLogBytes: Int64
-    /// Nil where the disk does not say.
-    let freeBytes: Int64?
-    /// Robots' clicks included, to the hour.
-    let clicksOfLastDay: Int64
-    /// The beginning of the first day on which anything was counted.
-    let firstDay: Timestamp?
-}
-
 /// A copy of a database that is whole and on disk, and has no name yet.
 struct DatabaseCopy {
     let summary: DatabaseSummary
@@ -123,13 +107,6 @@ struct DatabaseCopy {
     ///
     /// - Returns: the path that a database of that name was moved to; nil if there was none, or it was replaced.
     let publish: () throws(StoreError) -> String?
-}
-
-/// One verification step, and what it found.
-struct VerifiedCheck: Sendable {
-    let name: String
-    let scope: String
-    var findings: [(text: String, advice: String)]
 }
 
 extension DatabaseSummary {

@@ -1,5 +1,6 @@
 internal import Attribution
 internal import JSON
+internal import Storage
 
 /// The command `afterlink verify`.
 enum VerifyCommand {
@@ -28,7 +29,9 @@ enum VerifyCommand {
         return outcome.isWhole ? .success : .failed
     }
 
-    private static func checks(_ configuration: Configuration) throws(CommandFailure) -> [VerifiedCheck] {
+    private static func checks(_ configuration: Configuration) throws(CommandFailure)
+        -> [VerificationReport.Check]
+    {
         var keys: [ServerKey] = []
         var failure: CommandFailure?
         do {
@@ -39,8 +42,8 @@ enum VerifyCommand {
         do throws(StoreError) {
             return try Wiring.database(configuration).verify(keys).map { check in
                 var check = check
-                if check.name == "server_key", let failure {
-                    check.findings.append(failure.finding)
+                if check.name == "server_key", let finding = failure?.finding {
+                    check.add(finding.text, finding.advice)
                 }
                 return check
             }
@@ -51,7 +54,7 @@ enum VerifyCommand {
 
     private struct Outcome {
         let database: String
-        let checks: [VerifiedCheck]
+        let checks: [VerificationReport.Check]
 
         var isWhole: Bool { checks.allSatisfy(\.findings.isEmpty) }
 
@@ -75,7 +78,7 @@ enum VerifyCommand {
             }
         }
 
-        private func write(_ check: VerifiedCheck, to json: inout JSONWriter) {
+        private func write(_ check: VerificationReport.Check, to json: inout JSONWriter) {
             json.object { json in
                 json.member("name", check.name)
                 json.member("ok", check.findings.isEmpty)
