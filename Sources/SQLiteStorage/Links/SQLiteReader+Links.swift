@@ -27,30 +27,15 @@ struct LinkRow {
 extension SQLiteReader {
     /// The link with what its other tables say of it.
     func listing(of row: LinkRow) throws(SQLiteError) -> LinkListing {
-        let settings = Link.Settings(stored: try fields(ofLink: row.number))
-        let link = row.record.link(of: row.app, settings)
-        var listing = LinkListing(link: link)
-        var counts: [String: LinkListing.VariantCounts] = [:]
+        var counts: [String: LinkCounts] = [:]
         try connection.statement(LinkSQL.counts).forEach(row.number) { row in
-            let variant = row.text(0)
-            let (clicks, robots, matches) = (row.integer(1), row.integer(2), row.integer(3))
-            guard !variant.isEmpty else {
-                (listing.clicks, listing.robots, listing.matches) = (Int(clicks), Int(robots), Int(matches))
-                return
-            }
-            counts[variant] = LinkListing.VariantCounts(
-                name: variant,
-                clicks: Int(clicks),
-                matches: Int(matches)
+            counts[row.text(0)] = LinkCounts(
+                clicks: Int(row.integer(1)),
+                robots: Int(row.integer(2)),
+                matches: Int(row.integer(3))
             )
         }
-        let present = link.settings.variants.map(\.name)
-        // Those that the link has, in its order; then those that it had.
-        let names = present + counts.keys.filter { !present.contains($0) }.sorted()
-        listing.variants = names.map {
-            counts[$0] ?? LinkListing.VariantCounts(name: $0, clicks: 0, matches: 0)
-        }
-        return listing
+        return row.record.listing(of: row.app, try fields(ofLink: row.number), counts)
     }
 
     private func fields(ofLink link: Int64) throws(SQLiteError) -> LinkFields {
