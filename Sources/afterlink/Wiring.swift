@@ -65,17 +65,7 @@ private struct SQLiteDatabase: Database {
 
     func survey() throws(StoreError) -> DatabaseReport {
         try requireHeader(of: configuration.databasePath)
-        let survey = try DatabaseSurvey(settings(.command))
-        return DatabaseReport(
-            path: survey.path,
-            holder: survey.holder,
-            summary: survey.content,
-            directory: survey.directory,
-            writeAheadLogBytes: survey.writeAheadLogBytes,
-            freeBytes: survey.freeBytes,
-            clicksOfLastDay: survey.clicksOfLastDay,
-            firstDay: survey.firstDay
-        )
+        return try DatabaseSurvey.report(settings(.command))
     }
 
     func verify(_ keys: [ServerKey]) throws(StoreError) -> VerificationReport {

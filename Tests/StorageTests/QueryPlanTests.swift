@@ -193,25 +193,25 @@ private let plans: [(statements: [SQL], plan: String)] = [
         """
     ),
     (
-        [LinkPageReader.ofAll],
+        [SQLiteReader.allLinks],
         """
         links(rowid<) | apps(rowid) | CORRELATED SCALAR SUBQUERY |
         link_fields COVERING INDEX links_by_tag(value link field)
         """
     ),
     (
-        [LinkPageReader.ofApp],
+        [SQLiteReader.linksOfApp],
         """
         links INDEX links_by_app(app rowid<) | apps(rowid) | CORRELATED SCALAR SUBQUERY |
         link_fields COVERING INDEX links_by_tag(value link field)
         """
     ),
     (
-        [LinkPageReader.ofCampaign],
+        [SQLiteReader.linksOfCampaign],
         """
         links INDEX links_by_campaign(campaign_key rowid<) | apps(rowid) | CORRELATED SCALAR SUBQUERY |
         link_fields COVERING INDEX links_by_tag(value link field)
         """
     ),
-    ([LinkPageReader.ofTag], "tag COVERING INDEX links_by_tag(value link<) | links(rowid) | apps(rowid)"),
+    ([SQLiteReader.linksOfTag], "tag COVERING INDEX links_by_tag(value link<) | links(rowid) | apps(rowid)"),
 ]

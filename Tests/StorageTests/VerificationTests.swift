@@ -66,144 +66,70 @@ struct VerificationTests {
         var testDescription: String { says }
     }
 
-    static let damages = [
-        Damage(
-            check: "counts",
-            says: "fewer clicks",
-            script: """
-                UPDATE counts SET count = count - 1
-                WHERE dimension = 'total' AND campaign = '' AND span = 'hour' AND metric = 'clicks'
-                    AND period = (SELECT max(period) FROM counts WHERE span = 'hour' AND metric = 'clicks')
-                """
-        ),
-        Damage(
-            check: "counts",
-            says: "fewer clicks, or robots' clicks",
-            script: "DELETE FROM counts WHERE dimension = 'total' AND span = 'hour' AND metric = 'robots'"
-        ),
-        Damage(
-            check: "counts",
-            says: "fewer matches",
-            script:
-                "UPDATE counts SET count = 0 WHERE dimension = 'total' AND span = 'hour' AND metric = 'matches'"
-        ),
-        Damage(
-            check: "counts",
-            says: "by the hour do not add up",
-            script: """
-                UPDATE counts SET count = count + 1
-                WHERE dimension = 'total' AND span = 'day' AND metric = 'no_match_expired'
-                """
-        ),
-        Damage(
-            check: "counts",
-            says: "by the day do not add up",
-            script: """
-                UPDATE counts SET count = count + 1
-                WHERE dimension = 'time_to_install' AND span = 'day' AND campaign = ''
-                """
-        ),
-        Damage(
-            check: "counts",
-            says: "by the day do not add up",
-            script: "DELETE FROM counts WHERE dimension = 'source' AND span = 'day' AND metric = 'clicks'"
-        ),
-        Damage(
-            check: "counts",
-            says: "by the day do not add up to those of all time",
-            script: """
-                UPDATE counts SET count = count + 1
-                WHERE dimension = 'platform' AND span = 'all' AND campaign = 'c1' AND metric = 'clicks'
-                """
-        ),
-        Damage(check: "counts", says: "records of checks", script: "DELETE FROM checks"),
-        Damage(
-            check: "claims",
-            says: "claims have no click",
-            script: "DELETE FROM clicks WHERE id = (SELECT min(click) FROM claims)"
-        ),
-        Damage(
-            check: "foreign_keys",
-            says: "of claims",
-            script: "UPDATE claims SET click = 1 WHERE click = (SELECT min(click) FROM claims)"
-        ),
-        Damage(
-            check: "claims",
-            says: "another app's click",
-            script: "UPDATE claims SET scope = scope + 1 WHERE click = (SELECT min(click) FROM claims)"
-        ),
-        Damage(
-            check: "claims",
-            says: "after their click had expired",
-            script:
-                "UPDATE claims SET claimed_at = claimed_at + 100000000 WHERE click = (SELECT min(click) FROM claims)"
-        ),
-        Damage(check: "claims", says: "an app that does not exist", script: "UPDATE clicks SET scope = 98"),
-        Damage(
-            check: "fingerprints",
-            says: "open fingerprints differ from their click",
-            script:
-                "UPDATE clicks SET expires_at = expires_at + 1 WHERE id = (SELECT max(click) FROM click_index WHERE state = 0)"
-        ),
-        Damage(
-            check: "fingerprints",
-            says: "closed fingerprints differ from their click, or have none",
-            script: "UPDATE click_index SET click = 1 WHERE click = (SELECT max(click) FROM claims)"
-        ),
-        Damage(
-            check: "fingerprints",
-            says: "as many fingerprints as they have",
-            script:
-                "DELETE FROM click_index WHERE click = (SELECT max(click) FROM click_index WHERE state = 0)"
-        ),
-        Damage(
-            check: "open_and_closed",
-            says: "are claimed and can still be found",
-            script: """
-                UPDATE click_index SET state = 0, since = clicked_at, expires_at = 9000000000000
-                WHERE click = (SELECT max(click) FROM claims)
-                """
-        ),
-        Damage(
-            check: "open_and_closed",
-            says: "nothing happened to their click",
-            script: "UPDATE click_index SET since = since + 1 WHERE state = 1"
-        ),
-        Damage(
-            check: "open_and_closed",
-            says: "fingerprints of robots",
-            script: "UPDATE clicks SET is_robot = 1 WHERE id = (SELECT max(click) FROM claims)"
-        ),
-        Damage(
-            check: "open_and_closed",
-            says: "robots' clicks can be found",
-            script:
-                "UPDATE clicks SET is_robot = 1 WHERE id = (SELECT max(click) FROM click_index WHERE state = 0)"
-        ),
-        Damage(
-            check: "open_and_closed",
-            says: "up to a later moment",
-            script: "INSERT INTO progress VALUES ('closed_before', 9000000000000)"
-                + " ON CONFLICT DO UPDATE SET value = excluded.value"
-        ),
-        Damage(
-            check: "migrations",
-            says: "its digest differs",
-            script: "UPDATE migrations SET digest = zeroblob(32) WHERE number = 1"
-        ),
-        Damage(
-            check: "migrations",
-            says: "not known to this program",
-            script: "INSERT INTO migrations VALUES (9001, '9001_later.sql', zeroblob(32), 0)"
-        ),
-        Damage(check: "migrations", says: "not listed", script: "DELETE FROM migrations"),
-        Damage(check: "application", says: "another program", script: "PRAGMA application_id = 4711"),
-        Damage(
-            check: "server_key",
-            says: "another one",
-            script: "UPDATE progress SET value = value + 1 WHERE name = 'server_key'"
-        ),
+    /// Scripts that damage a database, by the check that finds it and what that says.
+    private static let scripts: KeyValuePairs = [
+        "counts: fewer clicks": """
+        UPDATE counts SET count = count - 1
+        WHERE dimension = 'total' AND campaign = '' AND span = 'hour' AND metric = 'clicks'
+            AND period = (SELECT max(period) FROM counts WHERE span = 'hour' AND metric = 'clicks')
+        """,
+        "counts: fewer clicks, or robots' clicks":
+            "DELETE FROM counts WHERE dimension = 'total' AND span = 'hour' AND metric = 'robots'",
+        "counts: fewer matches":
+            "UPDATE counts SET count = 0 WHERE dimension = 'total' AND span = 'hour' AND metric = 'matches'",
+        "counts: by the hour do not add up": """
+        UPDATE counts SET count = count + 1
+        WHERE dimension = 'total' AND span = 'day' AND metric = 'no_match_expired'
+        """,
+        "counts: by the day do not add up": """
+        UPDATE counts SET count = count + 1
+        WHERE dimension = 'time_to_install' AND span = 'day' AND campaign = ''
+        """,
+        "counts: by the day do not add up":
+            "DELETE FROM counts WHERE dimension = 'source' AND span = 'day' AND metric = 'clicks'",
+        "counts: by the day do not add up to those of all time": """
+        UPDATE counts SET count = count + 1
+        WHERE dimension = 'platform' AND span = 'all' AND campaign = 'c1' AND metric = 'clicks'
+        """,
+        "counts: records of checks": "DELETE FROM checks",
+        "claims: claims have no click": "DELETE FROM clicks WHERE id = (SELECT min(click) FROM claims)",
+        "foreign_keys: of claims":
+            "UPDATE claims SET click = 1 WHERE click = (SELECT min(click) FROM claims)",
+        "claims: another app's click":
+            "UPDATE claims SET scope = scope + 1 WHERE click = (SELECT min(click) FROM claims)",
+        "claims: after their click had expired":
+            "UPDATE claims SET claimed_at = claimed_at + 100000000 WHERE click = (SELECT min(click) FROM claims)",
+        "claims: an app that does not exist": "UPDATE clicks SET scope = 98",
+        "fingerprints: open fingerprints differ from their click":
+            "UPDATE clicks SET expires_at = expires_at + 1 WHERE id = (SELECT max(click) FROM click_index WHERE state = 0)",
+        "fingerprints: closed fingerprints differ from their click, or have none":
+            "UPDATE click_index SET click = 1 WHERE click = (SELECT max(click) FROM claims)",
+        "fingerprints: as many fingerprints as they have":
+            "DELETE FROM click_index WHERE click = (SELECT max(click) FROM click_index WHERE state = 0)",
+        "open_and_closed: are claimed and can still be found": """
+        UPDATE click_index SET state = 0, since = clicked_at, expires_at = 9000000000000
+        WHERE click = (SELECT max(click) FROM claims)
+        """,
+        "open_and_closed: nothing happened to their click":
+            "UPDATE click_index SET since = since + 1 WHERE state = 1",
+        "open_and_closed: fingerprints of robots":
+            "UPDATE clicks SET is_robot = 1 WHERE id = (SELECT max(click) FROM claims)",
+        "open_and_closed: robots' clicks can be found":
+            "UPDATE clicks SET is_robot = 1 WHERE id = (SELECT max(click) FROM click_index WHERE state = 0)",
+        "open_and_closed: up to a later moment":
+            "INSERT INTO progress VALUES ('closed_before', 9000000000000)"
+            + " ON CONFLICT DO UPDATE SET value = excluded.value",
+        "migrations: its digest differs": "UPDATE migrations SET digest = zeroblob(32) WHERE number = 1",
+        "migrations: not known to this program":
+            "INSERT INTO migrations VALUES (9001, '9001_later.sql', zeroblob(32), 0)",
+        "migrations: not listed": "DELETE FROM migrations",
+        "application: another program": "PRAGMA application_id = 4711",
+        "server_key: another one": "UPDATE progress SET value = value + 1 WHERE name = 'server_key'",
     ]
+    static let damages: [Damage] = scripts.map { key, script in
+        let parts = key.split(separator: ": ", maxSplits: 1).map(String.init)
+        return Damage(check: parts[0], says: parts[1], script: script)
+    }
 
     @Test("finds planted damage and says what it is and what to do", arguments: damages)
     func findsDamage(damage: Damage) async throws {

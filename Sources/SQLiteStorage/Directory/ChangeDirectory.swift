@@ -66,22 +66,11 @@ extension WriteContext {
     }
 
     private func replaceLists(of app: AppID, by settings: App.Settings) throws(SQLiteError) {
-        var fields: [(name: String, values: [String])] = [
-            (AppList.allowedOrigins.rawValue, settings.allowedOrigins),
-            (AppList.destinations.rawValue, settings.destinations),
-            (AppList.localizations.rawValue, settings.localizations),
-        ]
-        for (field, values) in settings.links.fields.all { fields.append((field.rawValue, values)) }
         try connection.statement(DirectorySQL.deleteFields).run(app.high, app.low)
-        for field in fields {
-            for (position, value) in field.values.enumerated() {
-                try connection.statement(DirectorySQL.insertField).run(
-                    app.high,
-                    app.low,
-                    field.name,
-                    position,
-                    value
-                )
+        let insert = try connection.statement(DirectorySQL.insertField)
+        for list in AppRecord.lists(of: settings) {
+            for (position, value) in list.values.enumerated() {
+                try insert.run(app.high, app.low, list.name, position, value)
             }
         }
     }

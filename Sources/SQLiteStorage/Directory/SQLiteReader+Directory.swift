@@ -3,7 +3,7 @@ internal import SQLite
 internal import Storage
 
 /// Apps and keys as they stand in their tables.
-extension SQLiteReader {
+extension SQLiteReader: DirectoryReader {
     func directoryVersion() throws(SQLiteError) -> Int64 {
         try connection.integer("SELECT version FROM directory")
     }
@@ -15,7 +15,6 @@ extension SQLiteReader {
 
     static let numberOfApp: SQL = "SELECT number FROM apps WHERE id_high = ?1 AND id_low = ?2"
 
-    /// Everything, as of one moment where the caller has opened a transaction.
     func directorySnapshot() throws(SQLiteError) -> DirectoryCache.Snapshot {
         let version = try directoryVersion()
         let fields = try appFields()
@@ -25,24 +24,11 @@ extension SQLiteReader {
             let number: Int64 = row.get("number")
             let record = try row.record(AppRecord.self)
             ids[number] = record.id
-            let fields = fields[number] ?? [:]
-            var settings = record.settings
-            settings.allowedOrigins = fields[AppList.allowedOrigins.rawValue] ?? []
-            settings.destinations = fields[AppList.destinations.rawValue] ?? []
-            settings.localizations = fields[AppList.localizations.rawValue] ?? []
-            settings.links = Self.links(fields)
-            return App(id: record.id, settings: settings, createdAt: record.createdAt)
+            return record.app(fields[number] ?? [:])
         }
         let keys = try connection.statement(Self.selectKeys).all(KeyRecord.self)
             .map { key in key.key(of: key.app.flatMap { ids[$0] }) }
         return DirectoryCache.Snapshot(version: version, directory: Directory(apps: apps, keys: keys))
-    }
-
-    private static func links(_ fields: [String: [String]]) -> AppLinks {
-        var links = AppLinkFields()
-        // A field of a newer program is not understood.
-        for (name, values) in fields { if let field = AppLinkField(rawValue: name) { links[field] = values } }
-        return AppLinks(stored: links)
     }
 
     /// The settings of each app that are lists, by its number.
@@ -59,10 +45,4 @@ extension SQLiteReader {
         """
     private static let selectApps: SQL = "SELECT number, \(AppRecord.columns) FROM apps ORDER BY number"
     private static let selectKeys: SQL = "SELECT \(KeyRecord.columns) FROM keys ORDER BY number"
-}
-
-/// Lists among an app's settings that concern no link, under the names that they are stored by.
-enum AppList: String {
-    case allowedOrigins = "allowed_origins"
-    case destinations, localizations
 }

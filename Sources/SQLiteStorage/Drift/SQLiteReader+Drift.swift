@@ -37,78 +37,41 @@ extension SQLiteReader {
         WHERE scope = ?1 AND campaign = '' AND dimension = ?4 AND span = 'quarter' AND period >= ?2 AND period < ?3
         """
 
-    /// What the last look found, at most so many groups; those with an alarm are all among them.
+    /// What the last evaluation found, at most so many groups; those with an alarm are all among them.
     func driftReadings(of scope: Scope, atMost limit: Int) throws(SQLiteError) -> [DriftReading] {
         var readings = try driftAlarms(of: scope)
-        let told = Set(readings.map(\.group))
-        try connection.statement(Self.driftGroups).forEach(scope.number, limit) { row throws(SQLiteError) in
-            let reading = try Self.driftReading(row)
-            if !told.contains(reading.group), readings.count < limit { readings.append(reading) }
+        let alarmed = Set(readings.map(\.group))
+        let others = try connection.statement(Self.driftGroups).all(DriftRecord.self, scope.number, limit)
+        for reading in others.map(\.reading) where !alarmed.contains(reading.group) && readings.count < limit
+        {
+            readings.append(reading)
         }
         return readings
     }
 
     static let driftGroups: SQL = """
-        SELECT side, name, trials, matches, usual_rate, since, began, fallen_rate FROM drift_groups
-        WHERE scope = ?1 ORDER BY side, name LIMIT ?2
+        SELECT \(DriftRecord.columns) FROM drift_groups WHERE scope = ?1 ORDER BY side, name LIMIT ?2
         """
 
     func driftAlarms(of scope: Scope) throws(SQLiteError) -> [DriftReading] {
-        try connection.statement(Self.driftAlarms).all(scope.number) { row throws(SQLiteError) in
-            try Self.driftReading(row)
-        }
+        try connection.statement(Self.driftAlarms).all(DriftRecord.self, scope.number).map(\.reading)
     }
 
     static let driftAlarms: SQL = """
-        SELECT side, name, trials, matches, usual_rate, since, began, fallen_rate
-        FROM drift_groups INDEXED BY drift_alarms
+        SELECT \(DriftRecord.columns) FROM drift_groups INDEXED BY drift_alarms
         WHERE scope = ?1 AND began IS NOT NULL ORDER BY side, name
         """
     static let watchedDriftGroups: SQL = "SELECT name FROM drift_groups WHERE scope = ?1 AND side = ?2"
-
-    private static func driftReading(_ row: Statement) throws(SQLiteError) -> DriftReading {
-        guard let side = DriftSide(rawValue: row.text(0)), let group = DriftGroup(side, name: row.text(1))
-        else {
-            throw .damaged("reading a group of the watch on match rates")
-        }
-        let usual = row.optionalReal(4)
-        let alarm = row.optionalInteger(6).map { began in
-            DriftAlarm(
-                group: group,
-                since: Timestamp(milliseconds: row.integer(5)),
-                began: Timestamp(milliseconds: began),
-                usualRate: usual ?? 0,
-                rate: row.real(7)
-            )
-        }
-        return DriftReading(
-            group: group,
-            recent: DriftCount(trials: row.integer(2), matches: row.integer(3)),
-            usualRate: usual,
-            alarm: alarm
-        )
-    }
 }
 
 extension WriteContext {
-    /// Keeps what a look found, and takes the oldest counts away that nobody looks at any more.
+    /// Stores what an evaluation found, and deletes the oldest counts, which no later one reads.
     func keep(_ findings: DriftDetector.Findings, of scope: Scope, lookedAt end: Timestamp)
         throws(SQLiteError)
     {
         try connection.statement(Self.removeGroups).run(scope.number)
         for reading in findings.readings {
-            let (group, alarm) = (reading.group, reading.alarm)
-            try connection.statement(Self.addGroup).run(
-                scope.number,
-                group.side.rawValue,
-                group.name,
-                reading.recent.trials,
-                reading.recent.matches,
-                reading.usualRate,
-                alarm?.since.milliseconds,
-                alarm?.began.milliseconds,
-                alarm?.rate
-            )
+            try connection.statement(Self.addGroup).run(DriftRecord(reading, of: scope))
         }
         let start = DriftHistory.start(before: end).milliseconds
         for side in DriftSide.allCases {
@@ -119,13 +82,11 @@ extension WriteContext {
         }
     }
 
-    /// One span grows too old with each look; after a time without looks, several have.
+    /// One span grows too old with each evaluation; after a time without any, several have.
     private static let spansRemoved = 4
 
     static let removeGroups: SQL = "DELETE FROM drift_groups WHERE scope = ?1"
-    static let addGroup: SQL = """
-        INSERT INTO drift_groups VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)
-        """
+    static let addGroup = SQL.insert("drift_groups", DriftRecord.columns)
     static let removeOldest: SQL = """
         DELETE FROM counts
         WHERE scope = ?1 AND campaign = '' AND dimension = ?3 AND span = 'quarter' AND +period < ?2

@@ -8,11 +8,10 @@ internal import Storage
 public struct SQLiteHistory: TrafficHistory {
     public let span: (first: Timestamp, last: Timestamp)?
     public let isWhole: Bool
-    public private(set) var gaps = HistoryGaps()
+    public var gaps: HistoryGaps { history.gaps }
 
     private let look: DatabaseSnapshot
-    private var clicks: HistoryClicks
-    private var checks: HistoryChecks
+    private var history: RecordedHistory
 
     /// - Parameters:
     ///   - configuration: names the database, which is up to date.
@@ -27,57 +26,84 @@ public struct SQLiteHistory: TrafficHistory {
         remaking: FingerprintReconstruction
     ) throws(StoreError) {
         let look = try DatabaseSnapshot(configuration)
-        let connection = look.connection
-        let facts = try look.opening.translated { () throws(SQLiteError) in
-            var apps = AppNumbers()
-            return try apps.scope(of: app, isTest: isTest, find: SQLiteReader(connection: connection).number)
-                .map {
-                    (scope) throws(SQLiteError) in
-                    try HistoryFacts(of: scope, on: connection)
-                }
+        let reader = SQLiteReader(connection: look.connection)
+        let bounds = try look.opening.translated { () throws(SQLiteError) in
+            try reader.number(of: app).map { (number) throws(SQLiteError) in
+                try reader.historyBounds(of: Scope(app: number, isTest: isTest))
+            }
         }
-        guard let facts else { throw StoreError(.notFound, "the app does not exist") }
+        guard let bounds else { throw StoreError(.notFound, "the app does not exist") }
         self.look = look
-        span = facts.span
-        isWhole = facts.isWhole(keeping: configuration.retentionSeconds * 1000)
-        clicks = HistoryClicks(facts, remaking)
-        checks = HistoryChecks(facts)
+        span = bounds.span
+        isWhole = bounds.isWhole(keeping: configuration.retentionSeconds * 1000)
+        history = RecordedHistory(bounds, remaking)
     }
 
     public mutating func next() throws(StoreError) -> RecordedEvent? {
-        try look.opening.translated { () throws(SQLiteError) in
-            if clicks.needsMore { try clicks.read(on: look.connection, &gaps) }
-            if checks.needsMore { try checks.read(on: look.connection, &gaps) }
-        }
-        guard let launch = checks.first else { return clicks.takeFirst().map { .click($0) } }
-        // A click of the same millisecond was there before.
-        guard let click = clicks.first, RecordedEvent.click(click).at <= launch.at else {
-            return checks.takeFirst().map { .launch($0) }
-        }
-        return clicks.takeFirst().map { .click($0) }
+        let reader = SQLiteReader(connection: look.connection)
+        try look.opening.translated { () throws(SQLiteError) in try history.read(from: reader) }
+        return history.next()
     }
 }
 
-enum HistorySQL {
-    static let lastClick: SQL = "SELECT max(id) FROM clicks"
-    static let lastCheck: SQL = "SELECT max(id) FROM checks"
-    static let firstClickAt: SQL = """
-        SELECT recorded_at FROM clicks WHERE scope = ?1 ORDER BY id LIMIT 1
-        """
-    static let lastClickAt: SQL = """
-        SELECT recorded_at FROM clicks WHERE scope = ?1 ORDER BY id DESC LIMIT 1
-        """
-    static let firstCheckAt: SQL =
-        "SELECT checked_at FROM checks WHERE scope = ?1 ORDER BY id LIMIT 1"
-    static let lastCheckAt: SQL = """
-        SELECT checked_at FROM checks WHERE scope = ?1 ORDER BY id DESC LIMIT 1
-        """
-    static let clicks: SQL = """
+/// The records of one app, in the order of their identifiers.
+extension SQLiteReader {
+    func historyBounds(of scope: Scope) throws(SQLiteError) -> HistoryBounds {
+        func moment(_ sql: SQL) throws(SQLiteError) -> Timestamp? {
+            try connection.statement(sql).first(scope.number) { Timestamp(milliseconds: $0.integer(0)) }
+        }
+        var bounds = HistoryBounds(of: scope)
+        bounds.lastClick = try connection.integer("SELECT max(id) FROM clicks")
+        bounds.lastCheck = try connection.integer("SELECT max(id) FROM checks")
+        bounds.firstCheckAt = try moment("SELECT checked_at FROM checks WHERE scope = ?1 ORDER BY id LIMIT 1")
+        let firstClickAt = try moment("SELECT recorded_at FROM clicks WHERE scope = ?1 ORDER BY id LIMIT 1")
+        let lastClickAt = try moment(
+            "SELECT recorded_at FROM clicks WHERE scope = ?1 ORDER BY id DESC LIMIT 1"
+        )
+        let lastCheckAt = try moment(
+            "SELECT checked_at FROM checks WHERE scope = ?1 ORDER BY id DESC LIMIT 1"
+        )
+        let first = [firstClickAt, bounds.firstCheckAt].compactMap(\.self).min()
+        let last = [lastClickAt, lastCheckAt].compactMap(\.self).max()
+        bounds.span = first.flatMap { first in last.map { (first, $0) } }
+        bounds.learningBegan = try learningEpoch(of: scope)?.began
+        bounds.hasDeleted = try connection.statement(RetentionSQL.deletedUpTo).first { $0.integer(0) } != nil
+        return bounds
+    }
+
+    func clicks(
+        of scope: Scope,
+        after number: Int64,
+        through last: Int64,
+        atMost limit: Int,
+        _ body: (ClickRecord, _ claimedAt: Timestamp?) -> Void
+    ) throws(SQLiteError) {
+        try connection.statement(Self.recordedClicks).forEach(number, last, scope.number, limit) {
+            row throws(SQLiteError) in
+            var row = StatementRow(row)
+            body(try row.record(), row.get("claimed_at"))
+        }
+    }
+
+    private static let recordedClicks: SQL = """
         SELECT \(ClickRecord.columns, of: "clicks"), claimed_at
         FROM clicks LEFT JOIN claims ON claims.click = clicks.id
         WHERE clicks.id > ?1 AND clicks.id <= ?2 AND clicks.scope = ?3 ORDER BY clicks.id LIMIT ?4
         """
-    static let checks: SQL = """
+
+    func checks(
+        of scope: Scope,
+        after number: Int64,
+        through last: Int64,
+        atMost limit: Int,
+        _ body: (CheckRecord) -> Void
+    ) throws(SQLiteError) {
+        try connection.statement(Self.recordedChecks).forEach(number, last, scope.number, limit) {
+            row throws(SQLiteError) in body(try row.record())
+        }
+    }
+
+    private static let recordedChecks: SQL = """
         SELECT \(CheckRecord.columns) FROM checks WHERE id > ?1 AND id <= ?2 AND scope = ?3 ORDER BY id LIMIT ?4
         """
 }

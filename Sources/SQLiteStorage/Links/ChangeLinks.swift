@@ -26,13 +26,8 @@ extension WriteContext {
 
     func update(_ link: Link, ifUpdatedAt earlier: Timestamp?) throws(SQLiteError) -> LinkStoreError? {
         guard let found = try reader.link(link.id) else { return .notFound }
-        let former = found.record
-        if let earlier, earlier != former.updatedAt { return .changed }
-        var record = LinkRecord(link, app: former.app)
-        (record.slug, record.createdAt) = (former.slug, former.createdAt)
-        // Two changes within one millisecond differ in time.
-        record.updatedAt = max(link.updatedAt, former.updatedAt.advanced(byMilliseconds: 1))
-        try connection.statement(LinkSQL.update).run(record)
+        if let earlier, earlier != found.record.updatedAt { return .changed }
+        try connection.statement(LinkSQL.update).run(found.record.changed(to: link))
         try connection.statement(LinkSQL.deleteFields).run(found.number)
         try write(link.settings.fields, of: found.number)
         return nil

@@ -60,3 +60,40 @@ public struct MigrationPlan: Equatable, Sendable {
         self.backupPath = backupPath
     }
 }
+
+/// The result of examining a database without changing it.
+public struct DatabaseReport: Sendable {
+    /// Without symbolic links in its folders.
+    public let path: String
+    /// A process that has the database open; 0 if its number cannot be seen, nil if there is none.
+    public let holder: Int32?
+    public let summary: DatabaseSummary
+    public let directory: Directory
+    public let writeAheadLogBytes: Int64
+    /// Bytes that the disk still takes; nil if it does not say.
+    public let freeBytes: Int64?
+    /// Clicks of the last 24 hours, those of robots included, to the hour.
+    public let clicksOfLastDay: Int64
+    /// The beginning of the first day on which anything was counted.
+    public let firstDay: Timestamp?
+
+    public init(
+        path: String,
+        holder: Int32?,
+        summary: DatabaseSummary,
+        directory: Directory,
+        writeAheadLogBytes: Int64,
+        freeBytes: Int64?,
+        clicksOfLastDay: Int64,
+        firstDay: Timestamp?
+    ) {
+        self.path = path
+        self.holder = holder
+        self.summary = summary
+        self.directory = directory
+        self.writeAheadLogBytes = writeAheadLogBytes
+        self.freeBytes = freeBytes
+        self.clicksOfLastDay = clicksOfLastDay
+        self.firstDay = firstDay
+    }
+}

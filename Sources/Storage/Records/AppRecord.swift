@@ -52,4 +52,34 @@ public struct AppRecord: Record, Equatable, Sendable {
         )
         settings.defaultLink = (row.get("default_link") as String?).map { DeepLinkURL(stored: $0) }
     }
+
+    /// The app with its settings that are lists, by the names that they are stored under.
+    public func app(_ lists: [String: [String]]) -> App {
+        var settings = settings
+        settings.allowedOrigins = lists[List.allowedOrigins.rawValue] ?? []
+        settings.destinations = lists[List.destinations.rawValue] ?? []
+        settings.localizations = lists[List.localizations.rawValue] ?? []
+        var links = AppLinkFields()
+        // A field of a newer program is not understood.
+        for (name, values) in lists { if let field = AppLinkField(rawValue: name) { links[field] = values } }
+        settings.links = AppLinks(stored: links)
+        return App(id: id, settings: settings, createdAt: createdAt)
+    }
+
+    /// The settings that are lists, and the names that they are stored under.
+    public static func lists(of settings: App.Settings) -> [(name: String, values: [String])] {
+        var lists: [(name: String, values: [String])] = [
+            (List.allowedOrigins.rawValue, settings.allowedOrigins),
+            (List.destinations.rawValue, settings.destinations),
+            (List.localizations.rawValue, settings.localizations),
+        ]
+        for (field, values) in settings.links.fields.all { lists.append((field.rawValue, values)) }
+        return lists
+    }
+
+    /// The lists that concern no link.
+    private enum List: String {
+        case allowedOrigins = "allowed_origins"
+        case destinations, localizations
+    }
 }

@@ -31,17 +31,39 @@ public struct LinkRecord: Record, Equatable, Sendable {
         archivedAt = link.archivedAt
     }
 
-    /// The link with its fields, of the app that the number stands for.
-    public func link(of app: AppID, _ settings: Link.Settings) -> Link {
-        Link(
+    /// The row after a change of its link: the slug and the creation stay.
+    public func changed(to link: Link) -> LinkRecord {
+        var record = LinkRecord(link, app: app)
+        (record.slug, record.createdAt) = (slug, createdAt)
+        // Two changes within one millisecond differ in time.
+        record.updatedAt = max(link.updatedAt, updatedAt.advanced(byMilliseconds: 1))
+        return record
+    }
+
+    /// The link, of the app that the number stands for, with what its other tables contain: its fields, and counts by
+    /// variant, where an empty name stands for the whole link.
+    public func listing(of app: AppID, _ fields: LinkFields, _ counts: [String: LinkCounts]) -> LinkListing {
+        let link = Link(
             id: id,
             app: app,
             slug: slug,
-            settings: settings,
+            settings: Link.Settings(stored: fields),
             createdAt: createdAt,
             updatedAt: updatedAt,
             archivedAt: archivedAt
         )
+        var listing = LinkListing(link: link)
+        if let whole = counts[""] {
+            (listing.clicks, listing.robots, listing.matches) = (whole.clicks, whole.robots, whole.matches)
+        }
+        let present = link.settings.variants.map(\.name)
+        // Those that the link has, in its order; then those that it had.
+        let names = present + counts.keys.filter { !$0.isEmpty && !present.contains($0) }.sorted()
+        listing.variants = names.map { name in
+            let counts = counts[name] ?? LinkCounts()
+            return LinkListing.VariantCounts(name: name, clicks: counts.clicks, matches: counts.matches)
+        }
+        return listing
     }
 
     public static let columns: Columns = [
@@ -75,5 +97,16 @@ public struct LinkRecord: Record, Equatable, Sendable {
         createdAt = row.get("created_at")
         updatedAt = row.get("updated_at")
         archivedAt = row.get("archived_at")
+    }
+}
+
+/// A row of `link_counts`.
+public struct LinkCounts: Sendable {
+    public var clicks = 0
+    public var robots = 0
+    public var matches = 0
+
+    public init(clicks: Int = 0, robots: Int = 0, matches: Int = 0) {
+        (self.clicks, self.robots, self.matches) = (clicks, robots, matches)
     }
 }

@@ -122,8 +122,8 @@ public struct ClickExplanationReader<Reader: ReportReader> {
         return material
     }
 
-    private func addNear(_ click: ClickRecord, to material: inout ClickExplanationInput) throws(Reader
-        .Failure)
+    private func addNear(_ click: ClickRecord, to material: inout ClickExplanationInput)
+        throws(Reader.Failure)
     {
         let keys = Set(click.hashes.map(\.index))
         var (found, count) = ([] as [Found], 0)

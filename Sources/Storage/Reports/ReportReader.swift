@@ -3,9 +3,7 @@ public import Attribution
 /// What statistics, explanations and pages of checks ask a database, in one snapshot.
 ///
 /// The answers are the rows alone: order, bounds, sums and words are decided by the readers of this folder.
-public protocol ReportReader {
-    associatedtype Failure: Error
-
+public protocol ReportReader: JobReader {
     // Statistics
 
     /// Adds up the counts of a query.
@@ -27,16 +25,8 @@ public protocol ReportReader {
     func unrecordedCheckCount() throws(Failure) -> Int64
     func databaseByteCount() throws(Failure) -> Int64
 
-    /// How far a job is; nil before its first end.
-    func progress(of job: JobName) throws(Failure) -> Timestamp?
-    /// The counts of a scope up to the end of a span.
-    func driftHistory(of scope: Scope, end: Timestamp) throws(Failure) -> DriftHistory
-    /// The groups of a scope whose alarms are on.
-    func driftAlarms(of scope: Scope) throws(Failure) -> [DriftReading]
     /// What the last evaluation found, at most so many groups; those with an alarm are all among them.
     func driftReadings(of scope: Scope, atMost limit: Int) throws(Failure) -> [DriftReading]
-    /// The last report of a scope's collisions; nil where nothing has been counted yet.
-    func collisionReport(of scope: Scope) throws(Failure) -> CollisionReport?
 
     // Checks and their clicks
 
@@ -76,6 +66,26 @@ public protocol ReportReader {
     /// Feeds what tells whether a check is near a click, of all scopes and oldest first.
     func checkTraces(from: Timestamp, before: Timestamp, atMost limit: Int, _ body: (CheckTrace) -> Void)
         throws(Failure)
+
+    // The history of one app
+
+    func historyBounds(of scope: Scope) throws(Failure) -> HistoryBounds
+    /// Feeds clicks in the order in which they were recorded, at most so many, with the time of their claim.
+    func clicks(
+        of scope: Scope,
+        after number: Int64,
+        through last: Int64,
+        atMost limit: Int,
+        _ body: (ClickRecord, _ claimedAt: Timestamp?) -> Void
+    ) throws(Failure)
+    /// Feeds checks in the order in which they were recorded, at most so many.
+    func checks(
+        of scope: Scope,
+        after number: Int64,
+        through last: Int64,
+        atMost limit: Int,
+        _ body: (CheckRecord) -> Void
+    ) throws(Failure)
 }
 
 /// A check's record with what its most likely click adds.

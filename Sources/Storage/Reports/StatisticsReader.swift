@@ -141,9 +141,7 @@ public struct StatisticsReader<Reader: ReportReader> {
         for app in apps where !app.scope.isTest {
             var readings: [DriftReading]
             if apps.count == 1, DriftHistory.isDue(end, after: looked) {
-                let alarms = try reader.driftAlarms(of: app.scope).compactMap(\.alarm)
-                let history = try reader.driftHistory(of: app.scope, end: end)
-                readings = DriftDetector.evaluate(history, alarms: alarms).readings
+                readings = try reader.driftFindings(of: app.scope, end: end).readings
             } else if room > 0 {
                 readings = try reader.driftReadings(of: app.scope, atMost: room)
             } else {

@@ -27,30 +27,15 @@ struct LinkRow {
 extension SQLiteReader {
     /// The link with what its other tables say of it.
     func listing(of row: LinkRow) throws(SQLiteError) -> LinkListing {
-        let settings = Link.Settings(stored: try fields(ofLink: row.number))
-        let link = row.record.link(of: row.app, settings)
-        var listing = LinkListing(link: link)
-        var counts: [String: LinkListing.VariantCounts] = [:]
+        var counts: [String: LinkCounts] = [:]
         try connection.statement(LinkSQL.counts).forEach(row.number) { row in
-            let variant = row.text(0)
-            let (clicks, robots, matches) = (row.integer(1), row.integer(2), row.integer(3))
-            guard !variant.isEmpty else {
-                (listing.clicks, listing.robots, listing.matches) = (Int(clicks), Int(robots), Int(matches))
-                return
-            }
-            counts[variant] = LinkListing.VariantCounts(
-                name: variant,
-                clicks: Int(clicks),
-                matches: Int(matches)
+            counts[row.text(0)] = LinkCounts(
+                clicks: Int(row.integer(1)),
+                robots: Int(row.integer(2)),
+                matches: Int(row.integer(3))
             )
         }
-        let present = link.settings.variants.map(\.name)
-        // Those that the link has, in its order; then those that it had.
-        let names = present + counts.keys.filter { !present.contains($0) }.sorted()
-        listing.variants = names.map {
-            counts[$0] ?? LinkListing.VariantCounts(name: $0, clicks: 0, matches: 0)
-        }
-        return listing
+        return row.record.listing(of: row.app, try fields(ofLink: row.number), counts)
     }
 
     private func fields(ofLink link: Int64) throws(SQLiteError) -> LinkFields {
@@ -134,5 +119,82 @@ enum LinkSQL {
         """
     static let countMatch: SQL = """
         UPDATE link_counts SET matches = matches + 1 WHERE link = ?1 AND variant = ?2
+        """
+}
+
+/// Walks back through the links.
+extension SQLiteReader {
+    /// Links that one call looks at.
+    private static let scannedLinks = 50_000
+
+    func page(_ query: LinkQuery) throws(SQLiteError) -> LinkPage {
+        let app = try query.app.map { app throws(SQLiteError) in try number(of: app) ?? 0 }
+        let end = try query.before.map { id throws(SQLiteError) in
+            try connection.statement(LinkSQL.number).first(id.high, id.low) { $0.integer(0) } ?? 0
+        }
+        var (rows, last, count) = ([] as [LinkRow], nil as LinkID?, 0)
+        let statement = try connection.statement(Self.linkPage(query))
+        try statement.bind(
+            end ?? .max,
+            app,
+            query.campaignKey?.text,
+            query.isArchived,
+            query.searchedText,
+            query.tag
+        )
+        defer { statement.reset() }
+        while rows.count < query.limit, count < Self.scannedLinks, try statement.step() {
+            count += 1
+            var row = StatementRow(statement)
+            let link = try LinkRow(&row)
+            last = link.record.id
+            if row.get("is_match") { rows.append(link) }
+        }
+        var page = LinkPage()
+        // There may be more before the last one that was looked at.
+        if count == Self.scannedLinks || rows.count == query.limit { page.next = last }
+        for row in rows { page.links.append(try listing(of: row)) }
+        return page
+    }
+
+    /// By what leaves the fewest to look at.
+    private static func linkPage(_ query: LinkQuery) -> SQL {
+        if query.tag != nil { return linksOfTag }
+        if query.campaignKey != nil { return linksOfCampaign }
+        return query.app != nil ? linksOfApp : allLinks
+    }
+
+    /// Whether a link is what the query asks for, apart from its tag.
+    private static let linkMatches: SQL = """
+        (?2 IS NULL OR app = ?2) AND (?3 IS NULL OR campaign_key IS ?3)
+            AND (?4 IS NULL OR (archived_at IS NOT NULL) = ?4)
+            AND (?5 IS NULL OR instr(search_text, ?5) > 0)
+        """
+    private static let linkMatchesWithTag: SQL = """
+        \(linkMatches)
+            AND (?6 IS NULL OR EXISTS (
+                SELECT 1 FROM link_fields WHERE link = links.number AND field = 'tags' AND value = ?6
+            ))
+        """
+    static let allLinks: SQL = """
+        SELECT \(LinkRow.columns), \(linkMatchesWithTag) AS is_match
+        FROM links CROSS JOIN apps ON apps.number = app
+        WHERE links.number < ?1 ORDER BY links.number DESC
+        """
+    static let linksOfApp: SQL = """
+        SELECT \(LinkRow.columns), \(linkMatchesWithTag) AS is_match
+        FROM links CROSS JOIN apps ON apps.number = app
+        WHERE app = ?2 AND links.number < ?1 ORDER BY links.number DESC
+        """
+    static let linksOfCampaign: SQL = """
+        SELECT \(LinkRow.columns), \(linkMatchesWithTag) AS is_match
+        FROM links CROSS JOIN apps ON apps.number = app
+        WHERE campaign_key = ?3 AND links.number < ?1 ORDER BY links.number DESC
+        """
+    static let linksOfTag: SQL = """
+        SELECT \(LinkRow.columns), \(linkMatches) AS is_match
+        FROM link_fields AS tag CROSS JOIN links ON links.number = tag.link
+        CROSS JOIN apps ON apps.number = app
+        WHERE field = 'tags' AND value = ?6 AND link < ?1 ORDER BY link DESC
         """
 }

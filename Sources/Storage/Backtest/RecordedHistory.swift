@@ -1,0 +1,219 @@
+public import Attribution
+
+/// What is known of an app's records before any is read.
+public struct HistoryBounds: Sendable {
+    public let scope: Scope
+    /// What comes later is not read; 0 where there is nothing.
+    public var lastClick: Int64 = 0
+    public var lastCheck: Int64 = 0
+    public var firstCheckAt: Timestamp?
+    public var span: (first: Timestamp, last: Timestamp)?
+    public var learningBegan: Timestamp?
+    /// Whether records were deleted.
+    public var hasDeleted = false
+
+    public init(of scope: Scope) {
+        self.scope = scope
+    }
+
+    /// Whether all is there that was learnt from; records are kept for so many milliseconds.
+    public func isWhole(keeping milliseconds: Int64) -> Bool {
+        guard !hasDeleted, let span, let learningBegan else { return !hasDeleted }
+        return learningBegan >= span.first && span.last.milliseconds(since: span.first) <= milliseconds
+    }
+}
+
+/// The clicks and checks that a database holds of one app, in the order of time.
+///
+/// They are read page by page, each in a snapshot of its own: none is held that would keep a write-ahead log from being
+/// copied.
+public struct RecordedHistory {
+    public private(set) var gaps = HistoryGaps()
+    private var clicks: HistoryClicks
+    private var checks: HistoryChecks
+
+    /// - Parameters:
+    ///   - bounds: what is read.
+    ///   - remaking: how fingerprints are reconstructed.
+    public init(_ bounds: HistoryBounds, _ remaking: FingerprintReconstruction) {
+        clicks = HistoryClicks(bounds, remaking)
+        checks = HistoryChecks(bounds)
+    }
+
+    /// Reads the pages that ``next()`` needs.
+    public mutating func read<Reader: ReportReader>(from reader: Reader) throws(Reader.Failure) {
+        if clicks.needsMore { try clicks.read(from: reader, &gaps) }
+        if checks.needsMore { try checks.read(from: reader, &gaps) }
+    }
+
+    /// The next event of those that were read; nil at the end.
+    public mutating func next() -> RecordedEvent? {
+        guard let launch = checks.first else { return clicks.takeFirst().map { .click($0) } }
+        // A click of the same millisecond was there before.
+        guard let click = clicks.first, RecordedEvent.click(click).at <= launch.at else {
+            return checks.takeFirst().map { .launch($0) }
+        }
+        return clicks.takeFirst().map { .click($0) }
+    }
+}
+
+/// An app's clicks in the order in which they were recorded.
+private struct HistoryClicks {
+    private let facts: HistoryBounds
+    private var remaking: FingerprintReconstruction
+    private var page: ArraySlice<RecordedClick> = []
+    private var last: Int64 = .min
+    private var hasEnded = false
+
+    private static let pageLength = 1000
+
+    init(_ facts: HistoryBounds, _ remaking: FingerprintReconstruction) {
+        self.facts = facts
+        self.remaking = remaking
+    }
+
+    var needsMore: Bool { page.isEmpty && !hasEnded }
+    var first: RecordedClick? { page.first }
+
+    mutating func takeFirst() -> RecordedClick? { page.popFirst() }
+
+    mutating func read<Reader: ReportReader>(from reader: Reader, _ gaps: inout HistoryGaps)
+        throws(Reader.Failure)
+    {
+        var clicks: [RecordedClick] = []
+        try reader.clicks(of: facts.scope, after: last, through: facts.lastClick, atMost: Self.pageLength) {
+            record,
+            claimedAt in
+            last = record.number
+            clicks.append(click(record, claimedAt: claimedAt, &gaps))
+        }
+        hasEnded = clicks.count < Self.pageLength
+        page = clicks[...]
+    }
+
+    private mutating func click(_ record: ClickRecord, claimedAt: Timestamp?, _ gaps: inout HistoryGaps)
+        -> RecordedClick
+    {
+        let facts = record.facts
+        let remade = remaking.fingerprints(
+            record.hashes,
+            text: record.canonicalText,
+            osVersion: facts.osVersion.flatMap { OSVersion($0) },
+            platform: facts.platform
+        )
+        var click = RecordedClick(
+            name: record.id.high,
+            at: facts.clickedAt,
+            platform: facts.platform,
+            fingerprints: remade.all,
+            address: record.address,
+            visitor: record.visitor ?? record.visit.index,
+            destination: CreditedDestination(facts),
+            window: facts.window,
+            signals: remade.signals,
+            isRobot: facts.isRobot
+        )
+        click.recordedAt = facts.recordedAt
+        click.visit = record.visit.index
+        gaps.clicks += 1
+        if record.visitor == nil { gaps.clicksWithoutVisitor += 1 }
+        if remade.missing > 0 { gaps.clicksNotReconstructed += 1 }
+        if click.address == nil { gaps.clicksWithoutAddress += 1 }
+        guard let claimedAt else { return click }
+        // Of a launch before the first that is recorded.
+        if self.facts.firstCheckAt.map({ claimedAt < $0 }) ?? true {
+            click.consumedAt = claimedAt
+            gaps.clicksConsumedBefore += 1
+        } else {
+            gaps.claims += 1
+        }
+        return click
+    }
+}
+
+/// An app's checks in the order of time.
+///
+/// Their identifiers follow the order in which they were written: loops write what they have noted each by itself, up to
+/// a second late, and more where the database took nothing for a while. So many are read ahead that those are sorted too.
+private struct HistoryChecks {
+    private let facts: HistoryBounds
+    private var waiting: ArraySlice<RecordedLaunch> = []
+    private var last: Int64 = .min
+    private var hasEnded = false
+
+    private static let pageLength = 8192
+    /// More than two loops may have waiting.
+    private static let readAhead = 2 * PendingCheckRecords.maximumRecords
+
+    init(_ facts: HistoryBounds) {
+        self.facts = facts
+    }
+
+    var needsMore: Bool { !hasEnded && waiting.count < Self.readAhead }
+    var first: RecordedLaunch? { waiting.first }
+
+    mutating func takeFirst() -> RecordedLaunch? { waiting.popFirst() }
+
+    mutating func read<Reader: ReportReader>(from reader: Reader, _ gaps: inout HistoryGaps)
+        throws(Reader.Failure)
+    {
+        var launches = Array(waiting)
+        while !hasEnded, launches.count < 2 * Self.readAhead {
+            var count = 0
+            try reader.checks(of: facts.scope, after: last, through: facts.lastCheck, atMost: Self.pageLength)
+            {
+                check in
+                last = Int64(bitPattern: check.id.high)
+                count += 1
+                launches.append(Self.launch(check.facts, &gaps))
+            }
+            hasEnded = count < Self.pageLength
+        }
+        // Those of one millisecond stay in the order in which they were written.
+        waiting =
+            launches.enumerated().sorted { ($0.element.at, $0.offset) < ($1.element.at, $1.offset) }
+            .map(\.element)[...]
+    }
+
+    private static func launch(_ facts: CheckFacts, _ gaps: inout HistoryGaps) -> RecordedLaunch {
+        let isSure = facts.method?.confidence != nil
+        let keys = [facts.fingerprint?.index].compactMap(\.self) + facts.otherFingerprints
+        let asker = "\(facts.fingerprint?.index ?? 0) \(facts.address?.exact ?? 0)"
+        var launch = RecordedLaunch(
+            at: facts.at,
+            fingerprints: keys,
+            address: facts.address,
+            caller: facts.caller ?? RecordedEvent.hash(asker),
+            hasInstallID: facts.hasInstallID && facts.caller != nil,
+            release: facts.release,
+            signals: facts.signals,
+            token: isSure && facts.outcome != .noMatch ? facts.click?.high : nil
+        )
+        launch.weight = facts.weight
+        launch.answer = RecordedAnswer(
+            facts.outcome,
+            click: facts.outcome == .noMatch ? nil : facts.click?.high,
+            method: facts.method,
+            isCampaignOnly: facts.isCampaignOnly,
+            reason: facts.reason,
+            probability: isSure ? 1 : facts.probability ?? facts.confidence,
+            organicShare: facts.organicShare
+        )
+        gaps.note(facts, launch, isSure: isSure)
+        return launch
+    }
+}
+
+extension HistoryGaps {
+    fileprivate mutating func note(_ facts: CheckFacts, _ launch: RecordedLaunch, isSure: Bool) {
+        launches += 1
+        minimums[facts.minimumConfidence, default: 0] += 1
+        launchesNotRecorded += facts.weight - 1
+        if facts.caller == nil { launchesWithoutCaller += 1 }
+        if facts.address == nil { launchesWithoutAddress += 1 }
+        if facts.outcome == .match { matches += 1 }
+        if launch.fingerprints.isEmpty, launch.token == nil { launchesWithoutFingerprint += 1 }
+        if facts.namesClick, !isSure { launchesNamingOtherClick += 1 }
+        if facts.outcome == .match, !isSure, facts.probability == nil { probabilitiesNotKnown += 1 }
+    }
+}

@@ -1,0 +1,50 @@
+public import Attribution
+
+/// A row of `drift_groups`: how a watched group was at the last evaluation.
+public struct DriftRecord: Record, Equatable, Sendable {
+    public let scope: Scope
+    public let reading: DriftReading
+
+    public init(_ reading: DriftReading, of scope: Scope) {
+        self.scope = scope
+        self.reading = reading
+    }
+
+    public static let columns: Columns = [
+        "scope", "side", "name", "trials", "matches", "usual_rate", "since", "began", "fallen_rate",
+    ]
+
+    public func write(to row: inout some RowWriter) {
+        row.put("scope", scope.number)
+        row.put("side", reading.group.side)
+        row.put("name", reading.group.name)
+        row.put("trials", reading.recent.trials)
+        row.put("matches", reading.recent.matches)
+        row.put("usual_rate", reading.usualRate)
+        row.put("since", reading.alarm?.since)
+        row.put("began", reading.alarm?.began)
+        row.put("fallen_rate", reading.alarm?.rate)
+    }
+
+    public init?(_ row: inout some RowReader) {
+        scope = Scope(number: row.get("scope"))
+        let side: DriftSide? = row.get("side")
+        let name: String = row.get("name")
+        guard let side, let group = DriftGroup(side, name: name) else { return nil }
+        let recent = DriftCount(trials: row.get("trials"), matches: row.get("matches"))
+        let usualRate: Double? = row.get("usual_rate")
+        let since: Timestamp? = row.get("since")
+        let began: Timestamp? = row.get("began")
+        let rate: Double? = row.get("fallen_rate")
+        let alarm = began.map { began in
+            DriftAlarm(
+                group: group,
+                since: since ?? began,
+                began: began,
+                usualRate: usualRate ?? 0,
+                rate: rate ?? 0
+            )
+        }
+        reading = DriftReading(group: group, recent: recent, usualRate: usualRate, alarm: alarm)
+    }
+}
