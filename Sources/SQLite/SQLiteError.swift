@@ -44,7 +44,7 @@ extension SQLiteError {
 
 extension SQLiteError {
     /// Returns the error for a stored value that this program cannot have written.
-    public static func damaged(_ context: String) -> SQLiteError {
+    public static func corrupt(_ context: String) -> SQLiteError {
         SQLiteError(
             extendedCode: SQLITE_CORRUPT,
             message: "this program never writes the stored value",

@@ -75,7 +75,7 @@ private enum CollisionFigures {
         value.flatMap { Int(exactly: $0) } ?? 0
     }
 
-    private static var damage: SQLiteError { .damaged("reading the report on collisions") }
+    private static var damage: SQLiteError { .corrupt("reading the report on collisions") }
 
     /// A report under the names that ``report(_:)`` reads.
     static func figures(of report: CollisionReport) -> [(name: String, value: Double)] {

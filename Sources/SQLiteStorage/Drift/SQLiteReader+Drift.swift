@@ -75,7 +75,7 @@ extension SQLiteReader {
     private static func driftReading(_ row: Statement) throws(SQLiteError) -> DriftReading {
         guard let side = DriftSide(rawValue: row.text(0)), let group = DriftGroup(side, name: row.text(1))
         else {
-            throw .damaged("reading a group of the watch on match rates")
+            throw .corrupt("reading a group of the watch on match rates")
         }
         let usual = row.optionalReal(4)
         let alarm = row.optionalInteger(6).map { began in
