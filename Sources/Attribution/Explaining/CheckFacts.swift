@@ -97,9 +97,7 @@ public struct CheckFacts: Equatable, Sendable {
         self.hasInstallID = hasInstallID
         self.platform = platform
     }
-}
 
-extension CheckFacts {
     public init(_ report: CheckReport, of check: Check) {
         self.init(
             at: check.at,

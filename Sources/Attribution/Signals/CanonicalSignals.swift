@@ -193,9 +193,7 @@ extension CanonicalSignals {
         if let tag = agent.languageTag { return [tag] }
         return headers.acceptLanguage.map(AcceptLanguage.tags) ?? []
     }
-}
 
-extension CanonicalSignals {
     /// Creates the signals from the values that an app sends about its device.
     public init(_ signals: NativeSignals, data: DeviceData = .embedded) {
         let appleModel = Self.appleModel(signals.model ?? signals.machine, touchPoints: nil)
