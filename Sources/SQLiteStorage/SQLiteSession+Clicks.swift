@@ -17,7 +17,7 @@ extension SQLiteSession: ClickStore {
         lessons.learn(from: click, scope)
     }
 
-    public func begin(_ check: inout Check) {
+    public func setDeadline(of check: inout Check) {
         check.deadline = shared.deadline()
     }
 
@@ -28,7 +28,7 @@ extension SQLiteSession: ClickStore {
             try await flushUpdates(until: check.deadline)
         }
         guard let scope = try scope(of: check.app, isTest: check.isTest) else { return CheckView() }
-        guard try !isSurelyUnknown(check) else { return CheckView(reason: .noClick) }
+        guard try !isDefinitelyAbsent(check) else { return CheckView(reason: .noClick) }
         if shared.learnt.isAtOnce { try await learnAtOnce(scope, at: check.at) }
         let shared = shared
         return try read { reader throws(SQLiteError) in
@@ -54,21 +54,19 @@ extension SQLiteSession: ClickStore {
                 return
             }
         }
-        let slices = shared.makeLearningWrites()
+        let slices = learnt.takeSlices()
         if !slices.isEmpty { try await write(.learning(.add(slices))) }
         _ = try read { reader throws(SQLiteError) in
-            try learnt.reload(scope, at: moment, by: reader)
+            try learnt.reload(scope, at: moment, reader)
         }
     }
 
-    public func claim(_ choice: ClickChoice, for check: Check) async throws(StoreError) -> ClaimOutcome {
+    public func claim(_ choice: ClickChoice, for check: Check, _ basis: CheckBasis) async throws(StoreError)
+        -> ClaimOutcome
+    {
         guard MonotonicTime.now().nanoseconds < check.deadline else { throw .late }
         guard let click = try click(of: choice.target, for: check) else { return .lost }
-        var check = check
-        // Here, on the loop's time, and not on the writer's.
-        check.caller.settle()
-        check.details.settle()
-        let request = ClaimRequest(click, choice, for: check)
+        let request = ClaimRequest(click, choice, for: check, basis)
         return try await shared.claims.claim(request, until: min(shared.deadline(), check.deadline))
     }
 
@@ -117,32 +115,7 @@ extension SQLiteSession: ClickStore {
         try await shared.claims.waitForEnd(of: click, until: check.deadline)
     }
 
-    public func answering(_ click: ClickID) {
-        shared.ledger.answering(click)
-    }
-
-    public func delivered(_ click: ClickID) {
-        shared.ledger.delivered(click)
-    }
-
-    public func deliveryFailed(of click: ClickID) {
-        guard shared.ledger.isUndelivered(click) else { return }
-        // From now until the answer is marked on disk, every look waits for that.
-        shared.updates.addFailedDelivery(of: click, to: updates)
-        shared.queue.requestUpdates()
-    }
-
-    public func note(_ report: CheckReport, of check: Check) {
-        guard let scope = knownScope(of: check.app, isTest: check.isTest) else { return }
-        let now = turnMoment
-        let weight = recordWeight(report, at: now)
-        guard weight > 0 else { return note(report, of: check, weight: 0, scope, at: now) }
-        var settled = check
-        // Learning asks for them too.
-        settled.details.settle()
-        if settled.install == nil { settled.caller.settle() }
-        note(report, of: settled, weight: weight, scope, at: now)
-    }
+    public func receipt(for claim: Claim) -> any Receipt { shared.ledger.receipt(for: claim.click.id) }
 
     /// Waits until all pending updates are on disk.
     func flushUpdates(until deadline: UInt64 = .max) async throws(StoreError) {

@@ -9,13 +9,13 @@ extension SQLiteSession: StatsStore {
         try await flushUpdates()
         let directory = try currentDirectory()
         let ids = query.app.map { [$0] } ?? directory.apps.map(\.id)
-        var apps: [StatisticsReader.CountedApp] = []
+        var apps: [(id: AppID, scope: Scope)] = []
         for id in ids {
             guard let scope = try scope(of: id, isTest: query.isTest) else { continue }
-            apps.append(StatisticsReader.CountedApp(id: id, scope: scope))
+            apps.append((id, scope))
         }
         var report = try read { reader throws(SQLiteError) in
-            try StatisticsReader(reader: reader, query: query, apps: apps).report(at: now)
+            try StatisticsReader(reader, query, of: apps).report(at: now)
         }
         report.writeAheadLogBytes = logByteCount
         return report
@@ -33,7 +33,7 @@ extension SQLiteSession: StatsStore {
         var census = CollisionCensus(of: [CollisionCensus.Place(scope: scope, window: window)])
         var isMore = true
         while isMore {
-            isMore = try read { reader throws(SQLiteError) in try census.runSlice(on: reader.connection) }
+            isMore = try read { reader throws(SQLiteError) in try census.runSlice(reader) }
             // A serving process must be able to begin its log anew.
             endTurn()
             progress(census.progress)

@@ -11,8 +11,8 @@ internal import Threads
 public final class SQLiteSession {
     let shared: SharedState
     private let opening: DatabaseOpening
-    /// Looks that the filter made needless.
-    package private(set) var sparedLookCount = 0
+    /// Reads that the filter made needless.
+    package private(set) var skippedReadCount = 0
     private let cache: DirectoryCache
     let updates: PendingUpdates
     var lessons: LoopLearner
@@ -35,16 +35,16 @@ public final class SQLiteSession {
         var isBusy = false
         /// By the store's monotonic clock; nil outside of a loop, which says when its turns begin.
         var begunAt: UInt64?
-        var lookCount = 0
+        var readCount = 0
         var hasAskedForFilter = false
         var filter: FingerprintFilter?
     }
 
-    /// Looks of a turn that are made in the database whatever the filter would say.
+    /// Reads of a turn that are made in the database whatever the filter would say.
     ///
-    /// A turn has more only under load, where what a look costs counts, and where the answers of a turn leave together,
+    /// A turn has more only under load, where the cost of a read counts, and where the answers of a turn leave together,
     /// after all its work. A check on its own takes the same time whether its fingerprint was ever seen or not.
-    private static let looksOfQuietTurn = 1
+    private static let unfilteredReadsPerTurn = 1
 
     /// With so many connections a turn is known to be no quiet one before its first look.
     private static let connectionsOfBusyTurn = 4
@@ -57,7 +57,7 @@ public final class SQLiteSession {
         self.opening = opening
         cache = directory
         updates = shared.updates.makeUpdates()
-        lessons = LoopLearner(shared: shared)
+        lessons = LoopLearner(shared.learnt)
         seenDirectoryChanges = shared.directoryChangeCount
         directorySnapshot = directory.snapshot.copy()
     }
@@ -114,28 +114,28 @@ public final class SQLiteSession {
         }
     }
 
-    /// Whether no click with the check's fingerprint or advertising id is stored, without a look into the database.
-    func isSurelyUnknown(_ check: Check) throws(StoreError) -> Bool {
-        turn.lookCount += 1
+    /// Whether no click with the check's fingerprint or advertising id is stored, known without reading the database.
+    func isDefinitelyAbsent(_ check: Check) throws(StoreError) -> Bool {
+        turn.readCount += 1
         let ids = check.ladder.advertisingIDs
         // The filter knows nothing of clicks that are named, nor of installations, whose answers may be given again.
-        guard turn.isBusy || turn.lookCount > Self.looksOfQuietTurn, check.install == nil,
+        guard turn.isBusy || turn.readCount > Self.unfilteredReadsPerTurn, check.installs.isEmpty,
             check.ladder.rungs.count == ids.count
         else { return false }
         if !turn.hasAskedForFilter {
             turn.hasAskedForFilter = true
-            turn.filter = try trueFilter()
+            turn.filter = try validFilter()
         }
         guard let filter = turn.filter,
             !check.ladder.fingerprints.contains(where: { filter.mayHold($0.index) }),
             !ids.contains(where: { filter.mayHold($0.index) })
         else { return false }
-        sparedLookCount += 1
+        skippedReadCount += 1
         return true
     }
 
     /// The filter, unless another process has recorded clicks that it does not know of.
-    private func trueFilter() throws(StoreError) -> FingerprintFilter? {
+    private func validFilter() throws(StoreError) -> FingerprintFilter? {
         let before = shared.filters.withLock { $0 }
         guard let filter = before.current else { return nil }
         let newest = try read { reader throws(SQLiteError) in

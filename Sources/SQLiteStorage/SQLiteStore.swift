@@ -43,7 +43,12 @@ public final class SQLiteStore: Sendable {
         }
         let (connection, isNew) = try opening.open()
         let (context, directory) = try opening.translated { () throws(SQLiteError) in
-            shared.startClock(lastSettled: try SQLiteReader(connection: connection).lastSettled())
+            if !opening.configuration.trustsClock {
+                shared.jobClock.start(
+                    lastSettled: try SQLiteReader(connection: connection).lastSettled(),
+                    isAccepted: opening.configuration.acceptsClock
+                )
+            }
             return (
                 try WriteContext(connection: connection, shared: shared),
                 try DirectoryCache(reading: SQLiteReader(connection: connection))
@@ -94,11 +99,6 @@ public final class SQLiteStore: Sendable {
         shared.claims.expire(at: .max - 1)
     }
 
-    /// Does what a thread beside the writer does at the start: for tests that do without one.
-    package func buildFilter() throws(StoreError) {
-        try FilterBuilder(shared: shared, opening: opening).build()
-    }
-
     /// A view of the store for one event loop, which alone may use it.
     public func makeSession() -> SQLiteSession {
         SQLiteSession(shared: shared, opening: opening, directory: directory)
@@ -114,49 +114,6 @@ public final class SQLiteStore: Sendable {
         return health
     }
 
-    /// Closes and deletes what is due, until nothing is left; for commands and tests.
-    ///
-    /// Blocks.
-    ///
-    /// - Returns: how many clicks were closed and deleted.
-    @discardableResult
-    public func runRetention() throws(StoreError) -> RetentionProgress {
-        try Retention(shared: shared).runToEnd()
-    }
-
-    /// Looks at the match rates of all apps, if a span has ended since the last look; for tests.
-    ///
-    /// Blocks.
-    package func lookAtMatchRates() throws(StoreError) {
-        let connection = try opening.reopen()
-        var lookout = DriftScheduler(shared: shared)
-        try lookout.runTurn { connection }
-    }
-
-    /// Whether jobs go by the wall clock; see ``SettledClock``.
-    public var isClockSettled: Bool { shared.settledNow() != nil }
-
-    /// Counts collisions now and keeps what was found; for tests.
-    ///
-    /// Blocks.
-    package func countCollisions() throws(StoreError) {
-        let connection = try opening.reopen()
-        var rounds = CollisionRounds(shared: shared, opening: opening)
-        try rounds.runRound(on: connection)
-    }
-
-    /// Counts collisions so often, each time only where a round is due as it is beside requests; for tests.
-    ///
-    /// Blocks.
-    package func countCollisionsIfDue(times: Int, afterEach: () -> Void = {}) throws(StoreError) {
-        let connection = try opening.reopen()
-        var rounds = CollisionRounds(shared: shared, opening: opening)
-        for _ in 0..<times {
-            try rounds.runRoundIfDue(on: connection)
-            afterEach()
-        }
-    }
-
     /// Finishes what waits, copies the log into the database, and closes.
     ///
     /// Blocks.
@@ -168,7 +125,10 @@ public final class SQLiteStore: Sendable {
         shared.noteStopping()
         shared.stopBackground()
         shared.queue.requestUpdates()
-        shared.queueLearning()
+        let slices = shared.learnt.takeSlices()
+        if !slices.isEmpty {
+            shared.queue.append(QueuedWrite(.learning(.add(slices))) { _ in }, isInternal: true)
+        }
         shared.queue.stop()
         let isDone = hasEnded.wait(until: deadline) { $0 ? true : nil } ?? false
         if !isDone {
@@ -207,15 +167,12 @@ public final class SQLiteStore: Sendable {
             try start { Self.watchDeadlines(shared) },
         ]
         if opening.configuration.hasBackgroundWork {
-            shared.requestFilter()
-            shared.beginBackgroundThread()
-            started.append(try start { MaintenanceThread(shared: shared, opening: opening).run() })
-            shared.beginBackgroundThread()
-            started.append(try start { FilterBuilder(shared: shared, opening: opening).run() })
-            shared.beginBackgroundThread()
-            started.append(try start { LearningThread(shared: shared, opening: opening).run() })
-            shared.beginBackgroundThread()
-            started.append(try start { BackgroundReader(shared: shared, opening: opening).run() })
+            // Before all other jobs: checks ask the database until there is a filter.
+            shared.jobs.ask(for: .filter)
+            started.append(try startInBackground { shared.runJobs(opening) })
+            started.append(
+                try startInBackground { BackgroundReader(shared: shared, opening: opening).run() }
+            )
         }
         threads.withLock { $0 = started }
     }
@@ -223,6 +180,17 @@ public final class SQLiteStore: Sendable {
     private static func watchDeadlines(_ shared: SharedState) {
         Deadlines(shared.queue, shared.claims, shared.updates).run { moment in
             shared.background.wait(until: moment) { $0.hasEnded ? true : nil } == nil
+        }
+    }
+
+    /// Starts a thread whose connections are closed before the writer's.
+    private func startInBackground(_ run: @escaping @Sendable () -> Void) throws(StoreError) -> JoinableThread
+    {
+        let shared = shared
+        shared.beginBackgroundThread()
+        return try start {
+            run()
+            shared.endBackgroundThread()
         }
     }
 

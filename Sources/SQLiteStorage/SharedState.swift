@@ -14,20 +14,15 @@ final class SharedState: Sendable {
     let health = HealthRecorder()
     let learnt: LearningState
     let records = RecordBudget()
+    let jobs = JobRequests()
+    let jobClock: JobClock
     /// Names this process in the leases of jobs.
     let jobHolder: Int64
-    /// Nil until the database is open, and for a store that trusts its clock.
-    private let settledClock = ConditionLock<SettledClock?>(nil)
 
-    /// What the background threads wait for, and what is waited for of them.
+    /// What the threads beside the writer wait for, and what is waited for of them.
     struct Background: Sendable {
-        var wantsCheckpoint = false
-        /// Nothing new is begun beside requests.
+        /// No question is taken any more.
         var isStopping = false
-        /// There is no filter of stored fingerprints, or it is full.
-        var wantsFilter = false
-        /// A key that very many clicks have wants a summary.
-        var wantsSummary = false
         /// What the reader beside the loops is to answer.
         var questions: [BackgroundQuery] = []
         /// Threads beside the writer that have their hands in the database.
@@ -49,43 +44,25 @@ final class SharedState: Sendable {
     init(_ configuration: SQLiteConfiguration) {
         self.configuration = configuration
         jobHolder = Int64(bitPattern: configuration.random())
+        jobClock = JobClock(
+            configuration.clock,
+            monotonicNow: configuration.monotonicNow,
+            log: configuration.log
+        )
         failures = FailureLog(configuration.log, quiet: configuration.quietNanoseconds)
         queue = WriteQueue(limit: configuration.queueLimit)
         claims = ClaimsUnderWay(queue)
-        ledger = AnswerLedger(now: configuration.monotonicNow)
+        let (updates, queue) = (updates, self.queue)
+        ledger = AnswerLedger(now: configuration.monotonicNow) { click in
+            updates.addFailedDelivery(of: click)
+            queue.requestUpdates()
+        }
         learnt = LearningState(isAtOnce: configuration.learnsAtOnce)
         logCopying = ConditionLock(CheckpointPolicy(hasBackground: configuration.hasBackgroundWork))
         // Nobody comes to do them.
         if configuration.isReadOnly {
             queue.close(StoreError(.readOnly, "the database was opened to be read"))
         }
-    }
-
-    /// Begins to compare the clocks.
-    ///
-    /// - Parameter lastSettled: when jobs last went by the wall clock; nil for a new database.
-    func startClock(lastSettled: Timestamp?) {
-        guard !configuration.trustsClock else { return }
-        let clock = SettledClock(
-            lastSettled: lastSettled,
-            isAccepted: configuration.acceptsClock,
-            now: configuration.clock.now(),
-            monotonic: configuration.monotonicNow()
-        )
-        settledClock.withLock { $0 = clock }
-    }
-
-    /// The time that jobs may act on; nil while the clock may have leapt, which the log says.
-    func settledNow() -> Timestamp? {
-        let (now, monotonic) = (configuration.clock.now(), configuration.monotonicNow())
-        let (state, news) = settledClock.withLock { clock -> (SettledClock.State, String?) in
-            guard let hasChanged = clock?.update(now: now, monotonic: monotonic) else {
-                return (.settled, nil)
-            }
-            return (clock?.state ?? .settled, hasChanged ? clock?.sentence : nil)
-        }
-        if let news { configuration.log.write(state == .settled ? .information : .warning, news) }
-        return state == .settled ? now : nil
     }
 
     var commitCount: UInt64 { commits.load(ordering: .acquiring) }
@@ -101,32 +78,17 @@ final class SharedState: Sendable {
         logCopying.withLock { $0.noteCommit(logPages: pages) }
     }
 
-    /// Asks the background thread to copy the log into the database.
-    func requestCheckpoint() {
-        let isNew = background.withLock { state in
-            defer { state.wantsCheckpoint = true }
-            return !state.wantsCheckpoint
-        }
-        if isNew { background.broadcast() }
-    }
-
     /// Ends the work beside requests.
     func stopBackground() {
+        jobs.stop()
         background.withLock { $0.isStopping = true }
         background.broadcast()
     }
 
-    /// Asks the background for a filter of what is stored.
-    func requestFilter() {
-        background.withLock { $0.wantsFilter = true }
-        background.broadcast()
-    }
-
-    /// Asks the background for a summary of a key's clicks as of a moment.
+    /// Asks for a summary of a key's clicks as of a moment.
     func requestSummary(of key: KeySummary.Key, at moment: Timestamp) {
-        learnt.noteHot(key, at: moment)
-        background.withLock { $0.wantsSummary = true }
-        background.broadcast()
+        learnt.requestSummary(of: key, at: moment)
+        jobs.ask(for: .summaries)
     }
 
     func beginBackgroundThread() {

@@ -1,4 +1,5 @@
 public import Attribution
+internal import FoundationEssentials
 public import HTTPServer
 internal import Synchronization
 internal import Threads
@@ -30,9 +31,7 @@ public struct ServiceSettings: Sendable {
     /// The program's version, which only operators see, in statistics and metrics.
     public var version: String
 
-    public init(version: String) {
-        self.version = version
-    }
+    public init(version: String) { self.version = version }
 }
 
 /// One event loop's own view of the stores.
@@ -82,7 +81,7 @@ public final class Service: Sendable {
     let log: Log
     let storeHealth: @Sendable () -> StoreHealth
     let connections: @Sendable () -> Statistics
-    let process: @Sendable () -> [StoreHealth.Sample]
+    let process: @Sendable () -> [ProcessSample]
     /// The start by the monotonic clock, because a wall clock may be set back.
     private let startedAt = MonotonicTime.now()
     let rateLimiters: RateLimiters
@@ -101,7 +100,7 @@ public final class Service: Sendable {
     ///   - log: receives request lines and events.
     ///   - storeHealth: the state of the store, for readiness and metrics.
     ///   - connections: the state of the HTTP server, for metrics.
-    ///   - process: samples about the process itself; those of one name follow each other.
+    ///   - process: samples about the process itself, one by a name.
     public init(
         settings: ServiceSettings,
         clock: WallClock,
@@ -110,7 +109,7 @@ public final class Service: Sendable {
         log: Log,
         storeHealth: @escaping @Sendable () -> StoreHealth,
         connections: @escaping @Sendable () -> Statistics,
-        process: @escaping @Sendable () -> [StoreHealth.Sample] = { [] }
+        process: @escaping @Sendable () -> [ProcessSample] = { [] }
     ) {
         self.settings = settings
         self.clock = clock
@@ -166,9 +165,7 @@ public final class Service: Sendable {
     }
 
     /// Makes the service report that it is not ready, from now on.
-    public func beginStopping() {
-        stopping.store(true, ordering: .releasing)
-    }
+    public func beginStopping() { stopping.store(true, ordering: .releasing) }
 
     /// Polls all copies of domain files once, if the monitor is on; blocks, so it must not run on an event loop.
     public func pollDomainFiles(_ directory: Directory, unless mustStop: () -> Bool) {
@@ -184,9 +181,7 @@ public final class Service: Sendable {
     /// How long the service has been running, in nanoseconds.
     var uptime: UInt64 { MonotonicTime.now().nanoseconds(since: startedAt) }
 
-    var isStopping: Bool {
-        stopping.load(ordering: .acquiring)
-    }
+    var isStopping: Bool { stopping.load(ordering: .acquiring) }
 
     /// The clock of background work: the last test time where there was one.
     public var backgroundClock: WallClock {
@@ -204,5 +199,12 @@ public final class Service: Sendable {
         }
         testTime.store(moment.milliseconds, ordering: .relaxed)
         return moment
+    }
+}
+
+extension WallClock {
+    /// The machine's own wall clock.
+    public static let system = WallClock {
+        Timestamp(milliseconds: Int64((Date().timeIntervalSince1970 * 1000).rounded(.down)))
     }
 }

@@ -5,34 +5,34 @@ internal import Storage
 
 /// Connects the kinds of database with the rest of the program, which does not know them.
 enum Wiring {
-    /// The kinds of database: a new one is a case here, and the compiler names the switches that it concerns.
+    /// The kinds of database: a new one is a case here, a ``Database``, and a case in ``database(_:)``.
     enum Kind {
         case sqlite
     }
 
     static func kind(of configuration: Configuration) -> Kind { .sqlite }
 
-    /// The reasons to open a database.
-    enum Purpose {
-        /// For event loops, with background jobs.
-        case serving(clock: WallClock, log: Log)
-        /// For one command, perhaps while a process serves.
-        case command
-        /// For a command that changes nothing.
-        case reading
-    }
-
-    /// Opens the database, creates it if there is none, and brings it up to date.
-    static func openStore(_ configuration: Configuration, for purpose: Purpose) throws(StoreError)
-        -> OpenStore
-    {
+    /// Returns the database that the configuration names, which need not exist yet.
+    static func database(_ configuration: Configuration) -> any Database {
         switch kind(of: configuration) {
-        case .sqlite: openStore(try SQLiteStore.open(storeConfiguration(configuration, purpose)))
+        case .sqlite: SQLiteDatabase(configuration: configuration)
         }
     }
+}
 
-    private static func openStore(_ store: SQLiteStore) -> OpenStore {
-        OpenStore(
+/// A database file of SQLite.
+private struct SQLiteDatabase: Database {
+    let configuration: Configuration
+
+    static var library: String { "SQLite \(DatabaseSurvey.libraryVersion)" }
+
+    /// How long a command waits for a slow disk, or for a lock of another process: an operator waits longer than an SDK, and
+    /// would only run the command again.
+    private static let commandMilliseconds: UInt64 = 30_000
+
+    func open(for purpose: DatabasePurpose) throws(StoreError) -> OpenStore {
+        let store = try SQLiteStore.open(settings(purpose))
+        return OpenStore(
             makeStores: {
                 let session = store.makeSession()
                 return Stores(
@@ -46,10 +46,8 @@ enum Wiring {
                     beginTurn: { session.beginTurn(with: $0) }
                 )
             },
-            health: { health(of: store.health) },
-            confirm: { checks, now throws(StoreError) in
-                try store.confirm(serverKeys: checks, at: now)
-            },
+            health: { store.health },
+            confirm: { checks, now throws(StoreError) in try store.confirm(serverKeys: checks, at: now) },
             isClockSettled: { store.isClockSettled },
             keyNeeds: { () throws(StoreError) in try store.keyNeeds() },
             forget: { check throws(StoreError) in try store.forget(serverKey: check) },
@@ -57,21 +55,79 @@ enum Wiring {
         )
     }
 
-    /// Returns what opening the database would change in it; changes nothing.
-    static func migrationPlan(_ configuration: Configuration) throws(StoreError) -> MigrationPlan {
-        switch kind(of: configuration) {
-        case .sqlite: try SQLiteStore.migrationPlan(storeConfiguration(configuration, .command))
+    func migrationPlan() throws(StoreError) -> MigrationPlan {
+        try SQLiteStore.migrationPlan(settings(.command))
+    }
+
+    func holder() -> Int32? { DatabaseSurvey.holder(of: configuration.databasePath) }
+
+    func requireHeader(of path: String) throws(StoreError) { try DatabaseSurvey.checkIsDatabase(path) }
+
+    func survey() throws(StoreError) -> DatabaseReport {
+        try requireHeader(of: configuration.databasePath)
+        let survey = try DatabaseSurvey(settings(.command))
+        return DatabaseReport(
+            path: survey.path,
+            holder: survey.holder,
+            summary: survey.content,
+            directory: survey.directory,
+            writeAheadLogBytes: survey.writeAheadLogBytes,
+            freeBytes: survey.freeBytes,
+            clicksOfLastDay: survey.clicksOfLastDay,
+            firstDay: survey.firstDay
+        )
+    }
+
+    func verify(_ keys: [ServerKey]) throws(StoreError) -> [VerifiedCheck] {
+        try DatabaseVerification.run(settings(.command), serverKeys: keys).checks.map { check in
+            let findings = check.findings.map { ($0.text, $0.advice) }
+            return VerifiedCheck(name: check.name, scope: check.scope, findings: findings)
         }
     }
 
-    /// How long a command waits for a slow disk, or for a lock of another process: an operator waits longer than an SDK, and
-    /// would only run the command again.
-    private static let commandMilliseconds: UInt64 = 30_000
+    func history(of app: AppID, isTest: Bool, remaking: FingerprintReconstruction) throws(StoreError)
+        -> any TrafficHistory
+    { try SQLiteHistory(settings(.reading), of: app, isTest: isTest, remaking: remaking) }
 
-    static func storeConfiguration(
-        _ configuration: Configuration,
-        _ purpose: Purpose
-    ) -> SQLiteConfiguration {
+    func backUp(
+        to path: String,
+        mayReplace: Bool,
+        unless isInterrupted: () -> Bool,
+        check: (DatabaseSummary) throws(StoreError) -> Void
+    ) throws(StoreError) -> DatabaseCopy {
+        let backup = try SQLiteBackup(
+            of: settings(.command),
+            to: path,
+            mayReplace: mayReplace,
+            unless: isInterrupted,
+            check: check
+        )
+        return DatabaseCopy(summary: backup.content) { () throws(StoreError) in
+            try backup.publish()
+            return nil
+        }
+    }
+
+    func restore(
+        _ backup: String,
+        movingAside suffix: String,
+        mayReplace: Bool,
+        unless isInterrupted: () -> Bool,
+        check: (DatabaseSummary) throws(StoreError) -> Void
+    ) throws(StoreError) -> DatabaseCopy {
+        let restore = try SQLiteRestore(
+            from: backup,
+            to: settings(.command),
+            mayReplace: mayReplace,
+            unless: isInterrupted,
+            check: check
+        )
+        return DatabaseCopy(summary: restore.content) { () throws(StoreError) in
+            try restore.publish(movingAside: suffix, mayReplace: mayReplace)
+        }
+    }
+
+    private func settings(_ purpose: DatabasePurpose) -> SQLiteConfiguration {
         var settings = SQLiteConfiguration(path: configuration.databasePath, clock: .system)
         settings.retentionSeconds = configuration.retention
         settings.standardWindow = configuration.attributionWindow
@@ -83,62 +139,23 @@ enum Wiring {
             settings.learnsAtOnce = configuration.usesTestClock
             settings.trustsClock = configuration.usesTestClock
             settings.acceptsClock = configuration.acceptsClock
-            settings.log = StoreLog { level, text in log.event(logLevel(level), text) }
+            settings.log = StoreLog { level, text in log.event(LogLevel(level), text) }
         case .command, .reading:
             settings.hasBackgroundWork = false
-            settings.timeLimitMilliseconds = commandMilliseconds
+            settings.timeLimitMilliseconds = Self.commandMilliseconds
             if case .reading = purpose { settings.isReadOnly = true }
         }
         return settings
     }
+}
 
-    private static func logLevel(_ level: StoreLog.Level) -> LogLevel {
-        switch level {
-        case .information: .info
-        case .warning: .warning
-        case .error: .error
-        }
-    }
-
-    private static func health(of store: Storage.StoreHealth) -> Server.StoreHealth {
-        let refusals = store.refusals.sorted { $0.key.rawValue < $1.key.rawValue }.map { code, count in
-            Server.StoreHealth.Sample(
-                "afterlink_store_refusals_total",
-                .counter,
-                Double(count),
-                help: "Requests that the store could not do, by reason.",
-                label: ("reason", code.rawValue)
-            )
-        }
-        let gauges = [
-            ("queue_length", Double(store.queueLength), "Writes that wait or are under way."),
-            ("database_bytes", Double(store.databaseBytes), "Size of the database file."),
-            ("wal_bytes", Double(store.writeAheadLogBytes), "Size of the write-ahead log."),
-            (
-                "retention_lag_seconds", Double(store.retentionLagSeconds),
-                "How long ago the oldest click expired that should have been deleted."
-            ),
-        ]
-        return Server.StoreHealth(
-            acceptsWrites: store.lastFailure == nil && !store.isStopping,
-            samples: gauges.map { .init("afterlink_store_\($0.0)", .gauge, $0.1, help: $0.2) } + refusals,
-            histograms: [
-                ("afterlink_store_batch_size", "Writes in one transaction.", histogram(store.batchSizes)),
-                (
-                    "afterlink_store_commit_seconds", "How long a commit took, the sync to disk included.",
-                    histogram(store.commitSeconds)
-                ),
-            ]
-        )
-    }
-
-    /// Prometheus counts what lies at or below each bound.
-    private static func histogram(_ histogram: Storage.Histogram) -> Server.StoreHealth.Histogram {
-        var below: Int64 = 0
-        let buckets = zip(histogram.bounds, histogram.counts).map { bound, count in
-            below += count
-            return (bound: bound, count: below)
-        }
-        return Server.StoreHealth.Histogram(buckets: buckets, count: histogram.count, sum: histogram.sum)
+extension LogLevel {
+    fileprivate init(_ level: StoreLog.Level) {
+        self =
+            switch level {
+            case .information: .info
+            case .warning: .warning
+            case .error: .error
+            }
     }
 }

@@ -65,7 +65,7 @@ struct DockerTests {
         let dropIn = try #require(
             article.components(separatedBy: "```ini\n").first { $0.contains("/https.conf\n") }
         )
-        let refusal = try Repository.text("Sources/afterlink/Serving/CommandFailure+Startup.swift")
+        let refusal = try Repository.text("Sources/afterlink/CommandLine/CommandFailure.swift")
         for (taken, given) in [
             ("CapabilityBoundingSet=", "CapabilityBoundingSet=CAP_NET_BIND_SERVICE"),
             ("AmbientCapabilities=", "AmbientCapabilities=CAP_NET_BIND_SERVICE"),

@@ -195,7 +195,7 @@ struct ExaminationTests {
     @Test("keys that are old, unused, expired or about to be, and admin keys beyond one, are told")
     func keys() throws {
         func diagnoses(_ keys: APIKey...) -> [Diagnosis] {
-            KeyExamination(keys: keys, now: now).diagnoses()
+            KeyExamination.diagnoses(keys, at: now)
         }
         let app = try key(.app, age: 10)
         #expect(diagnoses(app, try key(.admin, age: 300)).map(\.status) == [.ok])
@@ -218,7 +218,7 @@ struct ExaminationTests {
     @Test("a clock in an impossible year, or behind what it has written, is a problem")
     func clock() {
         func status(_ now: Timestamp, click: Timestamp? = nil, file: Timestamp? = nil) -> Diagnosis.Status? {
-            ClockExamination(now: now, newestClickAt: click, newestFileAt: file).diagnoses().first?.status
+            Diagnosis.clock(now, newestClickAt: click, newestFileAt: file).status
         }
         #expect(status(now) == .ok)
         #expect(status(now, click: now.advanced(byMilliseconds: 200_000), file: now) == .ok)
@@ -232,7 +232,7 @@ struct ExaminationTests {
     func certificate() {
         func status(daysLeft: Int64) -> Diagnosis.Status {
             let expiresAt = now.advanced(byMilliseconds: daysLeft * day)
-            return CertificateExamination(path: "tls.pem", expiresAt: expiresAt, now: now).diagnosis().status
+            return Diagnosis.certificate("tls.pem", expiresAt: expiresAt, at: now).status
         }
         #expect(status(daysLeft: 90) == .ok)
         #expect(status(daysLeft: 20) == .warning)
@@ -258,7 +258,7 @@ struct ExaminationTests {
             configuration.tlsKey = folder.file(key)
             let files = try #require(TLSFiles(configuration))
             let now = moment.advanced(byMilliseconds: days * day)
-            return CertificateExamination.diagnosis(of: files, at: now).status
+            return Diagnosis.certificate(files, at: now).status
         }
         #expect(try status("tls.pem", "key.pem") == .ok)
         #expect(try status("tls.pem", "key.pem", in: 30) == .warning)

@@ -112,7 +112,7 @@ struct FaultTests {
             Fault(calls, of: .log, .fail(EIO), skipped: 3, times: 1),
             Fault(calls, of: .log, .fail(EIO), skipped: 9, times: 1),
             Fault(calls, of: .log, .fail(EIO), skipped: 15, times: 1),
-            // Changes nothing, and counts: each connection opens the log, the loop's and the housekeeper's once.
+            // Changes nothing, and counts: each connection opens the log, the loop's and the jobs' once.
             Fault(.open, of: .log, .wait(milliseconds: 0))
         )
         let statuses = try (1...20).map { try connection.click(fingerprint($0)).status }

@@ -19,7 +19,11 @@ struct KillTests {
             let second = try AfterlinkProcess(installation, ["--replay-grace", "0"])
             try load.verify(on: second, all: false)
             second.kill()
-            #expect(try Inspection(installation.database).integrity == ["ok"])
+            let inspection = try Inspection(installation.database)
+            #expect(inspection.integrity == ["ok"])
+            #expect(inspection.matchRecords.count == inspection.claims.count)
+            #expect(Set(inspection.matchRecords) == inspection.claims, "each claim has its record")
+            #expect(inspection.recordCounts.counted == inspection.recordCounts.stored)
         }
         try load.expectNothingLost(in: installation)
     }
@@ -35,6 +39,7 @@ struct KillTests {
         let second = try connection.check(fingerprint(2), key: installation.keys.app, fields: install)
         #expect(first.isMatch && second.isMatch)
         server.kill()
+        #expect(try Inspection(installation.database).matchRecords.count == 2)
 
         let next = try AfterlinkProcess(installation)
         defer { next.kill() }

@@ -22,8 +22,7 @@ struct CrowdedEchoServerTests {
         let process = try EchoProcess()
         defer { process.kill() }
         let other = try RawClient(port: process.port)
-        other.send(get)
-        _ = try other.answer()
+        _ = try other.ask(get)
         // What a handler's calls took to answer is not to stay with the connection.
         let asked = "GET /nested HTTP/1.1\r\nHost: a\r\n\r\n"
         let before = process.figures.residentByteCount
@@ -39,10 +38,8 @@ struct CrowdedEchoServerTests {
         for _ in 0..<20 {
             let start = MonotonicTime.now()
             let newcomer = try RawClient(port: process.port)
-            newcomer.send(get)
-            #expect(try newcomer.answer().status == 200)
-            other.send(get)
-            #expect(try other.answer().status == 200)
+            #expect(try newcomer.ask(get).status == 200)
+            #expect(try other.ask(get).status == 200)
             #expect(MonotonicTime.now().nanoseconds(since: start) < 2_000_000_000, "a second for each of two")
         }
         // Without a wait for the last packet, which would keep the ports from the tests to come.
@@ -59,8 +56,7 @@ struct CrowdedEchoServerTests {
         let crowd = try (0..<count).map { _ in try RawClient(port: process.port) }
         #expect(Polling.until { process.figures.descriptorCount >= descriptors + count })
         #expect((process.figures.residentByteCount - memory) / count <= 4 * 1024)
-        visitor.send(get)
-        #expect(try visitor.answer().status == 200)
+        #expect(try visitor.ask(get).status == 200)
         for client in crowd { client.reset() }
     }
 
@@ -115,8 +111,7 @@ struct CrowdedEchoServerTests {
         // A kilobyte left behind by each would be two megabytes.
         #expect(process.figures.residentByteCount - before < 1_500_000)
         let client = try RawClient(port: process.port)
-        client.send(get)
-        #expect(try client.answer().status == 200)
+        #expect(try client.ask(get).status == 200)
     }
 
     @Test("a peer that is gone before it is answered does not end the process: SIGPIPE is ignored")
@@ -133,8 +128,7 @@ struct CrowdedEchoServerTests {
         for _ in 0..<20 {
             let client = try RawClient(port: process.port)
             client.send("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: \(length)\r\n\r\n")
-            client.send([UInt8](repeating: 0x61, count: length))
-            let answer = try client.answer()
+            let answer = try client.ask(String(repeating: "a", count: length))
             #expect(answer.status == 413)
             #expect(try client.rest() == "")
         }
@@ -149,8 +143,7 @@ struct CrowdedEchoServerTests {
         let process = try EchoProcess(environment: network.environment)
         defer { process.kill() }
         let first = try RawClient(port: process.port)
-        first.send(get)
-        #expect(try first.answer().status == 200)
+        #expect(try first.ask(get).status == 200)
         try network.fail(with: error)
         let waiting = try (0..<8).map { _ in try RawClient(port: process.port) }
         for client in waiting { client.send(get) }
@@ -165,8 +158,7 @@ struct CrowdedEchoServerTests {
         let process = try EchoProcess(environment: network.environment)
         defer { process.kill() }
         let first = try RawClient(port: process.port)
-        first.send(get)
-        #expect(try first.answer().status == 200)
+        #expect(try first.ask(get).status == 200)
         try network.fail(with: EMFILE)
         let waiting = try (0..<8).map { _ in try RawClient(port: process.port) }
         for client in waiting { client.send(get) }
@@ -183,8 +175,9 @@ extension EchoProcess {
     /// A connection of its own that was answered.
     fileprivate func visit(overTLS: Bool) throws -> RawClient {
         let client = try overTLS ? RawClient(port: port, tls: TLSClientSettings()) : RawClient(port: port)
-        client.send("GET /nested HTTP/1.1\r\nHost: a\r\n\r\n")
-        guard try client.answer().status == 200 else { throw RawClient.Failure.malformed("not 200") }
+        guard try client.ask("GET /nested HTTP/1.1\r\nHost: a\r\n\r\n").status == 200 else {
+            throw RawClient.Failure.malformed("not 200")
+        }
         return client
     }
 }

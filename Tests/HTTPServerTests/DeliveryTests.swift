@@ -31,8 +31,7 @@ struct DeliveryTests {
     func acknowledged() async throws {
         try await run { server, reports in
             let client = try server.connect()
-            client.send(get)
-            _ = try client.answer()
+            _ = try client.ask(get)
             #expect(await reports.become([.delivered]))
         }
     }
@@ -42,8 +41,7 @@ struct DeliveryTests {
         for _ in 0..<20 {
             try await run { server, reports in
                 let client = try server.connect()
-                client.send(get)
-                _ = try client.answer()
+                _ = try client.ask(get)
                 client.reset()
                 #expect(await reports.become([.delivered]))
             }
@@ -54,8 +52,7 @@ struct DeliveryTests {
     func readThenClosed(field: String) async throws {
         try await run { server, reports in
             let client = try server.connect()
-            client.send("GET / HTTP/1.1\r\nHost: a\r\n\(field)\r\n")
-            _ = try client.answer()
+            _ = try client.ask("GET / HTTP/1.1\r\nHost: a\r\n\(field)\r\n")
             client.close()
             #expect(await reports.become([.delivered]))
         }
@@ -127,8 +124,7 @@ struct DeliveryTests {
             let client = try server.connect()
             client.send(get + get + get)
             for _ in 0..<3 { _ = try client.answer() }
-            client.send(get)
-            _ = try client.answer()
+            _ = try client.ask(get)
             client.close()
             #expect(await reports.become([.delivered, .delivered, .delivered, .delivered]))
             #expect(await Polling.eventually { server.server.statistics.openConnections == 0 })
@@ -141,13 +137,9 @@ struct DeliveryTests {
 final class DeliveryReports: Sendable {
     private let deliveries = Mutex<[Delivery]>([])
 
-    var all: [Delivery] {
-        deliveries.withLock { $0 }
-    }
+    var all: [Delivery] { deliveries.withLock { $0 } }
 
-    func append(_ delivery: Delivery) {
-        deliveries.withLock { $0.append(delivery) }
-    }
+    func append(_ delivery: Delivery) { deliveries.withLock { $0.append(delivery) } }
 
     func become(_ expected: [Delivery]) async -> Bool {
         let came = await Polling.eventually { all.count >= expected.count }

@@ -37,9 +37,7 @@ final class EchoProcess {
     }
 
     /// What the system says of it.
-    var figures: ProcessFigures {
-        ProcessFigures(of: process.identifier)
-    }
+    var figures: ProcessFigures { ProcessFigures(of: process.identifier) }
 
     /// Asks on an established connection for a second.
     ///
@@ -48,22 +46,15 @@ final class EchoProcess {
         let before = figures.processorTicks
         let start = MonotonicTime.now()
         while MonotonicTime.now().nanoseconds(since: start) < 1_000_000_000 {
-            client.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n")
-            #expect(try client.answer().status == 200)
+            #expect(try client.ask("GET / HTTP/1.1\r\nHost: a\r\n\r\n").status == 200)
             _ = client.isSilent(milliseconds: 50)
         }
         return figures.processorTicks - before
     }
 
-    func send(_ signal: Int32) {
-        process.send(signal)
-    }
+    func send(_ signal: Int32) { process.send(signal) }
 
-    func exitStatus() -> Int32 {
-        process.waitUntilExit()
-    }
+    func exitStatus() -> Int32 { process.waitUntilExit() }
 
-    func kill() {
-        process.kill()
-    }
+    func kill() { process.kill() }
 }

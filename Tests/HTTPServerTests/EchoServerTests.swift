@@ -22,16 +22,14 @@ struct EchoServerTests {
             ("GET /cookie HTTP/1.1\r\nHost: a\r\nCookie: a=b; c=d\r\n\r\n", 200, "a=b\nc=d\n"),
             ("GET /none HTTP/1.1\r\nHost: a\r\n\r\n", 404, "There is nothing here.\n"),
         ] {
-            client.send(request)
-            let answer = try client.answer()
+            let answer = try client.ask(request)
             #expect(answer.status == status)
             #expect(answer.body == body)
         }
         for (request, status) in [
             ("DELETE /", 405), ("PATCH /", 405), ("OPTIONS /", 204), ("OPTIONS *", 204),
         ] {
-            client.send("\(request) HTTP/1.1\r\nHost: a\r\n\r\n")
-            let answer = try client.answer()
+            let answer = try client.ask("\(request) HTTP/1.1\r\nHost: a\r\n\r\n")
             #expect(answer.status == status)
             #expect(answer.field("allow")?.contains("GET") == true)
         }
@@ -43,8 +41,7 @@ struct EchoServerTests {
     func stops(signal: Int32) throws {
         let process = try EchoProcess()
         let client = try RawClient(port: process.port)
-        client.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n")
-        _ = try client.answer()
+        _ = try client.ask("GET / HTTP/1.1\r\nHost: a\r\n\r\n")
         process.send(signal)
         #expect(try client.rest() == "")
         #expect(process.exitStatus() == 0)
@@ -61,8 +58,7 @@ struct EchoServerTests {
             }
             try server.start()
             let client = try RawClient(port: server.port)
-            client.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n")
-            _ = try client.answer()
+            _ = try client.ask("GET / HTTP/1.1\r\nHost: a\r\n\r\n")
             let opened = try descriptorFlags().filter { !inherited.contains($0.key) }
             try #require(opened.count >= 9)
             try #require(opened.values.allSatisfy { $0 & 0o2_000_000 != 0 })
@@ -75,8 +71,7 @@ struct EchoServerTests {
         defer { process.kill() }
         let get = "GET / HTTP/1.1\r\nHost: a\r\n\r\n"
         let first = try RawClient(port: process.port)
-        first.send(get)
-        _ = try first.answer()
+        _ = try first.ask(get)
         var crowd = try (0..<100).map { _ in try RawClient(port: process.port) }
         for client in crowd { client.send(get) }
         #expect(try process.ticksOfServing(first) < 50, "half a core for a second is 50 ticks")

@@ -10,26 +10,23 @@ struct StopTests {
     @Test("answers a request that a handler has, says close, and accepts no more")
     func answersInFlight() async throws {
         let gate = Gate()
-        try await TestServer.run(
-            answer: { _ in
-                await gate.pass()
-                return Response(.ok, text: "late")
-            },
-            during: { server in
-                let client = try server.connect()
-                client.send(get)
-                #expect(await Polling.eventually { gate.waitingCount == 1 })
-                let stop = Background.start { server.server.stop(within: .seconds(600)) }
-                #expect(await Polling.eventually { (try? RawClient(port: server.server.port)) == nil })
-                gate.open()
-                let answer = try client.answer()
-                #expect(answer.body == "late")
-                #expect(answer.field("connection") == "close")
-                client.close()
-                await stop.pass()
-                #expect(server.server.statistics.openConnections == 0)
-            }
-        )
+        try await TestServer.answering { _ in
+            await gate.pass()
+            return Response(.ok, text: "late")
+        } during: { server in
+            let client = try server.connect()
+            client.send(get)
+            #expect(await Polling.eventually { gate.waitingCount == 1 })
+            let stop = Background.start { server.server.stop(within: .seconds(600)) }
+            #expect(await Polling.eventually { (try? RawClient(port: server.server.port)) == nil })
+            gate.open()
+            let answer = try client.answer()
+            #expect(answer.body == "late")
+            #expect(answer.field("connection") == "close")
+            client.close()
+            await stop.pass()
+            #expect(server.server.statistics.openConnections == 0)
+        }
     }
 
     @Test("lets a request end whose first byte had come")
@@ -40,8 +37,7 @@ struct StopTests {
             #expect(await Polling.eventually { server.server.statistics.receivedBytes > 0 })
             let stop = Background.start { server.server.stop(within: .seconds(600)) }
             #expect(await Polling.eventually { (try? RawClient(port: server.server.port)) == nil })
-            client.send("cd")
-            #expect(try client.answer().body == "POST /b [abcd]")
+            #expect(try client.ask("cd").body == "POST /b [abcd]")
             #expect(try client.rest() == "")
             await stop.pass()
         }
@@ -52,8 +48,7 @@ struct StopTests {
         try await TestServer.run { server in
             let clients = try (0..<10).map { _ in try server.connect() }
             for client in clients.prefix(5) {
-                client.send(get)
-                _ = try client.answer()
+                _ = try client.ask(get)
             }
             #expect(await Polling.eventually { server.server.statistics.openConnections == 10 })
             let start = MonotonicTime.now()
@@ -67,19 +62,16 @@ struct StopTests {
     @Test("is over when the grace is, whatever a handler does")
     func isBounded() async throws {
         let gate = Gate()
-        try await TestServer.run(
-            answer: { _ in
-                await gate.pass()
-                return Response(.ok)
-            },
-            during: { server in
-                let client = try server.connect()
-                client.send(get)
-                #expect(await Polling.eventually { gate.waitingCount == 1 })
-                server.server.stop(within: .milliseconds(50))
-                server.server.waitUntilStopped()
-            }
-        )
+        try await TestServer.answering { _ in
+            await gate.pass()
+            return Response(.ok)
+        } during: { server in
+            let client = try server.connect()
+            client.send(get)
+            #expect(await Polling.eventually { gate.waitingCount == 1 })
+            server.server.stop(within: .milliseconds(50))
+            server.server.waitUntilStopped()
+        }
     }
 
     @Test("lets go of connections whose requests do not end in time")

@@ -12,8 +12,7 @@ struct WebServerTests {
         try await TestServer.run { server in
             let client = try server.connect()
             for _ in 0..<3 {
-                client.send(get)
-                let answer = try client.answer()
+                let answer = try client.ask(get)
                 #expect(answer.status == 200)
                 #expect(answer.body == "GET /x")
                 #expect(answer.field("date")?.hasSuffix("GMT") == true)
@@ -38,8 +37,7 @@ struct WebServerTests {
             },
             during: { server in
                 let client = try server.connect()
-                client.send(get)
-                _ = try client.answer()
+                _ = try client.ask(get)
                 let peer = try #require(peers.withLock { $0.first })
                 #expect(peer.ipv4 == 0x7F00_0001)
                 #expect(peer.port > 0)
@@ -73,35 +71,31 @@ struct WebServerTests {
 
     @Test("answers 64 pipelined requests in order, though each is answered from another thread")
     func pipelines() async throws {
-        try await TestServer.run(
-            answer: { request in
-                await Background.run {}
-                return Response(.ok, text: request.path)
-            },
-            during: { server in
-                let client = try server.connect()
-                client.send((0..<64).map { "GET /\($0) HTTP/1.1\r\nHost: a\r\n\r\n" }.joined())
-                for number in 0..<64 { #expect(try client.answer().body == "/\(number)") }
-            }
-        )
+        try await TestServer.answering { request in
+            await Background.run {}
+            return Response(.ok, text: request.path)
+        } during: { server in
+            let client = try server.connect()
+            client.send((0..<64).map { "GET /\($0) HTTP/1.1\r\nHost: a\r\n\r\n" }.joined())
+            for number in 0..<64 { #expect(try client.answer().body == "/\(number)") }
+        }
     }
 
     @Test("sends an answer that is ready while a later, pipelined request still waits")
     func sendsGathered() async throws {
         let gate = Gate()
-        try await TestServer.run(
-            answer: { request in
-                if request.path == "/2" { await gate.pass() }
-                return Response(.ok, text: request.path)
-            },
-            during: { server in
-                let client = try server.connect()
-                client.send("GET /1 HTTP/1.1\r\nHost: a\r\n\r\nGET /2 HTTP/1.1\r\nHost: a\r\n\r\n")
-                #expect(try client.answer().body == "/1")
-                gate.open()
-                #expect(try client.answer().body == "/2")
-            }
-        )
+        try await TestServer.answering { request in
+            if request.path == "/2" { await gate.pass() }
+            return Response(.ok, text: request.path)
+        } during: { server in
+            let client = try server.connect()
+            #expect(
+                try client.ask("GET /1 HTTP/1.1\r\nHost: a\r\n\r\nGET /2 HTTP/1.1\r\nHost: a\r\n\r\n").body
+                    == "/1"
+            )
+            gate.open()
+            #expect(try client.answer().body == "/2")
+        }
     }
 
     @Test("answers a request that comes byte by byte")
@@ -119,16 +113,15 @@ struct WebServerTests {
     func halfClosed() async throws {
         // More than the kernel takes off the server's hands: it has to wait with the rest.
         let body = [UInt8](repeating: 0x41, count: 16_000_000)
-        try await TestServer.run(
-            answer: { _ in Response(.ok, body: body) },
-            during: { server in
-                let client = try RawClient(port: server.server.port, receiveBufferByteCount: 65_536)
-                client.send(get)
-                client.endSending()
-                #expect(try client.answer().body.utf8.count == body.count)
-                #expect(try client.rest() == "")
-            }
-        )
+        try await TestServer.answering { _ in
+            Response(.ok, body: body)
+        } during: { server in
+            let client = try RawClient(port: server.server.port, receiveBufferByteCount: 65_536)
+            client.send(get)
+            client.endSending()
+            #expect(try client.answer().body.utf8.count == body.count)
+            #expect(try client.rest() == "")
+        }
     }
 
     @Test("answers HEAD without a body and goes on")
@@ -146,11 +139,9 @@ struct WebServerTests {
     func http10() async throws {
         try await TestServer.run { server in
             let client = try server.connect()
-            client.send("GET / HTTP/1.0\r\nConnection: keep-alive\r\n\r\n")
-            let kept = try client.answer()
+            let kept = try client.ask("GET / HTTP/1.0\r\nConnection: keep-alive\r\n\r\n")
             #expect(kept.field("connection") == "keep-alive")
-            client.send("GET / HTTP/1.0\r\n\r\n")
-            let last = try client.answer()
+            let last = try client.ask("GET / HTTP/1.0\r\n\r\n")
             #expect(last.field("connection") == "close")
             #expect(last.field("content-length") == "9")
             #expect(try client.rest() == "")
@@ -165,8 +156,7 @@ struct WebServerTests {
             let interim = try client.answer()
             #expect(interim.status == 100)
             #expect(interim.fields == [])
-            client.send("hi")
-            #expect(try client.answer().body == "POST / [hi]")
+            #expect(try client.ask("hi").body == "POST / [hi]")
         }
     }
 
@@ -214,8 +204,7 @@ struct WebServerTests {
             configuration.timeouts.body = .milliseconds(50)
         } during: { server in
             let client = try server.connect()
-            client.send(start)
-            #expect(try client.answer().status == 408)
+            #expect(try client.ask(start).status == 408)
             #expect(try client.rest() == "")
         }
     }
@@ -229,8 +218,7 @@ struct WebServerTests {
             let silent = try server.connect()
             #expect(try silent.rest() == "")
             let served = try server.connect()
-            served.send(get)
-            #expect(try served.answer().status == 200)
+            #expect(try served.ask(get).status == 200)
             #expect(try served.rest() == "")
         }
     }
@@ -256,8 +244,7 @@ struct WebServerTests {
             $0.timeouts.linger = .milliseconds(100)
         } during: { server in
             let client = try server.connect()
-            client.send("bad\n")
-            #expect(try client.answer().status == 400)
+            #expect(try client.ask("bad\n").status == 400)
             #expect(await Polling.eventually { server.server.statistics.openConnections == 0 })
         }
     }
@@ -270,23 +257,19 @@ struct WebServerTests {
             $0.maximumConnections = 2
         } during: { server in
             let first = try server.connect()
-            first.send(get)
-            _ = try first.answer()
+            _ = try first.ask(get)
             let second = try server.connect()
-            second.send(get)
-            _ = try second.answer()
+            _ = try second.ask(get)
             let third = try server.connect()
             let refusal = try third.answer()
             #expect(refusal.status == 503)
             #expect(refusal.field("retry-after") == "1")
             #expect(try third.rest() == "")
-            first.send(get)
-            #expect(try first.answer().status == 200)
+            #expect(try first.ask(get).status == 200)
             second.close()
             #expect(await Polling.eventually { server.server.statistics.openConnections == 1 })
             let fourth = try server.connect()
-            fourth.send(get)
-            #expect(try fourth.answer().status == 200)
+            #expect(try fourth.ask(get).status == 200)
             #expect(server.server.statistics.turnedAwayConnections == 1)
         }
     }
@@ -302,8 +285,7 @@ struct WebServerTests {
             #expect(await Polling.eventually { server.server.statistics.acceptedConnections == 2_000 })
             #expect(await Polling.eventually { server.server.statistics.openConnections == 0 })
             let client = try server.connect()
-            client.send(get)
-            #expect(try client.answer().status == 200)
+            #expect(try client.ask(get).status == 200)
         }
     }
 
@@ -327,7 +309,5 @@ struct WebServerTests {
 }
 
 private final class EmptyHandler: RequestHandler {
-    func respond(to request: Request) async -> Response {
-        Response(.noContent)
-    }
+    func respond(to request: Request) async -> Response { Response(.noContent) }
 }

@@ -9,22 +9,19 @@ struct WorkerTests {
     @Test("are as many as there are requests at a time, and serve the same connections afterwards")
     func crowd() async throws {
         let gate = Gate()
-        try await TestServer.run(
-            answer: { _ in
-                await gate.pass()
-                return Response(.ok, text: "late")
-            },
-            during: { server in
-                let clients = try (0..<300).map { _ in try server.connect() }
-                for client in clients { client.send(get) }
-                #expect(await Polling.eventually { gate.waitingCount == clients.count })
-                gate.open()
-                for client in clients { #expect(try client.answer().body == "late") }
-                for client in clients { client.send(get) }
-                for client in clients { #expect(try client.answer().body == "late") }
-                #expect(server.server.statistics.acceptedConnections == clients.count)
-            }
-        )
+        try await TestServer.answering { _ in
+            await gate.pass()
+            return Response(.ok, text: "late")
+        } during: { server in
+            let clients = try (0..<300).map { _ in try server.connect() }
+            for client in clients { client.send(get) }
+            #expect(await Polling.eventually { gate.waitingCount == clients.count })
+            gate.open()
+            for client in clients { #expect(try client.answer().body == "late") }
+            for client in clients { client.send(get) }
+            for client in clients { #expect(try client.answer().body == "late") }
+            #expect(server.server.statistics.acceptedConnections == clients.count)
+        }
     }
 
     @Test("end with their loop, which leaves nothing behind")
@@ -33,8 +30,7 @@ struct WorkerTests {
         try await TLSServer.run { server in
             heldByLoop = server.termination
             let client = try server.connectWithoutTLS()
-            client.send(get)
-            #expect(try client.answer().status == 400)
+            #expect(try client.ask(get).status == 400)
         }
         // The loop's thread lets go of it last.
         #expect(await Polling.eventually { heldByLoop == nil })

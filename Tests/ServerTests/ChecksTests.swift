@@ -73,17 +73,20 @@ struct AdminQueryTests {
 
 @Suite("Recorded checks over HTTP")
 struct ChecksTests {
+    private let service: TestService
+
+    init() async throws { service = try await TestService() }
+
     private func list(_ service: TestService, _ query: String? = nil) async -> Answer {
-        await service.send(.get, "/admin/api/checks", query: query, fields: service.bearer(.admin))
+        await service.admin(.get, "/checks", query: query)
     }
 
     private func explain(_ service: TestService, _ id: String) async -> Answer {
-        await service.send(.get, "/admin/api/checks/\(id)/explain", fields: service.bearer(.admin))
+        await service.admin(.get, "/checks/\(id)/explain")
     }
 
     @Test("are listed with outcome, reason and campaign, and filtered by each")
     func lists() async throws {
-        let service = try await TestService()
         await service.click(
             #"{"fingerprint":"\#(hex)","deeplink_url":"myapp://promo/item","campaign_key":"S"}"#
         )
@@ -118,15 +121,12 @@ struct ChecksTests {
         ]
     )
     func refuses(query: String, field: String) async throws {
-        let service = try await TestService()
         let answer = await list(service, query)
-        #expect(answer.status == 400)
-        #expect(answer.member("field") == field)
+        #expect(answer.status == 400 && answer.member("field") == field)
     }
 
     @Test("are explained by the id of the check, of its request, and of the click")
     func explains() async throws {
-        let service = try await TestService()
         let click = await service.click(
             #"{"fingerprint":"\#(hex)","deeplink_url":"myapp://promo/item","campaign_key":"S"}"#
         )
@@ -153,7 +153,6 @@ struct ChecksTests {
 
     @Test("report when the app was installed, by the device, and that the launch is not the first")
     func firstInstallTime() async throws {
-        let service = try await TestService()
         let installed = service.clock.now.advanced(byMilliseconds: -3 * 86_400_000).iso8601
         let body = #"{"fingerprint":"\#(hex)","first_install_time":"\#(installed)"}"#
         await service.resolve(body, fields: ["X-Request-ID": "launch-1"])
@@ -177,7 +176,6 @@ struct ChecksTests {
 
     @Test("a click that no check found is explained from its own side, with the checks that came near")
     func clickAlone() async throws {
-        let service = try await TestService()
         let click = await service.click(
             #"{"fingerprint":"\#(hex)","deeplink_url":"myapp://promo/item","campaign_key":"S"}"#,
             peer: PeerAddress(ipv4: 0x0102_0304, port: 1)
@@ -213,7 +211,6 @@ struct ChecksTests {
         ]
     )
     func unknown(id: String, status: Int) async throws {
-        let service = try await TestService()
         let answer = await explain(service, id)
         #expect(answer.status == status)
         #expect(answer.member("field") == "id")
@@ -221,7 +218,6 @@ struct ChecksTests {
 
     @Test("are for admin keys alone, by GET", arguments: [KeyKind.app, .server, .test])
     func adminOnly(kind: KeyKind) async throws {
-        let service = try await TestService()
         for path in ["/admin/api/checks", "/admin/api/checks/x/explain"] {
             #expect(await service.send(.get, path).status == 401)
             #expect(await service.send(.get, path, fields: service.bearer(kind)).status == 403)

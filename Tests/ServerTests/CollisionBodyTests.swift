@@ -11,10 +11,8 @@ struct CollisionBodyTests {
         let app = App(id: id, settings: App.Settings(name: "Shop"), createdAt: Timestamp(milliseconds: 0))
         var json = JSONWriter()
         json.object { json in
-            CollisionBody(
-                collisions: [AppCollisions(app: id, report: report)],
-                directory: Directory(apps: [app], keys: [])
-            ).write(to: &json)
+            let directory = Directory(apps: [app], keys: [])
+            CollisionBody.write([AppCollisions(app: id, report: report)], in: directory, to: &json)
         }
         return json.text
     }

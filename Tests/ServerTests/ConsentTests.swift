@@ -11,7 +11,7 @@ struct ConsentTests {
     @Test("is counted and no more: no fingerprint, address, token or match", arguments: [true, false])
     func counted(bySignal: Bool) async throws {
         let service = try await TestService(LinkScenario.shop)
-        _ = try await service.makeLink(#"{"slug":"a","destination":"myapp://x","campaign_key":"S"}"#)
+        try await service.makeLink(#"{"slug":"a","destination":"myapp://x","campaign_key":"S"}"#)
         let signals =
             #""signals":{"model":"iPhone","osVersion":"17.2","screenWidth":390,"screenHeight":844,"#
             + #""pixelRatio":3,"timezone":"Europe/Istanbul","language":"tr"},"idfa":"6D92078A-8246-4BA4-AE5B-76104861E7DC""#
@@ -33,7 +33,7 @@ struct ConsentTests {
         // Even with the identifier: the visitor did not want to be recognised.
         let launch = await service.resolve(#"{"click_id":"\#(id)"}"#)
         #expect(launch.text.contains("no_match"), "\(launch.text)")
-        let told = await service.send(.get, "/admin/api/checks/\(id)/explain", fields: service.bearer(.admin))
+        let told = await service.admin(.get, "/checks/\(id)/explain")
         #expect(told.text.contains(#""basis":"counted""#), "\(told.text)")
         #expect(told.text.contains("opted out of tracking"))
     }
@@ -41,7 +41,7 @@ struct ConsentTests {
     @Test("has another click, with a token of its own, after consent, though the page repeats its key")
     func changedMind() async throws {
         let service = try await TestService(LinkScenario.shop)
-        _ = try await service.makeLink(#"{"slug":"a","destination":"myapp://x"}"#)
+        try await service.makeLink(#"{"slug":"a","destination":"myapp://x"}"#)
         func post(_ consent: Bool) async -> Answer {
             let body =
                 #"{"link":"a","fingerprint":"\#(hex)","idempotency_key":"visit","consent":\#(consent)}"#
@@ -61,7 +61,7 @@ struct ConsentTests {
     @Test("need not send any signal; a customer's own server reports consent in the body alone")
     func bodies() async throws {
         let service = try await TestService(LinkScenario.shop)
-        _ = try await service.makeLink(#"{"slug":"a","destination":"myapp://x"}"#)
+        try await service.makeLink(#"{"slug":"a","destination":"myapp://x"}"#)
         #expect(await service.click(#"{"link":"a","consent":false}"#).status == 201)
         #expect(await service.click(#"{"link":"a","consent":true}"#).status == 400)
         #expect(await service.click(#"{"link":"a","consent":"no"}"#).status == 400)

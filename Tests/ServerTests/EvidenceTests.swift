@@ -12,9 +12,12 @@ private let page =
 
 @Suite("The evidence of clicks and launches")
 struct EvidenceTests {
+    private let service: TestService
+
+    init() async throws { service = try await TestService() }
+
     @Test("a click stores its address on two levels, its visitor, its canonical values, and its system")
     func click() async throws {
-        let service = try await TestService()
         await service.click(page, fields: ["User-Agent": "Safari"], peer: peer)
         let first = try #require(service.watch.click)
         #expect(first.fingerprints.count >= 4)
@@ -37,7 +40,6 @@ struct EvidenceTests {
 
     @Test("a server key's click without the visitor's address has none")
     func serversOwnAddress() async throws {
-        let service = try await TestService()
         func address(_ body: String, _ key: KeyKind) async throws -> AddressHashes? {
             await service.click(body, fields: service.bearer(key), peer: peer)
             return try #require(service.watch.click).evidence.address
@@ -50,7 +52,6 @@ struct EvidenceTests {
 
     @Test("a click with a ready-made fingerprint has no values of its own, but the system of its agent")
     func readyMade() async throws {
-        let service = try await TestService()
         let agent =
             "Mozilla/5.0 (iPhone; CPU iPhone OS 17_2 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) "
             + "Version/17.2 Mobile/15E148 Safari/604.1"
@@ -70,14 +71,13 @@ struct EvidenceTests {
         await service.click(page, peer: PeerAddress(ipv4: bits, port: 1))
         #expect(try #require(service.watch.click).evidence.address == nil)
         await service.check(hex, peer: PeerAddress(ipv4: bits, port: 1))
-        #expect(try #require(service.watch.check).details.value.address == nil)
+        #expect(try #require(service.watch.check).details.address == nil)
         await service.check(hex, peer: peer)
-        #expect(try #require(service.watch.check).details.value.address != nil)
+        #expect(try #require(service.watch.check).details.address != nil)
     }
 
     @Test("a check records the system of its agent, and the client's name")
     func check() async throws {
-        let service = try await TestService()
         let fields = [
             "User-Agent": "Shop/1 CFNetwork/1568.1 Darwin/24.1.0", "X-SDK-Version": "paylisher-ios/1.8.9",
             "X-Request-ID": "request-1",
@@ -85,7 +85,7 @@ struct EvidenceTests {
         await service.check(hex, fields: fields, peer: peer)
         let check = try #require(service.watch.check)
         #expect(check.ladder.fingerprints.count == 1 && check.ladder.rungs.isEmpty)
-        let details = check.details.value
+        let details = check.details
         #expect(details.release == OSRelease(platform: .ios, major: 18, minor: 1))
         #expect(details.sdkVersion == "ios 1.8.9" && details.requestID == "request-1")
         #expect(details.signals.isEmpty && details.firstInstalledAt == nil)
@@ -137,18 +137,16 @@ struct EvidenceTests {
         ] as [(String, String, Int, Int?)]
     )
     func deviceSignals(text: String, field: String, signals: Int, major: Int?) async throws {
-        let service = try await TestService()
         let fields = ["X-Device-Signals": field, "X-Device-Platform": "ios", "User-Agent": "Shop/1"]
         let reply = await service.check(Fingerprint(of: text).hex, fields: fields)
         #expect(reply.status == 200)
-        let details = try #require(service.watch.check).details.value
+        let details = try #require(service.watch.check).details
         #expect(details.signals.components.count == signals)
         #expect(details.release?.major == major)
     }
 
     @Test("the width that a launch sends is the one that its click's page sent")
     func sameWidth() async throws {
-        let service = try await TestService()
         await service.click(page)
         let field =
             #"{"model":"iPhone","screenWidth":"1170","osMajor":"17","tz":"Europe/Istanbul","lang":"tr"}"#
@@ -156,7 +154,7 @@ struct EvidenceTests {
             Fingerprint(of: "iPhone|Europe/Istanbul|tr").hex,
             fields: ["X-Device-Signals": field, "X-Device-Platform": "ios"]
         )
-        let width = try #require(service.watch.check?.details.value.signals[.width])
+        let width = try #require(service.watch.check?.details.signals[.width])
         #expect(service.watch.click?.evidence.signals[.width] == width)
     }
 }

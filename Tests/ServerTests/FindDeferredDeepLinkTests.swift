@@ -8,9 +8,12 @@ private let hex = String(repeating: "ab", count: 32)
 
 @Suite("Finding the deferred deep link of a first launch")
 struct FindDeferredDeepLinkTests {
+    private let service: TestService
+
+    init() async throws { service = try await TestService() }
+
     @Test("returns the whole contract, both spellings, in the right JSON types")
     func wholeAnswer() async throws {
-        let service = try await TestService()
         let clickedAt = service.clock.now.iso8601
         await service.click(
             #"{"fingerprint":"\#(hex)","deeplink_url":"myapp://promo/item","campaign_key":"SUMMER25","jid":"j_1","#
@@ -31,7 +34,6 @@ struct FindDeferredDeepLinkTests {
 
     @Test("a click from signals is found by the hash that the device sends")
     func fromSignals() async throws {
-        let service = try await TestService()
         let body =
             #"{"signals":{"model":"iPhone","osVersion":"17_2","screenWidth":844,"screenHeight":390,"pixelRatio":3,"#
             + #""timezone":"Europe/Istanbul","language":"tr-TR"},"deeplink_url":"myapp://promo/item"}"#
@@ -52,7 +54,6 @@ struct FindDeferredDeepLinkTests {
         ]
     )
     func everyForm(native: String) async throws {
-        let service = try await TestService()
         await service.click(
             #"{"signals":{"model":"iPhone","osVersion":"17_2","screenWidth":390,"screenHeight":844,"pixelRatio":3,"#
                 + #""timezone":"Europe/Istanbul","language":"tr-TR"},"deeplink_url":"myapp://promo/item"}"#
@@ -68,25 +69,22 @@ struct FindDeferredDeepLinkTests {
 
     @Test("an Android whose browser hides its model is found by its client hints")
     func clientHints() async throws {
-        let service = try await TestService()
-        await service.play(
-            Step(
-                name: "click",
-                method: .post,
-                path: "/v1/deferred-deeplink/click",
-                fields: [
-                    "Content-Type": "application/json",
-                    "User-Agent": "Mozilla/5.0 (Linux; Android 10; K) AppleWebKit/537.36 (KHTML, like Gecko) "
-                        + "Chrome/131.0.0.0 Mobile Safari/537.36",
-                    "Sec-CH-UA-Platform": "\"Android\"",
-                    "Sec-CH-UA-Model": "\"Pixel 9\"",
-                ],
-                body:
-                    #"{"signals":{"screenWidth":412,"screenHeight":915,"pixelRatio":2.625,"#
-                    + #""timezone":"Europe/Istanbul","language":"tr-TR"},"deeplink_url":"myapp://promo/item"}"#,
-                status: 201
-            )
-        )
+        await Step(
+            "click",
+            .post,
+            "/v1/deferred-deeplink/click",
+            fields: [
+                "Content-Type": "application/json",
+                "User-Agent": "Mozilla/5.0 (Linux; Android 10; K) AppleWebKit/537.36 (KHTML, like Gecko) "
+                    + "Chrome/131.0.0.0 Mobile Safari/537.36",
+                "Sec-CH-UA-Platform": "\"Android\"",
+                "Sec-CH-UA-Model": "\"Pixel 9\"",
+            ],
+            body:
+                #"{"signals":{"screenWidth":412,"screenHeight":915,"pixelRatio":2.625,"#
+                + #""timezone":"Europe/Istanbul","language":"tr-TR"},"deeplink_url":"myapp://promo/item"}"#,
+            status: 201
+        ).play(on: service)
         let reply = await service.check(Fingerprint(of: "Pixel 9|1080|Europe/Istanbul|tr").hex)
         #expect(reply.member("status") == "match")
     }
@@ -111,44 +109,37 @@ struct FindDeferredDeepLinkTests {
 
     @Test("malformed requests are refused only after the key was accepted, and consume nothing")
     func refusals() async throws {
-        let service = try await TestService()
         await service.click(#"{"fingerprint":"\#(hex)","deeplink_url":"myapp://promo/item"}"#)
         let path = "/v1/deferred-deeplink"
         for query in [
             nil, "", "fingerprint=", "fingerprint=abc", "fingerprint=\(hex)0", "Fingerprint=\(hex)",
             "fingerprint=\(hex)&fingerprint=\(hex)", "fingerprint=\(hex)&idfa=1&fingerprint=abc",
         ] {
-            await service.play(
-                Step(
-                    name: "no key",
-                    path: path,
-                    query: query,
-                    status: 401,
-                    holds: ["INVALID_API_KEY", "Bearer"]
-                )
-            )
-            await service.play(
-                Step(
-                    name: "with key",
-                    path: path,
-                    query: query,
-                    fields: service.bearer(.app),
-                    status: 400,
-                    holds: ["INVALID_FINGERPRINT"]
-                )
-            )
+            await Step(
+                "no key",
+                path,
+                query: query,
+                status: 401,
+                holds: ["INVALID_API_KEY", "Bearer"]
+            ).play(on: service)
+            await Step(
+                "with key",
+                path,
+                query: query,
+                fields: service.bearer(.app),
+                status: 400,
+                holds: ["INVALID_FINGERPRINT"]
+            ).play(on: service)
         }
         let install = service.bearer(.app).merging(["X-Install-ID": "not allowed!"]) { $1 }
-        await service.play(
-            Step(
-                name: "install",
-                path: path,
-                query: "fingerprint=\(hex)",
-                fields: install,
-                status: 400,
-                holds: ["X-Install-ID"]
-            )
-        )
+        await Step(
+            "install",
+            path,
+            query: "fingerprint=\(hex)",
+            fields: install,
+            status: 400,
+            holds: ["X-Install-ID"]
+        ).play(on: service)
         // Names of either case are one field: these are two lines of it.
         for fields in [
             ["X-Install-ID": "phone-1", "x-install-id": "phone-2"],
@@ -156,19 +147,15 @@ struct FindDeferredDeepLinkTests {
             ["Origin": "https://shop.example", "origin": "https://evil.example"],
         ] {
             let repeated = await service.check(hex, fields: fields)
-            #expect(repeated.status == 400)
-            #expect(repeated.member("error_code") == "INVALID_FIELD")
+            #expect(repeated.isRefusal(400, "INVALID_FIELD"), "\(repeated.text)")
             #expect(fields.keys.contains(repeated.member("field") ?? ""))
             #expect(repeated.member("message")?.contains("send one line of it") == true)
         }
         #expect(await service.check(hex).member("status") == "match")
     }
 
-    @Test(
-        "an install id that had its match gets it again with any fingerprint, and consumes nothing more"
-    )
+    @Test("an install id that had its match gets it again with any fingerprint, and consumes nothing more")
     func installIDWithAnotherFingerprint() async throws {
-        let service = try await TestService()
         let other = String(repeating: "cd", count: 32)
         for (fingerprint, link) in [(hex, "first"), (other, "second")] {
             let body = #"{"fingerprint":"\#(fingerprint)","deeplink_url":"myapp://promo/\#(link)"}"#
@@ -184,23 +171,19 @@ struct FindDeferredDeepLinkTests {
 
     @Test("HEAD never stands for a call that consumes")
     func head() async throws {
-        let service = try await TestService()
-        await service.play(
-            Step(
-                name: "HEAD",
-                method: .head,
-                path: "/v1/deferred-deeplink",
-                query: "fingerprint=\(hex)",
-                fields: service.bearer(.app),
-                status: 405,
-                holds: ["GET"]
-            )
-        )
+        await Step(
+            "HEAD",
+            .head,
+            "/v1/deferred-deeplink",
+            query: "fingerprint=\(hex)",
+            fields: service.bearer(.app),
+            status: 405,
+            holds: ["GET"]
+        ).play(on: service)
     }
 
     @Test("keys of another app never see the click; revoked and expired keys are refused like unknown ones")
     func otherKeys() async throws {
-        let service = try await TestService()
         await service.click(#"{"fingerprint":"\#(hex)","deeplink_url":"myapp://promo/item"}"#)
         let other = try await service.addApp(App.Settings(name: "Other"))
         #expect(await service.check(hex, fields: other.bearer).member("status") == "no_match")
@@ -228,7 +211,6 @@ struct FindDeferredDeepLinkTests {
 
     @Test("a repeated response whose delivery fails goes to no other caller, because the first one arrived")
     func failedRepetition() async throws {
-        let service = try await TestService()
         await service.click(#"{"fingerprint":"\#(hex)","deeplink_url":"myapp://promo/item"}"#)
         let first = await service.check(hex)
         await service.deliverLast(.delivered)
@@ -241,34 +223,33 @@ struct FindDeferredDeepLinkTests {
 
     @Test("the released clients' other calls get a final response")
     func newerClients() async throws {
-        let service = try await TestService()
         for step in [
             Step(
-                name: "skan",
-                path: "/v1/skan/config",
+                "skan",
+                "/v1/skan/config",
                 query: "bundle_id=com.shop",
                 status: 200,
                 holds: [#"{"enabled":false}"#]
             ),
             Step(
-                name: "ads",
-                method: .post,
-                path: "/v1/apple-ads/attribution",
+                "ads",
+                .post,
+                "/v1/apple-ads/attribution",
                 body: "token",
                 status: 200,
                 holds: [#"{"status":"unsupported"}"#]
             ),
             Step(
-                name: "resolve",
-                path: "/resolve/SUMMER%2025",
+                "resolve",
+                "/resolve/SUMMER%2025",
                 status: 200,
                 holds: [#"{"keyName":"SUMMER 25"}"#],
                 lacks: ["_id"]
             ),
-            Step(name: "campaign", path: "/campaign/resolve/S", status: 200, holds: [#"{"keyName":"S"}"#]),
-            Step(name: "too deep", path: "/resolve/a/b", status: 404, holds: ["NOT_FOUND"]),
+            Step("campaign", "/campaign/resolve/S", status: 200, holds: [#"{"keyName":"S"}"#]),
+            Step("too deep", "/resolve/a/b", status: 404, holds: ["NOT_FOUND"]),
         ] {
-            await service.play(step)
+            await step.play(on: service)
         }
     }
 }

@@ -18,7 +18,7 @@ struct LandingPageTests {
         var settings = LinkScenario.shop
         change(&settings.links)
         let service = try await TestService(settings)
-        _ = try await service.makeLink(link)
+        try await service.makeLink(link)
         return service
     }
 
@@ -39,9 +39,7 @@ struct LandingPageTests {
         #expect(page.body["data-play"] == "" && page.body["data-intent"] == "")
         #expect(page.tag(id: "code") == nil && page.tag(id: "browser") == nil)
         #expect(page.text.contains("Get it on the App Store") && page.text.contains("Summer"))
-        #expect(
-            page.meta("apple-itunes-app") == "app-id=1234567890, app-argument=myapp://promo/item?a=1"
-        )
+        #expect(page.meta("apple-itunes-app") == "app-id=1234567890, app-argument=myapp://promo/item?a=1")
         #expect(answer.field("Critical-CH") == nil)
         #expect(try await service.counted(.clicks) == 0)
     }
@@ -272,7 +270,7 @@ struct LandingPageTests {
         settings.allowedOrigins = ["https://shop.example"]
         settings.links.hosts = []
         let service = try await TestService(settings)
-        _ = try await service.makeLink(#"{"slug":"a","destination":"myapp://x"}"#)
+        try await service.makeLink(#"{"slug":"a","destination":"myapp://x"}"#)
         let body = #"{"link":"a","fingerprint":"\#(String(repeating: "ab", count: 32))"}"#
         let host = ["Host": "127.0.0.1:8080"]
         let own = host.merging(["Origin": "http://127.0.0.1:8080"]) { $1 }

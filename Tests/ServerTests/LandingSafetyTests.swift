@@ -12,7 +12,7 @@ struct LandingSafetyTests {
         var settings = LinkScenario.shop
         settings.links.icon = WebURL(stored: "https://cdn.shop.example:8443/i/icon.png?x=1")
         let service = try await TestService(settings)
-        _ = try await service.makeLink(#"{"slug":"a","destination":"myapp://x"}"#)
+        try await service.makeLink(#"{"slug":"a","destination":"myapp://x"}"#)
         var nonces: Set<String> = []
         for agent in [Visitors.iPhone, Visitors.android, Visitors.windows, Visitors.preview] {
             let answer = await service.open("a", agent)
@@ -41,7 +41,7 @@ struct LandingSafetyTests {
     @Test("has no handler in a tag, no script or style from outside, and no script that makes markup")
     func page() async throws {
         let service = try await TestService(LinkScenario.shop)
-        _ = try await service.makeLink(#"{"slug":"a","destination":"myapp://x"}"#)
+        try await service.makeLink(#"{"slug":"a","destination":"myapp://x"}"#)
         for agent in [Visitors.iPhone, Visitors.mac] {
             let page = await service.open("a", agent).page
             for tag in page.tags {
@@ -83,7 +83,7 @@ struct LandingSafetyTests {
                 json.member("utm_source", "U" + text)
                 json.member("utm_campaign", "C" + text)
             }
-            _ = try await service.makeLink(json.text)
+            try await service.makeLink(json.text)
             return await service.open("a", agent, query: query)
         }
         for agent in [Visitors.iPhone, Visitors.android, Visitors.mac, Visitors.tikTok, Visitors.preview] {
@@ -108,7 +108,7 @@ struct LandingSafetyTests {
     @Test("seeded noise in query, host, agent and language changes no tag, and no answer is a defect")
     func noise() async throws {
         let service = try await TestService(LinkScenario.shop)
-        _ = try await service.makeLink(#"{"slug":"a","destination":"myapp://x","pass_parameters":["q"]}"#)
+        try await service.makeLink(#"{"slug":"a","destination":"myapp://x","pass_parameters":["q"]}"#)
         var random = SeededGenerator(seed: 5)
         let pieces =
             Self.hostile + [
@@ -150,7 +150,7 @@ struct LandingTemplateTests {
             """
         let pages = try LandingPages(replacing: Array(text.utf8), file: "own.html")
         let service = try await TestService(LinkScenario.shop) { $0.pages = pages }
-        _ = try await service.makeLink(#"{"slug":"a","destination":"myapp://x","preview_title":"<T>"}"#)
+        try await service.makeLink(#"{"slug":"a","destination":"myapp://x","preview_title":"<T>"}"#)
         let answer = await service.open("a")
         #expect(answer.text.hasPrefix("<title>&lt;T&gt;</title><b>Shop</b>\n"))
         #expect(answer.text.contains("window.afterlink"))
@@ -194,7 +194,7 @@ struct LandingTemplateTests {
     )
     func languages(wanted: String, code: String, direction: String, open: String) async throws {
         let service = try await TestService(LinkScenario.shop)
-        _ = try await service.makeLink(#"{"slug":"a","destination":"myapp://x"}"#)
+        try await service.makeLink(#"{"slug":"a","destination":"myapp://x"}"#)
         let page = await service.open("a", fields: ["Accept-Language": wanted]).page
         let html = try #require(page.tags.first { $0.name == "html" })
         #expect(html.attributes == ["lang": code, "dir": direction])

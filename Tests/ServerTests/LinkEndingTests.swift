@@ -15,10 +15,8 @@ struct LinkEndingTests {
         let service = try await TestService(settings)
         let soon = service.clock.now.advanced(byMilliseconds: 30_000).iso8601
         let archived = try await service.makeLink(#"{"slug":"archived","destination":"myapp://x"}"#)
-        _ = try await service.makeLink(
-            #"{"slug":"expiring","destination":"myapp://x","expires_at":"\#(soon)"}"#
-        )
-        _ = try await service.makeLink(#"{"slug":"once","destination":"myapp://x","maximum_clicks":1}"#)
+        try await service.makeLink(#"{"slug":"expiring","destination":"myapp://x","expires_at":"\#(soon)"}"#)
+        try await service.makeLink(#"{"slug":"once","destination":"myapp://x","maximum_clicks":1}"#)
         await service.admin(.post, "/links/\(archived)/archive")
         await service.open("once", query: "al_go=store")
         service.clock.advance(seconds: 60)
@@ -75,7 +73,7 @@ struct HandoffQRCodeTests {
     @Test("is the link as a scan, with the token of the click that the page has told")
     func code() async throws {
         let service = try await TestService(LinkScenario.shop)
-        _ = try await service.makeLink(#"{"slug":"a","destination":"myapp://x"}"#)
+        try await service.makeLink(#"{"slug":"a","destination":"myapp://x"}"#)
         let click = await service.click(
             #"{"link":"a","fingerprint":"\#(String(repeating: "ab", count: 32))"}"#
         )
@@ -100,7 +98,7 @@ struct HandoffQRCodeTests {
     @Test("carries no text but a token of the app")
     func refused() async throws {
         let service = try await TestService(LinkScenario.shop)
-        _ = try await service.makeLink(#"{"slug":"a","destination":"myapp://x"}"#)
+        try await service.makeLink(#"{"slug":"a","destination":"myapp://x"}"#)
         for text in ["x", String(repeating: "A", count: 44), "%22%3E"] {
             #expect(await service.open("a", query: "al_go=code&al=\(text)").status == 404)
         }
@@ -114,7 +112,7 @@ struct HandoffQRCodeTests {
         settings.links.hosts = [host].compactMap { LinkHost($0) }
         let service = try await TestService(settings)
         let slug = String(repeating: "s", count: 128)
-        _ = try await service.makeLink(#"{"slug":"\#(slug)","destination":"myapp://x"}"#)
+        try await service.makeLink(#"{"slug":"\#(slug)","destination":"myapp://x"}"#)
         let query = "al_go=code&q=" + String(repeating: "a", count: 2040)
         let answer = await service.open(slug, query: query, fields: ["Host": host])
         #expect(answer.status == 200)
@@ -128,7 +126,7 @@ struct HandoffQRCodeTests {
             RateLimits.Rule($0, countsLoopback: true)
         }
         let service = try await TestService(LinkScenario.shop, rateLimits: limits)
-        _ = try await service.makeLink(#"{"slug":"a","destination":"myapp://x"}"#)
+        try await service.makeLink(#"{"slug":"a","destination":"myapp://x"}"#)
         let (moment, host) = (MonotonicTime.now(), ["Host": "go.shop.example"])
         var statuses: [Int] = []
         for query in ["al_go=code", "al_go=code", ""] {
@@ -163,7 +161,7 @@ struct CollectorTests {
     @Test("is what the landing page runs, too")
     func sameCode() async throws {
         let service = try await TestService(LinkScenario.shop)
-        _ = try await service.makeLink(#"{"slug":"a","destination":"myapp://x"}"#)
+        try await service.makeLink(#"{"slug":"a","destination":"myapp://x"}"#)
         let script = await service.send(.get, "/v1/collector.js").text
         let shared = script.split(separator: "\n").dropFirst().joined(separator: "\n")
         #expect(await service.open("a").text.contains(shared))

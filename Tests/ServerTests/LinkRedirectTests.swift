@@ -21,8 +21,8 @@ struct LinkRedirectTests {
     @Test("is nowhere that a query or a header field names")
     func redirects() async throws {
         let service = try await TestService(LinkScenario.shop)
-        _ = try await service.makeLink(#"{"slug":"a","destination":"/promo"}"#)
-        _ = try await service.makeLink(
+        try await service.makeLink(#"{"slug":"a","destination":"/promo"}"#)
+        try await service.makeLink(
             #"{"slug":"b","destination":"/promo","ios_fallback":"https://shop.example/get","desktop_url":"https://shop.example/d"}"#
         )
         for (slug, agent) in [
@@ -46,7 +46,7 @@ struct LinkRedirectTests {
     @Test("is nowhere that a query or a header field names, by no link and no refresh of the page either")
     func pages() async throws {
         let service = try await TestService(LinkScenario.shop)
-        _ = try await service.makeLink(#"{"slug":"a","destination":"/promo"}"#)
+        try await service.makeLink(#"{"slug":"a","destination":"/promo"}"#)
         for agent in [Visitors.iPhone, Visitors.android, Visitors.mac, Visitors.windows, Visitors.tikTok] {
             let page = await service.open("a", agent, query: Self.foreign, fields: Self.fields).page
             for tag in page.tags {
@@ -118,7 +118,7 @@ struct PageFieldsTests {
     @Test("is the same strictness, whatever the page says: links, endings, nothing there, nothing to be read")
     func fields() async throws {
         let service = try await TestService(LinkScenario.shop)
-        _ = try await service.makeLink(#"{"slug":"a","destination":"myapp://x"}"#)
+        try await service.makeLink(#"{"slug":"a","destination":"myapp://x"}"#)
         let gone = try await service.makeLink(#"{"slug":"gone","destination":"myapp://x"}"#)
         await service.admin(.post, "/links/\(gone)/archive")
         var answers: [(String, Int, Answer)] = []
@@ -163,7 +163,7 @@ struct PageFieldsTests {
     @Test("pictures that a browser may open as documents run and load nothing")
     func pictures() async throws {
         let service = try await TestService(LinkScenario.shop)
-        _ = try await service.makeLink(#"{"slug":"a","destination":"myapp://x"}"#)
+        try await service.makeLink(#"{"slug":"a","destination":"myapp://x"}"#)
         for answer in [
             await service.open("a/qr.svg"), await service.open("a", Visitors.windows, query: "al_go=code"),
         ] {

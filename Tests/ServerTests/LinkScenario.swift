@@ -35,6 +35,7 @@ extension TestService {
     }
 
     /// Makes a link and gives its id.
+    @discardableResult
     func makeLink(_ body: String) async throws -> String {
         let answer = await admin(.post, "/links", body)
         #expect(answer.status == 201, "\(answer.text)")

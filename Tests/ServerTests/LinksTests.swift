@@ -6,9 +6,12 @@ import Testing
 
 @Suite("Links over the admin API")
 struct LinksTests {
+    private let service: TestService
+
+    init() async throws { service = try await TestService(LinkScenario.shop) }
+
     @Test("are made, shown and listed with every field as it was sent")
     func roundTrip() async throws {
-        let service = try await TestService(LinkScenario.shop)
         let members = [
             #""title":"Yaz""#, #""destination":"myapp://promo/item""#,
             #""desktop_url":"https://shop.example/""#, #""campaign_key":"SUMMER25""#,
@@ -41,7 +44,6 @@ struct LinksTests {
 
     @Test("get a slug that nobody guesses where none is chosen")
     func madeSlug() async throws {
-        let service = try await TestService(LinkScenario.shop)
         var slugs: Set<String> = []
         for _ in 0..<10 {
             let answer = await service.admin(.post, "/links", #"{"destination":"myapp://x"}"#)
@@ -92,18 +94,14 @@ struct LinksTests {
         ]
     )
     func refuses(body: String, field: String) async throws {
-        let service = try await TestService(LinkScenario.shop)
         let answer = await service.admin(.post, "/links", body)
-        #expect(answer.status == 422, "\(answer.text)")
-        #expect(answer.member("error_code") == "INVALID_FIELD")
-        #expect(answer.member("field") == field)
+        #expect(answer.isRefusal(422, "INVALID_FIELD", field: field), "\(answer.text)")
         #expect(answer.member("message")?.hasSuffix(".") == true)
         #expect(await service.admin(.get, "/links").text == #"{"links":[],"next":null}"#)
     }
 
     @Test("are 404 of an app that there is not, whether they are made or asked for")
     func unknownApp() async throws {
-        let service = try await TestService(LinkScenario.shop)
         let app = "app_00000000000000000000000000"
         let made = await service.admin(.post, "/links", #"{"destination":"myapp://x","app":"\#(app)"}"#)
         #expect(made.status == 404 && made.member("field") == "app")
@@ -115,7 +113,6 @@ struct LinksTests {
 
     @Test("are told everything that is wrong at once")
     func tellsAll() async throws {
-        let service = try await TestService(LinkScenario.shop)
         let answer = await service.admin(
             .post,
             "/links",
@@ -129,7 +126,6 @@ struct LinksTests {
 
     @Test("are no JSON, no object or of another type: 400 and 415")
     func malformed() async throws {
-        let service = try await TestService(LinkScenario.shop)
         #expect(await service.admin(.post, "/links", "{").status == 400)
         #expect(await service.admin(.post, "/links", "[]").status == 400)
         let text = await service.send(
@@ -143,7 +139,6 @@ struct LinksTests {
 
     @Test("take an admin key and no other")
     func authentication() async throws {
-        let service = try await TestService(LinkScenario.shop)
         let id = try await service.makeLink(#"{"destination":"myapp://x"}"#)
         let calls: [(HTTPServer.Method, String)] = [
             (.get, "/links"), (.post, "/links"), (.get, "/links/\(id)"), (.patch, "/links/\(id)"),
@@ -162,7 +157,6 @@ struct LinksTests {
 
     @Test("change what is named and leave the rest; null takes away; slug and app stay")
     func patch() async throws {
-        let service = try await TestService(LinkScenario.shop)
         let id = try await service.makeLink(
             #"{"slug":"a","destination":"myapp://x","title":"Old","tags":["a"],"campaign_key":"S"}"#
         )
@@ -191,7 +185,6 @@ struct LinksTests {
 
     @Test("that have expired can still be changed otherwise")
     func patchExpired() async throws {
-        let service = try await TestService(LinkScenario.shop)
         let soon = service.clock.now.advanced(byMilliseconds: 1000).iso8601
         let id = try await service.makeLink(#"{"destination":"myapp://x","expires_at":"\#(soon)"}"#)
         service.clock.advance(seconds: 2)
@@ -206,12 +199,9 @@ struct LinksTests {
 
     @Test("have a slug once on a link host, and once on each other one")
     func conflicts() async throws {
-        let service = try await TestService(LinkScenario.shop)
-        _ = try await service.makeLink(#"{"slug":"a","destination":"myapp://x"}"#)
+        try await service.makeLink(#"{"slug":"a","destination":"myapp://x"}"#)
         let again = await service.admin(.post, "/links", #"{"slug":"a","destination":"myapp://y"}"#)
-        #expect(again.status == 409)
-        #expect(again.member("error_code") == "CONFLICT")
-        #expect(again.member("field") == "slug")
+        #expect(again.isRefusal(409, "CONFLICT", field: "slug"), "\(again.text)")
         let other = try await service.addApp(App.Settings(name: "Other"))
         #expect(await service.admin(.post, "/links", #"{"slug":"a","destination":"o://x"}"#).status == 422)
         let body = #"{"app":"\#(other.app.text)","slug":"a","destination":"o://x"}"#
@@ -220,7 +210,6 @@ struct LinksTests {
 
     @Test("are archived, restored and deleted; deleted only where nobody clicked")
     func life() async throws {
-        let service = try await TestService(LinkScenario.shop)
         let id = try await service.makeLink(#"{"slug":"a","destination":"myapp://x"}"#)
         let archived = await service.admin(.post, "/links/\(id)/archive")
         #expect(archived.status == 200)
@@ -248,7 +237,6 @@ struct LinksTests {
 
     @Test("are changed by all who change them at once, each in what he names")
     func changedAtOnce() async throws {
-        let service = try await TestService(LinkScenario.shop)
         let id = try await service.makeLink(#"{"slug":"a","destination":"myapp://x"}"#)
         let fields = ["title", "utm_source", "referral_code"]
         let statuses = await withTaskGroup(of: Int.self) { group in
@@ -285,9 +273,8 @@ struct LinksTests {
 
     @Test("are listed by words, tags, campaign, app and archive, page by page")
     func lists() async throws {
-        let service = try await TestService(LinkScenario.shop)
         for number in 1...5 {
-            _ = try await service.makeLink(
+            try await service.makeLink(
                 #"{"slug":"n\#(number)","destination":"myapp://p\#(number)","#
                     + #""tags":["t\#(number % 2)"],"campaign_key":"C\#(number % 3)"}"#
             )
@@ -312,8 +299,7 @@ struct LinksTests {
 
     @Test("tell newer clients what a campaign key stands for: the newest link that leads somewhere")
     func campaigns() async throws {
-        let service = try await TestService(LinkScenario.shop)
-        _ = try await service.makeLink(
+        try await service.makeLink(
             #"{"slug":"old","destination":"myapp://old","campaign_key":"S 1","title":"Old"}"#
         )
         let id = try await service.makeLink(
@@ -321,22 +307,20 @@ struct LinksTests {
                 + #""desktop_url":"https://shop.example/d","metadata":{"a":1},"utm_source":"ig"}"#
         )
         for path in ["/campaign/resolve/S%201", "/resolve/S%201"] {
-            await service.play(
-                Step(
-                    name: path,
-                    path: path,
-                    status: 200,
-                    holds: [
-                        #""keyName":"S 1""#, #""title":"Yaz""#, #""scheme":"myapp://p/1""#,
-                        #""webUrl":"https://shop.example/d""#,
-                        #""iosUrl":"https://apps.apple.com/app/id1234567890""#,
-                        #""androidUrl":"https://play.google.com/store/apps/details?id=com.example.shop""#,
-                        #""iosUniversalUrl":"https://go.shop.example/new""#,
-                        #""metaData":{"a":1,"utm_source":"ig"}"#,
-                    ],
-                    lacks: ["_id", "created_at", "jid", "lnk_"]
-                )
-            )
+            await Step(
+                path,
+                path,
+                status: 200,
+                holds: [
+                    #""keyName":"S 1""#, #""title":"Yaz""#, #""scheme":"myapp://p/1""#,
+                    #""webUrl":"https://shop.example/d""#,
+                    #""iosUrl":"https://apps.apple.com/app/id1234567890""#,
+                    #""androidUrl":"https://play.google.com/store/apps/details?id=com.example.shop""#,
+                    #""iosUniversalUrl":"https://go.shop.example/new""#,
+                    #""metaData":{"a":1,"utm_source":"ig"}"#,
+                ],
+                lacks: ["_id", "created_at", "jid", "lnk_"]
+            ).play(on: service)
         }
         await service.admin(.post, "/links/\(id)/archive")
         #expect(await service.send(.get, "/resolve/S%201").member("title") == "Old")

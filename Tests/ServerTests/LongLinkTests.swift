@@ -8,6 +8,10 @@ private let hex = String(repeating: "ab", count: 32)
 
 @Suite("A long Dynamic Link of Firebase on a link host")
 struct LongLinkTests {
+    private let service: TestService
+
+    init() async throws { service = try await TestService(LinkScenario.shop) }
+
     private static let query =
         "link=https%3A%2F%2Fshop.example%2Fpromo%3Fid%3D1%26x%3D2&apn=com.example.shop&st=Summer&utm_source=mail"
         + "&utm_campaign=SUMMER25"
@@ -20,7 +24,6 @@ struct LongLinkTests {
 
     @Test("has the page of a link, whose buttons and code spell it again, at the root or behind a prefix")
     func page() async throws {
-        let service = try await TestService(LinkScenario.shop)
         for path in ["", "links", "links/"] {
             let slash = path.isEmpty ? "/" : "/links"
             let answer = await service.open(path, Visitors.android, query: Self.query + "&gclid=7&al_go=")
@@ -42,7 +45,6 @@ struct LongLinkTests {
 
     @Test("brings its campaign to the first launch, told by the page's script or by the store button alone")
     func clicks() async throws {
-        let service = try await TestService(LinkScenario.shop)
         let page = await service.open("", Visitors.iPhone, query: Self.query + "&source=Poster").page
         let click = await service.click(
             #"{"link":"\#(page.body["data-link"] ?? "")","fingerprint":"\#(hex)","query":"\#(Self.query)&source=Poster"}"#,
@@ -70,8 +72,7 @@ struct LongLinkTests {
 
     @Test("never wins over a link of that slug, and leads nowhere but where the app has said")
     func refusals() async throws {
-        let service = try await TestService(LinkScenario.shop)
-        _ = try await service.makeLink(#"{"slug":"links","destination":"/own"}"#)
+        try await service.makeLink(#"{"slug":"links","destination":"/own"}"#)
         let own = await service.open("links", query: Self.query).page
         #expect(own.tag(id: "open")?.attributes["href"] == "myapp://own" && own.body["data-link"] == "links")
         for query in [
@@ -104,7 +105,6 @@ struct LongLinkTests {
 
     @Test("is the app's that it names among several on a host, and none's where it names none")
     func severalApps() async throws {
-        let service = try await TestService(LinkScenario.shop)
         var other = LinkScenario.shop.links
         other.android.package = "com.example.other"
         _ = try await service.addApp(App.Settings(name: "Other", links: other))
@@ -115,8 +115,7 @@ struct LongLinkTests {
 
     @Test("and a short one tell by d=1 what they do on every device, and make no click of it")
     func flow() async throws {
-        let service = try await TestService(LinkScenario.shop)
-        _ = try await service.makeLink(
+        try await service.makeLink(
             #"{"slug":"ab","campaign_key":"<b>","variants":[{"name":"x","weight":1,"destination":"/x"},"#
                 + #"{"name":"y","weight":3,"destination":"/y"}]}"#
         )

@@ -56,7 +56,7 @@ struct RecordedTrafficTests {
             }
         }
         // Writes what was noted.
-        await service.send(.get, "/admin/api/checks", fields: service.bearer(.admin))
+        await service.admin(.get, "/checks")
     }
 
     /// What every other device tells beside its hash, as newer SDKs do.
@@ -86,10 +86,7 @@ struct RecordedTrafficTests {
         )
     }
 
-    private func played(
-        _ history: inout SQLiteHistory,
-        proposed: ReplayPlan? = nil
-    ) throws -> Backtest {
+    private func played(_ history: inout SQLiteHistory, proposed: ReplayPlan? = nil) throws -> Backtest {
         let began = try #require(history.span).first
         var backtest = Backtest(ReplayPlan(warmUpDays: 0), proposed: proposed, began: began)
         while let event = try history.next() { backtest.play(event) }

@@ -12,7 +12,7 @@ struct RedirectToStoreTests {
         -> TestService
     {
         let service = try await TestService(LinkScenario.shop, rateLimits: rateLimits)
-        _ = try await service.makeLink(
+        try await service.makeLink(
             #"{"slug":"summer25","destination":"/promo/item","campaign_key":"SUMMER","utm_source":"mail"\#(more)}"#
         )
         return service
@@ -155,7 +155,7 @@ struct RedirectToStoreTests {
     @Test("leads a visitor who does not want to be tracked to the store without a token, and is counted")
     func store() async throws {
         let service = try await TestService(LinkScenario.shop)
-        _ = try await service.makeLink(#"{"slug":"a","destination":"myapp://x"}"#)
+        try await service.makeLink(#"{"slug":"a","destination":"myapp://x"}"#)
         let answer = await service.open("a", Visitors.android, query: "al_go=store", fields: ["Sec-GPC": "1"])
         #expect(answer.field("Location") == "https://play.google.com/store/apps/details?id=com.example.shop")
         #expect(service.watch.click?.evidence.canonicalText == "android; basis=counted")

@@ -19,25 +19,26 @@ private let page =
 
 @Suite("The first launch of a newer client")
 struct ResolveTests {
+    private let service: TestService
+
+    init() async throws { service = try await TestService() }
+
     @Test(
         "is found by its signals instead of a hash, under all three prefixes",
         arguments: ["/v1/deferred-deeplink", "/deferred-deeplink", "/api/v1/deferred-deeplink"]
     )
     func signals(prefix: String) async throws {
-        let service = try await TestService()
         await service.click(page)
-        await service.play(
-            Step(
-                name: prefix,
-                method: .post,
-                path: prefix + "/resolve",
-                fields: service.bearer(.app).merging(["Content-Type": "application/json"]) { $1 },
-                body: launch(),
-                status: 200,
-                holds: [#""status":"match""#, #""url":"myapp://promo/item?jid=j""#, "no-store"],
-                lacks: ["reason", "campaignOnly"]
-            )
-        )
+        await Step(
+            prefix,
+            .post,
+            prefix + "/resolve",
+            fields: service.bearer(.app).merging(["Content-Type": "application/json"]) { $1 },
+            body: launch(),
+            status: 200,
+            holds: [#""status":"match""#, #""url":"myapp://promo/item?jid=j""#, "no-store"],
+            lacks: ["reason", "campaignOnly"]
+        ).play(on: service)
     }
 
     @Test(
@@ -48,7 +49,6 @@ struct ResolveTests {
         ]
     )
     func readyMade(text: String) async throws {
-        let service = try await TestService()
         let hex = Fingerprint(of: text).hex
         await service.click(#"{"fingerprint":"\#(hex)","deeplink_url":"myapp://promo/item"}"#)
         #expect(await service.resolve(launch()).member("status") == "match")
@@ -81,7 +81,6 @@ struct ResolveTests {
 
     @Test("a caller without an install id gets a lost response again; another device at its address does not")
     func callers() async throws {
-        let service = try await TestService()
         await service.click(page)
         let first = await service.resolve(launch())
         #expect(await service.resolve(launch()).text == first.text)
@@ -91,7 +90,6 @@ struct ResolveTests {
 
     @Test("is refused as a check is, and consumes nothing then")
     func refusals() async throws {
-        let service = try await TestService()
         await service.click(page)
         let steps: [(String, [String: String], String, Int, String)] = [
             ("no key", ["Content-Type": "application/json"], launch(), 401, "INVALID_API_KEY"),
@@ -128,17 +126,15 @@ struct ResolveTests {
             ),
         ]
         for (name, fields, body, status, code) in steps {
-            await service.play(
-                Step(
-                    name: name,
-                    method: .post,
-                    path: "/v1/deferred-deeplink/resolve",
-                    fields: fields,
-                    body: body,
-                    status: status,
-                    holds: [code]
-                )
-            )
+            await Step(
+                name,
+                .post,
+                "/v1/deferred-deeplink/resolve",
+                fields: fields,
+                body: body,
+                status: status,
+                holds: [code]
+            ).play(on: service)
         }
         #expect(await service.resolve(launch()).member("status") == "match")
     }
@@ -155,21 +151,16 @@ struct ResolveTests {
 
     @Test("passes its fingerprints to the store, the broadest first, and the values that they lack")
     func handsOver() async throws {
-        let service = try await TestService()
         let peer = PeerAddress(ipv4: 0xCB00_7109, port: 1)
         let time = "2026-01-02T03:04:05.678Z"
         let fields = [
             "X-SDK-Version": "paylisher-ios/2.0.0", "X-Request-ID": "request-1", "User-Agent": "Shop/1",
         ]
-        await service.resolve(
-            launch(phone, #","first_install_time":"\#(time)""#),
-            fields: fields,
-            peer: peer
-        )
+        await service.resolve(launch(phone, #","first_install_time":"\#(time)""#), fields: fields, peer: peer)
         let check = try #require(service.watch.check)
         #expect(check.ladder.fingerprints.count == 4)
         #expect(check.platform == .ios)
-        let details = check.details.value
+        let details = check.details
         #expect(details.release == OSRelease(platform: .ios, major: 17, minor: 2))
         #expect(details.signals.components == [.width, .screen])
         #expect(details.sdkVersion == "ios 2.0.0" && details.requestID == "request-1")

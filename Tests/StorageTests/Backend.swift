@@ -211,12 +211,23 @@ extension Check {
             app: app,
             isTest: isTest,
             ladder: MatchingLadder(fingerprint: hash(fingerprint)),
-            caller: Caller(hash(caller)),
-            install: install.map(hash),
+            source: LaunchValues(caller: hash(caller)),
+            installs: install.map { [hash($0)] } ?? [],
             at: moment,
             firstByteAt: firstByteAt,
             replayGrace: grace,
             platform: .ios
+        )
+    }
+}
+
+extension Check {
+    /// Gives the launch another caller, or what else it tells.
+    mutating func set(caller: KeyedHash? = nil, details: LaunchDetails? = nil) {
+        source = LaunchValues(
+            caller: caller ?? source.caller,
+            earlierCallers: source.earlierCallers,
+            details: details ?? source.details
         )
     }
 }
@@ -229,7 +240,7 @@ extension CheckView {
     }
 
     /// The reason, where there is nothing else.
-    var onlyReason: NoMatchReason? { replay == nil && sure == nil && evidence == nil ? reason : nil }
+    var onlyReason: NoMatchReason? { replay == nil && certainChoice == nil && evidence == nil ? reason : nil }
 }
 
 extension MatchOutcome {
@@ -321,5 +332,5 @@ extension ClickStore {
     /// Claims this click or none.
     func claim(_ click: Click, by method: AttributionMethod, for check: Check) async throws(StoreError)
         -> ClaimOutcome
-    { try await claim(ClickChoice(click.id, method: method), for: check) }
+    { try await claim(ClickChoice(click.id, method: method), for: check, CheckBasis()) }
 }

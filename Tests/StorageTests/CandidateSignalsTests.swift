@@ -44,7 +44,7 @@ struct CandidateSignalsTests {
         let moment = TestStore.noon.advanced(byMilliseconds: seconds * 1000)
         var check = Check.sample(at: moment, caller: caller)
         let address = address.map { LaunchAddress($0) }
-        check.details = Deferred(LaunchDetails(address: address, signals: signals))
+        check.set(details: LaunchDetails(address: address, signals: signals))
         return check
     }
 

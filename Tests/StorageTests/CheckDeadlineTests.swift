@@ -52,7 +52,7 @@ struct CheckDeadlineTests {
             try await flattened {
                 try await test.run { session in
                     var check = Check.sample()
-                    session.begin(&check)
+                    session.setDeadline(of: &check)
                     #expect(check.deadline < .max)
                     check.deadline = 1
                     _ = try await session.claim(click, by: .fingerprint, for: check)
@@ -80,7 +80,7 @@ struct CheckDeadlineTests {
         let code = await code { () async throws(StoreError) in
             try await flattened {
                 try await test.run { session in
-                    session.deliveryFailed(of: claim.click.id)
+                    session.receipt(for: claim).failed()
                     var check = Check.sample(caller: 2)
                     check.deadline = 1
                     _ = try await session.view(for: check)

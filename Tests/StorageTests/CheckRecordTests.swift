@@ -1,6 +1,7 @@
 import Attribution
 import SQLite
 import SQLiteStorage
+import Storage
 import Support
 import Testing
 
@@ -20,7 +21,7 @@ struct CheckRecordTests {
         isTest: Bool = false
     ) -> Check {
         var check = Check.sample(fingerprint: fingerprint, at: moment, caller: caller, isTest: isTest)
-        check.details = Deferred(LaunchDetails(sdkVersion: "ios 1.8.9", requestID: request))
+        check.set(details: LaunchDetails(sdkVersion: "ios 1.8.9", requestID: request))
         return check
     }
 
@@ -71,6 +72,68 @@ struct CheckRecordTests {
         #expect(try await ids { $0.isTest = true }.count == 1)
     }
 
+    @Test("of matches are on disk with their claims, each once, whatever is lost with the process")
+    func withClaim() async throws {
+        let test = try await TestStore()
+        for number in 1...20 as ClosedRange<UInt64> {
+            _ = try await test.run { try await $0.record(.sample(fingerprint: number)) }
+        }
+        // Nothing else is written: what waits in memory would be lost with the process.
+        let outcomes = try await test.runConcurrently(40) { session, number in
+            try await session.match(check(number / 2 + 1, caller: number))
+        }
+        #expect(outcomes.count { $0.claim != nil } == 20)
+        #expect(try test.integer("SELECT count(*) FROM checks") == 20)
+        #expect(
+            try test.integer(
+                "SELECT count(*) FROM claims JOIN checks USING (click) WHERE claimed_at = checked_at"
+            )
+                == 20
+        )
+        #expect(try test.integer("SELECT value FROM progress WHERE name = 'kept_checks'") == 20)
+        _ = try await page(test)
+        #expect(try test.integer("SELECT count(*) FROM checks WHERE outcome = 'match'") == 20)
+        #expect(try test.integer("SELECT count(*) FROM checks") == 40)
+        #expect(try test.integer("SELECT value FROM progress WHERE name = 'kept_checks'") == 40)
+    }
+
+    @Test("of a match and its claim are stored both or not at all")
+    func withClaimOrNone() async throws {
+        let test = try await TestStore()
+        let click = try await test.run { try await $0.record(.sample()).click }
+        try test.execute(
+            """
+            CREATE TRIGGER defect BEFORE INSERT ON checks WHEN NEW.outcome = 'match'
+            BEGIN SELECT RAISE(ABORT, 'defect'); END
+            """
+        )
+        let check = check(1)
+        let failed = await code { () async throws(StoreError) in
+            try await flattened { _ = try await test.run { try await $0.match(check) } }
+        }
+        #expect(failed != nil)
+        #expect(try test.integer("SELECT count(*) FROM claims") == 0)
+        try test.execute("DROP TRIGGER defect")
+        #expect(try await test.run { try await $0.match(check) }.isMatch(of: click, at: TestStore.noon))
+        #expect(try test.integer("SELECT value FROM progress WHERE name = 'kept_checks'") == 1)
+        let totals = try await test.run { try await $0.statistics(StatisticsQuery(), at: TestStore.noon) }
+        #expect(totals.totals[.matches] == 1)
+    }
+
+    @Test("of a match whose caller was refused is a match's, and that of the next check a replay's")
+    func ofLateClaim() async throws {
+        let backend = try await SQLiteClaims()
+        let click = try await backend.record(.sample())
+        #expect(try await backend.claimLate(click, for: check(1)) == .timedOut)
+        #expect(try backend.recordedMatches() == 1)
+        try await backend.restart()
+        guard case .replayed = try await backend.claim(click, for: check(1, caller: 2), by: 1) else {
+            Issue.record("the next check gets the answer")
+            return
+        }
+        #expect(try backend.recordedMatches() == 1)
+    }
+
     @Test("hold what a replay needs, and no more where it is plain", arguments: backends)
     func forReplay(backend: Backend) async throws {
         let test = try await TestStore(backend)
@@ -79,8 +142,8 @@ struct CheckRecordTests {
             _ = try await session.record(.sample())
             var check = check(1, request: "req_a")
             check.ladder = MatchingLadder([], fingerprints: [hash(1), hash(2), hash(3)])
-            check.details = Deferred(
-                LaunchDetails(
+            check.set(
+                details: LaunchDetails(
                     release: OSRelease(platform: .ios, major: 18, minor: 6, isAtLeast: true),
                     requestID: "req_a",
                     firstInstalledAt: installed
@@ -88,7 +151,7 @@ struct CheckRecordTests {
             )
             _ = try await session.match(check)
             var asked = Check.sample(fingerprint: 9, caller: 8, install: 4)
-            asked.details = Deferred(LaunchDetails(requestID: "req_b"))
+            asked.set(details: LaunchDetails(requestID: "req_b"))
             _ = try await session.match(asked)
         }
         let records = try await page(test).records

@@ -187,26 +187,31 @@ struct ClaimTests {
         #expect(view.live == [live.id.high])
     }
 
-    @Test("works out who asks once for a check at most", arguments: backends)
-    func asksForCallerLate(backend: Backend) async throws {
+    @Test("reads neither caller nor details of a launch that no click can have led to", arguments: backends)
+    func readsLaunchLate(backend: Backend) async throws {
         let test = try await TestStore(backend)
-        let askings = Askings()
+        let source = WatchedLaunch()
         var asked = Check.sample(grace: 60_000)
-        asked.caller = Caller {
-            askings.count.add(1, ordering: .relaxed)
-            return hash(1)
-        }
+        asked.source = source
         let check = asked
-        let nothing = try await test.run { try await $0.match(check) }
-        #expect(nothing == .noMatch(.noClick))
-        #expect(askings.count.load(ordering: .relaxed) <= 1)
+        let nothing = try await test.run { try await $0.view(for: check) }
+        #expect(nothing.onlyReason == .noClick)
+        #expect(source.readCount.load(ordering: .relaxed) == 0)
         _ = try await test.run { try await $0.record(.sample()) }
         _ = try await test.run { try await $0.match(check) }
-        #expect(askings.count.load(ordering: .relaxed) <= 2)
+        #expect(source.readCount.load(ordering: .relaxed) > 0)
     }
 
-    private final class Askings: Sendable {
-        let count = Atomic(0)
+    private final class WatchedLaunch: LaunchSource {
+        let readCount = Atomic(0)
+        var caller: KeyedHash { read(hash(1)) }
+        var earlierCallers: [KeyedHash] { read([]) }
+        var details: LaunchDetails { read(LaunchDetails()) }
+
+        private func read<Value>(_ value: Value) -> Value {
+            readCount.add(1, ordering: .relaxed)
+            return value
+        }
     }
 
     @Test("the reason is what the newest click has become", arguments: backends)

@@ -35,10 +35,10 @@ struct ClickExplanationReaderTests {
         #expect(try await material(first).click.isRetired == false)
         try await test.run { session in
             var check = Check.sample(fingerprint: 1, at: TestStore.noon.advanced(byMilliseconds: 120_000))
-            check.details = Deferred(LaunchDetails(address: LaunchAddress(address)))
+            check.set(details: LaunchDetails(address: LaunchAddress(address)))
             _ = try await session.match(check)
             var near = Check.sample(fingerprint: 7, at: check.at, caller: 2)
-            near.details = Deferred(LaunchDetails(address: LaunchAddress(AddressHashes(exact: 12, near: 1))))
+            near.set(details: LaunchDetails(address: LaunchAddress(AddressHashes(exact: 12, near: 1))))
             _ = try await session.match(near)
         }
         let retired = try await material(first)

@@ -31,7 +31,7 @@ struct EvidenceTests {
         caller: UInt64 = 1
     ) -> Check {
         var check = Check.sample(fingerprint: fingerprint, at: moment, caller: caller)
-        check.details = Deferred(LaunchDetails(address: address.map { LaunchAddress($0) }))
+        check.set(details: LaunchDetails(address: address.map { LaunchAddress($0) }))
         return check
     }
 
@@ -278,7 +278,7 @@ struct EvidenceTests {
         // The device has launched since its other click: set up anew, it came from neither.
         let later = TestStore.noon.advanced(byMilliseconds: 3_600_000)
         asked.at = later
-        asked.caller = Caller(hash(2))
+        asked.set(caller: hash(2))
         let again = asked
         #expect(try await test.run { try await $0.match(again) } != .noMatch(.noClick))
         asked.ladder = MatchingLadder([.advertisingID(.idfa, hash(900))], fingerprints: [])
@@ -298,7 +298,7 @@ struct EvidenceTests {
         let first = try await test.run { try await $0.match(check) }
         #expect(first.claim?.method == .signedToken)
         #expect(first.claim?.confidence == 0.99)
-        asked.caller = Caller(hash(2))
+        asked.set(caller: hash(2))
         let other = asked
         let second = try await test.run { try await $0.match(other) }
         #expect(second == .noMatch(.tokenUsed))

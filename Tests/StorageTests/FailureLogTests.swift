@@ -26,17 +26,17 @@ struct FailureLogTests {
         }
     }
 
-    @Test("a disk that is full for writer and housekeeper is one trouble, told again after ten seconds")
+    @Test("a disk that is full for the writer and a job is one failure, reported again after ten seconds")
     func once() {
         let said = Said()
         let troubles = said.makeLog()
         troubles.note(full, of: .writing, at: second)
-        troubles.note(full, of: .checkpoint, at: 2 * second)
+        troubles.note(full, of: .job(.checkpoint), at: 2 * second)
         troubles.note(full, of: .writing, at: 10 * second)
         #expect(said.take() == ["trouble"])
-        troubles.note(full, of: .checkpoint, at: 11 * second)
+        troubles.note(full, of: .job(.checkpoint), at: 11 * second)
         #expect(said.take() == ["trouble"])
-        troubles.note(StoreError(.inputOutput, "another."), of: .checkpoint, at: 11 * second)
+        troubles.note(StoreError(.inputOutput, "another."), of: .job(.checkpoint), at: 11 * second)
         #expect(said.take() == ["trouble"])
     }
 
@@ -45,14 +45,14 @@ struct FailureLogTests {
         let said = Said()
         let troubles = said.makeLog()
         troubles.note(full, of: .writing, at: second)
-        troubles.note(full, of: .checkpoint, at: second)
+        troubles.note(full, of: .job(.checkpoint), at: second)
         #expect(said.take() == ["trouble"])
-        troubles.noteSuccess(of: .checkpoint, at: 5 * second)
+        troubles.noteSuccess(of: .job(.checkpoint), at: 5 * second)
         troubles.noteSuccess(of: .reading, at: 5 * second)
         #expect(said.take().isEmpty)
         troubles.noteSuccess(of: .writing, at: 6 * second)
         troubles.noteSuccess(of: .writing, at: 6 * second)
-        troubles.noteSuccess(of: .checkpoint, at: 7 * second)
+        troubles.noteSuccess(of: .job(.checkpoint), at: 7 * second)
         #expect(said.take() == ["over"])
     }
 
@@ -65,7 +65,7 @@ struct FailureLogTests {
             troubles.noteSuccess(of: .writing, at: step * second / 2 + 1)
         }
         #expect(said.take() == ["trouble"])
-        troubles.noteSuccess(of: .checkpoint, at: 6 * second)
+        troubles.noteSuccess(of: .job(.checkpoint), at: 6 * second)
         #expect(said.take() == ["over"])
     }
 

@@ -20,7 +20,7 @@ struct FingerprintFilterTests {
                 let stranger = try await session.match(.sample(fingerprint: 500_000 + UInt64(number)))
                 #expect(stranger == .noMatch(.noClick))
             }
-            return (try await session.match(last), session.sparedLookCount)
+            return (try await session.match(last), session.skippedReadCount)
         }
     }
 
@@ -37,7 +37,7 @@ struct FingerprintFilterTests {
                 let session = store.makeSession()
                 defer { session.endTurn() }
                 _ = try await session.match(.sample(fingerprint: 700_000))
-                return session.sparedLookCount
+                return session.skippedReadCount
             }
             #expect(spared == 0, "a check on its own takes its usual time")
         }
@@ -52,9 +52,9 @@ struct FingerprintFilterTests {
             var spared: [Int] = []
             for (number, connections) in [1, 3, 4, 64, 1].enumerated() {
                 session.beginTurn(with: connections)
-                let before = session.sparedLookCount
+                let before = session.skippedReadCount
                 _ = try await session.match(.sample(fingerprint: 700_000 + UInt64(number)))
-                spared.append(session.sparedLookCount - before)
+                spared.append(session.skippedReadCount - before)
                 session.endTurn()
             }
             return spared
@@ -237,7 +237,7 @@ struct FingerprintFilterTests {
                     _ = try await session.match(.sample(fingerprint: 500_000 + UInt64(number)))
                 }
                 guard turn == 0 else { continue }
-                #expect(session.sparedLookCount > 0)
+                #expect(session.skippedReadCount > 0)
                 session.endTurn()
                 try await other.run { _ = try await $0.record(.sample(fingerprint: 1)) }
             }
@@ -334,7 +334,7 @@ struct FingerprintFilterTests {
             for number in 0..<Self.manyLooks {
                 _ = try await session.match(.sample(fingerprint: 500_000 + UInt64(number)))
             }
-            #expect(session.sparedLookCount > 0)
+            #expect(session.skippedReadCount > 0)
             if isGivenUp {
                 try test.execute("DELETE FROM click_index; DELETE FROM clicks")
             } else {

@@ -144,7 +144,7 @@ struct EvidenceOfOtherDaysTests {
 
     private func check(at moment: Timestamp, fingerprint: UInt64 = 1) throws -> Check {
         var check = Check.sample(fingerprint: fingerprint, at: moment)
-        check.details = Deferred(LaunchDetails(address: try keys().address(address, at: moment)))
+        check.set(details: LaunchDetails(address: try keys().address(address, at: moment)))
         return check
     }
 

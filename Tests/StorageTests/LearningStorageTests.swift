@@ -22,7 +22,7 @@ struct LearningStorageTests {
                     at: moment.advanced(byMilliseconds: 30_000),
                     caller: UInt64(5000 + number)
                 )
-                check.details = Deferred(LaunchDetails(address: LaunchAddress(address)))
+                check.set(details: LaunchDetails(address: LaunchAddress(address)))
                 _ = try await session.match(check)
                 let organic = Check.sample(
                     fingerprint: UInt64(10_000 + number),

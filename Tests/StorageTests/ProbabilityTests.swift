@@ -1,5 +1,6 @@
 import Attribution
 import SQLiteStorage
+import Storage
 import Support
 import Testing
 

@@ -19,7 +19,7 @@ struct ReplayTests {
             guard case .claimed(let claim) = try await session.claim(click, by: .fingerprint, for: check)
             else { throw StoreError(.defect, "the first claim succeeds") }
             monotonic.advance(milliseconds: 10)
-            if isAnswered { session.answering(claim.click.id) }
+            if isAnswered { session.receipt(for: claim).willRespond() }
             return claim
         }
         return (test, claim)
@@ -142,7 +142,7 @@ struct ReplayTests {
     func redeliversOnce(backend: Backend) async throws {
         let (test, claim) = try await matched(backend, grace: 0)
         let outcomes = try await test.run { session in
-            session.deliveryFailed(of: claim.click.id)
+            session.receipt(for: claim).failed()
             return [try await session.match(.sample(caller: 2)), try await session.match(.sample(caller: 3))]
         }
         #expect(outcomes == [.replay(claim), .noMatch(.alreadyClaimed)])
@@ -151,7 +151,7 @@ struct ReplayTests {
     @Test("of many checks at once, one gets an answer that failed", arguments: backends)
     func redeliversToOneOfMany(backend: Backend) async throws {
         let (test, claim) = try await matched(backend, grace: 0)
-        try await test.run { session in session.deliveryFailed(of: claim.click.id) }
+        try await test.run { session in session.receipt(for: claim).failed() }
         let outcomes = try await test.runConcurrently(200) { session, number in
             try await session.match(.sample(caller: 10 + number, firstByteAt: 0))
         }
@@ -163,7 +163,7 @@ struct ReplayTests {
     func redeliversToInstall(backend: Backend) async throws {
         let (test, claim) = try await matched(backend, install: 5)
         let outcomes = try await test.run { session in
-            session.deliveryFailed(of: claim.click.id)
+            session.receipt(for: claim).failed()
             return [
                 try await session.match(.sample(install: 5)),
                 try await session.match(.sample(caller: 3)),
@@ -177,7 +177,7 @@ struct ReplayTests {
         let (test, claim) = try await matched(backend, grace: 0)
         let after = TestStore.noon.advanced(byMilliseconds: 86_400_001)
         let outcomes = try await test.run { session in
-            session.deliveryFailed(of: claim.click.id)
+            session.receipt(for: claim).failed()
             return [
                 try await session.match(.sample(fingerprint: 2)), try await session.match(.sample(at: after)),
             ]
@@ -204,9 +204,7 @@ struct ReplayTests {
             click.evidence.address = example.exact.map { AddressHashes(exact: $0, near: example.near) }
             _ = try await session.record(click)
             var check = Check.sample(at: later, grace: 60_000)
-            check.details = Deferred(
-                LaunchDetails(address: LaunchAddress(AddressHashes(exact: 100, near: 1)))
-            )
+            check.set(details: LaunchDetails(address: LaunchAddress(AddressHashes(exact: 100, near: 1))))
             return try await session.match(check)
         }
         #expect((outcome == .replay(claim)) == example.isRepeated)
@@ -217,7 +215,7 @@ struct ReplayTests {
         let (test, claim) = try await matched(backend)
         let later = TestStore.noon.advanced(byMilliseconds: 1000)
         let (outcome, click) = try await test.run { session in
-            session.deliveryFailed(of: claim.click.id)
+            session.receipt(for: claim).failed()
             let click = try await session.record(.sample(at: later)).click
             return (try await session.match(.sample(at: later, grace: 60_000)), click)
         }

@@ -147,18 +147,4 @@ struct SettledClockTests {
         let again = try await store(in: folder, at: Self.leapt.advanced(byMilliseconds: 3_600_000))
         #expect(again.store.isClockSettled)
     }
-
-    @Test("a job that another process holds is left alone until its lease ends")
-    func lease() async throws {
-        let test = try await TestStore()
-        let now = test.clock.now.milliseconds
-        try test.execute("INSERT INTO jobs VALUES ('drift', 1, \(now + 30_000), \(Int64.min))")
-        try test.store.lookAtMatchRates()
-        #expect(try test.integer("SELECT progress FROM jobs WHERE name = 'drift'") == .min)
-        test.clock.advance(seconds: 31)
-        try test.store.lookAtMatchRates()
-        let end = DriftHistory.end(at: test.clock.now).milliseconds
-        #expect(try test.integer("SELECT progress FROM jobs WHERE name = 'drift'") == end)
-        #expect(try test.integer("SELECT until FROM jobs WHERE name = 'drift'") == 0)
-    }
 }

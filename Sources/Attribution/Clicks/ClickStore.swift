@@ -12,12 +12,12 @@ public enum RecordOutcome: Equatable, Sendable {
 public struct CheckView: Sendable {
     /// The answer that this caller was given before and may be given again.
     public var replay: Claim?
-    /// A live click that a sure way leads to.
+    /// A live click that a certain way leads to.
     ///
     /// Or one whose answer was seen to fail on its way: claiming it gives that answer out again, once.
-    public var sure: ClickChoice?
+    public var certainChoice: ClickChoice?
     /// Live clicks with one of the check's fingerprints, and what they are weighed by; nil when there is none, or a
-    /// surer way.
+    /// certain way.
     public var evidence: CandidateEvidence?
     /// What they are weighed with; there with ``evidence``.
     public var model: MatchingModel?
@@ -28,20 +28,20 @@ public struct CheckView: Sendable {
 
     public init(
         replay: Claim? = nil,
-        sure: ClickChoice? = nil,
+        certainChoice: ClickChoice? = nil,
         evidence: CandidateEvidence? = nil,
         model: MatchingModel? = nil,
         reason: NoMatchReason = .noClick
     ) {
         self.replay = replay
-        self.sure = sure
+        self.certainChoice = certainChoice
         self.evidence = evidence
         self.model = model
         self.reason = reason
     }
 
     /// Whether there is no click at all, to be answered again, claimed or weighed.
-    var isBare: Bool { replay == nil && sure == nil && evidence == nil }
+    var isEmpty: Bool { replay == nil && certainChoice == nil && evidence == nil }
 
     /// Leaves out the clicks of destinations that are counted: counts may be some time old, and none of them be left.
     mutating func leaveOut(_ destinations: Set<CreditedDestination>) {
@@ -67,24 +67,33 @@ public enum ClaimOutcome: Equatable, Sendable {
 
 /// Where clicks live and are consumed.
 ///
-/// Every answer to ``record(_:)`` and ``claim(_:with:for:)`` is given only after its transaction is on disk.
+/// ``record(_:)`` and ``claim(_:for:_:)`` return only after their transaction is on disk.
 public protocol ClickStore {
     /// Records a click, or finds the one that it repeats: same idempotency key, or same post
     /// within 10 s that has not led to a match yet.
     func record(_ click: NewClick) async throws(StoreError) -> RecordOutcome
 
-    /// The check with the time by which everything that it asks of the store is answered or withdrawn: one limit for
-    /// all its looks and claims together.
-    func begin(_ check: inout Check)
+    /// Sets the time by which everything that the check asks of the store is answered or withdrawn: one limit for all its
+    /// reads and claims together.
+    func setDeadline(of check: inout Check)
 
-    /// What there is for a check: an earlier answer, candidates, or the reason why there is none.
+    /// Reads what there is for a check: an earlier answer, candidates, or the reason why there is none.
     func view(for check: Check) async throws(StoreError) -> CheckView
 
-    /// Consumes the chosen click for `check`, atomically with the look whether the caller has had its answer already,
-    /// and retires the same visitor's older duplicates with it, those of the ten minutes before the click.
+    /// Consumes the chosen click for `check`, atomically with the query whether the caller has had its answer already;
+    /// retires the same visitor's older duplicates, those of the ten minutes before the click, and stores the check's
+    /// record with it.
     ///
     /// A click that another check of this process is claiming is left alone; see ``ClaimOutcome/underWay(_:)``.
-    func claim(_ choice: ClickChoice, for check: Check) async throws(StoreError) -> ClaimOutcome
+    ///
+    /// - Parameters:
+    ///   - choice: the click.
+    ///   - check: the check that claims it.
+    ///   - basis: what the choice was decided from, for the record.
+    /// - Returns: what became of it.
+    /// - Throws: if nothing is known of it.
+    func claim(_ choice: ClickChoice, for check: Check, _ basis: CheckBasis) async throws(StoreError)
+        -> ClaimOutcome
 
     /// Marks candidates as claimed that other checks of this process are claiming.
     func markClaimsUnderWay(in evidence: inout CandidateEvidence, of check: Check)
@@ -98,28 +107,18 @@ public protocol ClickStore {
     /// - Throws: when that is up.
     func waitForClaim(of click: ClickID, for check: Check) async throws(StoreError)
 
-    /// Says that the answer for a click that was just claimed, or redelivered by a claim, is about to be written: a
-    /// check whose first byte is read from now on may ask for it again.
-    func answering(_ click: ClickID)
+    /// Returns the receipt of the response that has this claim.
+    func receipt(for claim: Claim) -> any Receipt
 
-    /// Says that nothing spoke against the arrival of an answer: the click is somebody's now.
-    func delivered(_ click: ClickID)
-
-    /// Says that an answer was seen to fail on its way: the next check with the fingerprint gets it, once.
+    /// Records how a check ended and what it was decided from: counts it, stores its record, and learns from it.
     ///
-    /// Not if one arrived before. A repetition that fails is for the same caller to ask for again, and for nobody
-    /// else.
-    func deliveryFailed(of click: ClickID)
-
-    /// Notes how a check ended and what it was decided from: counts, records, and learns from it.
-    ///
-    /// Batched: the last second may be lost with the process. A match was counted with its claim.
-    func note(_ report: CheckReport, of check: Check)
+    /// Batched: the last second may be lost with the process. A match was counted and recorded with its claim.
+    func recordOutcome(_ report: CheckReport, of check: Check)
 }
 
 extension ClickStore {
     /// Without a limit.
-    public func begin(_ check: inout Check) {}
+    public func setDeadline(of check: inout Check) {}
 
     /// Nothing: for stores that never answer ``ClaimOutcome/underWay(_:)``.
     public func markClaimsUnderWay(in evidence: inout CandidateEvidence, of check: Check) {}

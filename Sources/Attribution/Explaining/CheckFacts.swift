@@ -98,27 +98,9 @@ public struct CheckFacts: Equatable, Sendable {
         self.platform = platform
     }
 
+    /// Creates the record of a check that has ended.
     public init(_ report: CheckReport, of check: Check) {
-        self.init(
-            at: check.at,
-            outcome: CheckOutcome(report.ending),
-            minimumConfidence: check.policy.minimumConfidence,
-            fingerprint: report.storedFingerprint ?? check.ladder.fingerprints.first,
-            namesClick: check.ladder.namesClick,
-            hasInstallID: check.install != nil,
-            platform: check.platform
-        )
-        let details = check.details.value
-        address = details.address?.present
-        release = details.release
-        signals = details.signals
-        sdkVersion = details.sdkVersion
-        requestID = details.requestID.map(Self.cut)
-        firstInstalledAt = details.firstInstalledAt
-        caller = check.install?.index ?? check.caller.hash.index
-        otherFingerprints = check.ladder.fingerprints.dropFirst().prefix(Self.otherFingerprintLimit)
-            .map(\.index)
-        if let verdict = report.verdict { add(verdict) }
+        self.init(CheckOutcome(report.ending), report.basis, of: check)
         switch report.ending {
         case .match(let claim), .replay(let claim):
             click = claim.click.id
@@ -127,7 +109,40 @@ public struct CheckFacts: Equatable, Sendable {
             isCampaignOnly = claim.isCampaignOnly
         case .noMatch(let reason): self.reason = reason
         }
-        if let evidence = report.evidence { add(evidence) }
+        if let evidence = report.basis.evidence { add(evidence) }
+    }
+
+    /// Creates the record of a match, which is stored with the claim of the click.
+    public init(matching click: ClickID, _ choice: ClickChoice, _ basis: CheckBasis, of check: Check) {
+        self.init(.match, basis, of: check)
+        self.click = click
+        method = choice.method
+        confidence = choice.confidence
+        isCampaignOnly = choice.isCampaignOnly
+        if let evidence = basis.evidence { add(evidence) }
+    }
+
+    private init(_ outcome: CheckOutcome, _ basis: CheckBasis, of check: Check) {
+        self.init(
+            at: check.at,
+            outcome: outcome,
+            minimumConfidence: check.policy.minimumConfidence,
+            fingerprint: basis.storedFingerprint ?? check.ladder.fingerprints.first,
+            namesClick: check.ladder.namesClick,
+            hasInstallID: !check.installs.isEmpty,
+            platform: check.platform
+        )
+        let details = check.details
+        address = details.address?.present
+        release = details.release
+        signals = details.signals
+        sdkVersion = details.sdkVersion
+        requestID = details.requestID.map(Self.cut)
+        firstInstalledAt = details.firstInstalledAt
+        caller = check.installs.first?.index ?? check.caller.index
+        otherFingerprints = check.ladder.fingerprints.dropFirst().prefix(Self.otherFingerprintLimit)
+            .map(\.index)
+        if let verdict = basis.verdict { add(verdict) }
     }
 
     private mutating func add(_ verdict: Verdict) {

@@ -1,17 +1,13 @@
 /// A first launch asking whether a click led to it.
-public struct Check: Equatable, Sendable {
+public struct Check: Sendable {
     public var app: AppID
     public var isTest: Bool
     /// By what the launch may be recognised, keyed.
     public var ladder: MatchingLadder
-    /// Who may ask for a lost answer again.
-    public var caller: Caller
-    /// From the install id, where the client sent one.
+    /// The installation's hashes under every key that claims may be stored under, the current one first.
     ///
-    /// With it, the grace is never used.
-    public var install: KeyedHash?
-    /// The same under keys that were used before.
-    public var earlier: HashesUnderFormerKeys
+    /// Empty for a client that sends no install id; with one, the grace is never used.
+    public var installs: [KeyedHash]
     /// When the check happened; expiry is judged by it.
     public var at: Timestamp
     /// When its first byte was read, in nanoseconds of the process's monotonic clock.
@@ -21,46 +17,42 @@ public struct Check: Equatable, Sendable {
     public var platform: Platform
     /// What the app wants done with a probability.
     public var policy: MatchPolicy
-    /// What else the launch tells.
-    public var details: Deferred<LaunchDetails>
+    /// What most checks never need.
+    public var source: any LaunchSource
     /// What the watch on match rates counts it by.
     public var launch: CountedLaunch
-    /// When its answer must be decided, in the store's own time; see ``ClickStore/begin(_:)``.
+    /// When its answer must be decided, in the store's own time; see ``ClickStore/setDeadline(of:)``.
     public var deadline: UInt64 = .max
 
     public init(
         app: AppID,
         isTest: Bool = false,
         ladder: MatchingLadder,
-        caller: Caller,
-        install: KeyedHash? = nil,
-        earlier: HashesUnderFormerKeys = HashesUnderFormerKeys(),
+        source: any LaunchSource,
+        installs: [KeyedHash] = [],
         at: Timestamp,
         firstByteAt: UInt64,
         replayGrace: Int64,
         platform: Platform = .unknown,
         policy: MatchPolicy = MatchPolicy(),
-        details: Deferred<LaunchDetails> = Deferred(LaunchDetails()),
         launch: CountedLaunch? = nil
     ) {
         self.app = app
         self.isTest = isTest
         self.ladder = ladder
-        self.caller = caller
-        self.install = install
-        self.earlier = earlier
+        self.source = source
+        self.installs = installs
         self.at = at
         self.firstByteAt = firstByteAt
         self.replayGrace = replayGrace
         self.platform = platform
         self.policy = policy
-        self.details = details
         self.launch = launch ?? CountedLaunch(platform: platform)
     }
 
     /// What the posterior is made of, apart from the clicks.
     public var traits: LaunchTraits {
-        let details = details.value
+        let details = details
         return LaunchTraits(
             at: at,
             hasAddress: details.address != nil,
@@ -70,24 +62,42 @@ public struct Check: Equatable, Sendable {
     }
 }
 
-/// Who asks, as claims that were made before the present keys say it.
-public struct HashesUnderFormerKeys: Equatable, Sendable {
-    /// The caller, as far as the grace reaches back.
-    public var callers: Deferred<[KeyedHash]>
-    public var installs: [KeyedHash]
+extension Check {
+    /// See ``LaunchSource/caller``.
+    public var caller: KeyedHash { source.caller }
 
-    public init(callers: Deferred<[KeyedHash]> = Deferred([]), installs: [KeyedHash] = []) {
-        self.callers = callers
-        self.installs = installs
-    }
+    /// The caller under every key that claims of the grace may be stored under.
+    public var callers: [KeyedHash] { [source.caller] + source.earlierCallers }
+
+    public var details: LaunchDetails { source.details }
 }
 
-extension Check {
-    /// The installation under every key that claims may be stored under; empty for a client that sends none.
-    public var installs: [KeyedHash] { install.map { [$0] + earlier.installs } ?? [] }
+/// What a launch tells and most checks never need: computed when it is first read.
+///
+/// Sendable for ``Check``; read on the launch's loop alone.
+public protocol LaunchSource: AnyObject, Sendable {
+    /// Who may ask for a lost answer again, as a keyed hash: same API key, evidence, exact address and user agent.
+    var caller: KeyedHash { get }
+    /// The caller under the keys of earlier days, as far as the grace reaches back.
+    var earlierCallers: [KeyedHash] { get }
+    var details: LaunchDetails { get }
+}
 
-    /// The caller, likewise.
-    public var callers: [KeyedHash] { [caller.hash] + earlier.callers.value }
+/// Values of a launch that are there already.
+public final class LaunchValues: LaunchSource {
+    public let caller: KeyedHash
+    public let earlierCallers: [KeyedHash]
+    public let details: LaunchDetails
+
+    public init(
+        caller: KeyedHash,
+        earlierCallers: [KeyedHash] = [],
+        details: LaunchDetails = LaunchDetails()
+    ) {
+        self.caller = caller
+        self.earlierCallers = earlierCallers
+        self.details = details
+    }
 }
 
 /// What a launch tells beside what it may be recognised by: evidence, and what its record says.

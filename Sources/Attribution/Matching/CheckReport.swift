@@ -17,6 +17,16 @@ public enum MatchOutcome: Equatable, Sendable {
 /// How a check ended and what decided it: the input of counting, recording and learning.
 public struct CheckReport: Sendable {
     public var ending: CheckEnding
+    public var basis: CheckBasis
+
+    public init(_ ending: CheckEnding, _ basis: CheckBasis = CheckBasis()) {
+        self.ending = ending
+        self.basis = basis
+    }
+}
+
+/// What decided a check: the input of its record and of learning.
+public struct CheckBasis: Sendable {
     /// Nil if nothing was weighed: no live click, or a certain match.
     public var verdict: Verdict?
     /// The input of the verdict.
@@ -28,16 +38,16 @@ public struct CheckReport: Sendable {
     public var storedFingerprint: KeyedHash?
 
     public init(
-        _ ending: CheckEnding,
         verdict: Verdict? = nil,
         evidence: CandidateEvidence? = nil,
         model: MatchingModel? = nil,
-        hasLostRace: Bool = false
+        hasLostRace: Bool = false,
+        storedFingerprint: KeyedHash? = nil
     ) {
-        self.ending = ending
         self.verdict = verdict
         self.evidence = evidence
         self.model = model
         self.hasLostRace = hasLostRace
+        self.storedFingerprint = storedFingerprint
     }
 }

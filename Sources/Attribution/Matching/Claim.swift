@@ -37,3 +37,18 @@ public final class Claim: Equatable, Sendable {
             && left.isCampaignOnly == right.isCampaignOnly
     }
 }
+
+/// The way of a match's response to its client, which decides whether another check may have the click.
+public protocol Receipt: Sendable {
+    /// Records that the response to a claim is about to be written: a check whose first byte is read from now on may ask
+    /// for it again.
+    func willRespond()
+
+    /// Records that nothing spoke against the arrival of the response: the click is the client's now.
+    func delivered()
+
+    /// Records that the response was seen to fail on its way: the next check with the fingerprint gets it, once.
+    ///
+    /// Not if one arrived before. A repetition that fails is for the same caller to ask for again, and for no other.
+    func failed()
+}

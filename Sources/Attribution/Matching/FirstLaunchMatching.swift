@@ -11,56 +11,47 @@ public struct FirstLaunchMatching {
         self.store = store
     }
 
-    /// The check is not copied: what is asked of it several times is made up on the way.
+    /// Finds the click that led to a launch, and consumes it.
     ///
+    /// - Parameter check: the check; its time limit is set.
+    /// - Returns: the click's claim, an earlier answer, or why there is none.
     /// - Throws: ``StoreError`` when nothing was decided. The caller says "try again", never "no match".
     public func match(_ check: inout Check) async throws(StoreError) -> MatchOutcome {
-        store.begin(&check)
+        store.setDeadline(of: &check)
         // Of these, clicks were counted that could not be found.
         var missing: Set<CreditedDestination> = []
         for round in 0..<Self.roundLimit {
             var view = try await store.view(for: check)
             view.leaveOut(missing)
-            guard !view.isBare else {
+            guard !view.isEmpty else {
                 // What nearly every check ends with; nothing of the rest is handed about for it.
                 let reason = MatchDecision.reason(view.reason, check)
-                var report = CheckReport(.noMatch(reason), hasLostRace: round > 0)
-                report.storedFingerprint = view.storedFingerprint
-                store.note(report, of: check)
+                let basis = CheckBasis(hasLostRace: round > 0, storedFingerprint: view.storedFingerprint)
+                store.recordOutcome(CheckReport(.noMatch(reason), basis), of: check)
                 return .noMatch(reason)
             }
             if let replay = view.replay {
-                store.note(CheckReport(.replay(replay)), of: check)
+                store.recordOutcome(CheckReport(.replay(replay)), of: check)
                 return .replay(replay)
             }
-            if view.sure != nil || view.evidence != nil {
-                // Asked for several times from here on.
-                check.details.settle()
-                check.caller.settle()
-            }
             let decision = MatchDecision(view, check)
+            let basis = CheckBasis(view, decision, hasLostRace: round > 0)
             guard let choice = decision.choice else {
-                let ending = CheckEnding.noMatch(decision.reason)
-                store.note(CheckReport(ending, view, decision, hasLostRace: round > 0), of: check)
+                store.recordOutcome(CheckReport(.noMatch(decision.reason), basis), of: check)
                 return .noMatch(decision.reason)
             }
-            let (outcome, isAnother) = try await claim(choice, view, check)
+            let (outcome, another) = try await claim(choice, view, basis, check)
             switch outcome {
-            case .claimed(let claim) where isAnother:
-                // The claimed click is not the one that was weighed, so the model must not learn from it.
-                store.answering(claim.click.id)
-                store.note(CheckReport(.match(claim), hasLostRace: true), of: check)
-                return .match(claim)
             case .claimed(let claim):
-                store.answering(claim.click.id)
-                store.note(CheckReport(.match(claim), view, decision, hasLostRace: round > 0), of: check)
+                store.receipt(for: claim).willRespond()
+                store.recordOutcome(CheckReport(.match(claim), another ?? basis), of: check)
                 return .match(claim)
             case .replayed(let claim):
-                // Whoever was to have the answer first may never have been told.
-                store.answering(claim.click.id)
-                store.note(CheckReport(.replay(claim)), of: check)
+                // The caller that was to have the answer first may never have got it.
+                store.receipt(for: claim).willRespond()
+                store.recordOutcome(CheckReport(.replay(claim)), of: check)
                 return .replay(claim)
-            case .lost where !isAnother: missing.formUnion(choice.target.destinations)
+            case .lost where another == nil: missing.formUnion(choice.target.destinations)
             case .lost, .underWay: break
             }
         }
@@ -75,46 +66,43 @@ public struct FirstLaunchMatching {
     /// - Parameters:
     ///   - choice: what was decided.
     ///   - view: what it was decided from.
+    ///   - basis: the same, for the record.
     ///   - check: which claims.
-    /// - Returns: what came of it, and whether it is of another click than the chosen one.
+    /// - Returns: what came of it; and, if another click than the chosen one was asked for, the basis of that.
     /// - Throws: ``StoreError`` when nothing is known of it.
-    private func claim(_ choice: ClickChoice, _ view: CheckView, _ check: Check) async throws(StoreError)
-        -> (outcome: ClaimOutcome, isAnother: Bool)
+    private func claim(_ choice: ClickChoice, _ view: CheckView, _ basis: CheckBasis, _ check: Check)
+        async throws(StoreError) -> (outcome: ClaimOutcome, another: CheckBasis?)
     {
-        var outcome = try await store.claim(choice, for: check)
-        guard case .underWay(let click) = outcome else { return (outcome, false) }
+        var outcome = try await store.claim(choice, for: check, basis)
+        guard case .underWay(let click) = outcome else { return (outcome, nil) }
+        // The model must not learn from a click that is not the one that was weighed.
+        let another = CheckBasis(hasLostRace: true)
         // A certain way leads to one click, and to no other.
-        if view.sure == nil, var evidence = view.evidence {
+        if view.certainChoice == nil, var evidence = view.evidence {
             var (rest, target) = (view, choice.target)
             // Each time that it fails, another check has begun to claim what was chosen.
             for _ in 0..<Self.roundLimit {
                 store.markClaimsUnderWay(in: &evidence, of: check)
                 rest.evidence = evidence
                 guard let next = MatchDecision(rest, check).choice, next.target != target else { break }
-                outcome = try await store.claim(next, for: check)
-                guard case .underWay = outcome else { return (outcome, true) }
+                outcome = try await store.claim(next, for: check, another)
+                guard case .underWay = outcome else { return (outcome, another) }
                 target = next.target
             }
         }
         try await store.waitForClaim(of: click, for: check)
-        return (.underWay(click), true)
+        return (.underWay(click), another)
     }
 }
 
-extension CheckReport {
-    fileprivate init(
-        _ ending: CheckEnding,
-        _ view: CheckView,
-        _ decision: MatchDecision,
-        hasLostRace: Bool
-    ) {
+extension CheckBasis {
+    fileprivate init(_ view: CheckView, _ decision: MatchDecision, hasLostRace: Bool) {
         self.init(
-            ending,
             verdict: decision.verdict,
             evidence: view.evidence,
             model: view.model,
-            hasLostRace: hasLostRace
+            hasLostRace: hasLostRace,
+            storedFingerprint: view.storedFingerprint
         )
-        storedFingerprint = view.storedFingerprint
     }
 }

@@ -8,8 +8,8 @@ public struct MatchDecision: Sendable {
     public let reason: NoMatchReason
 
     public init(_ view: CheckView, _ check: Check) {
-        if let sure = view.sure {
-            choice = sure
+        if let certain = view.certainChoice {
+            choice = certain
             verdict = Self.verdict(view, check)
             reason = view.reason
             return

@@ -65,7 +65,8 @@ public struct CalibrationSample: Hashable, Sendable {
     /// Creates a sample; nil for a launch that no token recognised, or whose fingerprint found no click.
     public init?(_ report: CheckReport) {
         guard case .match(let claim) = report.ending, claim.method == .signedToken,
-            let verdict = report.verdict, let likeliest = verdict.shares.first, let evidence = report.evidence
+            let verdict = report.basis.verdict, let likeliest = verdict.shares.first,
+            let evidence = report.basis.evidence
         else { return nil }
         let truth = evidence.candidates.first { $0.click.high == claim.click.id.high }
         self.init(

@@ -57,12 +57,12 @@ public struct CheckExpectation: Equatable, Sendable {
     public init?(_ report: CheckReport) {
         switch report.ending {
         case .replay: return nil
-        case .match(let claim) where claim.method.confidence != nil || report.verdict == nil:
+        case .match(let claim) where claim.method.confidence != nil || report.basis.verdict == nil:
             total = ExpectedConversions(probability: claim.confidence ?? 1)
             let total = total
             parts = claim.click.facts.campaignKey.map { [.named($0, total)] } ?? []
         case .match, .noMatch:
-            guard let verdict = report.verdict else { return nil }
+            guard let verdict = report.basis.verdict else { return nil }
             total = ExpectedConversions(probability: verdict.expectedConversions)
             parts = verdict.campaigns.map {
                 .hashed($0, ExpectedConversions(probability: $0.probability))

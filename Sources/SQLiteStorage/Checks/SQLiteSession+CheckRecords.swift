@@ -1,33 +1,29 @@
-internal import Attribution
+public import Attribution
 internal import Storage
 
 extension SQLiteSession {
-    /// For how many checks a record of this one is to stand; 0 for none.
-    ///
-    /// Every match is recorded, and of others as many as can be kept without harm.
-    func recordWeight(_ report: CheckReport, at now: UInt64) -> Int {
-        if case .match = report.ending { return 1 }
-        return records.take(from: shared.records, at: now)
-    }
-
-    /// Notes how a check ended, for its record, and what it adds to the statistics of probabilities.
-    ///
-    /// - Parameters:
-    ///   - report: how the check ended.
-    ///   - check: the check.
-    ///   - weight: see ``recordWeight(_:at:)``.
-    ///   - scope: whose it is.
-    ///   - now: nanoseconds of the store's monotonic clock.
-    func note(_ report: CheckReport, of check: Check, weight: Int, _ scope: Scope, at now: UInt64) {
-        // For how many launches it stands.
+    public func recordOutcome(_ report: CheckReport, of check: Check) {
+        guard let scope = knownScope(of: check.app, isTest: check.isTest) else { return }
+        let now = turnMoment
+        // The record of a match is stored with its claim; of others, as many are stored as can be without harm.
+        var facts: CheckFacts?
+        var isLeftOut = false
+        if CheckOutcome(report.ending) != .match {
+            let weight = records.take(from: shared.records, at: now)
+            isLeftOut = weight == 0
+            if !isLeftOut {
+                facts = CheckFacts(report, of: check)
+                facts?.weight = weight
+            }
+        }
+        // The number of launches that it stands for.
         let launches = lessons.learn(from: report, of: check, scope, at: now)
-        var facts = weight > 0 ? CheckFacts(report, of: check) : nil
-        facts?.weight = weight
         let expectation = launches > 0 ? CheckExpectation(report) : nil
         let sample = CalibrationSample(report)
-        let isMuch = updates.withContent { [facts] content in
+        let isMuch = updates.withContent { [facts, isLeftOut] content in
             content.count(report.ending, of: check, scope)
-            if let facts { content.checks.add(facts, scope) } else { content.checks.leaveOut() }
+            if let facts { content.checks.add(facts, scope) }
+            if isLeftOut { content.checks.leaveOut() }
             if let expectation { content.checks.add(expectation, times: launches, of: check, scope) }
             if let sample { content.checks.add(sample, at: check.at, scope) }
             return content.checks.records.count >= PendingCheckRecords.writtenAtOnce

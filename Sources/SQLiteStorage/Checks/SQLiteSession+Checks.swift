@@ -7,7 +7,7 @@ extension SQLiteSession: CheckStore {
         try await flushUpdates()
         let apps = try appsByScope()
         return try await readInBackground { reader throws(SQLiteError) in
-            try CheckPageReader(reader: reader, apps: apps).page(query)
+            try reader.page(query, of: apps)
         }
     }
 
@@ -17,7 +17,7 @@ extension SQLiteSession: CheckStore {
         try await flushUpdates()
         let apps = try appsByScope()
         let material = try await readInBackground { reader throws(SQLiteError) in
-            try ExplanationReader(reader: reader, apps: apps).material(of: reference)
+            try ExplanationReader(reader, apps).material(of: reference)
         }
         guard let material else { return nil }
         // Holds no snapshot meanwhile.
@@ -28,7 +28,7 @@ extension SQLiteSession: CheckStore {
         try await flushUpdates()
         let apps = try appsByScope()
         return try await readInBackground { reader throws(SQLiteError) in
-            try ClickExplanationReader(reader: reader, apps: apps).material(of: id)
+            try ClickExplanationReader(reader, apps).material(of: id)
         }
     }
 
@@ -42,34 +42,5 @@ extension SQLiteSession: CheckStore {
             }
         }
         return apps
-    }
-}
-
-/// Whose the scopes are.
-struct CheckedApps: Sendable {
-    private var owners: [Scope: (app: AppID, isTest: Bool)] = [:]
-
-    mutating func add(_ app: AppID, isTest: Bool, _ scope: Scope) {
-        owners[scope] = (app, isTest)
-    }
-
-    /// The check of a row; nil where its app is not known yet.
-    func check(_ row: CheckRow) -> RecordedCheck? {
-        guard let owner = owners[row.record.scope] else { return nil }
-        return RecordedCheck(
-            id: row.record.id,
-            app: owner.app,
-            isTest: owner.isTest,
-            facts: row.record.facts,
-            campaign: row.campaign
-        )
-    }
-
-    /// Nil for one of an app that is not known yet.
-    func owner(of scope: Scope) -> (app: AppID, isTest: Bool)? { owners[scope] }
-
-    /// Those of an app, or of all, with live or with test traffic.
-    func scopes(of app: AppID?, isTest: Bool) -> [Scope] {
-        owners.filter { $0.value.isTest == isTest && (app == nil || $0.value.app == app) }.map(\.key)
     }
 }

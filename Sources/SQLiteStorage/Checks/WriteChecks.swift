@@ -5,7 +5,7 @@ internal import Storage
 /// Writing what loops have noted of checks.
 extension WriteContext {
     func write(_ notes: PendingCheckRecords) throws(SQLiteError) {
-        try insert(notes.records)
+        for record in notes.records { try insert(record.facts, record.scope) }
         if notes.unrecorded > 0 {
             try connection.statement(CheckSQL.addProgress).run("unrecorded_checks", notes.unrecorded)
         }
@@ -21,23 +21,13 @@ extension WriteContext {
         for (slot, bin) in notes.calibration {
             counts.addCalibration(bin, at: slot.index, of: slot.scope, on: slot.day)
         }
+        storedChecks += Int64(notes.records.count)
     }
 
-    private func insert(_ records: [PendingCheckRecords.Record]) throws(SQLiteError) {
-        guard !records.isEmpty else { return }
-        var id = try connection.statement(CheckSQL.newest).first { $0.integer(0) } ?? 0
-        // Of one write, told apart by their first half alone.
-        let low = makeRandomWord()
-        for record in records {
-            id = RowIdentifier.next(after: id, at: record.facts.at)
-            let row = CheckRecord(
-                id: CheckID(high: UInt64(bitPattern: id), low: low),
-                scope: record.scope,
-                facts: record.facts
-            )
-            try connection.statement(CheckSQL.insert).run(row)
-        }
-        try connection.statement(CheckSQL.addProgress).run("kept_checks", records.count)
+    /// Stores the record of a check; ``storedChecks`` counts it once nothing of the request can fail any more.
+    func insert(_ facts: CheckFacts, _ scope: Scope) throws(SQLiteError) {
+        let id = CheckID(high: UInt64(bitPattern: try nextCheck(at: facts.at)), low: checkWord)
+        try connection.statement(CheckSQL.insert).run(CheckRecord(id: id, scope: scope, facts: facts))
     }
 
     /// The name of a slot's campaign; nil for all of them, and where it can no longer be found.

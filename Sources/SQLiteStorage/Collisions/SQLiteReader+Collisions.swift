@@ -9,7 +9,11 @@ extension SQLiteReader {
         let rows = try connection.statement(Self.collisionFigures).all(scope.number) {
             ($0.text(0), $0.real(1))
         }
-        return rows.isEmpty ? nil : try CollisionFigures.report(rows)
+        guard !rows.isEmpty else { return nil }
+        guard let report = CollisionReport(figures: Dictionary(rows) { first, _ in first }) else {
+            throw .corrupt("reading the report on collisions")
+        }
+        return report
     }
 
     static let collisionFigures: SQL = """
@@ -17,99 +21,72 @@ extension SQLiteReader {
         """
 }
 
-/// A report on collisions as named figures.
-private enum CollisionFigures {
-    static func report(_ rows: [(String, Double)]) throws(SQLiteError) -> CollisionReport {
-        let figures = Dictionary(rows) { first, _ in first }
-        guard let countedAt = figures["counted_at"].flatMap({ Int64(exactly: $0) }) else { throw damage }
-        return CollisionReport(
-            countedAt: Timestamp(milliseconds: countedAt),
-            window: try window(figures["window_seconds"]),
-            forms: try forms(figures),
-            matches: count(figures["matches"]),
-            expectedFalse: figures["expected_false"] ?? 0,
-            spread: figures["spread"] ?? 0,
-            limits: try FalseMatchLimit.shares.map { share throws(SQLiteError) in try limit(share, figures) }
-        )
-    }
-
-    private static func forms(_ figures: [String: Double]) throws(SQLiteError) -> [CollisionReport.Form] {
-        var forms: [CollisionReport.Form] = []
-        for (name, clicks) in figures {
-            let parts = name.split(separator: "/")
-            guard parts.count == 3, parts[0] == "form", parts[2] == "clicks" else { continue }
-            guard let code = UInt64(parts[1]), let form = PlatformForm(code: code) else { throw damage }
-            let crowding = FingerprintSharing(
-                clicks: clicks,
-                aloneSum: figures["form/\(code)/alone"] ?? 0,
-                competingSum: figures["form/\(code)/competing"] ?? 0
-            )
-            forms.append(CollisionReport.Form(platformForm: form, crowding: crowding))
-        }
-        return forms.sorted { $0.platformForm.code < $1.platformForm.code }
-    }
-
-    private static func limit(_ share: Double, _ figures: [String: Double]) throws(SQLiteError)
-        -> FalseMatchLimit
-    {
-        var limit = FalseMatchLimit(share: share)
-        if let minimum = figures["limit/\(share)/minimum_confidence"] {
-            let matches = count(figures["limit/\(share)/matches_by_confidence"])
-            limit.threshold = .init(minimum: minimum, matches: matches)
-        }
-        if let seconds = figures["limit/\(share)/window_seconds"] {
-            let matches = count(figures["limit/\(share)/matches_in_window"])
-            limit.window = .init(window: try window(seconds), matches: matches)
-        }
-        return limit
-    }
-
-    private static func window(_ seconds: Double?) throws(SQLiteError) -> AttributionWindow {
-        guard let seconds = seconds.flatMap({ Int64(exactly: $0) }),
-            let window = AttributionWindow(seconds: seconds)
-        else { throw damage }
-        return window
-    }
-
-    private static func count(_ value: Double?) -> Int {
-        value.flatMap { Int(exactly: $0) } ?? 0
-    }
-
-    private static var damage: SQLiteError { .corrupt("reading the report on collisions") }
-
-    /// A report under the names that ``report(_:)`` reads.
-    static func figures(of report: CollisionReport) -> [(name: String, value: Double)] {
-        var figures: [(name: String, value: Double)] = [
-            ("counted_at", Double(report.countedAt.milliseconds)),
-            ("window_seconds", Double(report.window.seconds)), ("matches", Double(report.matches)),
-            ("expected_false", report.expectedFalse), ("spread", report.spread),
-        ]
-        for form in report.forms {
-            let prefix = "form/\(form.platformForm.code)"
-            figures.append(("\(prefix)/clicks", form.crowding.clicks))
-            figures.append(("\(prefix)/alone", form.crowding.aloneSum))
-            figures.append(("\(prefix)/competing", form.crowding.competingSum))
-        }
-        for limit in report.limits {
-            let prefix = "limit/\(limit.share)"
-            if let threshold = limit.threshold {
-                figures.append(("\(prefix)/minimum_confidence", threshold.minimum))
-                figures.append(("\(prefix)/matches_by_confidence", Double(threshold.matches)))
+/// What a count of collisions reads.
+extension SQLiteReader {
+    func indexedClicks(
+        of scope: Scope,
+        after place: IndexedClick.Place,
+        atMost limit: Int,
+        _ body: (IndexedClick) -> Void
+    ) throws(SQLiteError) {
+        try connection.statement(Self.indexedClicks)
+            .forEach(scope.number, place.hash, place.state, place.since, place.click, limit) { row in
+                let place = IndexedClick.Place(
+                    hash: row.integer(0),
+                    state: row.integer(1),
+                    since: row.integer(2),
+                    click: row.integer(3)
+                )
+                let click = IndexedClick(
+                    place,
+                    clickedAt: row.integer(4),
+                    closedAs: row.optionalText(5),
+                    platformForm: row.optionalInteger(6).map { UInt64(bitPattern: $0) },
+                    weight: row.optionalReal(7) ?? 0,
+                    visitor: UInt64(bitPattern: row.integer(8))
+                )
+                body(click)
             }
-            if let window = limit.window {
-                figures.append(("\(prefix)/window_seconds", Double(window.window.seconds)))
-                figures.append(("\(prefix)/matches_in_window", Double(window.matches)))
-            }
-        }
-        return figures
     }
+
+    func checkRecordBounds() throws(SQLiteError) -> ClosedRange<Int64>? {
+        let bounds = try connection.statement(Self.checkRecordBounds).first { (row) -> ClosedRange<Int64>? in
+            guard !row.isNull(0) else { return nil }
+            return row.integer(0)...max(row.integer(0), row.integer(1))
+        }
+        return bounds ?? nil
+    }
+
+    func checkRecords(
+        after id: Int64,
+        atMost limit: Int,
+        _ body: (CheckRecord, _ clickedAt: Timestamp?) -> Void
+    ) throws(SQLiteError) {
+        try connection.statement(Self.checkRecords).forEach(id, limit) { row throws(SQLiteError) in
+            var row = StatementRow(row)
+            body(try row.record(CheckRecord.self), row.get("clicked_at"))
+        }
+    }
+
+    static let indexedClicks: SQL = """
+        SELECT hash, state, since, click, clicked_at, closed_as, platform_form, weight, visitor
+        FROM click_index
+        WHERE scope = ?1 AND (hash, state, since, click) > (?2, ?3, ?4, ?5)
+        ORDER BY hash, state, since, click LIMIT ?6
+        """
+    static let checkRecordBounds: SQL = "SELECT (SELECT min(id) FROM checks), (SELECT max(id) FROM checks)"
+    static let checkRecords: SQL = """
+        SELECT \(CheckRecord.columns, of: "checks"), clicks.clicked_at
+        FROM checks LEFT JOIN clicks ON clicks.id = click
+        WHERE checks.id > ?1 ORDER BY checks.id LIMIT ?2
+        """
 }
 
 extension WriteContext {
     /// Stores a report in place of the scope's last one.
     func keep(_ report: CollisionReport, of scope: Scope) throws(SQLiteError) {
         try connection.statement(Self.removeCollisions).run(scope.number)
-        for figure in CollisionFigures.figures(of: report) {
+        for figure in report.figures {
             try connection.statement(Self.addCollisions).run(scope.number, figure.name, figure.value)
         }
     }

@@ -72,21 +72,58 @@ extension SQLiteReader {
         SELECT sum(count) FROM live_clicks WHERE scope = ?1 AND span = 'hour' AND expires_in > ?2
         """
 
+    func totals(
+        of scope: Scope,
+        campaign: String,
+        over spans: CountedSpans,
+        _ body: (_ period: Timestamp, _ metric: String, _ count: Int64) -> Void
+    ) throws(SQLiteError) {
+        let (first, end) = (spans.first.milliseconds, spans.end.milliseconds)
+        try connection.statement(Self.countSeries)
+            .forEach(scope.number, campaign, spans.granularity.rawValue, first, end) { row in
+                body(Timestamp(milliseconds: row.integer(0)), row.text(1), row.integer(2))
+            }
+    }
+
     static let countSeries: SQL = """
         SELECT period, metric, count FROM counts
         WHERE scope = ?1 AND campaign = ?2 AND dimension = 'total' AND span = ?3 AND period >= ?4 AND period < ?5
         """
-    /// The most clicked campaigns of a span.
+
+    func topCampaigns(of scope: Scope, _ granularity: Granularity, from period: Timestamp, atMost limit: Int)
+        throws(SQLiteError) -> [(name: String, clicks: Int64)]
+    {
+        try connection.statement(Self.topCampaigns)
+            .all(scope.number, granularity.rawValue, period.milliseconds, limit) {
+                ($0.text(0), $0.integer(1))
+            }
+    }
+
     static let topCampaigns: SQL = """
         SELECT campaign, count FROM counts
         WHERE scope = ?1 AND span = ?2 AND period = ?3 AND metric = 'clicks' AND dimension = 'total'
             AND campaign <> ''
         ORDER BY count DESC LIMIT ?4
         """
+
+    func countedPeriods(of spans: CountedSpans, in scope: Scope) throws(SQLiteError) -> [Timestamp] {
+        let (first, end) = (spans.first.milliseconds, spans.end.milliseconds)
+        return try connection.statement(Self.countedPeriods)
+            .all(scope.number, spans.granularity.rawValue, first, end) {
+                Timestamp(milliseconds: $0.integer(0))
+            }
+    }
+
     static let countedPeriods: SQL = """
         SELECT DISTINCT period FROM counts
         WHERE scope = ?1 AND campaign = '' AND dimension = 'total' AND span = ?2 AND period >= ?3 AND period < ?4
         """
+
+    func unrecordedCheckCount() throws(SQLiteError) -> Int64 {
+        try connection.integer("SELECT value FROM progress WHERE name = 'unrecorded_checks'")
+    }
+
+    func databaseByteCount() throws(SQLiteError) -> Int64 { try connection.databaseByteCount() }
 }
 
 extension WriteContext {

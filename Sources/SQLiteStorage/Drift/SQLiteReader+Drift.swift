@@ -37,12 +37,6 @@ extension SQLiteReader {
         WHERE scope = ?1 AND campaign = '' AND dimension = ?4 AND span = 'quarter' AND period >= ?2 AND period < ?3
         """
 
-    /// What there is to find at the end of a span, with the alarms that are on.
-    func driftFindings(of scope: Scope, end: Timestamp) throws(SQLiteError) -> DriftDetector.Findings {
-        let alarms = try driftAlarms(of: scope).compactMap(\.alarm)
-        return DriftDetector.evaluate(try driftHistory(of: scope, end: end), alarms: alarms)
-    }
-
     /// What the last look found, at most so many groups; those with an alarm are all among them.
     func driftReadings(of scope: Scope, atMost limit: Int) throws(SQLiteError) -> [DriftReading] {
         var readings = try driftAlarms(of: scope)

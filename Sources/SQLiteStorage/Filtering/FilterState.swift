@@ -89,7 +89,7 @@ struct FilterUpdater {
             state.current?.retire()
             state = FilterState()
         }
-        shared.requestFilter()
+        shared.jobs.ask(for: .filter)
     }
 }
 

@@ -2,8 +2,26 @@ internal import Attribution
 internal import SQLite
 internal import Storage
 
-/// Reads and writes the table of jobs.
-extension SQLiteReader {
+/// Reads and writes the table of jobs; what else jobs ask stands with its subject.
+extension SQLiteReader: JobReader {
+    static func translated(_ failure: SQLiteError) -> EngineFailure {
+        EngineFailure(
+            StoreError(failure),
+            endsBatch: failure.endsBatch,
+            endsConnection: failure.endsConnection
+        )
+    }
+
+    func numberedApps() throws(SQLiteError) -> [NumberedApp] {
+        try connection.statement(Self.numberedApps).all { row in
+            NumberedApp(
+                number: row.integer(0),
+                name: row.text(1),
+                window: row.optionalInteger(2).flatMap { AttributionWindow(seconds: $0) }
+            )
+        }
+    }
+
     /// How far a job is; nil before its first end.
     func progress(of job: JobName) throws(SQLiteError) -> Timestamp? {
         let progress = try connection.statement(Self.jobProgress).first(job.rawValue) { $0.integer(0) }
@@ -24,6 +42,7 @@ extension SQLiteReader {
     /// The progress of a job that has never ended.
     fileprivate static let noProgress = Int64.min
 
+    private static let numberedApps: SQL = "SELECT number, name, window_seconds FROM apps"
     static let jobProgress: SQL = "SELECT progress FROM jobs WHERE name = ?1"
 }
 

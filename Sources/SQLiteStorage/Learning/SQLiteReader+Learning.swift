@@ -4,9 +4,7 @@ internal import Storage
 
 /// The learnt counters as they stand in the database.
 extension SQLiteReader {
-    /// Everything of the posterior that is not about one launch.
-    func model(of scope: Scope, at moment: Timestamp) throws(SQLiteError) -> MatchingModel {
-        guard let epoch = try learningEpoch(of: scope) else { return .fresh(at: moment) }
+    func modelSums(of scope: Scope) throws(SQLiteError) -> [CounterKey: Double] {
         var sums: [CounterKey: Double] = [:]
         for family in CounterFamily.allCases where family.belongsToModel {
             let statement = try connection.statement(LearntSQL.ofFamily)
@@ -14,8 +12,35 @@ extension SQLiteReader {
                 sums[CounterKey(family, UInt64(bitPattern: row.integer(0)))] = row.real(1)
             }
         }
-        return MatchingModel(sums: sums, epoch: epoch, at: moment)
+        return sums
     }
+
+    func learntCounterCount(of scope: Scope, _ family: CounterFamily?) throws(SQLiteError) -> Int {
+        guard let family else {
+            return try connection.statement(LearntSQL.count).first(scope.number) { Int($0.integer(0)) } ?? 0
+        }
+        return try connection.statement(LearntSQL.countOfFamily)
+            .first(scope.number, Int64(family.rawValue)) { Int($0.integer(0)) } ?? 0
+    }
+
+    func openClicks(
+        of key: KeySummary.Key,
+        before position: RowPosition,
+        atMost limit: Int,
+        _ body: (IndexRecord) -> Void
+    ) throws(SQLiteError) {
+        let (scope, hash) = (key.scope.number, key.fingerprint)
+        try connection.statement(Self.openClicks)
+            .forEach(scope, hash.index, hash.rest, position.clickedAt, position.click, limit) {
+                row throws(SQLiteError) in body(try row.record())
+            }
+    }
+
+    static let openClicks: SQL = """
+        SELECT \(IndexRecord.columns) FROM click_index
+        WHERE scope = ?1 AND hash = ?2 AND state = 0 AND hash_rest = ?3 AND (since, click) < (?4, ?5)
+        ORDER BY since DESC, click DESC LIMIT ?6
+        """
 
     /// Scopes from which something has been learnt.
     func learntScopes() throws(SQLiteError) -> [Scope] {

@@ -19,7 +19,6 @@ struct LinkPageReader {
         let statement = try connection.statement(Self.sql(query))
         try statement.bind(
             end ?? .max,
-            Self.scanned,
             app,
             query.campaignKey?.text,
             query.isArchived,
@@ -27,7 +26,7 @@ struct LinkPageReader {
             query.tag
         )
         defer { statement.reset() }
-        while rows.count < query.limit, try statement.step() {
+        while rows.count < query.limit, count < Self.scanned, try statement.step() {
             count += 1
             var row = StatementRow(statement)
             let link = try LinkRow(&row)
@@ -50,35 +49,35 @@ struct LinkPageReader {
 
     /// Whether a link is what the query asks for, apart from its tag.
     private static let matches: SQL = """
-        (?3 IS NULL OR app = ?3) AND (?4 IS NULL OR campaign_key IS ?4)
-            AND (?5 IS NULL OR (archived_at IS NOT NULL) = ?5)
-            AND (?6 IS NULL OR instr(search_text, ?6) > 0)
+        (?2 IS NULL OR app = ?2) AND (?3 IS NULL OR campaign_key IS ?3)
+            AND (?4 IS NULL OR (archived_at IS NOT NULL) = ?4)
+            AND (?5 IS NULL OR instr(search_text, ?5) > 0)
         """
     private static let matchesWithTag: SQL = """
         \(matches)
-            AND (?7 IS NULL OR EXISTS (
-                SELECT 1 FROM link_fields WHERE link = links.number AND field = 'tags' AND value = ?7
+            AND (?6 IS NULL OR EXISTS (
+                SELECT 1 FROM link_fields WHERE link = links.number AND field = 'tags' AND value = ?6
             ))
         """
     static let ofAll: SQL = """
         SELECT \(LinkRow.columns), \(matchesWithTag) AS is_match
         FROM links CROSS JOIN apps ON apps.number = app
-        WHERE links.number < ?1 ORDER BY links.number DESC LIMIT ?2
+        WHERE links.number < ?1 ORDER BY links.number DESC
         """
     static let ofApp: SQL = """
         SELECT \(LinkRow.columns), \(matchesWithTag) AS is_match
         FROM links CROSS JOIN apps ON apps.number = app
-        WHERE app = ?3 AND links.number < ?1 ORDER BY links.number DESC LIMIT ?2
+        WHERE app = ?2 AND links.number < ?1 ORDER BY links.number DESC
         """
     static let ofCampaign: SQL = """
         SELECT \(LinkRow.columns), \(matchesWithTag) AS is_match
         FROM links CROSS JOIN apps ON apps.number = app
-        WHERE campaign_key = ?4 AND links.number < ?1 ORDER BY links.number DESC LIMIT ?2
+        WHERE campaign_key = ?3 AND links.number < ?1 ORDER BY links.number DESC
         """
     static let ofTag: SQL = """
         SELECT \(LinkRow.columns), \(matches) AS is_match
         FROM link_fields AS tag CROSS JOIN links ON links.number = tag.link
         CROSS JOIN apps ON apps.number = app
-        WHERE field = 'tags' AND value = ?7 AND link < ?1 ORDER BY link DESC LIMIT ?2
+        WHERE field = 'tags' AND value = ?6 AND link < ?1 ORDER BY link DESC
         """
 }

@@ -156,7 +156,7 @@ struct DatabaseOpening: Sendable {
         configuration.log.write(.information, "database: copied to \(path) before it is brought up to date")
     }
 
-    private func connect(_ access: SQLiteConnection.Access, busyMilliseconds: Int32) throws(StoreError)
+    func connect(_ access: SQLiteConnection.Access, busyMilliseconds: Int32) throws(StoreError)
         -> SQLiteConnection
     {
         try translated { () throws(SQLiteError) in

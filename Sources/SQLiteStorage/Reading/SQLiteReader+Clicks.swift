@@ -31,10 +31,10 @@ extension SQLiteReader {
 
 /// Claims as they stand in their table.
 extension SQLiteReader {
-    /// The answer that the launch got, for a check of the same app; nil where the click is gone.
-    func claim(_ record: ClaimRecord, for check: Check) throws(SQLiteError) -> Claim? {
+    /// The answer that the launch of an app got; nil where the click is gone.
+    func claim(_ record: ClaimRecord, of app: AppID) throws(SQLiteError) -> Claim? {
         guard let click = try click(numbered: record.click) else { return nil }
-        return record.claim(of: try self.click(click, of: check.app))
+        return record.claim(of: try self.click(click, of: app))
     }
 
     func claim(ofClick number: Int64) throws(SQLiteError) -> ClaimRecord? {
@@ -43,15 +43,17 @@ extension SQLiteReader {
 
     static let claimOfClick: SQL = "SELECT \(ClaimRecord.columns) FROM claims WHERE click = ?1"
 
-    /// The claim of the check's installation whose click's window has not ended.
-    func claim(ofInstallOf check: Check, in scope: Scope) throws(SQLiteError) -> ClaimRecord? {
-        for install in check.installs {
+    /// The claim of an installation, by its hashes under each key, whose click's window has not ended.
+    func claim(ofInstall hashes: [KeyedHash], in scope: Scope, at now: Timestamp) throws(SQLiteError)
+        -> ClaimRecord?
+    {
+        for install in hashes {
             let record = try connection.statement(Self.claimOfInstall).first(
                 ClaimRecord.self,
                 scope.number,
                 install.index,
                 install.rest,
-                check.at.milliseconds
+                now.milliseconds
             )
             if let record { return record }
         }

@@ -116,7 +116,9 @@ extension SnapshotReader: EvidenceSource {
     }
 
     func liveClickCount() throws(SQLiteError) -> Double {
-        try learnt.liveClicks(of: scope, at: now, by: reader)
+        try learnt.liveClicks(of: scope, at: now) { () throws(SQLiteError) in
+            try reader.liveClickCount(of: scope, at: now)
+        }
     }
 
     func learntSum(_ family: CounterFamily, _ key: UInt64) throws(SQLiteError) -> Double {
@@ -128,7 +130,7 @@ extension SnapshotReader: EvidenceSource {
 
 extension SnapshotReader: StorageReader {
     func claim(ofInstallOf check: Check) throws(SQLiteError) -> ClaimRecord? {
-        try reader.claim(ofInstallOf: check, in: scope)
+        try reader.claim(ofInstall: check.installs, in: scope, at: check.at)
     }
 
     func click(_ id: ClickID) throws(SQLiteError) -> ClickRecord? {
@@ -140,7 +142,7 @@ extension SnapshotReader: StorageReader {
     }
 
     func answer(of record: ClaimRecord, to check: Check) throws(SQLiteError) -> Claim? {
-        try reader.claim(record, for: check)
+        try reader.claim(record, of: check.app)
     }
 
     func isOpen(_ click: ClickRecord) throws(SQLiteError) -> Bool {
@@ -166,24 +168,11 @@ extension SnapshotReader: StorageReader {
     }
 
     func model() throws(SQLiteError) -> MatchingModel {
-        try learnt.model(of: scope, at: now, by: reader)
+        try learnt.model(of: scope, at: now, reader)
     }
 
     func wasAnswered(_ click: ClickID, before moment: UInt64) -> Bool {
         ledger.wasAnswered(click, before: moment)
-    }
-}
-
-extension SQLiteReader {
-    /// Reads a key's live clicks, all but the newest.
-    func summary(of key: KeySummary.Key, at now: Timestamp) throws(SQLiteError) -> KeySummary? {
-        var builder = KeySummary.Builder(at: now)
-        try connection.statement(SnapshotSQL.openOfKey)
-            .forEach(key.scope.number, key.fingerprint.index, key.fingerprint.rest) {
-                row throws(SQLiteError) in
-                builder.add(try row.record())
-            }
-        return builder.finished()
     }
 }
 
@@ -207,11 +196,6 @@ enum SnapshotSQL {
             WHERE scope = ?1 AND hash = ?2 AND state = 0 AND hash_rest = ?3
             ORDER BY since DESC, click DESC LIMIT -1
         )
-        """
-    static let openOfKey: SQL = """
-        SELECT \(IndexRecord.columns) FROM click_index
-        WHERE scope = ?1 AND hash = ?2 AND state = 0 AND hash_rest = ?3
-        ORDER BY since DESC, click DESC
         """
     static let openClick: SQL = """
         SELECT \(IndexRecord.columns) FROM click_index

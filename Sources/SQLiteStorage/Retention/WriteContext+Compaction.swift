@@ -3,45 +3,35 @@ internal import SQLite
 internal import Storage
 internal import Threads
 
-extension WriteContext {
-    /// Compacts the oldest day that is due, and what is kept for all time.
-    ///
-    /// - Returns: whether there may be more.
-    func thinCounters(of scopes: [Scope], at now: Timestamp, until deadline: UInt64) throws(SQLiteError)
-        -> Bool
-    {
-        let end = CounterCompaction.end(at: now)
-        guard let day = try oldestDay(of: scopes), day < end else { return false }
-        var spans: [(Granularity, Timestamp)] = [(.all, Timestamp(milliseconds: 0)), (.day, day)]
-        for hour in 0..<24 as Range<Int64> {
-            spans.append((.hour, day.advanced(byMilliseconds: hour * 3_600_000)))
+extension SQLiteReader {
+    func firstUncompactedDay() throws(SQLiteError) -> Timestamp? {
+        let done = try connection.statement(CompactionSQL.thinnedBefore).first { $0.integer(0) }
+        if let done { return Timestamp(milliseconds: done) }
+        var days: [Int64] = []
+        for scope in try numberedApps().flatMap(\.scopes) {
+            let day = try connection.statement(CompactionSQL.firstDay).first(scope.number) {
+                $0.optionalInteger(0)
+            }
+            if let day = day ?? nil { days.append(day) }
         }
-        for scope in scopes {
-            for (granularity, period) in spans {
+        return days.min().map { Timestamp(milliseconds: $0) }
+    }
+}
+
+extension WriteContext {
+    /// Compacts the counts of a day, and those that are kept for all time, until a time of the monotonic clock.
+    func compact(_ day: Timestamp, until deadline: UInt64) throws(SQLiteError) {
+        for scope in try reader.numberedApps().flatMap(\.scopes) {
+            for (granularity, period) in CounterCompaction.spans(of: day) {
                 for dimension in CounterCompaction.dimensions {
                     while try compact(dimension, of: scope, granularity, period) {
-                        if MonotonicTime.now().nanoseconds >= deadline { return true }
+                        if MonotonicTime.now().nanoseconds >= deadline { return }
                     }
                 }
             }
         }
         let next = day.advanced(byMilliseconds: 86_400_000)
         try connection.statement(CompactionSQL.saveThinnedBefore).run(next.milliseconds)
-        return next < end
-    }
-
-    /// The first day that has not been compacted.
-    private func oldestDay(of scopes: [Scope]) throws(SQLiteError) -> Timestamp? {
-        let done = try connection.statement(CompactionSQL.thinnedBefore).first { $0.integer(0) }
-        if let done { return Timestamp(milliseconds: done) }
-        var first: Int64?
-        for scope in scopes {
-            let day = try connection.statement(CompactionSQL.firstDay).first(scope.number) {
-                $0.optionalInteger(0)
-            }
-            if let day = day ?? nil { first = min(first ?? day, day) }
-        }
-        return first.map { Timestamp(milliseconds: $0) }
     }
 
     /// Adds some rare names of a span to the name for everything else, and deletes them; false when there were none.
@@ -70,14 +60,8 @@ extension WriteContext {
                     .run(scope, span, period, limit, names, dimension)
                 guard connection.changeCount > 0 else { return false }
             }
-            try connection.statement(CompactionSQL.removeValues).run(
-                scope,
-                span,
-                period,
-                limit,
-                names,
-                dimension
-            )
+            try connection.statement(CompactionSQL.removeValues)
+                .run(scope, span, period, limit, names, dimension)
         }
         return connection.changeCount > 0
     }

@@ -4,29 +4,23 @@ internal import Storage
 internal import Threads
 
 /// Answers what takes longer than a loop may be held up, one question after the other, on a thread and a connection of
-/// its own; in between it counts collisions.
+/// its own.
 final class BackgroundReader {
     /// Questions that wait at most.
     static let queueLimit = 16
 
     private let shared: SharedState
     private let opening: DatabaseOpening
-    private var rounds: CollisionRounds
     private var connection: SQLiteConnection?
 
     init(shared: SharedState, opening: DatabaseOpening) {
         self.shared = shared
         self.opening = opening
-        rounds = CollisionRounds(shared: shared, opening: opening)
     }
 
-    /// Answers until the store stops; who still waits then is refused.
+    /// Answers until the store stops, then refuses the questions that wait.
     func run() {
-        defer {
-            connection = nil
-            shared.endBackgroundThread()
-        }
-        while work() {}
+        while let question = next() { answer(question) }
         let left = shared.background.withLock { state in
             defer { state.questions = [] }
             return state.questions
@@ -34,28 +28,13 @@ final class BackgroundReader {
         for question in left { question.answer(.failure(StoreError(.stopping, "the server is stopping"))) }
     }
 
-    /// False when the store stops.
-    private func work() -> Bool {
-        switch next() {
-        case .stop: return false
-        case .question(let question): answer(question)
-        case .count: count()
+    /// Nil when the store stops.
+    private func next() -> BackgroundQuery? {
+        let next = shared.background.wait(until: nil) { state -> BackgroundQuery?? in
+            if state.isStopping { return .some(nil) }
+            return state.questions.isEmpty ? nil : .some(state.questions.removeFirst())
         }
-        return true
-    }
-
-    private enum Wake: Sendable {
-        case stop
-        case question(BackgroundQuery)
-        /// Nobody asks, and the next slice of a count is due.
-        case count
-    }
-
-    private func next() -> Wake {
-        shared.background.wait(until: rounds.dueAt) { state -> Wake? in
-            if state.isStopping { return .stop }
-            return state.questions.isEmpty ? nil : .question(state.questions.removeFirst())
-        } ?? .count
+        return next ?? nil
     }
 
     private func answer(_ question: BackgroundQuery) {
@@ -65,17 +44,6 @@ final class BackgroundReader {
             question.answer(.failure(error))
         }
         if question.hasFailed() { connection = nil }
-    }
-
-    private func count() {
-        do throws(StoreError) {
-            try rounds.runSlice { () throws(StoreError) in try openConnection() }
-            shared.failures.noteSuccess(of: .collisions, at: MonotonicTime.now().nanoseconds)
-        } catch {
-            connection = nil
-            guard error.code != .stopping else { return }
-            shared.failures.note(error, of: .collisions, at: MonotonicTime.now().nanoseconds)
-        }
     }
 
     private func openConnection() throws(StoreError) -> SQLiteConnection {

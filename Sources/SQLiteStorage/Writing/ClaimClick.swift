@@ -5,10 +5,11 @@ internal import Storage
 /// Consuming a click for a check.
 extension WriteContext {
     func claim(_ request: ClaimRequest) throws(SQLiteError) -> WrittenClaim {
-        let (choice, check) = (request.choice, request.check)
-        guard let scope = try scope(of: check.app, isTest: check.isTest) else { return WrittenClaim(.lost) }
-        if let earlier = try reader.claim(ofInstallOf: check, in: scope),
-            let claim = try reader.claim(earlier, for: check)
+        guard let scope = try scope(of: request.app, isTest: request.isTest) else {
+            return WrittenClaim(.lost)
+        }
+        if let earlier = try reader.claim(ofInstall: request.installs, in: scope, at: request.at),
+            let claim = try reader.claim(earlier, of: request.app)
         {
             // Overlapping checks of one installation share the answer, and with it the right to have it again.
             let wasUndelivered = try markDelivered(earlier.click)
@@ -17,22 +18,19 @@ extension WriteContext {
         let number = Int64(bitPattern: request.click.high)
         guard let record = try reader.click(numbered: number), record.scope == scope
         else { return WrittenClaim(.lost) }
-        guard record.expiresAt >= check.at, try consume(record, check) else {
-            return try redeliver(record, to: check)
+        guard record.expiresAt >= request.at, try consume(record, request) else {
+            return try redeliver(record, to: request)
         }
-        let click = try reader.click(record, of: check.app)
-        let claim = Claim(
-            click: click,
-            claimedAt: check.at,
-            method: choice.method,
-            confidence: choice.confidence,
-            competingClicks: choice.competingClicks,
-            isCampaignOnly: choice.isCampaignOnly
-        )
-        try insert(claim, check, foundBy: record.hashes, scope)
-        let retired = try retireDuplicates(of: record, check)
-        try count(claim, check, scope)
+        let click = try reader.click(record, of: request.app)
+        let claim = request.claim(of: click)
+        try connection.statement(ClaimSQL.insert)
+            .run(request.row(of: claim, in: scope, foundBy: record.hashes))
+        try insert(request.record, scope)
+        let retired = try retireDuplicates(of: record, request)
+        try countLinkMatch(click.facts)
+        try count(claim, request, scope)
 
+        storedChecks += 1
         for expiry in retired + [click.facts.expiresAt] {
             counts.addLive(-1, of: scope, expiringAt: expiry)
         }
@@ -40,10 +38,10 @@ extension WriteContext {
         return WrittenClaim(.claimed(claim), mustBeDelivered: true)
     }
 
-    /// Takes a click out of what checks look into; false when it could be matched no more.
-    private func consume(_ click: ClickRecord, _ check: Check) throws(SQLiteError) -> Bool {
+    /// Takes a click out of what checks find; false when it could be matched no more.
+    private func consume(_ click: ClickRecord, _ request: ClaimRequest) throws(SQLiteError) -> Bool {
         guard click.hashes.isEmpty else {
-            return try close(click, as: .alreadyClaimed, at: check.at, by: check.caller.hash)
+            return try close(click, as: .alreadyClaimed, at: request.at, by: request.caller)
         }
         // Found by its token alone: only the claim says that it is consumed.
         return try connection.statement(RecordSQL.findClaim).first(click.number) { $0.integer(0) } == nil
@@ -60,24 +58,13 @@ extension WriteContext {
     }
 
     /// Gives an answer that failed on its way to this check, if it is still there to give.
-    private func redeliver(_ click: ClickRecord, to check: Check) throws(SQLiteError) -> WrittenClaim {
-        guard let record = try reader.claim(ofClick: click.number), record.isUndelivered,
-            click.expiresAt >= check.at, try markDelivered(click.number)
-        else { return WrittenClaim(.lost) }
-        let claim = record.claim(of: try reader.click(click, of: check.app))
-        return WrittenClaim(.replayed(claim), mustBeDelivered: true)
-    }
-
-    private func insert(_ claim: Claim, _ check: Check, foundBy keys: [KeyedHash], _ scope: Scope)
-        throws(SQLiteError)
+    private func redeliver(_ click: ClickRecord, to request: ClaimRequest) throws(SQLiteError) -> WrittenClaim
     {
-        // The key that the click has too, so that an answer which is lost is found where its closed rows are. One that is
-        // found again by its token alone has none.
-        let asked = check.ladder.fingerprints + check.ladder.advertisingIDs
-        let key = asked.count > 1 ? asked.first(where: keys.contains) ?? asked.first : asked.first
-        let caller = check.caller.hash
-        let record = ClaimRecord(claim, scope, hash: key, install: check.install, caller: caller)
-        try connection.statement(ClaimSQL.insert).run(record)
+        guard let record = try reader.claim(ofClick: click.number), record.isUndelivered,
+            click.expiresAt >= request.at, try markDelivered(click.number)
+        else { return WrittenClaim(.lost) }
+        let claim = record.claim(of: try reader.click(click, of: request.app))
+        return WrittenClaim(.replayed(claim), mustBeDelivered: true)
     }
 
     /// Closes the same visitor's clicks of the minutes before, so that a reinstall does not match them.
@@ -85,15 +72,14 @@ extension WriteContext {
     /// Not those that came later: of two equal phones behind one address, the other's click is not to be taken from it.
     ///
     /// - Returns: when they would have expired.
-    private func retireDuplicates(of claimed: ClickRecord, _ check: Check) throws(SQLiteError)
+    private func retireDuplicates(of claimed: ClickRecord, _ request: ClaimRequest) throws(SQLiteError)
         -> [Timestamp]
     {
         // A visit is made of the first fingerprint: its duplicates have it too.
         guard let fingerprint = claimed.hashes.first else { return [] }
         var retired = try retireDuplicates(of: claimed, under: fingerprint)
-        guard check.ladder.isUnderSeveralKeys else { return retired }
         // Or under another server key, where one was put in the place of another between two taps.
-        for other in check.ladder.firstUnderEachKey where other != fingerprint {
+        for other in request.firstUnderEachKey where other != fingerprint {
             retired += try retireDuplicates(of: claimed, under: other)
         }
         return retired
@@ -130,20 +116,19 @@ extension WriteContext {
         return retired
     }
 
-    private func count(_ claim: Claim, _ check: Check, _ scope: Scope) throws(SQLiteError) {
-        let traits = CountedTraits(claim.click.facts)
-        let campaign = try count(.matches, of: traits, scope, at: check.at)
-        try countLinkMatch(claim.click.facts)
-        countCheck(.checks, from: check.platform, scope, at: check.at)
+    private func count(_ claim: Claim, _ request: ClaimRequest, _ scope: Scope) throws(SQLiteError) {
+        let (facts, now) = (claim.click.facts, request.at)
+        let campaign = try count(.matches, of: CountedTraits(facts), scope, at: now)
+        countCheck(.checks, from: request.platform, scope, at: now)
         counts.addMatch(
             by: claim.method,
-            after: check.at.milliseconds(since: claim.click.facts.clickedAt),
+            after: now.milliseconds(since: facts.clickedAt),
             of: scope,
             campaign: campaign,
-            at: check.at
+            at: now
         )
-        drift.add(DriftCount(trials: 1, matches: 1), of: check.launch.group, in: scope, at: check.at)
-        drift.add(DriftCount(matches: 1), of: claim.click.facts.driftGroup, in: scope, at: check.at)
+        drift.add(DriftCount(trials: 1, matches: 1), of: request.launch, in: scope, at: now)
+        drift.add(DriftCount(matches: 1), of: facts.driftGroup, in: scope, at: now)
     }
 }
 

@@ -13,13 +13,13 @@ extension WriteContext {
             let first = try reader.click(record, of: facts.app)
             try change(RecordSQL.adoptIdempotency, click.idempotency, of: record)
             try count(.duplicates, of: CountedTraits(first.facts), scope, at: facts.recordedAt)
-            return .click(.duplicate(first, sharesFingerprint: isFound(record, by: click)))
+            return .click(.duplicate(first, sharesFingerprint: sharesFingerprint(record, by: click)))
         }
         let link = try facts.link.map { link throws(SQLiteError) in
             try tapped(link, at: facts.recordedAt)
         }
         if let ending = link?.ending { return .click(.linkEnded(ending)) }
-        let click = try ofKnownVisitor(click, scope)
+        let click = try adoptingPreviousDayHashes(click, scope)
         let id = makeClickID(at: facts.recordedAt)
         let number = Int64(bitPattern: id.high)
         let entries = IndexEntry.all(of: click, number, in: scope)
@@ -29,8 +29,8 @@ extension WriteContext {
         let need = addressDays.need(of: click)
         if let need { try addressDays.write(need, to: connection) }
         let traits = CountedTraits(facts)
-        try count(facts.isRobot ? .robots : .clicks, of: traits, scope, at: facts.recordedAt)
         if let link = link?.number { try countLink(link, facts) }
+        try count(facts.isRobot ? .robots : .clicks, of: traits, scope, at: facts.recordedAt)
         if !facts.isRobot {
             drift.add(DriftCount(trials: 1), of: facts.driftGroup, in: scope, at: facts.recordedAt)
         }
@@ -76,7 +76,8 @@ extension WriteContext {
 
     /// A visitor's click in the first minutes of a day is recorded under the hashes that his last one has from the day
     /// before, so that he is one visitor on both sides of midnight.
-    private func ofKnownVisitor(_ click: NewClick, _ scope: Scope) throws(SQLiteError) -> NewClick {
+    private func adoptingPreviousDayHashes(_ click: NewClick, _ scope: Scope) throws(SQLiteError) -> NewClick
+    {
         guard let visitor = click.earlier.visitor, let key = click.fingerprints.first?.key else {
             return click
         }
@@ -100,7 +101,7 @@ extension WriteContext {
 
     /// Whether the click that a post repeats is found by the post's own fingerprints: a visit is made of the
     /// fingerprint too.
-    private func isFound(_ first: ClickRecord, by click: NewClick) -> Bool {
+    private func sharesFingerprint(_ first: ClickRecord, by click: NewClick) -> Bool {
         guard first.visit != click.visit, first.visit != click.earlier.visit else { return true }
         let own = [click.fingerprints.map(\.key)] + click.earlier.fingerprints
         return own.contains { $0.allSatisfy(first.hashes.contains) }

@@ -76,7 +76,7 @@ final class SQLiteEngine: BlockingEngine {
                 // Readers that begin now read the database alone, so that the next write may go back to the start.
                 if checkpoint.copiedPages == checkpoint.logPages { shared.renewSnapshots() }
             }
-        case .background: shared.requestCheckpoint()
+        case .background: shared.jobs.ask(for: .checkpoint)
         case nil: break
         }
     }
@@ -225,6 +225,8 @@ extension WriteContext {
     private func perform(_ step: JobStep) throws(SQLiteError) -> Written {
         switch step {
         case .retention(let step): return .retention(try runRetention(step))
+        case .compact(let day, let nanoseconds):
+            try compact(day, until: MonotonicTime.now().nanoseconds + nanoseconds)
         case .takeLease(let lease): return .flag(try take(lease))
         case .finish(let job, let holder, let progress):
             try finish(job, for: holder, progress: progress)

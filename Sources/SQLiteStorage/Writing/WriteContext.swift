@@ -26,6 +26,12 @@ final class WriteContext {
     var campaignNames: [UInt64: String] = [:]
     private var names = AdmittedNames()
     private var lastClick: Int64 = 0
+    /// The newest record of a check; nil before the open transaction has asked for it.
+    private var lastCheck: Int64?
+    /// The second half of the identifiers of a transaction's records, which differ in their first.
+    private(set) var checkWord: UInt64 = 0
+    /// Records that the open transaction has stored and not counted yet.
+    var storedChecks: Int64 = 0
     private(set) var closedBefore = ClosingWatermark()
 
     init(connection: SQLiteConnection, shared: SharedState) throws(SQLiteError) {
@@ -64,6 +70,9 @@ final class WriteContext {
             counts.addDrift(count, to: side, name, of: scope, at: slot.period)
         }
         if !counts.isEmpty { try write(counts) }
+        if storedChecks > 0 {
+            try connection.statement(CheckSQL.addProgress).run("kept_checks", storedChecks)
+        }
         try closedBefore.write(to: connection)
         try connection.commit()
         posts.commit()
@@ -71,6 +80,7 @@ final class WriteContext {
         closedBefore.commit()
         counts.removeAll()
         drift.commit()
+        forgetChecks()
     }
 
     /// Drops what was gathered, and undoes the transaction if there still is one.
@@ -81,6 +91,7 @@ final class WriteContext {
         drift.rollback()
         addressDays.rollback()
         names.forgetAll()
+        forgetChecks()
         changesDirectory = false
         // Where SQLite cannot undo any more, it has undone already, or the connection is given up.
         try? connection.rollback()
@@ -92,7 +103,22 @@ final class WriteContext {
         return ClickID(high: UInt64(bitPattern: lastClick), low: random())
     }
 
-    func makeRandomWord() -> UInt64 { random() }
+    /// The first half of the next record's identifier, likewise.
+    func nextCheck(at moment: Timestamp) throws(SQLiteError) -> Int64 {
+        if lastCheck == nil {
+            lastCheck = try connection.statement(CheckSQL.newest).first { $0.integer(0) }
+            checkWord = random()
+        }
+        let next = RowIdentifier.next(after: lastCheck ?? 0, at: moment)
+        lastCheck = next
+        return next
+    }
+
+    /// Another process may write the next records.
+    private func forgetChecks() {
+        lastCheck = nil
+        storedChecks = 0
+    }
 
     /// Returns the name that a value is counted under in a span of time.
     func admit(_ name: String, _ dimension: Dimension, of scope: Scope, in period: Timestamp)

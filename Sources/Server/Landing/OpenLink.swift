@@ -7,8 +7,7 @@ internal import HTTPServer
 enum OpenLink {
     static func respond(_ exchange: inout Exchange, _ context: LoopContext) async throws(APIError) -> Response
     {
-        let proxies = context.service.settings.trustedProxies
-        let host = RequestHost.of(exchange.request, trusting: proxies)
+        let host = context.host(of: exchange)
         let apps: [App]
         let opened: OpenedLink?
         do throws(StoreError) {
@@ -18,12 +17,13 @@ enum OpenLink {
         } catch {
             exchange.outcome = "unavailable"
             let refusal = APIError(error, requestID: exchange.requestID)
-            return try InactiveLinkPage(.busy, of: nil, exchange, context).response(orThrow: refusal)
+            return try InactiveLinkPage.response(.busy, of: nil, orThrow: refusal, exchange, context)
         }
         guard let opened else {
             exchange.outcome = "unknown"
-            return try InactiveLinkPage(.unknown, of: apps.count == 1 ? apps[0] : nil, exchange, context)
-                .response(orThrow: .notFound("There is nothing at this path"))
+            let app = apps.count == 1 ? apps[0] : nil
+            let refusal = APIError.notFound("There is nothing at this path")
+            return try InactiveLinkPage.response(.unknown, of: app, orThrow: refusal, exchange, context)
         }
         exchange.app = opened.app.id
         if FirebaseLongLink.asksForPreview(exchange.queryItems) {
@@ -34,8 +34,14 @@ enum OpenLink {
         case .ended(let ending, _): return try ended(ending, of: opened.app, &exchange, context)
         case .refused:
             exchange.outcome = "refused"
-            return try InactiveLinkPage(.unknown, of: opened.app, exchange, context)
-                .response(orThrow: .notFound("This long link leads nowhere; d=1 in its query shows why"))
+            let refusal = APIError.notFound("This long link leads nowhere; d=1 in its query shows why")
+            return try InactiveLinkPage.response(
+                .unknown,
+                of: opened.app,
+                orThrow: refusal,
+                exchange,
+                context
+            )
         case .leads(let link):
             let visit = LinkVisit(link, of: opened.app, exchange, context)
             return try await answer(visit, &exchange, context)
@@ -80,9 +86,8 @@ enum OpenLink {
         _ context: LoopContext
     ) throws(APIError) -> Response {
         exchange.outcome = ending.rawValue
-        return try InactiveLinkPage(.expired, of: app, exchange, context).response(
-            orThrow: .linkEnded(ending)
-        )
+        let refusal = APIError.linkEnded(ending)
+        return try InactiveLinkPage.response(.expired, of: app, orThrow: refusal, exchange, context)
     }
 }
 
@@ -110,6 +115,64 @@ struct OpenedLink {
         switch long.link {
         case .success(let link): state = .leads(link)
         case .failure(let problems): state = .refused(problems)
+        }
+    }
+}
+
+/// The page of a link that leads nowhere: why, and where to get the app.
+enum InactiveLinkPage {
+    enum Reason: String {
+        /// The link has expired, has had all its clicks, or was archived.
+        case expired
+        case unknown
+        /// The store cannot be read right now.
+        case busy
+
+        var status: Status {
+            switch self {
+            case .expired: .gone
+            case .unknown: .notFound
+            case .busy: .serviceUnavailable
+            }
+        }
+    }
+
+    static let valueNames: Set<String> = [
+        "language", "direction", "heading", "text", "icon", "color", "onColor", "nonce", "storeURL",
+        "storeText",
+    ]
+
+    /// Creates the page for browsers; programs get the error.
+    static func response(
+        _ reason: Reason,
+        of app: App?,
+        orThrow error: APIError,
+        _ exchange: Exchange,
+        _ context: LoopContext
+    ) throws(APIError) -> Response {
+        guard wantsPage(exchange.request) else { throw error }
+        var page = Page(of: app, exchange, context)
+        page.values["heading"] = page.text("\(reason.rawValue)_heading")
+        page.values["text"] = page.text("\(reason.rawValue)_text")
+        if let app, reason != .busy {
+            let visitor = LinkVisitor(ClickProvenance.visitHeaders(of: exchange.request))
+            let actions = LandingActions(visitor, of: Link.Settings(), to: nil, in: app.settings.links)
+            page.values["storeURL"] = actions.storeURL
+            page.values["storeText"] = actions.store.map { page.text($0.rawValue) }
+        }
+        var response = page.response(page.pages.ended, reason.status)
+        // A store that cannot be read now may recover.
+        if let seconds = error.retryAfter ?? (reason == .busy ? 1 : nil) {
+            response.fields.append(FieldLine(name: "Retry-After", value: String(seconds)))
+        }
+        return response
+    }
+
+    /// Whether the client prefers a page to a JSON error: browsers name the type, programs do not.
+    private static func wantsPage(_ request: Request) -> Bool {
+        request.fields("accept").contains { field in
+            let types = field.lowercased()
+            return types.contains("text/html") || types.contains("application/xhtml+xml")
         }
     }
 }

@@ -9,7 +9,7 @@ enum FindDeferredDeepLink {
         let ladder: MatchingLadder
         // Hardly any launch brings more than a fingerprint, and then nothing else is parsed.
         if let fingerprint = onlyFingerprint(exchange.request), !bringsMore(exchange.request) {
-            launch = try FirstLaunch(exchange, context, fingerprint: fingerprint)
+            launch = try FirstLaunch(exchange, context, fingerprint: fingerprint) { $0.detailsOfHeader }
             ladder =
                 launch.policy.usesFingerprints
                 ? MatchingLadder(fingerprintUnderEachKey: launch.keys.keyed(fingerprint))
@@ -20,7 +20,6 @@ enum FindDeferredDeepLink {
         return try await launch.answer(
             ladder,
             installID: try LaunchFields.installID(exchange.request),
-            details: Deferred(madeBy: { launch.details }),
             &exchange,
             context
         )
@@ -60,15 +59,20 @@ enum FindDeferredDeepLink {
         var evidence = LaunchEvidence(fingerprint: fingerprint)
         let namesMore = LaunchFields.add(exchange.request, to: &evidence)
         guard namesMore || fingerprint != nil else { throw .invalidFingerprint }
-        let launch = try FirstLaunch(exchange, context, fingerprint: fingerprint, evidence: evidence)
+        let launch = try FirstLaunch(
+            exchange,
+            context,
+            fingerprint: fingerprint,
+            evidence: evidence
+        ) { $0.detailsOfHeader }
         let fingerprints = fingerprint.map { [$0] } ?? []
         return (launch, launch.ladder(evidence, fingerprints, exchange.directory))
     }
 }
 
 extension FirstLaunch {
-    /// The details that are needed only to weigh, learn or record something.
-    fileprivate var details: LaunchDetails {
+    /// The details of a launch whose signals are in a header field.
+    fileprivate var detailsOfHeader: LaunchDetails {
         let devices = service.settings.devices
         let told = DeviceSignalsField.read(request, devices).map {
             LaunchSignals($0, given: fingerprint, isWeighedByGiven: true, data: devices)

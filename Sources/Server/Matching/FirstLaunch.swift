@@ -5,8 +5,11 @@ internal import Threads
 
 /// A first launch, from either call, on its way to its response.
 ///
-/// A class, so that values that most launches never need can be computed later from one reference.
-final class FirstLaunch: Sendable {
+/// A class, so that values that most launches never need are computed when they are first read.
+///
+/// Sendable without a lock: its lazy values are read on the thread of the loop that made it; what crosses to the thread that
+/// writes is made of them there.
+final class FirstLaunch: LaunchSource, @unchecked Sendable {
     let request: Request
     let address: NetworkAddress
     let requestID: String
@@ -18,15 +21,32 @@ final class FirstLaunch: Sendable {
     let fingerprint: Fingerprint?
     let service: Service
     let keys: Keyring
-    /// What the launch brought besides a fingerprint, as one text; nil for nothing.
-    private let moreEvidence: (@Sendable () -> String)?
+    /// What the launch brought; nil for a fingerprint alone.
+    private let evidence: LaunchEvidence?
+    private let makeDetails: (FirstLaunch) -> LaunchDetails
 
+    /// What the launch brought besides a fingerprint, as one text; empty for nothing.
+    private lazy var moreEvidence: String =
+        evidence.map { keys.server.oldest.text(of: $0, app: app, isTest: isTest) } ?? ""
+
+    /// The hash of the caller, with tokens, ids and signals: other launches may share fingerprint, address and agent.
+    lazy var caller: KeyedHash = callerHash(under: keys.addresses.key(at: now))
+
+    lazy var details: LaunchDetails = makeDetails(self)
+
+    /// - Parameters:
+    ///   - exchange: the request.
+    ///   - context: the loop.
+    ///   - fingerprint: the one that the request names; nil for none.
+    ///   - evidence: everything that it brought; nil for a fingerprint alone.
+    ///   - makeDetails: makes the details, once.
     /// - Throws: 401 for a request without the key of an app.
     init(
         _ exchange: Exchange,
         _ context: LoopContext,
         fingerprint: Fingerprint?,
-        evidence: LaunchEvidence? = nil
+        evidence: LaunchEvidence? = nil,
+        details makeDetails: @escaping (FirstLaunch) -> LaunchDetails
     ) throws(APIError) {
         guard let key = exchange.key, let app = key.app, let policy = exchange.directory.policy(of: app)
         else { throw .invalidAPIKey }
@@ -39,15 +59,10 @@ final class FirstLaunch: Sendable {
         self.policy = policy
         self.fingerprint = fingerprint
         service = context.service
-        let keys = context.keys
-        self.keys = keys
-        let isTest = key.kind == .test
-        self.isTest = isTest
-        if let evidence {
-            moreEvidence = { keys.server.oldest.text(of: evidence, app: app, isTest: isTest) }
-        } else {
-            moreEvidence = nil
-        }
+        keys = context.keys
+        isTest = key.kind == .test
+        self.evidence = evidence
+        self.makeDetails = makeDetails
     }
 
     /// Creates the ladder of everything that the launch brought, without fingerprints where the app does not use
@@ -68,31 +83,24 @@ final class FirstLaunch: Sendable {
         )
     }
 
-    /// The hash of the caller, with tokens, ids and signals: other launches may share fingerprint, address and agent.
-    private var caller: Caller {
-        Caller(madeBy: { [self] in caller(keys.addresses.key(at: now)) })
-    }
-
     /// The caller's hashes of earlier days, as far back as a response may be repeated.
-    private var earlierCallers: Deferred<[KeyedHash]> {
-        Deferred(madeBy: { [self] in
-            let first = AddressKeys.day(of: now.advanced(byMilliseconds: -service.settings.replayGrace))
-            let present = keys.addresses.key(at: now).day
-            let days = (max(first, keys.addresses.firstDay)..<max(present, first, keys.addresses.firstDay))
-                .suffix(Self.maximumDays)
-            return days.reversed().map { caller(keys.addresses.key(on: $0)) }
-        })
+    var earlierCallers: [KeyedHash] {
+        let first = AddressKeys.day(of: now.advanced(byMilliseconds: -service.settings.replayGrace))
+        let present = keys.addresses.key(at: now).day
+        let days = (max(first, keys.addresses.firstDay)..<max(present, first, keys.addresses.firstDay))
+            .suffix(Self.maximumDays)
+        return days.reversed().map { callerHash(under: keys.addresses.key(on: $0)) }
     }
 
     /// Enough for a grace of a month.
     private static let maximumDays = 31
 
-    private func caller(_ addressKey: AddressKey) -> KeyedHash {
+    private func callerHash(under addressKey: AddressKey) -> KeyedHash {
         addressKey.caller(
             key: key,
             isTest: isTest,
             fingerprint: fingerprint,
-            evidence: moreEvidence?() ?? "",
+            evidence: moreEvidence,
             address: address,
             userAgent: agent
         )
@@ -115,7 +123,6 @@ final class FirstLaunch: Sendable {
         installID: InstallID?,
         platform: Platform? = nil,
         told: OSRelease? = nil,
-        details: Deferred<LaunchDetails>,
         _ exchange: inout Exchange,
         _ context: LoopContext
     ) async throws(APIError) -> Response {
@@ -125,15 +132,13 @@ final class FirstLaunch: Sendable {
             app: app,
             isTest: isTest,
             ladder: ladder,
-            caller: caller,
-            install: installID.map { keys.server.current.install(app: app, isTest: isTest, installID: $0) },
-            earlier: HashesUnderFormerKeys(callers: earlierCallers, installs: earlierInstalls(installID)),
+            source: self,
+            installs: installID.map(installs) ?? [],
             at: now,
             firstByteAt: request.firstByteAt.nanoseconds,
             replayGrace: service.settings.replayGrace,
             platform: counted.platform,
             policy: policy,
-            details: details,
             launch: counted
         )
         let matching = FirstLaunchMatching(store: context.stores.clicks)
@@ -150,10 +155,11 @@ final class FirstLaunch: Sendable {
         }
     }
 
-    /// The installation's hashes under the other server keys.
-    private func earlierInstalls(_ installID: InstallID?) -> [KeyedHash] {
-        guard let installID, !keys.server.others.isEmpty else { return [] }
-        return keys.server.others.map { $0.install(app: app, isTest: isTest, installID: installID) }
+    /// The installation's hashes, the one under the current server key first.
+    private func installs(_ installID: InstallID) -> [KeyedHash] {
+        ([keys.server.current] + keys.server.others).map {
+            $0.install(app: app, isTest: isTest, installID: installID)
+        }
     }
 
     /// Creates the response of a match.
@@ -167,11 +173,11 @@ final class FirstLaunch: Sendable {
         }
         var response = Response(.ok, json: body)
         // Capture no more than this: a client that does not read has many responses under way.
-        let (click, clicks) = (claim.click.id, context.stores.clicks)
+        let receipt = context.stores.clicks.receipt(for: claim)
         response.onDelivery = { delivery in
             switch delivery {
-            case .delivered: clicks.delivered(click)
-            case .failed: clicks.deliveryFailed(of: click)
+            case .delivered: receipt.delivered()
+            case .failed: receipt.failed()
             }
         }
         return response

@@ -8,24 +8,23 @@ enum ResolveDeferredDeepLink {
     {
         let body = try ResolveBody(exchange.request).request
         let evidence = body.evidence
+        let devices = context.service.settings.devices
+        let settings = exchange.key?.app.flatMap { exchange.directory.app($0)?.settings }
+        let localization = settings?.localization(devices.languages) ?? .unknown
+        let canonical = signals(body, exchange.request, localization: localization, devices)
+        let told = canonical.map { LaunchSignals($0, given: evidence.fingerprint, data: devices) }
         let launch = try FirstLaunch(
             exchange,
             context,
             fingerprint: evidence.fingerprint,
             evidence: evidence
-        )
-        let devices = context.service.settings.devices
-        let settings = exchange.directory.app(launch.app)?.settings
-        let localization = settings?.localization(devices.languages) ?? .unknown
-        let canonical = signals(body, exchange.request, localization: localization, devices)
-        let told = canonical.map { LaunchSignals($0, given: evidence.fingerprint, data: devices) }
+        ) { $0.details(told, installedAt: body.firstInstalledAt) }
         let fingerprints = told?.fingerprints ?? evidence.fingerprint.map { [$0] } ?? []
         return try await launch.answer(
             launch.ladder(evidence, fingerprints, exchange.directory),
             installID: body.installID,
             platform: body.platform ?? canonical?.knownPlatform,
             told: told?.release,
-            details: Deferred(madeBy: { launch.details(told, installedAt: body.firstInstalledAt) }),
             &exchange,
             context
         )

@@ -64,9 +64,7 @@ struct JSONBody {
     var members: JSONObject { object }
 
     /// The object's text in the body.
-    var source: String {
-        String(decoding: bytes[object.byteRange], as: UTF8.self)
-    }
+    var source: String { String(decoding: bytes[object.byteRange], as: UTF8.self) }
 
     /// A text of at most `maximumLength` characters; an empty one counts as not sent.
     func text(_ name: String, _ maximumLength: Int) throws(APIError) -> String? {
@@ -87,34 +85,21 @@ struct JSONBody {
         return text
     }
 
-    func flag(_ name: String) throws(APIError) -> Bool? {
-        switch object[name] {
-        case nil, .some(.null): return nil
-        case .bool(let flag): return flag
-        default: throw .invalidField(path + name, "must be true or false")
-        }
-    }
+    func flag(_ name: String) throws(APIError) -> Bool? { try value(name, "true or false") { $0.bool } }
 
-    func integer(_ name: String) throws(APIError) -> Int64? {
-        switch object[name] {
-        case nil, .some(.null): return nil
-        case .number(let number):
-            guard let integer = number.int64 else {
-                throw .invalidField(path + name, "must be a whole number")
-            }
-            return integer
-        default: throw .invalidField(path + name, "must be a whole number")
-        }
-    }
+    func integer(_ name: String) throws(APIError) -> Int64? { try value(name, "a whole number") { $0.int64 } }
 
-    func number(_ name: String) throws(APIError) -> Double? {
-        switch object[name] {
-        case nil, .some(.null): return nil
-        case .number(let number):
-            guard let double = number.double else { throw .invalidField(path + name, "must be a number") }
-            return double
-        default: throw .invalidField(path + name, "must be a number")
-        }
+    func number(_ name: String) throws(APIError) -> Double? { try value(name, "a number") { $0.double } }
+
+    /// Reads a member of one form; nil where it was not sent.
+    private func value<Value>(
+        _ name: String,
+        _ form: String,
+        _ read: (JSONValue) -> Value?
+    ) throws(APIError) -> Value? {
+        guard let value = object[name], !value.isNull else { return nil }
+        guard let result = read(value) else { throw .invalidField(path + name, "must be \(form)") }
+        return result
     }
 
     func number(_ name: String, in allowed: ClosedRange<Double>) throws(APIError) -> Double? {
@@ -149,11 +134,8 @@ struct JSONBody {
     }
 
     func object(_ name: String) throws(APIError) -> JSONBody? {
-        switch object[name] {
-        case nil, .some(.null): return nil
-        case .object(let object): return JSONBody(object: object, bytes: bytes, path: "\(path)\(name).")
-        default: throw .invalidField(path + name, "must be an object")
-        }
+        try value(name, "an object") { $0.object }
+            .map { JSONBody(object: $0, bytes: bytes, path: "\(path)\(name).") }
     }
 
     /// Whether the body has no content coding (RFC 9110 §8.4), or `identity` alone.
@@ -175,5 +157,49 @@ struct JSONBody {
         }
         guard field.count > wanted.count else { return true }
         return [UInt8(ascii: ";"), UInt8(ascii: " "), UInt8(ascii: "\t")].contains(field[wanted.count])
+    }
+}
+
+/// Members that have the same meaning in every body.
+extension JSONBody {
+    func fingerprint() throws(APIError) -> Fingerprint? {
+        guard let text = try text("fingerprint", .max) else { return nil }
+        guard let fingerprint = Fingerprint(hex: text) else { throw .invalidFingerprint }
+        return fingerprint
+    }
+
+    func time(_ name: String) throws(APIError) -> Timestamp? {
+        guard let text = try text(name, 255) else { return nil }
+        guard let time = Timestamp(iso8601: text) else {
+            throw .invalidField(name, "is not an ISO 8601 time such as 2026-01-31T12:00:00.000Z")
+        }
+        return time
+    }
+
+    func address() throws(APIError) -> NetworkAddress? {
+        guard let text = try text("ip_address", 255) else { return nil }
+        guard let address = NetworkAddress(text) else {
+            throw .invalidField("ip_address", "is not an IPv4 or IPv6 address")
+        }
+        return address
+    }
+
+    func window() throws(APIError) -> AttributionWindow? {
+        guard let seconds = try integer("attribution_window_seconds") else { return nil }
+        guard let window = AttributionWindow(seconds: seconds) else {
+            let allowed = AttributionWindow.allowedSeconds
+            throw APIError(
+                status: .badRequest,
+                code: .expiredAttributionWindow,
+                message:
+                    "attribution_window_seconds must lie between \(allowed.lowerBound) and \(allowed.upperBound)",
+                field: "attribution_window_seconds"
+            )
+        }
+        return window
+    }
+
+    func platform() throws(APIError) -> Platform? {
+        try text("platform", 255).map { Platform(rawValue: $0.lowercased()) ?? .other }
     }
 }

@@ -91,7 +91,7 @@ extension CheckReader {
 
     /// Whether a click's claim may be answered again to this caller.
     private func mayRepeat(_ record: ClaimRecord, of id: ClickID) -> Bool {
-        guard check.install == nil, check.replayGrace > 0 else { return false }
+        guard check.installs.isEmpty, check.replayGrace > 0 else { return false }
         let age = check.at.milliseconds(since: record.claimedAt)
         return abs(age) <= check.replayGrace && check.callers.contains { $0 == record.caller }
             && reader.wasAnswered(id, before: check.firstByteAt)
@@ -117,7 +117,7 @@ extension CheckReader {
     private mutating func certainView(_ click: ClickID, _ method: AttributionMethod) throws(Reader.Failure)
         -> CheckView
     {
-        var view = CheckView(sure: ClickChoice(click, method: method), reason: .alreadyClaimed)
+        var view = CheckView(certainChoice: ClickChoice(click, method: method), reason: .alreadyClaimed)
         let selections = try reader.selections(of: check.ladder.fingerprints)
         guard selections.contains(where: { !$0.open.isEmpty }) else { return view }
         (view.evidence, view.model) = try weighed(selections)
@@ -176,7 +176,7 @@ extension CheckReader {
     /// known, is another visitor's, and does not stand between the caller and the answer that was lost.
     private func newestClickFromCallerAddress(_ selections: [KeySelection]) -> RowPosition? {
         guard selections.contains(where: { !$0.open.isEmpty }) else { return nil }
-        guard var address = check.details.value.address else {
+        guard var address = check.details.address else {
             return selections.compactMap { $0.open.first?.position }.max()
         }
         return selections.compactMap { selection in
@@ -192,7 +192,7 @@ extension CheckReader {
         let model = try reader.model()
         let evidence = try reader.evidence(
             of: selections,
-            launch: check.details.value.address,
+            launch: check.details.address,
             firstKeys: check.ladder.firstUnderEachKey,
             epoch: model.epoch
         )
@@ -206,7 +206,7 @@ extension CheckReader {
     /// it.
     private func offer(_ record: ClaimRecord, _ claim: Claim) -> CheckView {
         record.isUndelivered
-            ? CheckView(sure: ClickChoice(repeating: claim), reason: .alreadyClaimed)
+            ? CheckView(certainChoice: ClickChoice(repeating: claim), reason: .alreadyClaimed)
             : CheckView(replay: claim)
     }
 
@@ -225,7 +225,7 @@ extension CheckReader {
             return offer(record, claim)
         }
         guard
-            check.install == nil, check.replayGrace > 0,
+            check.installs.isEmpty, check.replayGrace > 0,
             closed.closedAt >= check.at.milliseconds - check.replayGrace,
             let record = try reader.claim(ofCallerOf: check, by: key), isLast(record, newest),
             let claim = try reader.answer(of: record, to: check),

@@ -31,9 +31,17 @@ public final class AnswerLedger: Sendable {
 
     private let state = ConditionLock(State())
     private let now: @Sendable () -> UInt64
+    private let markUndelivered: @Sendable (ClickID) -> Void
 
-    public init(now: @escaping @Sendable () -> UInt64) {
+    /// - Parameters:
+    ///   - now: returns nanoseconds of the monotonic clock.
+    ///   - markUndelivered: has an answer that failed marked on disk.
+    public init(
+        now: @escaping @Sendable () -> UInt64,
+        markUndelivered: @escaping @Sendable (ClickID) -> Void
+    ) {
         self.now = now
+        self.markUndelivered = markUndelivered
     }
 
     /// A claim is about to become visible, and its answer is still to be written.
@@ -41,7 +49,13 @@ public final class AnswerLedger: Sendable {
         set(.pending, click)
     }
 
-    public func answering(_ click: ClickID) {
+    /// The receipt of a response that has the claim of a click.
+    public func receipt(for click: ClickID) -> any Receipt {
+        ClaimReceipt(click: click, ledger: self)
+    }
+
+    /// A response that has the claim is about to be written.
+    func willRespond(with click: ClickID) {
         set(.answered(at: now()), click)
     }
 
@@ -57,7 +71,7 @@ public final class AnswerLedger: Sendable {
     }
 
     /// The answer for the click seems to have arrived.
-    public func delivered(_ click: ClickID) {
+    func didDeliver(_ click: ClickID) {
         state.withLock { state in
             guard case .answered(let moment) = state.current[click.high] ?? state.previous[click.high] else {
                 return
@@ -66,10 +80,15 @@ public final class AnswerLedger: Sendable {
         }
     }
 
+    /// The answer for the click has failed on its way: from now until that is marked on disk, every read waits for it.
+    func didFailToDeliver(_ click: ClickID) {
+        if isUndelivered(click) { markUndelivered(click) }
+    }
+
     /// Whether no caller is known to have received the answer for the click yet.
     ///
     /// False for a claim of an earlier process: what is answered here are repetitions.
-    public func isUndelivered(_ click: ClickID) -> Bool {
+    private func isUndelivered(_ click: ClickID) -> Bool {
         state.withLock { state in
             switch state.current[click.high] ?? state.previous[click.high] {
             case .none, .delivered: false
@@ -90,4 +109,14 @@ public final class AnswerLedger: Sendable {
             state.current[click.high] = entry
         }
     }
+}
+
+/// Three words, so that it needs no memory of its own.
+private struct ClaimReceipt: Receipt {
+    let click: ClickID
+    let ledger: AnswerLedger
+
+    func willRespond() { ledger.willRespond(with: click) }
+    func delivered() { ledger.didDeliver(click) }
+    func failed() { ledger.didFailToDeliver(click) }
 }

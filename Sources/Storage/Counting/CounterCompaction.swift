@@ -17,6 +17,12 @@ public enum CounterCompaction {
         Granularity.day.start(of: now.advanced(byMilliseconds: -keptDays * 86_400_000))
     }
 
+    /// The spans that are compacted with a day: its hours, the day, and all time.
+    public static func spans(of day: Timestamp) -> [(Granularity, Timestamp)] {
+        [(.all, Timestamp(milliseconds: 0)), (.day, day)]
+            + (0..<24 as Range<Int64>).map { (.hour, day.advanced(byMilliseconds: $0 * 3_600_000)) }
+    }
+
     /// The number of names that keep counts of their own in a span that is older, the most clicked ones.
     public static func limit(_ dimension: Dimension, _ granularity: Granularity) -> Int {
         switch granularity {

@@ -12,12 +12,7 @@ public final class FailureLog: Sendable {
     public enum Work: Hashable, Sendable {
         case reading
         case writing
-        case checkpoint
-        case retention
-        case drift
-        case collisions
-        case filter
-        case learning
+        case job(JobName)
     }
 
     private struct State: Sendable {

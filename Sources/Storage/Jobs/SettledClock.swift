@@ -1,4 +1,5 @@
 public import Attribution
+internal import Threads
 
 /// The wall clock as far as jobs may act on it: a clock that leaps by more than a day makes none delete anything.
 ///
@@ -85,5 +86,55 @@ extension SettledClock {
             "the clock is \(days) days \(lead > 0 ? "later" : "earlier") than the database and the uptime lead to"
             + " expect: retention, compaction and the destruction of keys wait until it is right, or for 24 hours of"
             + " uptime; if it is right, restart with `afterlink serve --accept-clock`"
+    }
+}
+
+/// The clocks of a store as its jobs see them; shared by all its threads.
+public final class JobClock: Sendable {
+    private let wall: WallClock
+    private let monotonicNow: @Sendable () -> UInt64
+    private let log: StoreLog
+    /// Nil until ``start(lastSettled:isAccepted:)``, and for a store that trusts its clock.
+    private let settled = ConditionLock<SettledClock?>(nil)
+
+    /// - Parameters:
+    ///   - wall: the clock that records go by.
+    ///   - monotonicNow: the monotonic clock, in nanoseconds.
+    ///   - log: where leaps are reported.
+    public init(_ wall: WallClock, monotonicNow: @escaping @Sendable () -> UInt64, log: StoreLog) {
+        self.wall = wall
+        self.monotonicNow = monotonicNow
+        self.log = log
+    }
+
+    /// Begins to compare the clocks.
+    ///
+    /// - Parameters:
+    ///   - lastSettled: when jobs last went by the wall clock; nil for a new database.
+    ///   - isAccepted: whether an operator says that the clock is right.
+    public func start(lastSettled: Timestamp?, isAccepted: Bool) {
+        let clock = SettledClock(
+            lastSettled: lastSettled,
+            isAccepted: isAccepted,
+            now: wall.now(),
+            monotonic: monotonicNow()
+        )
+        settled.withLock { $0 = clock }
+    }
+
+    /// The wall clock's reading.
+    public var now: Timestamp { wall.now() }
+
+    /// Returns the time that jobs may act on; nil while the clock may have leapt, which the log says.
+    public func settledNow() -> Timestamp? {
+        let (now, monotonic) = (wall.now(), monotonicNow())
+        let (state, news) = settled.withLock { clock -> (SettledClock.State, String?) in
+            guard let hasChanged = clock?.update(now: now, monotonic: monotonic) else {
+                return (.settled, nil)
+            }
+            return (clock?.state ?? .settled, hasChanged ? clock?.sentence : nil)
+        }
+        if let news { log.write(state == .settled ? .information : .warning, news) }
+        return state == .settled ? now : nil
     }
 }

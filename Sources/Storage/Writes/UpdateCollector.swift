@@ -25,14 +25,10 @@ public final class UpdateCollector: Sendable {
     /// Whether an answer that failed on its way is still to be marked: until then, reads do not show it.
     public var hasUnmarkedDeliveries: Bool { unmarkedDeliveries.load(ordering: .acquiring) > 0 }
 
-    /// Makes an answer that failed on its way available to the next check.
-    ///
-    /// - Parameters:
-    ///   - click: whose answer it was.
-    ///   - updates: of the loop that has seen it; nil for any.
-    public func addFailedDelivery(of click: ClickID, to updates: PendingUpdates? = nil) {
+    /// Makes the answer for a click, which failed on its way, available to the next check.
+    public func addFailedDelivery(of click: ClickID) {
         unmarkedDeliveries.wrappingAdd(1, ordering: .releasing)
-        (updates ?? first).update { $0.failedDeliveries.append(click) }
+        first.update { $0.failedDeliveries.append(click) }
     }
 
     /// Takes away what all loops have counted.

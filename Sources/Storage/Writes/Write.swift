@@ -42,19 +42,72 @@ public enum Written: Sendable {
     }
 }
 
-/// A click that a check asks for.
-public struct ClaimRequest: Sendable {
+/// A click that a check asks for, and what is stored with its claim: plain values, made on the check's loop.
+///
+/// A class, because it passes through the queue and is larger than other writes.
+public final class ClaimRequest: Sendable {
     /// Of its identifier, the first half may be all that is known.
     public let click: ClickID
     /// What the answer says of it.
     public let choice: ClickChoice
-    /// Which claims, with everything in it worked out.
-    public let check: Check
+    public let app: AppID
+    public let isTest: Bool
+    public let at: Timestamp
+    /// See ``Check/installs``.
+    public let installs: [KeyedHash]
+    public let caller: KeyedHash
+    /// What the launch asked for, each fingerprint and advertising id under each server key.
+    public let asked: [KeyedHash]
+    /// Its first fingerprint under each server key, where there are several; duplicates are looked for under all of them.
+    public let firstUnderEachKey: [KeyedHash]
+    /// The check's record, stored if the click is claimed.
+    public let record: CheckFacts
+    /// What the launch is counted as in the watch on match rates.
+    public let launch: DriftGroup
 
-    public init(_ click: ClickID, _ choice: ClickChoice, for check: Check) {
+    /// - Parameters:
+    ///   - click: the click, which the choice may name by its destination alone.
+    ///   - choice: what was decided.
+    ///   - check: the check that claims.
+    ///   - basis: what it was decided from.
+    public init(_ click: ClickID, _ choice: ClickChoice, for check: Check, _ basis: CheckBasis) {
         self.click = click
         self.choice = choice
-        self.check = check
+        (app, isTest, at) = (check.app, check.isTest, check.at)
+        installs = check.installs
+        caller = check.caller
+        let ladder = check.ladder
+        asked = ladder.fingerprints + ladder.advertisingIDs
+        firstUnderEachKey = ladder.isUnderSeveralKeys ? ladder.firstUnderEachKey : []
+        record = CheckFacts(matching: click, choice, basis, of: check)
+        launch = check.launch.group
+    }
+
+    public var platform: Platform { record.platform }
+
+    /// The claim of the click.
+    public func claim(of click: Click) -> Claim {
+        Claim(
+            click: click,
+            claimedAt: at,
+            method: choice.method,
+            confidence: choice.confidence,
+            competingClicks: choice.competingClicks,
+            isCampaignOnly: choice.isCampaignOnly
+        )
+    }
+
+    /// Returns the row of the claim.
+    ///
+    /// - Parameters:
+    ///   - claim: the claim.
+    ///   - scope: whose it is.
+    ///   - hashes: what the click is found by. The row has one that was asked for too, so that an answer which is lost is
+    ///     found where the click's closed rows are; a click that is found by its token alone has none.
+    /// - Returns: the row.
+    public func row(of claim: Claim, in scope: Scope, foundBy hashes: [KeyedHash]) -> ClaimRecord {
+        let hash = asked.count > 1 ? asked.first(where: hashes.contains) ?? asked.first : asked.first
+        return ClaimRecord(claim, scope, hash: hash, install: installs.first, caller: caller)
     }
 }
 
@@ -127,6 +180,8 @@ public enum KeyChange: Sendable {
 public enum JobStep: Sendable {
     /// Answered by ``Written/retention(_:)``.
     case retention(RetentionStep)
+    /// Compacts some counts by name of a day, until so many nanoseconds have passed, and stores when the day is done.
+    case compact(day: Timestamp, nanoseconds: UInt64)
     /// Takes or renews a lease; ``Written/flag(_:)`` is false while another process holds it.
     case takeLease(JobLease)
     /// Gives up the lease of a job that has got as far as `progress`.

@@ -32,17 +32,34 @@ package struct Arguments: Equatable, Sendable {
     }
 
     /// The value of an option that may be given once.
-    package func value(_ option: String) -> String? {
-        options[option]?.last
-    }
+    package func value(_ option: String) -> String? { options[option]?.last }
 
     /// The values of an option that may be given several times, or nil when it is not there at all.
-    package func values(_ option: String) -> [String]? {
-        options[option]
+    package func values(_ option: String) -> [String]? { options[option] }
+
+    package func has(_ option: String) -> Bool { options[option] != nil }
+
+    /// Returns the value of an option as `parse` reads it; nil when it is not there.
+    ///
+    /// - Parameters:
+    ///   - option: its name.
+    ///   - sentence: what the value must be; begins with "must".
+    ///   - parse: returns nil for a text that is not allowed.
+    /// - Returns: the value that `parse` returned.
+    /// - Throws: a wrong use for such a text, with the sentence.
+    func read<Value>(
+        _ option: String,
+        _ sentence: @autoclosure () -> String,
+        _ parse: (String) throws -> Value?
+    ) throws -> Value? {
+        guard let text = value(option) else { return nil }
+        guard let value = try parse(text) else { throw CommandFailure.wrongValue(option, text, sentence()) }
+        return value
     }
 
-    package func has(_ option: String) -> Bool {
-        options[option] != nil
+    /// Returns whether an option says on; nil when it is not there.
+    func isOn(_ option: String) throws -> Bool? {
+        try read(option, "must be on or off") { ["on": true, "off": false][$0] }
     }
 
     private static func split(_ word: String) -> (name: String, value: String?) {

@@ -14,7 +14,25 @@ package struct CommandOption: Sendable {
         self.help = help
     }
 
+    /// Returns options from a table of their forms, each with its help.
+    ///
+    /// A form is the name, then the placeholder of the value if there is one, then `...` if it may be repeated.
+    static func table(_ rows: KeyValuePairs<String, String>) -> [CommandOption] {
+        rows.map { form, help in
+            let words = form.split(separator: " ").map(String.init)
+            let isRepeatable = words.last == "..."
+            let placeholder = words.dropFirst().dropLast(isRepeatable ? 1 : 0).joined(separator: " ")
+            return CommandOption(
+                words[0],
+                placeholder.isEmpty ? nil : placeholder,
+                isRepeatable: isRepeatable,
+                help: help
+            )
+        }
+    }
+
     package static let json = CommandOption("json", help: "Print JSON instead of a table.")
+    static let jsonObject = CommandOption("json", help: "Print a JSON object instead.")
     package static let help = CommandOption("help", help: "Print this help; -h for short.")
     package static let config = CommandOption(
         "config",
@@ -32,6 +50,14 @@ package struct CommandDescription: Sendable {
         package let placeholder: String
         package let isRequired: Bool
         package let help: String
+
+        static func required(_ placeholder: String, _ help: String) -> Operand {
+            Operand(placeholder: placeholder, isRequired: true, help: help)
+        }
+
+        static func optional(_ placeholder: String, _ help: String) -> Operand {
+            Operand(placeholder: placeholder, isRequired: false, help: help)
+        }
     }
 
     /// The words after `afterlink`, such as `apps create`.
@@ -49,9 +75,7 @@ package struct CommandDescription: Sendable {
     let run: @Sendable (Invocation) async throws -> ExitCode
 
     /// All options that may stand on the command line.
-    package var allOptions: [CommandOption] {
-        optionsBesideSettings + settingsTaken.compactMap(\.option)
-    }
+    package var allOptions: [CommandOption] { optionsBesideSettings + settingsTaken.compactMap(\.option) }
 
     /// The options that are no settings: its own, `--config` where there are settings, and `--help`.
     package var optionsBesideSettings: [CommandOption] {
@@ -59,9 +83,7 @@ package struct CommandDescription: Sendable {
     }
 
     /// The settings that this command takes, in the table's order.
-    package var settingsTaken: [Setting] {
-        Setting.all.filter { settings.contains($0.name) }
-    }
+    package var settingsTaken: [Setting] { Setting.all.filter { settings.contains($0.name) } }
 }
 
 /// A command with what stood behind it on the command line.

@@ -1,4 +1,5 @@
 internal import Attribution
+internal import Glibc
 internal import HTTPServer
 internal import Threads
 
@@ -28,8 +29,22 @@ package struct CommandFailure: Error, Equatable, Sendable {
     }
 
     /// A command that was understood and could not be done.
-    package init(_ explanation: String, advice: String) {
-        self.init(.failed, explanation, advice: advice)
+    package init(_ explanation: String, advice: String) { self.init(.failed, explanation, advice: advice) }
+
+    /// What happened, which becomes a failure with what to do about it.
+    struct Cause {
+        fileprivate let exitCode: ExitCode
+        fileprivate let explanation: String
+
+        func advising(_ advice: String) -> CommandFailure {
+            CommandFailure(exitCode, explanation, advice: advice)
+        }
+    }
+
+    static func because(_ explanation: String) -> Cause { because(.failed, explanation) }
+
+    static func because(_ exitCode: ExitCode, _ explanation: String) -> Cause {
+        Cause(exitCode: exitCode, explanation: explanation)
     }
 
     /// The failure in words for any error that reached a command's end.
@@ -51,17 +66,12 @@ package struct CommandFailure: Error, Equatable, Sendable {
 
     /// An option whose value is not allowed; the sentence begins with "must".
     static func wrongValue(_ option: String, _ value: String, _ sentence: String) -> CommandFailure {
-        CommandFailure(
-            .usage,
-            "--\(option) \"\(value)\" \(sentence).",
-            advice: "Correct it and run the command again; this time nothing was done."
-        )
+        CommandFailure.because(.usage, "--\(option) \"\(value)\" \(sentence).")
+            .advising("Correct it and run the command again; this time nothing was done.")
     }
 
     /// The failure as a line in a list, which follows a name and ends without a full stop.
-    package var finding: (text: String, advice: String) {
-        (Self.clause(explanation), Self.clause(advice))
-    }
+    package var finding: (text: String, advice: String) { (Self.clause(explanation), Self.clause(advice)) }
 
     private static func clause(_ sentence: String) -> String {
         var clause = sentence.hasSuffix(".") ? String(sentence.dropLast()) : sentence
@@ -75,9 +85,7 @@ package struct CommandFailure: Error, Equatable, Sendable {
     }
 
     /// As it is printed to standard error.
-    package var text: String {
-        "afterlink: \(explanation)\n\(advice)\n"
-    }
+    package var text: String { "afterlink: \(explanation)\n\(advice)\n" }
 }
 
 /// Runs `body` and explains an error of one kind that it throws; errors of other kinds pass through.
@@ -89,5 +97,121 @@ func attempt<Failure: Error, Result: ~Copyable>(
         return try body()
     } catch let error as Failure {
         throw explanation(error)
+    }
+}
+
+extension CommandFailure {
+    /// Explains an error of the store.
+    init(_ error: StoreError) {
+        let advice =
+            switch error.code {
+            case .overloaded, .timedOut, .locked: "Try again in a moment."
+            case .full: "Make room on the disk and try again."
+            case .readOnly:
+                "The file and its folder must belong to the user that Afterlink runs as, on a file system that can be"
+                    + " written to."
+            case .inputOutput: "Check the disk; the system's log may say more."
+            case .corrupted:
+                "Put the database back from a backup, or name another one with --database; nothing was changed."
+            case .incompatible:
+                "Give another path with --database; a database of a newer Afterlink needs that version or a later one."
+            case .unsupported:
+                "Export its links with the version that made it (`afterlink links export`), start with a new database at"
+                    + " another path (--database), and import them there; nothing was changed."
+            case .resources: Self.resourcesAdvice
+            case .stopping: "Try again when the service has started."
+            case .conflict, .notFound: "Run the list commands to see what there is."
+            case .defect: "This is a defect; please report it."
+            }
+        self.init(
+            error.code == .unsupported ? .configuration : .failed,
+            "The database operation failed: \(error.explanation).",
+            advice: advice
+        )
+    }
+
+    /// Explains why a database could not be opened; the store's explanation names the file.
+    init(opening error: StoreError) {
+        guard error.code == .notFound else {
+            self.init(error)
+            return
+        }
+        self.init(
+            "The database cannot be opened: \(error.explanation).",
+            advice: "Name it with --database or --data-directory; `afterlink init` makes a new one."
+        )
+    }
+}
+
+extension CommandFailure {
+    private static let resourcesAdvice =
+        "Raise the limits of the user that Afterlink runs as (ulimit -a shows them)."
+
+    /// Explains why a server could not start.
+    init(_ error: StartError) {
+        let advice =
+            switch error.cause {
+            case .listening: Self.advice(listening: error.systemError)
+            case .resources: Self.resourcesAdvice
+            case .handler, .state: "This is a defect; please report it."
+            }
+        self.init(error.message, advice: advice)
+    }
+
+    /// Returns what to do about an address that cannot be listened on, by the system's error number.
+    private static func advice(listening number: Int32?) -> String {
+        switch number {
+        case EADDRINUSE:
+            "Another process has the address (`ss -ltnp` shows which): stop it, or take another address with"
+                + " --listen or --metrics-listen."
+        case EACCES, EPERM:
+            "Ports below 1024 need a right of their own: take a higher one with --listen, or give the service"
+                + " CAP_NET_BIND_SERVICE (in a systemd unit: AmbientCapabilities= and CapabilityBoundingSet= with it, and"
+                + " PrivateUsers=no)."
+        case EADDRNOTAVAIL:
+            "This machine has no such address: `ip address` shows those it has; 0.0.0.0 and [::] stand for all"
+                + " of them."
+        case EAFNOSUPPORT:
+            "This machine has no IPv6: take an IPv4 address with --listen, such as 0.0.0.0:8080."
+        default: "Take another address with --listen or --metrics-listen."
+        }
+    }
+}
+
+/// Runs `body` and explains an error of the system that it throws as `what`, a colon and the error.
+func attempt<Result: ~Copyable>(
+    _ what: String,
+    _ exitCode: ExitCode = .failed,
+    advice: String,
+    _ body: () throws -> Result
+) throws -> Result {
+    do {
+        return try body()
+    } catch let error as SystemError {
+        throw CommandFailure(exitCode, "\(what): \(error.text).", advice: advice)
+    }
+}
+
+/// Words of a command line, quoted for pasting into a shell.
+package enum ShellWord {
+    /// The text as one word of a POSIX shell: as it is where nothing in it has a meaning, else between single quotes.
+    package static func quoted(_ text: String) -> String {
+        guard text.isEmpty || !text.utf8.allSatisfy(isPlain) else { return text }
+        return "'" + text.split(separator: "'", omittingEmptySubsequences: false).joined(separator: #"'\''"#)
+            + "'"
+    }
+
+    /// A path that comes first, where an option could stand, as one word.
+    package static func quoted(operand path: String) -> String {
+        quoted(path.hasPrefix("-") ? "./" + path : path)
+    }
+
+    private static func isPlain(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"):
+            true
+        default: "/._-+=:,@%".utf8.contains(byte)
+        }
     }
 }

@@ -53,11 +53,8 @@ package struct Program: Sendable {
         let group = commands.filter { $0.firstWord == one }
         guard !group.isEmpty else { throw unknownCommand(one) }
         guard let second = words.dropFirst().first else {
-            throw CommandFailure(
-                .usage,
-                "`afterlink \(one)` needs a second word.",
-                advice: HelpText.group(one, of: group)
-            )
+            throw CommandFailure.because(.usage, "`afterlink \(one)` needs a second word.")
+                .advising(HelpText.group(one, of: group))
         }
         if second == "--help" || second == "-h" { return (nil, []) }
         guard let command = group.first(where: { $0.lastWord == second }) else {
@@ -91,4 +88,55 @@ package struct Program: Sendable {
             advice: near.map { "Did you mean `afterlink \($0)`?" } ?? "`afterlink help` lists the commands."
         )
     }
+}
+
+extension Program {
+    /// The program as it is shipped.
+    ///
+    /// A new command is an enum in this folder and a word here.
+    package static let standard = Program(commands: [
+        DemoCommand.description,
+        SimulateCommand.description,
+        ServeCommand.description,
+        InitializeCommand.description,
+        CreateAppCommand.description,
+        ListAppsCommand.description,
+        ChangeAppCommand.description,
+        CreateLinkCommand.description,
+        ListLinksCommand.description,
+        ShowLinkCommand.description,
+        DrawQRCodeCommand.description,
+        ChangeLinkCommand.description,
+        ArchiveLinkCommand.description,
+        RestoreLinkCommand.description,
+        DeleteLinkCommand.description,
+        ImportLinksCommand.description,
+        ExportLinksCommand.description,
+        CreateKeyCommand.description,
+        ListKeysCommand.description,
+        RevokeKeyCommand.description,
+        RotateServerKeyCommand.description,
+        ListServerKeysCommand.description,
+        ShowStatisticsCommand.description,
+        ExplainCheckCommand.description,
+        ShowCollisionsCommand.description,
+        RunBacktestCommand.description,
+        ShowModelCommand.description,
+        ResetModelCommand.description,
+        BackUpCommand.description,
+        RestoreCommand.description,
+        VerifyCommand.description,
+        DoctorCommand.description,
+        CheckDomainCommand.description,
+        MigrateCommand.description,
+        CheckHealthCommand.description,
+        ShowHelpCommand.description,
+        ShowVersionCommand.description,
+    ])
+}
+
+/// Which release this is.
+enum ProgramVersion {
+    /// The version by semver.org; `-dev` between releases.
+    static let text = "0.1.0-dev"
 }

@@ -1,3 +1,5 @@
+internal import JSON
+
 /// Rows of text in columns, for people; programs take JSON.
 package struct Table {
     package enum Alignment: Sendable { case left, right }
@@ -33,6 +35,28 @@ package struct Table {
         }.joined(separator: "\n")
     }
 
+    /// A column of a table with a row for each value: its heading, its side, and what a cell says.
+    struct Column<Row> {
+        let heading: String
+        let alignment: Alignment
+        let cell: (Row) -> String
+
+        static func left(_ heading: String, _ cell: @escaping (Row) -> String) -> Column {
+            Column(heading: heading, alignment: .left, cell: cell)
+        }
+
+        static func right(_ heading: String, _ cell: @escaping (Row) -> String) -> Column {
+            Column(heading: heading, alignment: .right, cell: cell)
+        }
+    }
+
+    /// Returns a table of names and values; leaves out those without a value.
+    static func text(facts: [(name: String, value: String?)], _ headings: (String, String)) -> String {
+        var table = Table([(headings.0, .left), (headings.1, .left)])
+        for fact in facts { if let value = fact.value { table.add([fact.name, value]) } }
+        return table.text
+    }
+
     /// A share as a cell: `12.5 %`, or a dash where there is none.
     package static func percent(_ share: Double?) -> String {
         guard let share else { return "–" }
@@ -47,4 +71,62 @@ package struct Table {
         }
         return String(String.UnicodeScalarView(scalars))
     }
+}
+
+extension Sequence {
+    /// Returns a table with a row for each value.
+    func table(_ columns: [Table.Column<Element>]) -> String {
+        var table = Table(columns.map { ($0.heading, $0.alignment) })
+        for value in self { table.add(columns.map { $0.cell(value) }) }
+        return table.text
+    }
+}
+
+/// JSON as people read it: a line per member.
+enum JSONLayout {
+    /// Behind a mark on each line; text that is no JSON as it is.
+    static func indented(_ text: String, by mark: String) -> String {
+        let value = try? JSONValue(parsing: Array(text.utf8))
+        return prefixed(value.map(Self.text) ?? text, by: mark)
+    }
+
+    static func prefixed(_ text: String, by mark: String) -> String {
+        text.split(separator: "\n", omittingEmptySubsequences: false).map { mark + $0 }.joined(
+            separator: "\n"
+        )
+    }
+
+    static func text(_ value: JSONValue) -> String {
+        var json = JSONWriter(isPretty: true)
+        json.value(value)
+        return json.text
+    }
+}
+
+extension JSONWriter {
+    /// Returns the text of one object.
+    static func text(isPretty: Bool = false, _ writeMembers: (inout JSONWriter) -> Void) -> String {
+        var json = JSONWriter(isPretty: isPretty)
+        json.object(writeMembers)
+        return json.text
+    }
+
+    /// Writes a member that is an object.
+    mutating func object(_ name: String, _ writeMembers: (inout JSONWriter) -> Void) {
+        member(name) { $0.object(writeMembers) }
+    }
+
+    /// Writes a member that is an array with an element for each value.
+    mutating func list<Value>(
+        _ name: String,
+        _ values: some Sequence<Value>,
+        _ write: (Value, inout JSONWriter) -> Void
+    ) { member(name) { json in json.array { json in for value in values { write(value, &json) } } } }
+
+    /// Writes a member that is an array with an object for each value.
+    mutating func objects<Value>(
+        _ name: String,
+        _ values: some Sequence<Value>,
+        _ writeMembers: (Value, inout JSONWriter) -> Void
+    ) { list(name, values) { value, json in json.object { writeMembers(value, &$0) } } }
 }

@@ -31,10 +31,8 @@ enum CheckHealthCommand {
         } catch {
             // A server that does not understand what comes may hang up.
             guard error.number == ECONNRESET || error.number == EPIPE else {
-                throw CommandFailure(
-                    "No service answers at \(address): \(error.text).",
-                    advice: "Start it with `afterlink serve`, or name its address with --listen."
-                )
+                throw CommandFailure.because("No service answers at \(address): \(error.text).")
+                    .advising("Start it with `afterlink serve`, or name its address with --listen.")
             }
             response = nil
         }
@@ -62,19 +60,13 @@ enum CheckHealthCommand {
     /// Why no response makes sense: the server may speak TLS and was asked in plain HTTP, or the other way round.
     private static func misunderstanding(at address: ListenAddress, overTLS: Bool) -> CommandFailure {
         guard let other = try? Exchange(address, overTLS: !overTLS).get("/readyz"), other.status != 400 else {
-            return CommandFailure(
-                "What answers at \(address) is no service of Afterlink.",
-                advice: "Name the service's own address with --listen."
-            )
+            return CommandFailure.because("What answers at \(address) is no service of Afterlink.")
+                .advising("Name the service's own address with --listen.")
         }
         return overTLS
-            ? CommandFailure(
-                "The service at \(address) speaks plain HTTP, and was asked over TLS.",
-                advice: "Leave --tls-certificate and --tls-key out, as the service does."
-            )
-            : CommandFailure(
-                "The service at \(address) speaks HTTPS, and was asked in plain HTTP.",
-                advice: "Give --tls-certificate and --tls-key as the service has them."
-            )
+            ? CommandFailure.because("The service at \(address) speaks plain HTTP, and was asked over TLS.")
+                .advising("Leave --tls-certificate and --tls-key out, as the service does.")
+            : CommandFailure.because("The service at \(address) speaks HTTPS, and was asked in plain HTTP.")
+                .advising("Give --tls-certificate and --tls-key as the service has them.")
     }
 }

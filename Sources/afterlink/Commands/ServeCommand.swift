@@ -17,13 +17,10 @@ enum ServeCommand {
             "SIGTERM and SIGINT stop gracefully: requests in flight finish, everything is on disk, exit status"
                 + " 0. A second signal drops what is in flight. SIGHUP reopens the log file and reloads the certificate.",
         ],
-        options: [
-            CommandOption(
-                "accept-clock",
-                help:
-                    "Trust the clock, even if the database was last used long ago or its records lie in the future."
-            )
-        ],
+        options: CommandOption.table([
+            "accept-clock":
+                "Trust the clock, even if the database was last used long ago or its records lie in the future."
+        ]),
         settings: Setting.all.map(\.name),
         examples: [
             "afterlink serve": "On this machine, to try it.",

@@ -8,16 +8,12 @@ enum ShowHelpCommand {
                 + " with its flag, environment variable and key in the configuration file."
         ],
         operands: [
-            CommandDescription.Operand(placeholder: "COMMAND", isRequired: false, help: "What to explain."),
-            CommandDescription.Operand(
-                placeholder: "COMMAND",
-                isRequired: false,
-                help: "The second word of a command that has two."
-            ),
+            .optional("COMMAND", "What to explain."),
+            .optional("COMMAND", "The second word of a command that has two."),
         ],
-        options: [
-            CommandOption("markdown", help: "Print the settings as the table that stands in the README.")
-        ],
+        options: CommandOption.table([
+            "markdown": "Print the settings as the table that stands in the README."
+        ]),
         examples: [
             "afterlink help serve": "What can be set when serving.",
             "afterlink help apps create": "How to make another app.",
@@ -32,6 +28,26 @@ enum ShowHelpCommand {
         }
         let asMarkdown = invocation.arguments.has("markdown")
         Console.print(asMarkdown ? SettingsDocumentation.markdown : SettingsDocumentation.text)
+        return .success
+    }
+}
+
+/// The command `afterlink version`.
+enum ShowVersionCommand {
+    static let description = CommandDescription(
+        name: "version",
+        summary: "Print the version",
+        discussion: ["Prints the program's name and version. `afterlink --version` does the same."],
+        options: [.jsonObject],
+        examples: ["afterlink version": "For a report about a defect."],
+        run: run
+    )
+
+    private static func run(_ invocation: Invocation) async throws -> ExitCode {
+        let isJSON = invocation.arguments.has("json")
+        Console.print(
+            isJSON ? "{\"version\":\"\(ProgramVersion.text)\"}" : "afterlink \(ProgramVersion.text)"
+        )
         return .success
     }
 }

@@ -76,9 +76,7 @@ package struct Configuration: Sendable {
     }
 
     /// The path of the server keys.
-    package var serverKeyPath: String {
-        serverKeyFile ?? databasePath + ".key"
-    }
+    package var serverKeyPath: String { serverKeyFile ?? databasePath + ".key" }
 
     /// The path of the address keys.
     package var addressKeyPath: String { databasePath + KeyCopy.addressSuffix }
@@ -90,5 +88,142 @@ package struct Configuration: Sendable {
     /// Returns the number of connections that the given number of files and sockets allows.
     package func connectionLimit(descriptors: Int) -> Int {
         maximumConnections ?? max(1, min(Self.standardConnections, descriptors))
+    }
+}
+
+/// The failures that an acknowledged write survives.
+///
+/// The raw value is the word of the setting.
+package enum StoreDurability: String, Sendable {
+    /// A power cut.
+    case full
+    /// The end of the process; a power cut may take the last seconds.
+    case relaxed
+}
+
+/// An operator's choice of a rate limit.
+package enum RateLimitChoice: Equatable, Sendable {
+    case off
+    case limit(RateLimit)
+}
+
+extension Configuration {
+    /// A class's own limit, else the general one, else what is usual.
+    ///
+    /// The general one names clicks and checks; `off` switches off the others, too. A limit that was
+    /// asked for counts this machine's own requests, which the usual ones let pass.
+    package var rateLimits: RateLimits {
+        let general = rateLimit
+        var limits = RateLimits.standard
+        set(clickRateLimit ?? general, .clicks, &limits)
+        set(checkRateLimit ?? general, .checks, &limits)
+        set(adminRateLimit ?? (general == .off ? .off : nil), .admin, &limits)
+        set(pictureRateLimit ?? (general == .off ? .off : nil), .pictures, &limits)
+        return limits
+    }
+
+    private func set(_ choice: RateLimitChoice?, _ limitClass: RateLimitClass, _ limits: inout RateLimits) {
+        switch choice {
+        case .off: limits[limitClass] = nil
+        case .limit(let limit): limits[limitClass] = RateLimits.Rule(limit, countsLoopback: true)
+        case nil: break
+        }
+    }
+}
+
+extension Configuration {
+    /// Something that is wrong about a setting only when another one is looked at with it.
+    struct SettingConflict {
+        /// The setting's name.
+        let setting: String
+        /// Nil where the value is secret or says nothing.
+        let value: String?
+        let sentence: String
+    }
+
+    var conflicts: [SettingConflict] {
+        var conflicts: [SettingConflict] = []
+        conflicts += testClockConflicts
+        if let metricsListen, metricsListen == listen, listen.address.port != 0 {
+            let sentence = "must be another address or port than --listen"
+            conflicts.append(
+                SettingConflict(setting: "metrics-listen", value: "\(metricsListen)", sentence: sentence)
+            )
+        }
+        conflicts += tlsConflicts
+        if let initialAppKey, initialAppKey.text == initialAdminKey?.text {
+            let sentence = "must be another key than AFTERLINK_INITIAL_APP_KEY"
+            conflicts.append(SettingConflict(setting: "initial-admin-key", value: nil, sentence: sentence))
+        }
+        return conflicts
+    }
+
+    /// A clock that anybody can set stays on this machine, and off everything that looks like a real service.
+    private var testClockConflicts: [SettingConflict] {
+        guard usesTestClock else { return [] }
+        var sentences = [listen, metricsListen].compactMap(\.self).filter { !$0.isLoopback }.map { address in
+            "lets anybody who can reach \(address) set the time; it works on 127.0.0.1 and ::1 only"
+        }
+        if tlsCertificate != nil || tlsKey != nil {
+            sentences.append(
+                "is for tests and is not served over TLS; leave out --tls-certificate and --tls-key"
+            )
+        }
+        return sentences.map { SettingConflict(setting: "unsafe-test-clock", value: nil, sentence: $0) }
+    }
+
+    /// Refuses one of the two alone: its operator expects HTTPS, so plain HTTP must not be served.
+    private var tlsConflicts: [SettingConflict] {
+        switch (tlsCertificate, tlsKey) {
+        case (let certificate?, nil):
+            [
+                SettingConflict(
+                    setting: "tls-certificate",
+                    value: certificate,
+                    sentence: "needs --tls-key with it"
+                )
+            ]
+        case (nil, let key?):
+            [SettingConflict(setting: "tls-key", value: key, sentence: "needs --tls-certificate with it")]
+        default: []
+        }
+    }
+}
+
+extension ListenAddress {
+    /// Whether only this machine can reach it: 127.0.0.0/8 or ::1.
+    var isLoopback: Bool {
+        if let ipv4 = address.ipv4 { return ipv4 >> 24 == 127 }
+        return address.high == 0 && address.low == 1
+    }
+}
+
+// The modules' own configurations.
+
+extension Configuration {
+    var serviceSettings: ServiceSettings {
+        var settings = ServiceSettings(version: ProgramVersion.text)
+        settings.attributionWindow = attributionWindow
+        settings.replayGrace = replayGrace * 1000
+        settings.trustedProxies = TrustedProxies(trustedProxies)
+        settings.rateLimits = rateLimits
+        settings.usesTestClock = usesTestClock
+        if domainWatch > 0 { settings.domainWatch = DomainFileMonitor(domainCopies) }
+        return settings
+    }
+
+    func serverConfiguration(_ tls: TLSTermination?) -> HTTPServerConfiguration {
+        var settings = HTTPServerConfiguration(listenAddress: listen, loopCount: threads)
+        settings.tls = tls
+        settings.limits = limits
+        settings.timeouts = timeouts
+        if let maximumConnections { settings.maximumConnections = maximumConnections }
+        settings.requestMemoryByteCount = requestMemory
+        return settings
+    }
+
+    /// Nil where metrics have no address of their own, which is for the inside and always speaks plain HTTP.
+    var metricsConfiguration: HTTPServerConfiguration? {
+        metricsListen.map { HTTPServerConfiguration(listenAddress: $0, loopCount: 1) }
     }
 }

@@ -1,3 +1,5 @@
+internal import Attribution
+
 /// One thing that an operator can set, and everything that is said about it anywhere.
 ///
 /// Flag, environment variable and file key follow from the name; help, documentation and error messages are
@@ -22,9 +24,9 @@ package struct Setting: Sendable {
 
     /// Words joined with `-`.
     package let name: String
-    package let section: Section
+    package private(set) var section = Section.network
     /// The placeholder of the value in the help; nil for a switch.
-    package let placeholder: String?
+    package private(set) var placeholder: String?
     package let isRepeatable: Bool
     /// Never taken from the command line, which every process can read, and never printed.
     package let isSecret: Bool
@@ -32,13 +34,11 @@ package struct Setting: Sendable {
     package let defaultText: String
     /// Ends the sentence "must be …".
     package let allowed: String
-    package let help: String
+    package private(set) var help = ""
     let read: Reader
 
     /// As in `--listen`; nil for secrets.
-    package var flag: String? {
-        isSecret ? nil : "--\(name)"
-    }
+    package var flag: String? { isSecret ? nil : "--\(name)" }
 
     /// As in `AFTERLINK_LISTEN`.
     package var environmentVariable: String {
@@ -46,9 +46,7 @@ package struct Setting: Sendable {
     }
 
     /// As in `metrics_listen`.
-    package var fileKey: String {
-        name.map { $0 == "-" ? "_" : String($0) }.joined()
-    }
+    package var fileKey: String { name.map { $0 == "-" ? "_" : String($0) }.joined() }
 
     /// How it stands on the command line; nil for secrets.
     var option: CommandOption? {
@@ -58,9 +56,7 @@ package struct Setting: Sendable {
 
     package static let environmentPrefix = "AFTERLINK_"
 
-    package static func named(_ name: String) -> Setting? {
-        all.first { $0.name == name }
-    }
+    package static func named(_ name: String) -> Setting? { all.first { $0.name == name } }
 }
 
 /// Why the text of a setting's value was refused.
@@ -71,107 +67,105 @@ struct InvalidValue: Error {
     var sentence: String?
 }
 
-extension Setting {
-    /// A setting with a value.
-    init<Value>(
-        _ name: String,
-        _ section: Section,
+/// What texts a value may have: its placeholder in the help, the words for it, and how it is read.
+struct ValueKind<Value>: Sendable {
+    let placeholder: String
+    /// Ends the sentence "must be …".
+    let allowed: String
+    /// Returns nil for a text that is not allowed.
+    let parse: @Sendable (String) throws(InvalidValue) -> Value?
+
+    init(
         _ placeholder: String,
-        isSecret: Bool = false,
-        default defaultText: String,
-        allowed: String,
-        help: String,
-        into path: any WritableKeyPath<Configuration, Value> & Sendable,
+        _ allowed: String,
         _ parse: @escaping @Sendable (String) throws(InvalidValue) -> Value?
     ) {
-        self.init(
-            name: name,
-            section: section,
-            placeholder: placeholder,
-            isRepeatable: false,
-            isSecret: isSecret,
-            defaultText: defaultText,
-            allowed: allowed,
-            help: help
-        ) { texts, configuration in
-            Self.read(texts.suffix(1), parse) { configuration[keyPath: path] = $0[0] }
+        self.placeholder = placeholder
+        self.allowed = allowed
+        self.parse = parse
+    }
+}
+
+/// The rows of the table, without their section and their help.
+extension Setting {
+    /// A setting with a value.
+    static func value<Value>(
+        _ name: String,
+        _ kind: ValueKind<Value>,
+        default defaultText: String,
+        into path: any WritableKeyPath<Configuration, Value> & Sendable
+    ) -> Setting {
+        Setting(name, kind, defaultText) { texts, configuration in
+            read(texts.suffix(1), kind.parse) { configuration[keyPath: path] = $0[0] }
         }
     }
 
     /// A setting with a value that may be absent.
-    init<Value>(
+    static func optional<Value>(
         _ name: String,
-        _ section: Section,
-        _ placeholder: String,
-        isSecret: Bool = false,
+        _ kind: ValueKind<Value>,
         default defaultText: String,
-        allowed: String,
-        help: String,
-        intoOptional path: any WritableKeyPath<Configuration, Value?> & Sendable,
-        _ parse: @escaping @Sendable (String) throws(InvalidValue) -> Value?
-    ) {
-        self.init(
-            name: name,
-            section: section,
-            placeholder: placeholder,
-            isRepeatable: false,
-            isSecret: isSecret,
-            defaultText: defaultText,
-            allowed: allowed,
-            help: help
-        ) { texts, configuration in
-            Self.read(texts.suffix(1), parse) { configuration[keyPath: path] = $0[0] }
+        isSecret: Bool = false,
+        into path: any WritableKeyPath<Configuration, Value?> & Sendable
+    ) -> Setting {
+        Setting(name, kind, defaultText, isSecret: isSecret) { texts, configuration in
+            read(texts.suffix(1), kind.parse) { configuration[keyPath: path] = $0[0] }
         }
     }
 
     /// A setting that may be given several times; commas separate its values in the environment.
-    init<Value>(
+    static func repeated<Value>(
         _ name: String,
-        _ section: Section,
-        repeated placeholder: String,
+        _ kind: ValueKind<Value>,
         default defaultText: String,
-        allowed: String,
-        help: String,
-        into path: any WritableKeyPath<Configuration, [Value]> & Sendable,
-        _ parse: @escaping @Sendable (String) throws(InvalidValue) -> Value?
-    ) {
-        self.init(
-            name: name,
-            section: section,
-            placeholder: placeholder,
-            isRepeatable: true,
-            isSecret: false,
-            defaultText: defaultText,
-            allowed: allowed,
-            help: help
-        ) { texts, configuration in
-            Self.read(texts, parse) { configuration[keyPath: path] = $0 }
+        into path: any WritableKeyPath<Configuration, [Value]> & Sendable
+    ) -> Setting {
+        Setting(name, kind, defaultText, isRepeatable: true) { texts, configuration in
+            read(texts, kind.parse) { configuration[keyPath: path] = $0 }
         }
     }
 
     /// A setting that is on or off.
-    init(
+    static func flag(
         _ name: String,
-        _ section: Section,
-        help: String,
         into path: any WritableKeyPath<Configuration, Bool> & Sendable
-    ) {
-        self.init(
-            name: name,
-            section: section,
-            placeholder: nil,
-            isRepeatable: false,
-            isSecret: false,
-            defaultText: "off",
-            allowed: "true or false",
-            help: help
-        ) { texts, configuration in
+    ) -> Setting {
+        let kind = ValueKind<Bool>("", "true or false") { ["true": true, "false": false][$0] }
+        var setting = Setting(name, kind, "off") { texts, configuration in
             // A bare flag has no text and means on.
-            let text = texts.last ?? "true"
-            guard text == "true" || text == "false" else { return [InvalidValue(text: text)] }
-            configuration[keyPath: path] = text == "true"
-            return []
+            read([texts.last ?? "true"], kind.parse) { configuration[keyPath: path] = $0[0] }
         }
+        setting.placeholder = nil
+        return setting
+    }
+
+    private init<Value>(
+        _ name: String,
+        _ kind: ValueKind<Value>,
+        _ defaultText: String,
+        isRepeatable: Bool = false,
+        isSecret: Bool = false,
+        _ read: @escaping Reader
+    ) {
+        self.name = name
+        placeholder = kind.placeholder
+        self.isRepeatable = isRepeatable
+        self.isSecret = isSecret
+        self.defaultText = defaultText
+        allowed = kind.allowed
+        self.read = read
+    }
+
+    func saying(_ help: String) -> Setting {
+        var setting = self
+        setting.help = help
+        return setting
+    }
+
+    func under(_ section: Section) -> Setting {
+        var setting = self
+        setting.section = section
+        return setting
     }
 
     /// Reads every text, and takes the values over if all of them are allowed and there are any.
@@ -192,5 +186,24 @@ extension Setting {
         }
         if refusals.isEmpty, !values.isEmpty { take(values) }
         return refusals
+    }
+}
+
+extension Setting {
+    /// Environment variables that look like settings and are none, each with what was probably meant.
+    ///
+    /// A hint and no error: Kubernetes gives every container variables named after the services beside it, so
+    /// that a service called `afterlink` brings `AFTERLINK_PORT=tcp://…` and `AFTERLINK_SERVICE_HOST`.
+    package static func unknownVariables(in environment: [String: String]) -> [String] {
+        let known = all.map(\.environmentVariable) + ["AFTERLINK_CONFIG"]
+        let strange = environment.keys.filter { name in
+            name.hasPrefix(environmentPrefix) && !known.contains(name)
+                && !name.hasPrefix("AFTERLINK_SERVICE_") && !name.hasPrefix("AFTERLINK_PORT")
+        }
+        return strange.sorted().map { name in
+            let near = Suggestion.nearest(to: name, among: known.map { $0.lowercased() })
+            return "\(name) is no setting and has no effect"
+                + (near.map { "; did you mean \($0.uppercased())?" } ?? "")
+        }
     }
 }

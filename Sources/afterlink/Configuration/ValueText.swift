@@ -1,4 +1,5 @@
 internal import Attribution
+internal import HTTPServer
 internal import Server
 
 /// Reads the texts of settings and options; nil for what is not allowed.
@@ -21,9 +22,7 @@ enum ValueText {
         return number
     }
 
-    static func path(_ text: String) -> String? {
-        text.isEmpty || text.utf8.contains(0) ? nil : text
-    }
+    static func path(_ text: String) -> String? { text.isEmpty || text.utf8.contains(0) ? nil : text }
 
     /// - Throws: a sentence about database URLs, which may hold a password and are therefore never repeated.
     static func databasePath(_ text: String) throws(InvalidValue) -> String? {
@@ -51,9 +50,7 @@ enum ValueText {
     }
 
     /// Nothing, or what could be a name.
-    static func label(_ text: String) -> String? {
-        text.isEmpty ? text : name(text)
-    }
+    static func label(_ text: String) -> String? { text.isEmpty ? text : name(text) }
 
     /// As it is stored, such as `https://shop.example` for `https://Shop.example/`.
     static func destination(_ text: String) throws(InvalidValue) -> String? {
@@ -79,5 +76,121 @@ enum ValueText {
 
     private static func hasControls(_ text: String) -> Bool {
         text.unicodeScalars.contains { $0.value < 0x20 || (0x7F...0x9F).contains($0.value) }
+    }
+}
+
+// The kinds of the settings' values.
+
+extension ValueKind where Value: FixedWidthInteger & Sendable {
+    static func number(_ range: ClosedRange<Value>) -> ValueKind { whole("N", "number", range) }
+
+    static func bytes(_ range: ClosedRange<Value>) -> ValueKind { whole("BYTES", "number", range) }
+
+    static func seconds(_ range: ClosedRange<Value>) -> ValueKind {
+        whole("SECONDS", "number of seconds", range)
+    }
+
+    private static func whole(_ placeholder: String, _ noun: String, _ range: ClosedRange<Value>)
+        -> ValueKind
+    {
+        ValueKind(placeholder, "a whole \(noun) from \(range.lowerBound) to \(range.upperBound)") {
+            ValueText.integer($0, in: range)
+        }
+    }
+}
+
+extension ValueKind where Value == ListenAddress {
+    static func address(_ examples: String) -> ValueKind {
+        ValueKind("ADDRESS:PORT", "an IP address and a port, as in \(examples)") { ListenAddress($0) }
+    }
+}
+
+extension ValueKind where Value == AddressRange {
+    static var addressRange: ValueKind {
+        ValueKind("CIDR", "an address range, as in 10.0.0.0/8 or fd00::/8") { AddressRange($0) }
+    }
+}
+
+extension ValueKind where Value == String {
+    static var file: ValueKind { ValueKind("FILE", "the path of a file", ValueText.path) }
+
+    static var directory: ValueKind { ValueKind("DIR", "the path of a directory", ValueText.path) }
+
+    static var database: ValueKind {
+        ValueKind("PATH", "the path of a database file", ValueText.databasePath)
+    }
+
+    static var name: ValueKind {
+        ValueKind(
+            "NAME",
+            "1 to 100 characters, no white space at the ends, no control characters",
+            ValueText.name
+        )
+    }
+
+    static var destination: ValueKind {
+        ValueKind(
+            "PREFIX",
+            "a scheme or a site, as in myapp:// or https://shop.example",
+            ValueText.destination
+        )
+    }
+}
+
+extension ValueKind where Value == String? {
+    static var copies: ValueKind {
+        ValueKind("URL", "an https address with {host} in the place of the host, or none", ValueText.copies)
+    }
+}
+
+extension ValueKind where Value == RateLimitChoice {
+    static var rateLimit: ValueKind {
+        ValueKind(
+            "N/s:BURST",
+            "off, or a number a second and a number at once, as in 20/s:500",
+            ValueText.rateLimit
+        )
+    }
+}
+
+extension ValueKind where Value == Int64 {
+    static var domainWatch: ValueKind {
+        ValueKind("SECONDS", "0, or a whole number of seconds from 60 to 604800") {
+            $0 == "0" ? 0 : ValueText.integer($0, in: 60...604_800)
+        }
+    }
+}
+
+extension ValueKind where Value == AttributionWindow {
+    static var window: ValueKind {
+        ValueKind("SECONDS", "a whole number of seconds from 60 to 2592000") {
+            ValueText.integer($0, in: AttributionWindow.allowedSeconds).flatMap(
+                AttributionWindow.init(seconds:)
+            )
+        }
+    }
+}
+
+extension ValueKind where Value == Duration {
+    static var duration: ValueKind {
+        ValueKind("SECONDS", "a whole number of seconds from 1 to 3600") {
+            ValueText.integer($0, in: 1...3600).map { .seconds($0 as Int) }
+        }
+    }
+}
+
+extension ValueKind where Value == StoreDurability {
+    static var durability: ValueKind {
+        ValueKind("full|relaxed", "full or relaxed") { StoreDurability(rawValue: $0) }
+    }
+}
+
+extension ValueKind where Value == LogFormat {
+    static var logFormat: ValueKind { ValueKind("json|text", "json or text") { LogFormat(rawValue: $0) } }
+}
+
+extension ValueKind where Value == KeyText {
+    static var key: ValueKind {
+        ValueKind("KEY", "32 to 256 visible ASCII characters") { KeyText(operatorsOwn: $0) }
     }
 }

@@ -15,16 +15,14 @@ struct CommandDatabase {
     private let stores: Stores
 
     /// Opens an existing database that is up to date, while a process serves or not.
-    static func open(_ configuration: Configuration, for purpose: Wiring.Purpose = .command)
+    static func open(_ configuration: Configuration, for purpose: DatabasePurpose = .command)
         throws -> CommandDatabase
     {
         let path = configuration.databasePath
         try require(configuration)
         guard try migrationPlan(configuration).pending.isEmpty else {
-            throw CommandFailure(
-                "The database \(path) is of an older version.",
-                advice: "Run `afterlink migrate`, or start the service once with this version."
-            )
+            throw CommandFailure.because("The database \(path) is of an older version.")
+                .advising("Run `afterlink migrate`, or start the service once with this version.")
         }
         return try CommandDatabase(configuration, for: purpose)
     }
@@ -34,16 +32,18 @@ struct CommandDatabase {
         try checkIsNoDirectory(configuration.databasePath)
         try TextFile.requireReach(of: configuration.databasePath)
         guard TextFile.exists(configuration.databasePath) else {
-            throw CommandFailure(
-                "There is no database at \(configuration.databasePath).",
-                advice: "Name it with --database or --data-directory; `afterlink init` makes a new one."
-            )
+            throw CommandFailure.because("There is no database at \(configuration.databasePath).")
+                .advising("Name it with --database or --data-directory; `afterlink init` makes a new one.")
         }
-        try attempt {
-            try Wiring.checkIsDatabase(configuration.databasePath)
-        } orElse: {
-            CommandFailure(opening: $0)
-        }
+        try CommandDatabase.explaining(configuration) { try $0.requireHeader(of: configuration.databasePath) }
+    }
+
+    /// Runs an operation on a database, and explains why it could not be opened.
+    static func explaining<Result>(
+        _ configuration: Configuration,
+        _ operation: (any Database) throws -> Result
+    ) throws -> Result {
+        try attempt({ try operation(Wiring.database(configuration)) }, orElse: CommandFailure.init(opening:))
     }
 
     /// Opens a database, makes it where there is none, and brings it up to date.
@@ -54,11 +54,7 @@ struct CommandDatabase {
 
     /// Which migrations the database has and which it lacks.
     static func migrationPlan(_ configuration: Configuration) throws -> MigrationPlan {
-        try attempt {
-            try Wiring.migrationPlan(configuration)
-        } orElse: {
-            CommandFailure(opening: $0)
-        }
+        try CommandDatabase.explaining(configuration) { try $0.migrationPlan() }
     }
 
     /// Makes the data directory if it is named and missing, and sees to it that all files are their owner's only.
@@ -76,15 +72,11 @@ struct CommandDatabase {
                 )
             }
             guard error.number != EROFS else {
-                throw CommandFailure(
-                    "The data directory cannot be made: \(error.text).",
-                    advice: "Name one with --data-directory on a file system that can be written to."
-                )
+                throw CommandFailure.because("The data directory cannot be made: \(error.text).")
+                    .advising("Name one with --data-directory on a file system that can be written to.")
             }
-            throw CommandFailure(
-                "The data directory is out of reach: \(error.text).",
-                advice: "Make it, owned by the user that Afterlink runs as, or name another one."
-            )
+            throw CommandFailure.because("The data directory is out of reach: \(error.text).")
+                .advising("Make it, owned by the user that Afterlink runs as, or name another one.")
         }
         guard TextFile.isDirectory(configuration.dataDirectory) else {
             throw CommandFailure(
@@ -104,13 +96,9 @@ struct CommandDatabase {
         )
     }
 
-    private init(_ configuration: Configuration, for purpose: Wiring.Purpose) throws {
+    private init(_ configuration: Configuration, for purpose: DatabasePurpose) throws {
         umask(0o077)
-        store = try attempt {
-            try Wiring.openStore(configuration, for: purpose)
-        } orElse: {
-            CommandFailure(opening: $0)
-        }
+        store = try CommandDatabase.explaining(configuration) { try $0.open(for: purpose) }
         stores = store.makeStores()
     }
 

@@ -23,22 +23,17 @@ final class LogOutput: Sendable {
             return
         }
         self.path = path
-        file = try attempt {
-            try OpenFile(path, O_WRONLY | O_CREAT | O_APPEND)
-        } orElse: { (error: SystemError) in
-            CommandFailure(
-                .configuration,
-                "The log file is out of reach: \(error.text).",
-                advice: "Give --log-file a path that the user that Afterlink runs as may write to."
-            )
-        }
+        file = try attempt(
+            "The log file is out of reach",
+            .configuration,
+            advice: "Give --log-file a path that the user that Afterlink runs as may write to."
+        ) { try OpenFile(path, O_WRONLY | O_CREAT | O_APPEND) }
     }
 
     /// For the metrics.
-    var failureSample: StoreHealth.Sample {
-        StoreHealth.Sample(
+    var failureSample: ProcessSample {
+        .counter(
             "afterlink_log_write_failures_total",
-            .counter,
             Double(failures.load(ordering: .relaxed)),
             help: "Times that the log file could not be written or reopened."
         )

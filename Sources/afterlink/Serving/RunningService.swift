@@ -61,7 +61,7 @@ final class RunningService: Sendable {
         let output = try LogOutput(path: configuration.logFile)
         let log = try makeLog(configuration, output)
         // Before this process opens it itself.
-        let others = Wiring.sharingWarnings(configuration)
+        let others = sharingWarnings(Wiring.database(configuration).holder())
         let store = try openStore(configuration, lateService, log)
         lateStore.value = store
         do {
@@ -170,10 +170,7 @@ final class RunningService: Sendable {
         return without.map { "\($0.text); \($0.advice)" } + directory.warnings + directory.policyWarnings()
     }
 
-    private static func makeLog(
-        _ configuration: Configuration,
-        _ output: LogOutput
-    ) throws -> Log {
+    private static func makeLog(_ configuration: Configuration, _ output: LogOutput) throws -> Log {
         let isForPeople = configuration.logFile == nil && Console.errorIsTerminal
         let format = configuration.logFormat ?? (isForPeople ? .text : .json)
         return try Log(format: format, clock: .system) { output.write($0) }
@@ -187,16 +184,12 @@ final class RunningService: Sendable {
     ) throws -> OpenStore {
         let testClock = WallClock { lateService.value?.backgroundClock.now() ?? WallClock.system.now() }
         let clock = configuration.usesTestClock ? testClock : .system
-        return try attempt {
-            try Wiring.openStore(configuration, for: .serving(clock: clock, log: log))
-        } orElse: {
-            CommandFailure(opening: $0)
+        return try CommandDatabase.explaining(configuration) {
+            try $0.open(for: .serving(clock: clock, log: log))
         }
     }
 
-    private init(_ parts: Parts) {
-        self.parts = parts
-    }
+    private init(_ parts: Parts) { self.parts = parts }
 
     var listenAddress: ListenAddress { parts.servers.main.listenAddress }
     /// As in `https://127.0.0.1:8443`.
@@ -222,9 +215,7 @@ final class RunningService: Sendable {
     }
 
     /// Lets a stop under way cut off the requests in flight.
-    func dropInFlightRequests() {
-        parts.servers.stop(within: .zero)
-    }
+    func dropInFlightRequests() { parts.servers.stop(within: .zero) }
 
     func reopenLog() {
         log.flush()
@@ -232,9 +223,7 @@ final class RunningService: Sendable {
     }
 
     /// Serves the certificate that its file contains now to new connections.
-    func reloadCertificate() {
-        parts.tls?.reload(log)
-    }
+    func reloadCertificate() { parts.tls?.reload(log) }
 
     private func announce(_ configuration: Configuration, warnings: [String]) {
         log.event(.info, "afterlink \(ProgramVersion.text) listens on \(baseURL)")
@@ -244,6 +233,16 @@ final class RunningService: Sendable {
             log.event(.warning, "UNSAFE: the test clock is on, and any request can set the time")
         }
         for warning in warnings { log.event(.warning, warning) }
+    }
+
+    /// Returns a warning if another process has the database open.
+    private static func sharingWarnings(_ holder: Int32?) -> [String] {
+        guard let holder else { return [] }
+        let process = holder == 0 ? "another process" : "process \(holder)"
+        return [
+            "\(process) has the database open already: if it serves, too, both share clicks, matches and keys, and each"
+                + " has rate limits and metrics of its own"
+        ]
     }
 
     /// Returns warnings about a limit of open files that leaves too few connections.
@@ -262,5 +261,41 @@ final class RunningService: Sendable {
             "only \(descriptors) files and sockets may be open, so that \(limit) connections are taken at most;"
                 + " raise the limit with `ulimit -n` or LimitNOFILE"
         ]
+    }
+}
+
+/// The server for everybody, and the one for metrics where these have an address of their own.
+struct Servers: Sendable {
+    let main: WebServer
+    let metrics: WebServer?
+
+    /// Binds the addresses; nothing is accepted before ``start()``, which needs the store and the service.
+    init(
+        _ configuration: Configuration,
+        _ lateStore: SetOnce<OpenStore>,
+        _ lateService: SetOnce<Service>,
+        _ tls: TLSTermination?
+    ) throws {
+        main = try WebServer(configuration.serverConfiguration(tls)) { loop in
+            try lateService.get().makeHandler(loop: loop, stores: lateStore.get().makeStores())
+        }
+        metrics = try configuration.metricsConfiguration.map { settings throws(StartError) in
+            try WebServer(settings) { _ in
+                try lateService.get().makeMetricsHandler(stores: lateStore.get().makeStores())
+            }
+        }
+    }
+
+    func start() throws {
+        try metrics?.start()
+        try main.start()
+    }
+
+    /// Stops both; metrics last, since they show the progress of the stop.
+    ///
+    /// Blocks until then.
+    func stop(within grace: Duration) {
+        main.stop(within: grace)
+        metrics?.stop(within: .zero)
     }
 }

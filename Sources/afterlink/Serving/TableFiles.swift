@@ -40,23 +40,17 @@ enum TableFiles {
         _ setting: String,
         _ parse: ([UInt8]) throws(DataFileError) -> Table
     ) throws -> Table {
-        let bytes = try attempt {
-            try OpenFile(path, O_RDONLY).readAll(limit: limit)
-        } orElse: { (error: SystemError) in
-            CommandFailure(
-                .configuration,
-                "The file of --\(setting) could not be read: \(error.text).",
-                advice: "Correct the path, or leave the setting out: then what is built in is used."
-            )
-        }
+        let bytes = try attempt(
+            "The file of --\(setting) could not be read",
+            .configuration,
+            advice: "Correct the path, or leave the setting out: then what is built in is used."
+        ) { try OpenFile(path, O_RDONLY).readAll(limit: limit) }
         return try attempt {
             try parse(bytes)
         } orElse: { (error: DataFileError) in
-            CommandFailure(
-                .configuration,
-                "The file of --\(setting) cannot be used: \(error.message)",
-                advice: "Correct the file and start again; nothing was started."
-            )
+            CommandFailure
+                .because(.configuration, "The file of --\(setting) cannot be used: \(error.message)")
+                .advising("Correct the file and start again; nothing was started.")
         }
     }
 }

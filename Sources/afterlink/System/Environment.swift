@@ -1,3 +1,5 @@
+internal import Attribution
+internal import Crypto
 internal import Glibc
 
 /// The environment variables of this process.
@@ -27,4 +29,9 @@ enum Environment {
         }
         return variables
     }
+}
+
+extension RandomSource {
+    /// The system's own unpredictable bytes.
+    static let system = RandomSource { SystemRandom.bytes($0) }
 }

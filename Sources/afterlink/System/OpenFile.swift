@@ -77,9 +77,7 @@ struct OpenFile: ~Copyable, Sendable {
         }
     }
 
-    func unlock() {
-        _ = flock(descriptor, LOCK_UN)
-    }
+    func unlock() { _ = flock(descriptor, LOCK_UN) }
 
     /// Gives this file the owner and group of `other`: what root writes for a service must belong to the service.
     func matchOwner(of other: borrowing OpenFile) throws(SystemError) {
@@ -106,9 +104,7 @@ struct OpenFile: ~Copyable, Sendable {
     }
 
     /// Whether anybody but the owner may read or change it.
-    func isOpenToOthers() throws(SystemError) -> Bool {
-        try status().st_mode & 0o077 != 0
-    }
+    func isOpenToOthers() throws(SystemError) -> Bool { try status().st_mode & 0o077 != 0 }
 
     /// Whether it is as closed as a private key has to be: to everybody but its owner.
     ///
@@ -123,5 +119,57 @@ struct OpenFile: ~Copyable, Sendable {
         // The kernel fills the local value.
         guard unsafe fstat(descriptor, &status) == 0 else { throw SystemError("cannot examine", path) }
         return status
+    }
+}
+
+/// An error of the operating system.
+struct SystemError: Error, Equatable {
+    /// As in "cannot open".
+    let action: String
+    /// The file or address it was about.
+    let subject: String
+    let number: Int32
+
+    /// The error that the last system call left behind.
+    init(_ action: String, _ subject: String, number: Int32 = errno) {
+        self.action = action
+        self.subject = subject
+        self.number = number
+    }
+
+    /// As in `cannot open /var/lib/x: Permission denied`.
+    var text: String {
+        // The system's text is copied before anybody can ask for another one.
+        let reason = unsafe strerror(number).map { unsafe String(cString: $0) } ?? "error \(number)"
+        return "\(action) \(subject): \(reason)"
+    }
+}
+
+/// A file that a command makes: it is not there yet, because nothing is overwritten.
+final class NewFile {
+    private let file: OpenFile
+
+    /// - Throws: where there is a file of that name already.
+    init(_ path: String) throws {
+        file = try attempt(
+            "The file could not be made",
+            advice: "Name a file that is not there yet, in a folder that can be written to."
+        ) { try OpenFile(path, O_WRONLY | O_CREAT | O_EXCL) }
+    }
+
+    /// Appends all of it.
+    func write(_ bytes: [UInt8]) throws {
+        try attempt {
+            try file.write(bytes)
+        } orElse: { (error: SystemError) in
+            CommandFailure.lostOutput(error.text)
+        }
+    }
+}
+
+extension CommandFailure {
+    /// The output of a command was not written completely.
+    static func lostOutput(_ reason: String) -> CommandFailure {
+        CommandFailure("The output is not whole: \(reason).", advice: "Make room and run the command again.")
     }
 }

@@ -16,14 +16,47 @@ struct SecretFile {
         return (text, try file.isOpenToOthers())
     }
 
+    /// Returns the content of a file of keys.
+    ///
+    /// - Parameters:
+    ///   - name: what the file holds, for messages.
+    ///   - pronoun: "its", or "their" for several keys.
+    ///   - outOfReach: explains why the file cannot be read.
+    /// - Returns: the content.
+    /// - Throws: also if other users may read or change the file.
+    func secret(
+        _ name: String,
+        of pronoun: String,
+        _ outOfReach: (SystemError) -> CommandFailure
+    ) throws -> String {
+        let (text, isOpenToOthers) = try attempt({ try read() }, orElse: outOfReach)
+        guard isOpenToOthers else { return text }
+        throw CommandFailure.because(
+            "The \(name) \(path) can be read or changed by others than \(pronoun) owner."
+        )
+        .advising("Run `chmod 600 \(ShellWord.quoted(operand: path))`.")
+    }
+
+    /// Makes the file unless it exists: another process, starting on the same database, may be faster.
+    func make(
+        _ text: String,
+        forOwnerOfFolder: Bool = false,
+        _ outOfReach: (SystemError) -> CommandFailure
+    ) throws {
+        do throws(SystemError) {
+            if forOwnerOfFolder { try create(text) } else { try TextFile.create(path, text: text) }
+        } catch {
+            guard error.number != EEXIST else { return }
+            throw outOfReach(error)
+        }
+    }
+
     /// A stamp that changes with the file; empty if there is no such file.
     var stamp: [Int] {
         var status = stat()
         // The kernel fills the local value.
         guard unsafe stat(path, &status) == 0 else { return [] }
-        return [
-            Int(status.st_ino), Int(status.st_size), status.st_mtim.tv_sec, status.st_mtim.tv_nsec,
-        ]
+        return [Int(status.st_ino), Int(status.st_size), status.st_mtim.tv_sec, status.st_mtim.tv_nsec]
     }
 
     /// Makes the file for the owner of its folder.
@@ -65,15 +98,13 @@ struct SecretFile {
     }
 
     private func lockedFolder() throws -> OpenFile {
-        try attempt {
+        try attempt(
+            "The folder of \(path) cannot be locked",
+            advice: "It must belong to the user that Afterlink runs as."
+        ) {
             let folder = try OpenFile(TextFile.directory(of: path), O_RDONLY | O_DIRECTORY)
             try folder.lock()
             return folder
-        } orElse: { (error: SystemError) in
-            CommandFailure(
-                "The folder of \(path) cannot be locked: \(error.text).",
-                advice: "It must belong to the user that Afterlink runs as."
-            )
         }
     }
 }

@@ -1,4 +1,6 @@
+internal import Dispatch
 internal import Glibc
+internal import Threads
 
 /// The signals of a serving process: stop, drop what is in flight, reopen the log.
 ///
@@ -20,9 +22,7 @@ struct StopSignals: Sendable {
         var signals = sigset_t()
         // The set is a local value, which the kernel copies.
         unsafe sigemptyset(&signals)
-        for number in [SIGTERM, SIGINT, SIGHUP] {
-            unsafe sigaddset(&signals, number)
-        }
+        for number in [SIGTERM, SIGINT, SIGHUP] { unsafe sigaddset(&signals, number) }
         unsafe pthread_sigmask(SIG_BLOCK, &signals, nil)
         awaited = signals
         // A peer that vanished is an error of its connection, not the end of the process.
@@ -44,5 +44,31 @@ struct StopSignals: Sendable {
         // Both values are local for the call.
         while unsafe sigwait(&signals, &number) != 0 {}
         return number == SIGHUP ? .reopen : .stop
+    }
+}
+
+/// Listens for a second signal while the service stops, which asks it not to wait.
+///
+/// Uses a thread from the start, because the system could refuse one at the stop. It ends with the process.
+final class SecondSignal: Sendable {
+    private let service = SetOnce<RunningService>()
+    private let stopHasBegun = DispatchSemaphore(value: 0)
+
+    /// Starts the thread, which leaves the signals to others until the stop has begun.
+    ///
+    /// - Throws: when the system refuses the thread.
+    init(_ signals: StopSignals) throws {
+        try SystemThread.start {
+            SystemThread.nameCurrent("signals")
+            self.stopHasBegun.wait()
+            while signals.wait() == .reopen {}
+            self.service.value?.dropInFlightRequests()
+        }
+    }
+
+    /// Makes the next signal drop the requests in flight.
+    func arm(for service: RunningService) {
+        self.service.value = service
+        stopHasBegun.signal()
     }
 }

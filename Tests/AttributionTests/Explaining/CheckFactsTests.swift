@@ -12,8 +12,10 @@ struct CheckFactsTests {
     private func report(_ ending: CheckEnding, _ candidates: [Candidate] = candidates) -> CheckReport {
         CheckReport(
             ending,
-            verdict: candidates.isEmpty ? nil : Scenario.verdict(candidates),
-            evidence: candidates.isEmpty ? nil : CandidateEvidence(candidates: candidates)
+            CheckBasis(
+                verdict: candidates.isEmpty ? nil : Scenario.verdict(candidates),
+                evidence: candidates.isEmpty ? nil : CandidateEvidence(candidates: candidates)
+            )
         )
     }
 
@@ -21,21 +23,21 @@ struct CheckFactsTests {
         Check(
             app: AppID(high: 1, low: 1),
             ladder: MatchingLadder(fingerprint: KeyedHash(index: 1, rest: 2)),
-            caller: Caller(KeyedHash(index: 3, rest: 4)),
-            install: KeyedHash(index: 5, rest: 6),
-            at: Scenario.noon,
-            firstByteAt: 0,
-            replayGrace: 0,
-            platform: .ios,
-            details: Deferred(
-                LaunchDetails(
+            source: LaunchValues(
+                caller: KeyedHash(index: 3, rest: 4),
+                details: LaunchDetails(
                     address: LaunchAddress(AddressHashes(exact: 1, near: 2)),
                     release: OSRelease(platform: .ios, major: 26, minor: 1),
                     sdkVersion: "ios 1.8.9",
                     requestID: String(repeating: "r", count: 100),
                     firstInstalledAt: Scenario.noon
                 )
-            )
+            ),
+            installs: [KeyedHash(index: 5, rest: 6)],
+            at: Scenario.noon,
+            firstByteAt: 0,
+            replayGrace: 0,
+            platform: .ios
         )
     }
 

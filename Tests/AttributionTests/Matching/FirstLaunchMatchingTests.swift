@@ -8,7 +8,7 @@ struct FirstLaunchMatchingTests {
     private let check = Check(
         app: TestValues.app,
         ladder: MatchingLadder(fingerprint: KeyedHash(index: 1, rest: 2)),
-        caller: Caller(KeyedHash(index: 3, rest: 4)),
+        source: LaunchValues(caller: KeyedHash(index: 3, rest: 4)),
         at: TestValues.noon,
         firstByteAt: 0,
         replayGrace: 60_000
@@ -49,7 +49,7 @@ struct FirstLaunchMatchingTests {
         #expect(try await outcome(store) == .match(claim(of: newer)))
         #expect(
             store.calls == [
-                .view, .claim(.click(newer.id)), .answering(newer.id), .note(.match(claim(of: newer))),
+                .view, .claim(.click(newer.id)), .willRespond(newer.id), .note(.match(claim(of: newer))),
             ]
         )
     }
@@ -78,7 +78,7 @@ struct FirstLaunchMatchingTests {
         #expect(try await outcome(store) == .match(claim(of: older)))
         #expect(
             store.calls == [
-                .view, .claim(.click(newer.id)), .view, .claim(.click(older.id)), .answering(older.id),
+                .view, .claim(.click(newer.id)), .view, .claim(.click(older.id)), .willRespond(older.id),
                 .note(.match(claim(of: older))),
             ]
         )
@@ -100,7 +100,7 @@ struct FirstLaunchMatchingTests {
         let store = ScriptedClickStore(counted, claims: [.lost, .claimed(claim(of: older))])
         #expect(try await outcome(store) == .match(claim(of: older)))
         #expect(store.calls.prefix(4) == [.view, .claim(.newest(of: gone)), .view, .claim(.click(older.id))])
-        #expect(store.reports.last?.evidence?.background.isEmpty == true)
+        #expect(store.reports.last?.basis.evidence?.background.isEmpty == true)
     }
 
     @Test("takes the next best click while another check is claiming the best, and learns nothing from it")
@@ -112,12 +112,12 @@ struct FirstLaunchMatchingTests {
         #expect(try await outcome(store) == .match(claim(of: older)))
         #expect(
             store.calls == [
-                .view, .claim(.click(newer.id)), .claim(.click(older.id)), .answering(older.id),
+                .view, .claim(.click(newer.id)), .claim(.click(older.id)), .willRespond(older.id),
                 .note(.match(claim(of: older))),
             ]
         )
         let report = try #require(store.reports.last)
-        #expect(report.hasLostRace && report.verdict == nil && report.evidence == nil)
+        #expect(report.basis.hasLostRace && report.basis.verdict == nil && report.basis.evidence == nil)
         let first = ScriptedClickStore(view(newer, older), claims: [.claimed(claim(of: newer))])
         #expect(try await outcome(first) == .match(claim(of: newer)))
         #expect(first.reports.last?.hasLostRace == false && first.reports.last?.verdict != nil)
@@ -146,7 +146,7 @@ struct FirstLaunchMatchingTests {
     @Test("stands in line for the click that a certain way leads to, and takes no other")
     func certainStandsInLine() async throws {
         var certain = view(newer, older)
-        certain.sure = ClickChoice(newer.id, method: .signedToken)
+        certain.certainChoice = ClickChoice(newer.id, method: .signedToken)
         let store = ScriptedClickStore(certain, CheckView(reason: .tokenUsed), claims: [.underWay(newer.id)])
         #expect(try await outcome(store) == .noMatch(.tokenUsed))
         #expect(store.calls.prefix(4) == [.view, .claim(.click(newer.id)), .wait(newer.id), .view])
@@ -165,7 +165,7 @@ struct FirstLaunchMatchingTests {
         #expect(try await outcome(store) == .replay(claim(of: older)))
         #expect(
             store.calls == [
-                .view, .claim(.click(newer.id)), .answering(older.id), .note(.replay(claim(of: older))),
+                .view, .claim(.click(newer.id)), .willRespond(older.id), .note(.replay(claim(of: older))),
             ]
         )
     }

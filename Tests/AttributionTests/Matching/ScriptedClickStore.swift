@@ -7,7 +7,7 @@ final class ScriptedClickStore: ClickStore, Sendable {
         case view
         case claim(ClickChoice.Target)
         case wait(ClickID)
-        case answering(ClickID)
+        case willRespond(ClickID)
         case note(CheckEnding)
     }
 
@@ -36,7 +36,9 @@ final class ScriptedClickStore: ClickStore, Sendable {
 
     func view(for check: Check) async throws(StoreError) -> CheckView { try next(.view, \.views).get() }
 
-    func claim(_ choice: ClickChoice, for check: Check) async throws(StoreError) -> ClaimOutcome {
+    func claim(_ choice: ClickChoice, for check: Check, _ basis: CheckBasis) async throws(StoreError)
+        -> ClaimOutcome
+    {
         let outcome = try next(.claim(choice.target), \.claims).get()
         if case .underWay(let click) = outcome { state.withLock { _ = $0.underWay.insert(click) } }
         return outcome
@@ -55,9 +57,24 @@ final class ScriptedClickStore: ClickStore, Sendable {
         state.withLock { $0.calls.append(.wait(click)) }
     }
 
-    func answering(_ click: ClickID) { state.withLock { $0.calls.append(.answering(click)) } }
+    func receipt(for claim: Claim) -> any Receipt { ScriptedReceipt(claim, self) }
 
-    func note(_ report: CheckReport, of check: Check) {
+    /// Writes down when the response to a claim is announced.
+    private struct ScriptedReceipt: Receipt {
+        private let click: ClickID
+        private let store: ScriptedClickStore
+
+        init(_ claim: Claim, _ store: ScriptedClickStore) {
+            click = claim.click.id
+            self.store = store
+        }
+
+        func willRespond() { store.state.withLock { $0.calls.append(.willRespond(click)) } }
+        func delivered() {}
+        func failed() {}
+    }
+
+    func recordOutcome(_ report: CheckReport, of check: Check) {
         state.withLock {
             $0.calls.append(.note(report.ending))
             $0.reports.append(report)
@@ -67,10 +84,6 @@ final class ScriptedClickStore: ClickStore, Sendable {
     func record(_ click: NewClick) async throws(StoreError) -> RecordOutcome {
         throw StoreError(.defect, "a check records nothing")
     }
-
-    func delivered(_ click: ClickID) {}
-
-    func deliveryFailed(of click: ClickID) {}
 
     private func next<Answer>(
         _ call: Call,

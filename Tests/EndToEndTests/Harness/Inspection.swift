@@ -8,11 +8,21 @@ struct Inspection {
     let clicks: Set<Int64>
     /// Clicks that have been matched.
     let claims: Set<Int64>
+    /// The clicks whose match has its record, once for each record.
+    let matchRecords: [Int64]
+    /// The number of records that the database says it has, and the number that it has.
+    let recordCounts: (counted: Int64, stored: Int64)
 
     init(_ database: URL) throws {
         let connection = try SQLiteConnection(path: database.path, access: .readWrite, busyMilliseconds: 5000)
         integrity = try connection.statement("PRAGMA integrity_check").all { $0.text(0) }
         clicks = Set(try connection.statement("SELECT id FROM clicks").all { $0.integer(0) })
         claims = Set(try connection.statement("SELECT click FROM claims").all { $0.integer(0) })
+        matchRecords = try connection.statement("SELECT click FROM checks WHERE outcome = 'match'")
+            .all { $0.integer(0) }
+        recordCounts = (
+            try connection.integer("SELECT ifnull(sum(value), 0) FROM progress WHERE name = 'kept_checks'"),
+            try connection.integer("SELECT count(*) FROM checks")
+        )
     }
 }

@@ -10,15 +10,13 @@ struct TLSDeliveryTests {
         during test: (TLSServer, DeliveryReports) async throws -> Void
     ) async throws {
         let reports = DeliveryReports()
-        try await TLSServer.run(
-            answer: { _ in
-                await gate?.pass()
-                var response = Response(.ok, body: [UInt8](repeating: 0x41, count: bodyByteCount))
-                response.onDelivery = { reports.append($0) }
-                return response
-            },
-            during: { try await test($0, reports) }
-        )
+        let answer: @Sendable (Request) async -> Response = { _ in
+            await gate?.pass()
+            var response = Response(.ok, body: [UInt8](repeating: 0x41, count: bodyByteCount))
+            response.onDelivery = { reports.append($0) }
+            return response
+        }
+        try await TLSServer.run(answer: answer) { try await test($0, reports) }
     }
 
     @Test(
@@ -45,8 +43,7 @@ struct TLSDeliveryTests {
         for _ in 0..<20 {
             try await run { server, reports in
                 let client = try server.connect(TLSClientSettings(version))
-                client.send("GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
-                _ = try client.answer()
+                _ = try client.ask("GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
                 client.close()
                 #expect(await reports.become([.delivered]))
             }
@@ -94,8 +91,7 @@ struct TLSDeliveryTests {
         }) { server in
             let client = try server.connectWithoutTLS(receiveBufferByteCount: 4_096)
             try client.beginTLS()
-            client.send(TLSServer.get + "GET /long HTTP/1.1\r\nHost: a\r\n\r\n")
-            _ = try client.answer()
+            _ = try client.ask(TLSServer.get + "GET /long HTTP/1.1\r\nHost: a\r\n\r\n")
             client.reset()
             #expect(await reports.become([.delivered, .failed]))
         }

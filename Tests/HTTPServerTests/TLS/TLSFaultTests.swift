@@ -6,21 +6,17 @@ import Threads
 
 @Suite("TLS under attack", .blocking)
 struct TLSFaultTests {
-    private static let rounds =
-        ProcessInfo.processInfo.environment["AFTERLINK_LONG"] == nil ? 150 : 20_000
+    private static let rounds = ProcessInfo.processInfo.environment["AFTERLINK_LONG"] == nil ? 150 : 20_000
 
     /// A client's first flight, as OpenSSL sends it with TLS 1.3.
-    private func clientHello() throws -> [UInt8] {
-        try ClientHello.bytes()
-    }
+    private func clientHello() throws -> [UInt8] { try ClientHello.bytes() }
 
     @Test("HTTP without TLS is told so in plain text, without a promise that only https may make")
     func plainText() async throws {
         try await TLSServer.run { server in
             for request in [TLSServer.get, "POST /x HTTP/1.1\r\n", "G", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"] {
                 let client = try server.connectWithoutTLS()
-                client.send(request)
-                let answer = try client.answer()
+                let answer = try client.ask(request)
                 #expect(answer.status == 400 && answer.body.contains("HTTPS"))
                 #expect(answer.field("strict-transport-security") == nil)
                 #expect(answer.field("connection") == "close")
@@ -53,8 +49,7 @@ struct TLSFaultTests {
                 client.send(attempt)
                 client.endSending()
                 _ = try client.rest()
-                steady.send(TLSServer.get)
-                #expect(try steady.answer().status == 200)
+                #expect(try steady.ask(TLSServer.get).status == 200)
             }
             #expect(await Polling.eventually { server.statistics.failedHandshakes == attempts.count })
             #expect(await Polling.eventually { server.statistics.openConnections == 1 })
@@ -75,8 +70,7 @@ struct TLSFaultTests {
                 let client = try server.visit()
                 client.sendBypassingTLS(bytes + [UInt8](repeating: 0, count: 8))
                 _ = try client.rest()
-                steady.send(TLSServer.get)
-                #expect(try steady.answer().status == 200)
+                #expect(try steady.ask(TLSServer.get).status == 200)
             }
             #expect(await Polling.eventually { server.statistics.openConnections == 1 })
         }
@@ -90,8 +84,7 @@ struct TLSFaultTests {
         try await TLSServer.run { server in
             let relay = try SlowRelay(to: server.port)
             let client = try RawClient(port: relay.port, tls: TLSClientSettings(version))
-            client.send(TLSServer.get)
-            #expect(try client.answer().status == 200)
+            #expect(try client.ask(TLSServer.get).status == 200)
         }
     }
 

@@ -14,8 +14,7 @@ struct TLSProtocolTests {
         }) { server in
             let client = try server.connect()
             for _ in 0..<3 {
-                client.send(TLSServer.get)
-                let answer = try client.answer()
+                let answer = try client.ask(TLSServer.get)
                 #expect(answer.body == "GET /x")
                 #expect(answer.field("strict-transport-security") == "max-age=31536000")
             }
@@ -26,8 +25,7 @@ struct TLSProtocolTests {
         #expect(wasSecure.withLock { $0 } == [true, true, true])
         try await TestServer.run { server in
             let client = try server.connect()
-            client.send(TLSServer.get)
-            #expect(try client.answer().field("strict-transport-security") == nil)
+            #expect(try client.ask(TLSServer.get).field("strict-transport-security") == nil)
         }
     }
 
@@ -148,8 +146,7 @@ struct TLSProtocolTests {
             let other = try server.visit(TLSClientSettings(.tls13))
             for _ in 0..<100 {
                 other.updateKeys()
-                other.send(TLSServer.get)
-                #expect(try other.answer().status == 200)
+                #expect(try other.ask(TLSServer.get).status == 200)
             }
         }
     }
@@ -175,8 +172,7 @@ struct TLSProtocolTests {
             for _ in 0..<64 { #expect(try client.answer().status == 200) }
             client.send("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\nExpect: 100-continue\r\n\r\n")
             #expect(try client.answer().status == 100)
-            client.send("hi")
-            #expect(try client.answer().body == "hi")
+            #expect(try client.ask("hi").body == "hi")
         }
     }
 
@@ -184,13 +180,11 @@ struct TLSProtocolTests {
     func ends() async throws {
         try await TLSServer.run { server in
             let closing = try server.connect()
-            closing.send("GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
-            _ = try closing.answer()
+            _ = try closing.ask("GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
             #expect(try closing.rest() == "" && closing.receivedCloseNotify)
 
             let malformed = try server.connect()
-            malformed.send("GET / HTTP/1.1\r\nHost : a\r\n\r\n")
-            #expect(try malformed.answer().status == 400)
+            #expect(try malformed.ask("GET / HTTP/1.1\r\nHost : a\r\n\r\n").status == 400)
             #expect(try malformed.rest() == "" && malformed.receivedCloseNotify)
 
             let ending = try server.visit()
@@ -237,8 +231,7 @@ struct TLSProtocolTests {
             let second = try server.connect()
             let answer = try second.answer()
             #expect(answer.status == 503 && answer.field("retry-after") != nil)
-            first.send(TLSServer.get)
-            #expect(try first.answer().status == 200)
+            #expect(try first.ask(TLSServer.get).status == 200)
         }
     }
 }

@@ -42,8 +42,7 @@ struct TLSResumptionTests {
             #expect(open.serverName == "old")
             let replacement = try TestCertificate("new")
             #expect(try server.show(replacement))
-            open.send(TLSServer.get)
-            #expect(try open.answer().status == 200)
+            #expect(try open.ask(TLSServer.get).status == 200)
             let visitor = try server.visit(TLSClientSettings(version))
             #expect(visitor.serverName == "new")
             // The certificate may have been replaced because it was stolen.
@@ -74,8 +73,7 @@ struct TLSResumptionTests {
             }
             let early = try RawClient(port: relay.port, tls: TLSClientSettings())
             #expect(early.serverName == "old")
-            early.send(TLSServer.get)
-            #expect(try early.answer().status == 200)
+            #expect(try early.ask(TLSServer.get).status == 200)
             #expect(try server.visit().serverName == "new")
         }
     }
@@ -88,8 +86,7 @@ struct TLSResumptionTests {
             _ = try server.show(try TestCertificate("new"))
             try silent.beginTLS()
             #expect(silent.serverName == "new")
-            silent.send(TLSServer.get)
-            #expect(try silent.answer().status == 200)
+            #expect(try silent.ask(TLSServer.get).status == 200)
         }
     }
 

@@ -14,10 +14,7 @@ struct TLSServer {
         during test: (TLSServer) async throws -> Void
     ) async throws {
         let certificate = try certificate ?? TestCertificate()
-        let termination = try TLSTermination(
-            certificatePEM: certificate.certificate,
-            keyPEM: certificate.key
-        )
+        let termination = try TLSTermination(certificatePEM: certificate.certificate, keyPEM: certificate.key)
         try await TestServer.run(
             { configuration in
                 configuration.tls = termination
@@ -48,8 +45,7 @@ struct TLSServer {
     /// Sends a request on a connection of its own and reads the answer to its end.
     func visit(_ settings: TLSClientSettings = TLSClientSettings()) throws -> RawClient {
         let client = try connect(settings)
-        client.send(Self.get)
-        guard try client.answer().status == 200 else { throw RawClient.Failure.malformed("not 200") }
+        guard try client.ask(Self.get).status == 200 else { throw RawClient.Failure.malformed("not 200") }
         return client
     }
 

@@ -40,38 +40,34 @@ struct DomainFileEndpointTests {
             Self.settings(rules: ["exclude /terms", "/p/* ?id=?*"]), Self.settings("news"),
         ])
         for path in [Self.apple, "/apple-app-site-association"] {
-            await service.play(
-                Step(
-                    name: path,
-                    path: path,
-                    fields: Self.host,
-                    status: 200,
-                    holds: [
-                        "Content-Type: application/json", "Cache-Control: public, max-age=3600", "ETag: \"",
-                        #""appIDs":["ABCDE12345.com.example.shop"]"#, #"{"/":"/terms","exclude":true}"#,
-                        #"{"/":"/p/*","?":{"id":"?*"}}"#, #""appIDs":["ABCDE12345.com.example.news"]"#,
-                        #""webcredentials":{"apps":["ABCDE12345.com.example.shop","ABCDE12345.com.example.news"]}"#,
-                        #""appclips":{"apps":["ABCDE12345.com.example.shop.Clip""#,
-                    ],
-                    lacks: ["Location", "charset"]
-                )
-            )
-        }
-        await service.play(
-            Step(
-                name: "Google's",
-                path: Self.google,
-                fields: ["Host": "l.example.com:8443"],
+            await Step(
+                path,
+                path,
+                fields: Self.host,
                 status: 200,
                 holds: [
-                    "Content-Type: application/json",
-                    #"{"namespace":"web","site":"https://l.example.com"}"#,
-                    #""package_name":"com.example.shop","sha256_cert_fingerprints":["\#(Self.fingerprint)"]"#,
-                    #""relation_extensions":{"delegate_permission/common.handle_all_urls":{"dynamic_app_link_components":"#,
+                    "Content-Type: application/json", "Cache-Control: public, max-age=3600", "ETag: \"",
+                    #""appIDs":["ABCDE12345.com.example.shop"]"#, #"{"/":"/terms","exclude":true}"#,
+                    #"{"/":"/p/*","?":{"id":"?*"}}"#, #""appIDs":["ABCDE12345.com.example.news"]"#,
+                    #""webcredentials":{"apps":["ABCDE12345.com.example.shop","ABCDE12345.com.example.news"]}"#,
+                    #""appclips":{"apps":["ABCDE12345.com.example.shop.Clip""#,
                 ],
-                lacks: ["Location"]
-            )
-        )
+                lacks: ["Location", "charset"]
+            ).play(on: service)
+        }
+        await Step(
+            "Google's",
+            Self.google,
+            fields: ["Host": "l.example.com:8443"],
+            status: 200,
+            holds: [
+                "Content-Type: application/json",
+                #"{"namespace":"web","site":"https://l.example.com"}"#,
+                #""package_name":"com.example.shop","sha256_cert_fingerprints":["\#(Self.fingerprint)"]"#,
+                #""relation_extensions":{"delegate_permission/common.handle_all_urls":{"dynamic_app_link_components":"#,
+            ],
+            lacks: ["Location"]
+        ).play(on: service)
     }
 
     @Test("pass every rule for other hosts' files, and open what they should")
@@ -119,19 +115,15 @@ struct DomainFileEndpointTests {
     func unknownHosts() async throws {
         let service = try await service([Self.settings()])
         for path in [Self.apple, Self.google] {
-            await service.play(
-                Step(
-                    name: path,
-                    path: path,
-                    fields: ["Host": "other.example.com"],
-                    status: 404,
-                    holds: ["other.example.com", "--link-host"],
-                    lacks: ["com.example.shop"]
-                )
-            )
-            await service.play(
-                Step(name: "no host", path: path, status: 404, holds: ["host name"])
-            )
+            await Step(
+                path,
+                path,
+                fields: ["Host": "other.example.com"],
+                status: 404,
+                holds: ["other.example.com", "--link-host"],
+                lacks: ["com.example.shop"]
+            ).play(on: service)
+            await Step("no host", path, status: 404, holds: ["host name"]).play(on: service)
         }
     }
 
@@ -148,14 +140,12 @@ struct DomainFileEndpointTests {
     func tooLong() async throws {
         let rules = (0..<100).map { "/\($0)" + String(repeating: "x", count: 450) }
         let service = try await service((0..<3).map { try Self.settings("shop\($0)", rules: rules) })
-        await service.play(
-            Step(
-                name: "long",
-                path: Self.apple,
-                fields: Self.host,
-                status: 500,
-                holds: ["131072", "fewer rules"]
-            )
-        )
+        await Step(
+            "long",
+            Self.apple,
+            fields: Self.host,
+            status: 500,
+            holds: ["131072", "fewer rules"]
+        ).play(on: service)
     }
 }

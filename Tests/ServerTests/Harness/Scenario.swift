@@ -5,40 +5,47 @@ import Testing
 
 /// One request, and what its response must and must not be.
 struct Step: Sendable, CustomTestStringConvertible {
-    var name: String
-    var method: Method = .get
-    var path: String
-    var query: String?
-    var fields: [String: String] = [:]
-    var body: String = ""
-    var status: Int
+    let name: String
+    let method: HTTPServer.Method
+    let path: String
+    let query: String?
+    let fields: [String: String]
+    let body: String
+    let status: Int
     /// Texts that the body or a field line must contain.
-    var holds: [String] = []
+    let holds: [String]
     /// Texts that neither may contain.
-    var lacks: [String] = []
+    let lacks: [String]
+
+    init(
+        _ name: String,
+        _ method: HTTPServer.Method = .get,
+        _ path: String,
+        query: String? = nil,
+        fields: [String: String] = [:],
+        body: String = "",
+        status: Int,
+        holds: [String] = [],
+        lacks: [String] = []
+    ) {
+        (self.name, self.method, self.path, self.query, self.fields) = (name, method, path, query, fields)
+        (self.body, self.status, self.holds, self.lacks) = (body, status, holds, lacks)
+    }
 
     var testDescription: String { name }
-}
 
-extension TestService {
     /// Sends the request and verifies its response.
     @discardableResult
-    func play(_ step: Step, sourceLocation: SourceLocation = #_sourceLocation) async -> Answer {
-        let answer = await send(
-            step.method,
-            step.path,
-            query: step.query,
-            fields: step.fields,
-            body: step.body
-        )
+    func play(on service: TestService, sourceLocation: SourceLocation = #_sourceLocation) async -> Answer {
+        let answer = await service.send(method, path, query: query, fields: fields, body: body)
         let whole = answer.fieldLines + "\n" + answer.text
-        #expect(answer.status == step.status, "\(step.name): \(answer.text)", sourceLocation: sourceLocation)
-        for text in step.holds {
-            #expect(whole.contains(text), "\(step.name): lacks \(text)", sourceLocation: sourceLocation)
+        #expect(answer.status == status, "\(name): \(answer.text)", sourceLocation: sourceLocation)
+        for text in holds {
+            #expect(whole.contains(text), "\(name): lacks \(text)", sourceLocation: sourceLocation)
         }
         // Texts that no response may contain, because they reveal the inside of the server.
-        for text in step.lacks + ["SQLITE", "sqlite", "SELECT", ".swift", TemporaryFolder.place.path + "/"] {
-            #expect(!whole.contains(text), "\(step.name): holds \(text)", sourceLocation: sourceLocation)
+        for text in lacks + ["SQLITE", "sqlite", "SELECT", ".swift", TemporaryFolder.place.path + "/"] {
+            #expect(!whole.contains(text), "\(name): holds \(text)", sourceLocation: sourceLocation)
         }
         return answer
     }

@@ -46,15 +46,17 @@ final class WatchedClicks: ClickStore {
         return try await session.record(click)
     }
 
-    func begin(_ check: inout Check) { session.begin(&check) }
+    func setDeadline(of check: inout Check) { session.setDeadline(of: &check) }
 
     func view(for check: Check) async throws(StoreError) -> CheckView {
         watch.check = check
         return try await session.view(for: check)
     }
 
-    func claim(_ choice: ClickChoice, for check: Check) async throws(StoreError) -> ClaimOutcome {
-        switch try await session.claim(choice, for: check) {
+    func claim(_ choice: ClickChoice, for check: Check, _ basis: CheckBasis) async throws(StoreError)
+        -> ClaimOutcome
+    {
+        switch try await session.claim(choice, for: check, basis) {
         case .claimed(let claim): .claimed(watch.claim(claim))
         case .replayed(let claim): .replayed(watch.claim(claim))
         case .lost: .lost
@@ -70,11 +72,7 @@ final class WatchedClicks: ClickStore {
         try await session.waitForClaim(of: click, for: check)
     }
 
-    func answering(_ click: ClickID) { session.answering(click) }
+    func receipt(for claim: Claim) -> any Receipt { session.receipt(for: claim) }
 
-    func delivered(_ click: ClickID) { session.delivered(click) }
-
-    func deliveryFailed(of click: ClickID) { session.deliveryFailed(of: click) }
-
-    func note(_ report: CheckReport, of check: Check) { session.note(report, of: check) }
+    func recordOutcome(_ report: CheckReport, of check: Check) { session.recordOutcome(report, of: check) }
 }

@@ -11,9 +11,7 @@ import Testing
 struct APIDescriptionTests {
     private let api = Described.api
 
-    @Test(
-        "is OpenAPI 3.1, has the API's version and not the program's, and gives operations different names"
-    )
+    @Test("is OpenAPI 3.1, has the API's version and not the program's, and gives operations different names")
     func head() {
         #expect(api.root["openapi"].string == "3.1.0")
         #expect(api.root["info"]["version"].string == "1")
@@ -205,17 +203,15 @@ struct APIDescriptionTests {
     @Test("is served without a key, to every origin, and not again to a client that has it")
     func serves() async throws {
         let service = try await TestService()
-        let answer = await service.play(
-            Step(
-                name: "the document",
-                path: "/openapi.json",
-                status: 200,
-                holds: [
-                    "Content-Type: application/json", "Cache-Control: public, max-age=3600",
-                    "Access-Control-Allow-Origin: *",
-                ]
-            )
-        )
+        let answer = await Step(
+            "the document",
+            "/openapi.json",
+            status: 200,
+            holds: [
+                "Content-Type: application/json", "Cache-Control: public, max-age=3600",
+                "Access-Control-Allow-Origin: *",
+            ]
+        ).play(on: service)
         #expect(answer.body == APIDescription.body)
         let tag = try #require(answer.field("etag"))
         let again = await service.send(.get, "/openapi.json", fields: ["If-None-Match": "W/\(tag)"])

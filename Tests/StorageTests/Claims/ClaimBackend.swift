@@ -75,6 +75,11 @@ final class SQLiteClaims: ClaimBackend {
         }
     }
 
+    /// Matches whose record is on disk.
+    func recordedMatches() throws -> Int64 {
+        try process(0).integer("SELECT count(*) FROM checks WHERE outcome = 'match'")
+    }
+
     func restart() async throws {
         for process in processes.withLock({ $0 }) { process.stop() }
         let again = [try await TestStore(in: folder), try await TestStore(in: folder)]
@@ -144,7 +149,7 @@ final class ClaimsInMemory: ClaimBackend {
     private func claim(_ click: Click, _ check: Check, isLate: Bool) -> Result<ClaimOutcome, StoreError> {
         state.withLock { state in
             var rows = state.committed
-            if defect != .forgetsInstallations, let install = check.install,
+            if defect != .forgetsInstallations, let install = check.installs.first,
                 let earlier = rows.first(where: { $0.install == install })?.claim
             {
                 return .success(.replayed(earlier))
@@ -154,7 +159,7 @@ final class ClaimsInMemory: ClaimBackend {
             }
             let row = rows[index]
             if defect == .losesToUncommitted, !state.failing.isEmpty, row.claim == nil,
-                !state.failing.contains(check.caller.hash)
+                !state.failing.contains(check.caller)
             {
                 return .success(.lost)
             }
@@ -167,10 +172,10 @@ final class ClaimsInMemory: ClaimBackend {
             }
             let claim = Claim(click: row.click, claimedAt: check.at, method: .fingerprint)
             rows[index].claim = claim
-            rows[index].install = check.install
+            rows[index].install = check.installs.first
             rows[index].isUndelivered = isLate && defect != .dropsLateAnswers
             if defect != .keepsVisits { Self.retire(&rows, with: row) }
-            if state.failing.contains(check.caller.hash) {
+            if state.failing.contains(check.caller) {
                 return .failure(StoreError(.defect, "the transaction failed"))
             }
             if defect == .answersBeforeCommit { state.answered = rows } else { state.committed = rows }

@@ -52,8 +52,8 @@ struct SimulatedTraffic {
         var check = Check.sample(app: app, at: launch.at, caller: launch.caller, grace: 60_000)
         check.ladder = MatchingLadder([], fingerprints: launch.fingerprints.map(hash))
         check.policy = policy
-        check.details = Deferred(
-            LaunchDetails(address: launch.address.map { LaunchAddress($0) }, release: launch.release)
+        check.set(
+            details: LaunchDetails(address: launch.address.map { LaunchAddress($0) }, release: launch.release)
         )
         return check
     }

@@ -7,11 +7,6 @@ struct BacktestGaps {
     /// Since when records are held, where there were some before; nil where none is missing.
     let firstHeld: Timestamp?
 
-    init(_ gaps: HistoryGaps, firstHeld: Timestamp?) {
-        self.gaps = gaps
-        self.firstHeld = firstHeld
-    }
-
     /// Each as a name for programs, a number, and what is said of it.
     var entries: [(name: String, count: Int, text: String)] {
         [

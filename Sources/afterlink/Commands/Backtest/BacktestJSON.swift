@@ -19,11 +19,9 @@ enum BacktestJSON {
             json.member("by_token", score.tokenMatches)
             json.member("campaign_only", score.campaignMatches)
             json.member("replays", score.replays)
-            json.member("no_match") { json in
-                json.object { json in
-                    for reason in Verdict.Reason.allCases {
-                        json.member(reason.rawValue, score.reasons[reason] ?? 0)
-                    }
+            json.object("no_match") { json in
+                for reason in Verdict.Reason.allCases {
+                    json.member(reason.rawValue, score.reasons[reason] ?? 0)
                 }
             }
             json.member("expected_conversions", score.expectedConversions)

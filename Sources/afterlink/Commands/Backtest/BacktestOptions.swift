@@ -9,27 +9,22 @@ struct BacktestOptions {
     private let rule: MatchPolicy.Rule?
     private let onAmbiguity: MatchPolicy.Ambiguity?
 
-    private static let mostWarmUpDays = 365
-
     init(_ arguments: Arguments) throws {
-        warmUpDays = try Self.warmUpDays(arguments)
-        window = try Self.window(arguments)
-        minimumConfidence = try Self.minimumConfidence(arguments)
-        rule = try arguments.value("rule").map { text in
-            guard let rule = MatchPolicy.Rule(rawValue: text) else {
-                throw CommandFailure.wrongValue("rule", text, "must be newest or probability")
-            }
-            return rule
+        warmUpDays = try arguments.read("warm-up-days", "must be a whole number from 0 to 365") {
+            Int($0).flatMap { (0...365).contains($0) ? $0 : nil }
         }
-        onAmbiguity = try arguments.value("on-ambiguity").map { text in
-            guard let ambiguity = MatchPolicy.Ambiguity(rawValue: text) else {
-                throw CommandFailure.wrongValue(
-                    "on-ambiguity",
-                    text,
-                    "must be noMatch, newest or campaignOnly"
-                )
-            }
-            return ambiguity
+        let allowed = AttributionWindow.allowedSeconds
+        window = try arguments.read(
+            "window",
+            "must be whole seconds from \(allowed.lowerBound) to \(allowed.upperBound)",
+            { Int64($0).flatMap { AttributionWindow(seconds: $0) } }
+        )
+        minimumConfidence = try arguments.read("minimum-confidence", "must be a number from 0 to 1") {
+            Double($0).flatMap { (0...1).contains($0) ? $0 : nil }
+        }
+        rule = try arguments.read("rule", "must be newest or probability") { MatchPolicy.Rule(rawValue: $0) }
+        onAmbiguity = try arguments.read("on-ambiguity", "must be noMatch, newest or campaignOnly") {
+            MatchPolicy.Ambiguity(rawValue: $0)
         }
     }
 
@@ -53,42 +48,8 @@ struct BacktestOptions {
         proposed.policy.minimumConfidence = minimumConfidence ?? policy.minimumConfidence
         proposed.policy.rule = rule ?? policy.rule
         proposed.policy.onAmbiguity = onAmbiguity ?? policy.onAmbiguity
-        let proposesChange =
-            window != nil || minimumConfidence != nil || rule != nil || onAmbiguity != nil
+        let proposesChange = window != nil || minimumConfidence != nil || rule != nil || onAmbiguity != nil
         return BacktestPlans(current: current, proposed: proposesChange ? proposed : nil)
-    }
-
-    private static func warmUpDays(_ arguments: Arguments) throws -> Int? {
-        guard let text = arguments.value("warm-up-days") else { return nil }
-        guard let days = Int(text), (0...mostWarmUpDays).contains(days) else {
-            throw CommandFailure.wrongValue(
-                "warm-up-days",
-                text,
-                "must be a whole number from 0 to \(mostWarmUpDays)"
-            )
-        }
-        return days
-    }
-
-    private static func window(_ arguments: Arguments) throws -> AttributionWindow? {
-        guard let text = arguments.value("window") else { return nil }
-        guard let window = Int64(text).flatMap({ AttributionWindow(seconds: $0) }) else {
-            let allowed = AttributionWindow.allowedSeconds
-            throw CommandFailure.wrongValue(
-                "window",
-                text,
-                "must be whole seconds from \(allowed.lowerBound) to \(allowed.upperBound)"
-            )
-        }
-        return window
-    }
-
-    private static func minimumConfidence(_ arguments: Arguments) throws -> Double? {
-        guard let text = arguments.value("minimum-confidence") else { return nil }
-        guard let minimum = Double(text), (0...1).contains(minimum) else {
-            throw CommandFailure.wrongValue("minimum-confidence", text, "must be a number from 0 to 1")
-        }
-        return minimum
     }
 }
 

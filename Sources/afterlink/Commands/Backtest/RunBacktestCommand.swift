@@ -19,41 +19,21 @@ enum RunBacktestCommand {
             "Clicks and launches of the first day warm up the model and are not counted, unless the database contains all"
                 + " of an app's traffic since its start; --warm-up-days changes that.",
         ],
-        options: [
-            CommandOption("trace", "FILE", help: "A trace instead of the database; - for standard input."),
-            CommandOption("app", "APP", help: "The app, by id or name; needed when there are several."),
-            CommandOption("test", help: "The app's test clicks and checks instead of the live ones."),
-            CommandOption(
-                "window",
-                "SECONDS",
-                help: "Attribution window of every click, 60 to 2592000, whatever its own was."
-            ),
-            CommandOption(
-                "minimum-confidence",
-                "P",
-                help: "The probability that a match needs, 0 to 1. Default: the app's own; 0.7 with --trace."
-            ),
-            CommandOption(
-                "rule",
-                "newest|probability",
-                help:
-                    "With newest, the newest click matches whatever its probability. Default: the app's own;"
-                    + " probability with --trace."
-            ),
-            CommandOption(
-                "on-ambiguity",
-                "noMatch|newest|campaignOnly",
-                help:
-                    "What to return if a click led to the launch and none is likely enough. Default: the app's"
-                    + " own; noMatch with --trace."
-            ),
-            CommandOption(
-                "warm-up-days",
-                "N",
-                help: "Days that teach and are not counted, 0 to 365. Default: see above."
-            ),
-            .json,
-        ],
+        options: CommandOption.table([
+            "trace FILE": "A trace instead of the database; - for standard input.",
+            "app APP": "The app, by id or name; needed when there are several.",
+            "test": "The app's test clicks and checks instead of the live ones.",
+            "window SECONDS": "Attribution window of every click, 60 to 2592000, whatever its own was.",
+            "minimum-confidence P":
+                "The probability that a match needs, 0 to 1. Default: the app's own; 0.7 with --trace.",
+            "rule newest|probability":
+                "With newest, the newest click matches whatever its probability. Default: the app's own;"
+                + " probability with --trace.",
+            "on-ambiguity noMatch|newest|campaignOnly":
+                "What to return if a click led to the launch and none is likely enough. Default: the app's"
+                + " own; noMatch with --trace.",
+            "warm-up-days N": "Days that teach and are not counted, 0 to 365. Default: see above.",
+        ]) + [.json],
         settings: CommandDatabase.settings + ["server-key-file", "device-data", "retention", "replay-grace"],
         examples: [
             "afterlink backtest --window 3600 --minimum-confidence 0.8":
@@ -101,7 +81,7 @@ enum RunBacktestCommand {
             progress.update(backtest, share: source.share(at: event.at))
         }
         progress.finish()
-        return BacktestOutcome(backtest, plans, began: first.at, source.gaps)
+        return BacktestOutcome(backtest: backtest, plans: plans, began: first.at, gaps: source.gaps)
     }
 
     private static func nothing(inTrace trace: String) -> CommandFailure {
@@ -111,4 +91,25 @@ enum RunBacktestCommand {
                 "Each click and each launch is a line of JSON; the documentation's article on traces has examples."
         )
     }
+}
+
+/// Says how far a long backtest has come.
+struct BacktestProgress {
+    private var line = ProgressLine()
+    private var events = 0
+
+    /// Asks for the time only now and then.
+    private static let stride = 1024
+
+    mutating func update(_ backtest: Backtest, share: Double?) {
+        events += 1
+        guard events.isMultiple(of: Self.stride) else { return }
+        let percent = share.map { "\(Int($0 * 100)) %, " } ?? ""
+        line.update(
+            "Playing: \(percent)\(backtest.clicks) clicks and \(backtest.launches) launches, until "
+                + backtest.latest.iso8601
+        )
+    }
+
+    func finish() { line.finish() }
 }

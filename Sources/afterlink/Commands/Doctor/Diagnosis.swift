@@ -21,18 +21,29 @@ package struct Diagnosis: Equatable, Sendable {
         Diagnosis(status: .ok, name: name, text: text, advice: nil)
     }
 
-    static func warning(_ name: String, _ text: String, _ advice: String) -> Diagnosis {
-        Diagnosis(status: .warning, name: name, text: text, advice: advice)
+    /// A warning or a problem, which becomes a finding with what to do about it.
+    struct Cause {
+        fileprivate let status: Status
+        fileprivate let name: String
+        fileprivate let text: String
+
+        func advising(_ advice: String) -> Diagnosis {
+            Diagnosis(status: status, name: name, text: text, advice: advice)
+        }
     }
 
-    static func problem(_ name: String, _ text: String, _ advice: String) -> Diagnosis {
-        Diagnosis(status: .problem, name: name, text: text, advice: advice)
+    static func warning(_ name: String, _ text: String) -> Cause {
+        Cause(status: .warning, name: name, text: text)
+    }
+
+    static func problem(_ name: String, _ text: String) -> Cause {
+        Cause(status: .problem, name: name, text: text)
     }
 
     /// The failure of a command that needs the examined thing.
     static func problem(_ name: String, _ error: any Error) -> Diagnosis {
         let (text, advice) = CommandFailure(describing: error).finding
-        return problem(name, text, advice)
+        return problem(name, text).advising(advice)
     }
 
     /// One line.
@@ -43,22 +54,14 @@ package struct Diagnosis: Equatable, Sendable {
 
     /// As in `{"ok":true,"checks":[{"status":"ok","name":"clock","text":"…"}]}`.
     package static func json(_ diagnoses: [Diagnosis]) -> String {
-        var json = JSONWriter()
-        json.object { json in
+        JSONWriter.text { json in
             json.member("ok", !diagnoses.contains { $0.status == .problem })
-            json.member("checks") { json in
-                json.array { json in
-                    for diagnosis in diagnoses {
-                        json.object { json in
-                            json.member("status", diagnosis.status.rawValue)
-                            json.member("name", diagnosis.name)
-                            json.member("text", diagnosis.text)
-                            json.member("advice", diagnosis.advice)
-                        }
-                    }
-                }
+            json.objects("checks", diagnoses) { diagnosis, json in
+                json.member("status", diagnosis.status.rawValue)
+                json.member("name", diagnosis.name)
+                json.member("text", diagnosis.text)
+                json.member("advice", diagnosis.advice)
             }
         }
-        return json.text
     }
 }

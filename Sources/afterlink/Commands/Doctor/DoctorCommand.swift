@@ -16,26 +16,11 @@ enum DoctorCommand {
             "--request-from shows the client address of a request: the peer of its connection, or the address that"
                 + " trusted proxies forward.",
         ],
-        options: [
-            CommandOption(
-                "request-from",
-                "ADDRESS",
-                help: "Also show the client address of a request from this address."
-            ),
-            CommandOption(
-                "forwarded-for",
-                "TEXT",
-                isRepeatable: true,
-                help: "That request's X-Forwarded-For, a field line each time."
-            ),
-            CommandOption(
-                "forwarded",
-                "TEXT",
-                isRepeatable: true,
-                help: "That request's Forwarded (RFC 7239), a field line each time."
-            ),
-            CommandOption("json", help: "Print a JSON object instead."),
-        ],
+        options: CommandOption.table([
+            "request-from ADDRESS": "Also show the client address of a request from this address.",
+            "forwarded-for TEXT ...": "That request's X-Forwarded-For, a field line each time.",
+            "forwarded TEXT ...": "That request's Forwarded (RFC 7239), a field line each time.",
+        ]) + [.jsonObject],
         settings: Setting.all.map(\.name),
         examples: [
             "afterlink doctor --data-directory /var/lib/afterlink": "Is all well?",
@@ -50,19 +35,18 @@ enum DoctorCommand {
         let request = try RequestExamination(arguments)
         let (given, origins) = try ConfigurationReader.examine(invocation)
         let configuration = withFullPaths(given)
-        var diagnoses = SettingsExamination.diagnoses(origins, invocation.environment)
-        if let request {
-            diagnoses += request.diagnoses(trusting: configuration.trustedProxies)
-        }
+        var diagnoses = Diagnosis.settings(origins, invocation.environment)
+        if let request { diagnoses += request.diagnoses(trusting: configuration.trustedProxies) }
         diagnoses.append(
-            .ok("versions", "\(ProgramVersion.text), \(Wiring.databaseLibrary), \(OpenSSLLibrary.version)")
+            .ok(
+                "versions",
+                "\(ProgramVersion.text), \(type(of: Wiring.database(configuration)).library), \(OpenSSLLibrary.version)"
+            )
         )
-        diagnoses.append(durability(configuration))
+        diagnoses.append(.durability(configuration))
         let now = WallClock.system.now()
-        if let files = TLSFiles(configuration) {
-            diagnoses.append(CertificateExamination.diagnosis(of: files, at: now))
-        }
-        diagnoses += TableFileExamination.diagnoses(configuration)
+        if let files = TLSFiles(configuration) { diagnoses.append(.certificate(files, at: now)) }
+        if let tables = Diagnosis.tables(configuration) { diagnoses.append(tables) }
         diagnoses += await databaseDiagnoses(configuration, origins, at: now)
         diagnoses += FileExamination(configuration).diagnoses()
         Console.print(
@@ -75,26 +59,11 @@ enum DoctorCommand {
     private static func withFullPaths(_ given: Configuration) -> Configuration {
         var configuration = given
         configuration.dataDirectory = TextFile.fullPath(given.dataDirectory)
-        configuration.serverKeyFile = given.serverKeyFile.map(TextFile.fullPath)
-        configuration.tlsCertificate = given.tlsCertificate.map(TextFile.fullPath)
-        configuration.tlsKey = given.tlsKey.map(TextFile.fullPath)
-        configuration.deviceData = given.deviceData.map(TextFile.fullPath)
-        configuration.robots = given.robots.map(TextFile.fullPath)
-        configuration.relayRanges = given.relayRanges.map(TextFile.fullPath)
-        configuration.landingPage = given.landingPage.map(TextFile.fullPath)
+        let paths: [WritableKeyPath<Configuration, String?>] = [
+            \.serverKeyFile, \.tlsCertificate, \.tlsKey, \.deviceData, \.robots, \.relayRanges, \.landingPage,
+        ]
+        for path in paths { configuration[keyPath: path] = given[keyPath: path].map(TextFile.fullPath) }
         return configuration
-    }
-
-    private static func durability(_ configuration: Configuration) -> Diagnosis {
-        switch configuration.durability {
-        case .full: .ok("durability", "full: an acknowledged click survives a power cut")
-        case .relaxed:
-            .warning(
-                "durability",
-                "relaxed: a power cut may take the clicks acknowledged in the last seconds",
-                "set --durability full unless that is meant"
-            )
-        }
     }
 
     private static func databaseDiagnoses(
@@ -104,36 +73,33 @@ enum DoctorCommand {
     ) async -> [Diagnosis] {
         guard TextFile.exists(configuration.databasePath) else {
             return [
-                .warning(
-                    "database",
-                    "there is no database at \(configuration.databasePath) yet",
-                    "`afterlink init` or `afterlink serve` makes it; --database and --data-directory name another one"
-                )
-            ] + ServiceExamination(configuration, holder: nil).diagnoses()
+                .warning("database", "there is no database at \(configuration.databasePath) yet")
+                    .advising(
+                        "`afterlink init` or `afterlink serve` makes it; --database and --data-directory name another one"
+                    )
+            ] + ServiceExamination(configuration: configuration, holder: nil).diagnoses()
         }
         let report: DatabaseReport
         do {
-            report = try attempt {
-                try Wiring.survey(configuration)
-            } orElse: {
-                CommandFailure(opening: $0)
-            }
+            report = try CommandDatabase.explaining(configuration) { try $0.survey() }
         } catch {
             return [.problem("database", error)]
-                + ServiceExamination(configuration, holder: nil).diagnoses()
+                + ServiceExamination(configuration: configuration, holder: nil).diagnoses()
         }
         return DatabaseExamination(report: report, now: now).diagnoses()
             + ServerKeyExamination.diagnoses(configuration, report.summary, at: now)
-            + (await PolicyExamination.diagnoses(configuration, report, at: now))
-            + KeyExamination(keys: report.directory.keys, now: now).diagnoses()
-            + ClockExamination(
-                now: now,
-                newestClickAt: report.summary.newestClickAt,
-                newestFileAt: FileExamination(configuration).newestChange
-            ).diagnoses()
-            + ServiceExamination(configuration, holder: report.holder).diagnoses()
+            + (await Diagnosis.policies(configuration, report, at: now))
+            + KeyExamination.diagnoses(report.directory.keys, at: now)
+            + [
+                .clock(
+                    now,
+                    newestClickAt: report.summary.newestClickAt,
+                    newestFileAt: FileExamination(configuration).newestChange
+                )
+            ]
+            + ServiceExamination(configuration: configuration, holder: report.holder).diagnoses()
             + InitialSettings.withoutEffect(origins, configuration, report.directory).map {
-                .warning("settings", $0.text, $0.advice)
+                .warning("settings", $0.text).advising($0.advice)
             }
     }
 }

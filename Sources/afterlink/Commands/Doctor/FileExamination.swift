@@ -1,5 +1,6 @@
-internal import Attribution
+package import Attribution
 internal import Glibc
+internal import HTTPServer
 
 /// The modes of the files, and the times of their last changes.
 struct FileExamination {
@@ -14,10 +15,10 @@ struct FileExamination {
     func diagnoses() -> [Diagnosis] {
         let files = [database, database + "-wal", database + "-shm"] + keys
         var diagnoses = files.compactMap { path in
-            mode(of: path).flatMap { $0 & 0o077 == 0 ? nil : open(path, $0, "600", .problem) }
+            FileModes.mode(of: path).flatMap { $0 & 0o077 == 0 ? nil : open(path, $0, "600", .problem) }
         }
-        let folder = self.folder
-        if let mode = mode(of: folder), mode & 0o077 != 0 {
+        let folder = TextFile.directory(of: database)
+        if let mode = FileModes.mode(of: folder), mode & 0o077 != 0 {
             diagnoses.append(open(folder, mode, "700", .warning))
         }
         guard diagnoses.isEmpty else { return diagnoses }
@@ -38,12 +39,7 @@ struct FileExamination {
         }.max()
     }
 
-    private var folder: String {
-        guard let slash = database.lastIndex(of: "/") else { return "." }
-        return slash == database.startIndex ? "/" : String(database[..<slash])
-    }
-
-    private func open(_ path: String, _ mode: UInt32, _ right: String, _ status: Diagnosis.Status)
+    private func open(_ path: String, _ mode: mode_t, _ right: String, _ status: Diagnosis.Status)
         -> Diagnosis
     {
         Diagnosis(
@@ -54,10 +50,47 @@ struct FileExamination {
             advice: "chmod \(right) \(ShellWord.quoted(operand: path))"
         )
     }
+}
 
-    private func mode(of path: String) -> UInt32? {
-        var status = stat()
-        // The value and the path live for the call.
-        return unsafe stat(path, &status) == 0 ? status.st_mode & 0o7777 : nil
+extension Diagnosis {
+    /// Examines the files of tables, which the next start reads; nil if none is named.
+    static func tables(_ configuration: Configuration) -> Diagnosis? {
+        let paths = [
+            configuration.deviceData, configuration.robots, configuration.relayRanges,
+            configuration.landingPage,
+        ].compactMap(\.self)
+        guard !paths.isEmpty else { return nil }
+        do {
+            _ = try TableFiles.settings(of: configuration)
+            return .ok("tables", "\(paths.joined(separator: ", ")) can be read")
+        } catch {
+            return .problem("tables", error)
+        }
+    }
+
+    /// Examines a certificate and its key.
+    package static func certificate(_ files: TLSFiles, at now: Timestamp) -> Diagnosis {
+        do {
+            let expiry = try files.makeTermination().certificate.notAfter
+            return certificate(
+                files.certificatePath,
+                expiresAt: Timestamp(milliseconds: expiry * 1000),
+                at: now
+            )
+        } catch {
+            return .problem("tls", error)
+        }
+    }
+
+    /// Checks that a certificate is valid for three more weeks.
+    package static func certificate(_ path: String, expiresAt: Timestamp, at now: Timestamp) -> Diagnosis {
+        let day: Int64 = 86_400_000
+        let advice = "renew it and send the service SIGHUP, which reloads it"
+        let left = expiresAt.milliseconds(since: now)
+        guard left > 0 else {
+            return .problem("tls", "\(path) expired at \(expiresAt.iso8601)").advising(advice)
+        }
+        let text = "\(path) expires at \(expiresAt.iso8601), in \(left / day) days"
+        return left < 21 * day ? .warning("tls", text).advising(advice) : .ok("tls", text)
     }
 }

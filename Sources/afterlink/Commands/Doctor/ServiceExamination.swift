@@ -1,64 +1,48 @@
+internal import Attribution
 internal import HTTPServer
 internal import Server
 
 /// Checks that a service runs on the database and responds at its address, and how many files it may open.
 struct ServiceExamination {
-    private let configuration: Configuration
-    private let holder: Int32?
+    /// Says where it should answer, and how many connections it takes.
+    let configuration: Configuration
+    /// A process that has the database open; 0 where its number is not to be seen.
+    let holder: Int32?
 
-    /// - Parameters:
-    ///   - configuration: says where it should answer, and how many connections it takes.
-    ///   - holder: a process that has the database open; 0 where its number is not to be seen.
-    init(_ configuration: Configuration, holder: Int32?) {
-        self.configuration = configuration
-        self.holder = holder
-    }
+    func diagnoses() -> [Diagnosis] { [answers, descriptors] }
 
-    func diagnoses() -> [Diagnosis] {
-        answers + [descriptors]
-    }
-
-    private var answers: [Diagnosis] {
+    private var answers: Diagnosis {
         let address = configuration.listen
         let process = holder.map {
             $0 > 0 ? "process \($0) has the database open" : "another process has the database open"
         }
         guard address.address.port != 0 else {
-            return [
-                .ok("service", "\(process ?? "no process has the database open"); port 0 cannot be asked")
-            ]
+            return .ok("service", "\(process ?? "no process has the database open"); port 0 cannot be asked")
         }
         let health = status(of: "/healthz")
         guard let process else {
-            guard health != nil else { return [.ok("service", "none runs on the database")] }
-            return [
-                .warning(
-                    "service",
-                    "something answers at \(address), but no process has this database open",
-                    "give the settings that the service has: --database, --listen"
-                )
-            ]
+            guard health != nil else { return .ok("service", "none runs on the database") }
+            return .warning(
+                "service",
+                "something answers at \(address), but no process has this database open"
+            )
+            .advising("give the settings that the service has: --database, --listen")
         }
         guard let health else {
-            return [
-                .problem(
-                    "service",
-                    "\(process), but nothing answers at \(address)",
+            return .problem("service", "\(process), but nothing answers at \(address)")
+                .advising(
                     "give the settings that the service has (--listen), or see in its log why it does not answer"
                 )
-            ]
         }
         let ready = status(of: "/readyz")
         guard health == 200, ready == 200 else {
-            return [
-                .problem(
-                    "service",
-                    "\(process); at \(address) /healthz returns \(health), /readyz \(ready.map(String.init) ?? "nothing")",
-                    "the service's log says why"
-                )
-            ]
+            return .problem(
+                "service",
+                "\(process); at \(address) /healthz returns \(health), /readyz \(ready.map(String.init) ?? "nothing")"
+            )
+            .advising("the service's log says why")
         }
-        return [.ok("service", "\(process); at \(address) /healthz and /readyz return 200")]
+        return .ok("service", "\(process); at \(address) /healthz and /readyz return 200")
     }
 
     private var descriptors: Diagnosis {
@@ -69,16 +53,97 @@ struct ServiceExamination {
         let text = "\(whose) may open \(limit) files and sockets: room for \(possible) connections"
         let wanted = configuration.maximumConnections ?? Configuration.connectionsWorthHaving
         guard possible < wanted else { return .ok("descriptors", text) }
-        return .warning(
-            "descriptors",
-            "\(text), not \(wanted)",
-            "raise the limit with LimitNOFILE or `ulimit -n`, or lower --maximum-connections"
-        )
+        return .warning("descriptors", "\(text), not \(wanted)")
+            .advising("raise the limit with LimitNOFILE or `ulimit -n`, or lower --maximum-connections")
     }
 
     /// The status of the response; nil if there is none.
     private func status(of target: String) -> Int? {
         let exchange = Exchange(configuration.listen, overTLS: configuration.tlsCertificate != nil)
         return (try? exchange.get(target))?.status
+    }
+}
+
+/// The client address of a request.
+struct RequestExamination {
+    private let peer: NetworkAddress
+    private let forwardedFor: [String]
+    private let forwarded: [String]
+
+    /// Nil if the options name no request.
+    ///
+    /// - Throws: if the address is invalid, or headers are given without one.
+    init?(_ arguments: Arguments) throws {
+        forwardedFor = arguments.values("forwarded-for") ?? []
+        forwarded = arguments.values("forwarded") ?? []
+        guard let text = arguments.value("request-from") else {
+            guard forwardedFor.isEmpty, forwarded.isEmpty else {
+                throw CommandFailure.because(.usage, "--forwarded-for and --forwarded belong to a request.")
+                    .advising("Say with --request-from which address the request's connection comes from.")
+            }
+            return nil
+        }
+        guard let address = NetworkAddress(text) else {
+            throw CommandFailure.wrongValue(
+                "request-from",
+                text,
+                "must be an IP address, as in 203.0.113.9 or 2001:db8::9"
+            )
+        }
+        peer = address
+    }
+
+    func diagnoses(trusting ranges: [AddressRange]) -> [Diagnosis] {
+        let derivation = TrustedProxies(ranges)
+            .derivation(peer: peer, forwardedFor: forwardedFor, forwarded: forwarded)
+        var diagnoses = [firstHop(derivation, hasProxies: !ranges.isEmpty)]
+        diagnoses += hops(derivation.forwardedFor, of: "X-Forwarded-For")
+        diagnoses += hops(derivation.forwarded, of: "Forwarded")
+        if derivation.headersDisagree {
+            diagnoses.append(
+                .warning(
+                    "request",
+                    "X-Forwarded-For and Forwarded name different clients, so that neither is believed"
+                )
+                .advising("let the proxy write one of them and remove the other")
+            )
+        }
+        diagnoses.append(.ok("request", "the request counts with the address \(derivation.client.text)"))
+        return diagnoses
+    }
+
+    private func firstHop(_ derivation: ClientDerivation, hasProxies: Bool) -> Diagnosis {
+        guard !derivation.peerIsTrusted else {
+            return .ok(
+                "request",
+                "\(peer.text) is connected, a trusted proxy: what it says of the hop before is read"
+            )
+        }
+        let text = "\(peer.text) is connected, and no trusted proxy: its headers are not read"
+        guard !forwardedFor.isEmpty || !forwarded.isEmpty else { return .ok("request", text) }
+        return .warning("request", text)
+            .advising(
+                hasProxies
+                    ? "if it is yours, add its network with --trusted-proxy"
+                    : "no proxy is trusted; if it is yours, name its network with --trusted-proxy"
+            )
+    }
+
+    private func hops(_ hops: [ClientDerivation.Hop], of field: String) -> [Diagnosis] {
+        hops.map { hop in
+            switch hop {
+            case .trusted(let address):
+                .ok("request", "\(field): \(address.text), a trusted proxy too: read on to the left")
+            case .client(let address):
+                .ok("request", "\(field): \(address.text), not a trusted proxy: this is the client")
+            case .notAnAddress:
+                .ok("request", "\(field): a hop that is no address: the reading ends at the one to its right")
+            case .unread(let address):
+                .ok(
+                    "request",
+                    "\(field): \(address?.text ?? "a hop that is no address"), not read: anybody could write it"
+                )
+            }
+        }
     }
 }

@@ -1,6 +1,10 @@
-/// Which settings are not their default, and where they come from.
-enum SettingsExamination {
-    static func diagnoses(_ origins: [ConfigurationReader.Origin], _ environment: [String: String])
+internal import Attribution
+internal import Server
+internal import Storage
+
+extension Diagnosis {
+    /// Lists the settings that are not their default, with where they come from.
+    static func settings(_ origins: [ConfigurationReader.Origin], _ environment: [String: String])
         -> [Diagnosis]
     {
         var diagnoses = origins.map { origin in
@@ -12,8 +16,46 @@ enum SettingsExamination {
             .ok("settings", "all others have their defaults; `afterlink help settings` lists them")
         )
         for hint in Setting.unknownVariables(in: environment) {
-            diagnoses.append(.warning("settings", hint, "correct or remove it"))
+            diagnoses.append(.warning("settings", hint).advising("correct or remove it"))
         }
         return diagnoses
+    }
+
+    /// Tells what a power cut may take.
+    static func durability(_ configuration: Configuration) -> Diagnosis {
+        switch configuration.durability {
+        case .full: .ok("durability", "full: an acknowledged click survives a power cut")
+        case .relaxed:
+            .warning(
+                "durability",
+                "relaxed: a power cut may take the clicks acknowledged in the last seconds"
+            )
+            .advising("set --durability full unless that is meant")
+        }
+    }
+
+    /// The most apps whose traffic is looked at.
+    private static let appLimit = 100
+
+    /// Checks by settings and traffic whether the apps' policies can do what they are meant to.
+    static func policies(_ configuration: Configuration, _ report: DatabaseReport, at now: Timestamp) async
+        -> [Diagnosis]
+    {
+        let directory = report.directory
+        var figures: [AppID: PolicyFigures] = [:]
+        // Other checks report a database that cannot be read, or that is of an older version.
+        if report.summary.pendingMigrations.isEmpty,
+            let database = try? CommandDatabase.open(configuration, for: .reading)
+        {
+            defer { database.close() }
+            for app in directory.apps.prefix(appLimit) {
+                let query = StatisticsQuery(app: app.id)
+                let statistics = try? await database.statistics.statistics(query, at: now)
+                if let statistics { figures.merge(statistics.policyFigures(of: query)) { $1 } }
+            }
+        }
+        let warnings = directory.policyWarnings(figures)
+        guard !warnings.isEmpty else { return [.ok("policies", "what the apps are set to can be followed")] }
+        return warnings.map { .warning("policies", $0).advising("look whether it is meant so") }
     }
 }

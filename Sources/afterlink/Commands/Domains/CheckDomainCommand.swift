@@ -18,26 +18,16 @@ enum CheckDomainCommand {
             "Exit status 1 where there is an error; warnings and notes leave it at 0.",
         ],
         operands: [
-            CommandDescription.Operand(
-                placeholder: "HOST|URL|FILE",
-                isRequired: true,
-                help:
-                    "A host name, an https address, or a file's path; ./NAME for a file here that has another name."
+            .required(
+                "HOST|URL|FILE",
+                "A host name, an https address, or a file's path; ./NAME for a file here that has another name."
             )
         ],
-        options: [
-            CommandOption("url", "URL", help: "Also show the rule that decides for this path or URL."),
-            CommandOption(
-                "roots",
-                "FILE",
-                help: "Trust the authorities of this PEM file instead of the machine's."
-            ),
-            CommandOption(
-                "allow-private",
-                help: "Also call loopback and private addresses, for a host that is not public yet."
-            ),
-            .json,
-        ],
+        options: CommandOption.table([
+            "url URL": "Also show the rule that decides for this path or URL.",
+            "roots FILE": "Trust the authorities of this PEM file instead of the machine's.",
+            "allow-private": "Also call loopback and private addresses, for a host that is not public yet.",
+        ]) + [.json],
         examples: [
             "afterlink check-domain go.example.com --url '/products/1?x=y'":
                 "Are both files right, and does this link open the app?",
@@ -56,7 +46,7 @@ enum CheckDomainCommand {
         if arguments.has("json") {
             Console.print(check.json(isPretty: true).text)
         } else {
-            Console.print(DomainCheckText(check).text)
+            Console.print(DomainCheckText(check: check).text)
         }
         return check.hasErrors ? .failed : .success
     }
@@ -100,11 +90,8 @@ enum CheckDomainCommand {
             return DomainValidation.ofURL(address, url: url, by: client)
         }
         guard !subject.hasPrefix("http://") else {
-            throw CommandFailure(
-                .usage,
-                "Apple and Google fetch nothing over plain http.",
-                advice: Self.advice
-            )
+            throw CommandFailure.because(.usage, "Apple and Google fetch nothing over plain http.")
+                .advising(Self.advice)
         }
         // The files' own names are no hosts' names.
         guard !subject.contains("/"), DomainFile(rawValue: subject) == nil else {
@@ -122,11 +109,51 @@ enum CheckDomainCommand {
     private static func checkFile(_ path: String, _ url: AssociationURL?) throws
         -> DomainValidation
     {
-        let bytes = try attempt {
+        let bytes = try attempt("The file could not be read", advice: Self.advice) {
             try OpenFile(path, O_RDONLY).readAll(limit: fileLimit)
-        } orElse: { (error: SystemError) in
-            CommandFailure("The file could not be read: \(error.text).", advice: Self.advice)
         }
         return DomainValidation(path, [DomainFileValidation(nil, bytes, from: path)], url: url)
+    }
+}
+
+/// The text of a validation of domain files.
+struct DomainCheckText {
+    let check: DomainValidation
+
+    var text: String { check.files.map(paragraph).joined(separator: "\n\n") }
+
+    private func paragraph(_ file: DomainFileValidation) -> String {
+        let size = file.byteCount.map { ", \($0) bytes" } ?? ""
+        var lines = ["\(file.kind.rawValue) (\(file.source)\(size)): \(verdict(file))"]
+        for finding in file.findings {
+            lines.append(
+                "  \(finding.severity.rawValue)\(finding.place.isEmpty ? "" : " at \(finding.place)")"
+            )
+            lines.append("    \(finding.problem).")
+            lines.append("    \(finding.advice).")
+        }
+        if let url = check.url { lines += file.decisions(for: url).map { "  \(sentence($0))" } }
+        // Text from a foreign file must not start lines of its own.
+        return lines.map(Table.printable).joined(separator: "\n")
+    }
+
+    private func verdict(_ file: DomainFileValidation) -> String {
+        guard !file.findings.isEmpty else { return "good" }
+        let counts = [AssociationFinding.Severity.error, .warning, .note].compactMap { severity in
+            let count = file.findings.count { $0.severity == severity }
+            return count == 0 ? nil : "\(count) \(severity.rawValue)\(count == 1 ? "" : "s")"
+        }
+        return counts.joined(separator: ", ")
+    }
+
+    private func sentence(_ decision: RuleDecision) -> String {
+        let rule = decision.rule.map { " by \"\($0)\" at \(decision.place ?? "")" } ?? ""
+        return switch decision.outcome {
+        case .opensApp: "\(decision.app) opens it\(rule)"
+        case .excluded: "\(decision.app): it stays in the browser\(rule)"
+        case .noRule: "\(decision.app): it stays in the browser, no rule fits"
+        case .tooComplex: "\(decision.app): unknown, too complex to compare\(rule)"
+        case .byManifest: "\(decision.app): the app's manifest decides, the file has no rules for it"
+        }
     }
 }

@@ -23,11 +23,8 @@ enum ChangeLinkCommand {
     private static func run(_ invocation: Invocation) async throws -> ExitCode {
         let arguments = invocation.arguments
         guard LinkOptions.areGiven(in: arguments) else {
-            throw CommandFailure(
-                .usage,
-                "`afterlink links set` needs at least one field to change.",
-                advice: "`afterlink help links set` lists what there is."
-            )
+            throw CommandFailure.because(.usage, "`afterlink links set` needs at least one field to change.")
+                .advising("`afterlink help links set` lists what there is.")
         }
         let database = try CommandDatabase.open(ConfigurationReader.read(invocation))
         defer { database.close() }
@@ -47,16 +44,11 @@ enum ChangeLinkCommand {
 
 /// The command `afterlink links archive`.
 enum ArchiveLinkCommand {
-    static let description = CommandDescription(
-        name: "links archive",
+    static let description = LinkChoice.description(
+        "links archive",
         summary: "Switch a link off",
-        discussion: ["Keeps the slug and the counts; `afterlink links restore` undoes it."],
-        operands: [LinkChoice.operand],
-        options: [LinkChoice.app, .json],
-        settings: CommandDatabase.settings,
-        examples: [
-            "afterlink links archive summer25": "The summer is over."
-        ],
+        discussion: "Keeps the slug and the counts; `afterlink links restore` undoes it.",
+        examples: ["afterlink links archive summer25": "The summer is over."],
         run: run
     )
 
@@ -71,9 +63,7 @@ enum ArchiveLinkCommand {
         let database = try CommandDatabase.open(ConfigurationReader.read(invocation))
         defer { database.close() }
         let listing = try await LinkChoice.find(invocation, in: database)
-        let changed = try await database.change(listing) { link in
-            link.archivedAt = since(link.archivedAt)
-        }
+        let changed = try await database.change(listing) { link in link.archivedAt = since(link.archivedAt) }
         LinkTable.show(changed, invocation, in: try database.directory())
         return .success
     }
@@ -81,16 +71,11 @@ enum ArchiveLinkCommand {
 
 /// The command `afterlink links restore`.
 enum RestoreLinkCommand {
-    static let description = CommandDescription(
-        name: "links restore",
+    static let description = LinkChoice.description(
+        "links restore",
         summary: "Switch an archived link on again",
-        discussion: ["Undoes `afterlink links archive`."],
-        operands: [LinkChoice.operand],
-        options: [LinkChoice.app, .json],
-        settings: CommandDatabase.settings,
-        examples: [
-            "afterlink links restore summer25": "It is summer again."
-        ],
+        discussion: "Undoes `afterlink links archive`.",
+        examples: ["afterlink links restore summer25": "It is summer again."],
         run: run
     )
 
@@ -101,16 +86,11 @@ enum RestoreLinkCommand {
 
 /// The command `afterlink links delete`.
 enum DeleteLinkCommand {
-    static let description = CommandDescription(
-        name: "links delete",
+    static let description = LinkChoice.description(
+        "links delete",
         summary: "Delete a link that was never clicked",
-        discussion: ["Its slug is free again. A link that was clicked can be archived."],
-        operands: [LinkChoice.operand],
-        options: [LinkChoice.app, .json],
-        settings: CommandDatabase.settings,
-        examples: [
-            "afterlink links delete sumer25": "It was misspelt and never shared."
-        ],
+        discussion: "Its slug is free again. A link that was clicked can be archived.",
+        examples: ["afterlink links delete sumer25": "It was misspelt and never shared."],
         run: run
     )
 
@@ -124,6 +104,50 @@ enum DeleteLinkCommand {
         } else {
             Console.print("Deleted the link \"\(listing.link.slug.text)\".")
         }
+        return .success
+    }
+}
+
+/// The command `afterlink links create`.
+enum CreateLinkCommand {
+    static let description = CommandDescription(
+        name: "links create",
+        summary: "Make a short link",
+        discussion: [
+            "Makes a short link for a campaign. Checks everything at once: a destination that released apps would lose,"
+                + " a scheme or a page that is not the app's, a preview that would be cut off.",
+            "Without SLUG, generates one that cannot be guessed. Slugs are case-sensitive.",
+        ],
+        operands: [.optional("SLUG", "What stands behind the link host, as in summer25 or go/summer25.")],
+        options: [AppChoice.option] + LinkOptions.all + [.json],
+        settings: CommandDatabase.settings,
+        examples: [
+            "afterlink links create summer25 --destination shopapp://promo/summer --campaign-key SUMMER25":
+                "A link into the app, counted under a campaign.",
+            "afterlink links create --variant 'a 50 shopapp://promo/a' --variant 'b 50 shopapp://promo/b'":
+                "Half of the visitors get the one, half the other.",
+        ],
+        run: run
+    )
+
+    private static func run(_ invocation: Invocation) async throws -> ExitCode {
+        let arguments = invocation.arguments
+        var fields = LinkFields()
+        LinkOptions.apply(arguments, to: &fields)
+        let database = try CommandDatabase.open(ConfigurationReader.read(invocation))
+        defer { database.close() }
+        let directory = try database.directory()
+        let app = try AppChoice.find(arguments.value("app"), in: directory)
+        let new = try LinkDraft.link(
+            arguments.operands.first,
+            fields,
+            of: app,
+            in: directory,
+            at: WallClock.system.now(),
+            random: .system
+        )
+        try await database.links.create([new])
+        LinkTable.show(LinkListing(link: new.link), invocation, in: directory)
         return .success
     }
 }

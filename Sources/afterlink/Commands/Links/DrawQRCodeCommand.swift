@@ -13,10 +13,9 @@ enum DrawQRCodeCommand {
                 + " logo in the centre only where the code can do without what it covers.",
         ],
         operands: [LinkChoice.operand],
-        options: [
-            CommandOption("output", "FILE", help: "A new file to write to, FILE.svg or FILE.png."),
-            LinkChoice.app,
-        ] + QRStyleField.allCases.map(option),
+        options: CommandOption.table([
+            "output FILE": "A new file to write to, FILE.svg or FILE.png."
+        ]) + [LinkChoice.app] + QRStyleField.allCases.map(option),
         settings: CommandDatabase.settings,
         examples: [
             "afterlink links qr summer25 --output summer25.svg": "For print.",
@@ -29,11 +28,8 @@ enum DrawQRCodeCommand {
     private static func run(_ invocation: Invocation) async throws -> ExitCode {
         let arguments = invocation.arguments
         guard let path = arguments.value("output") else {
-            throw CommandFailure(
-                .usage,
-                "`afterlink links qr` needs a file to write to.",
-                advice: "Name a new file with --output, as in --output code.svg."
-            )
+            throw CommandFailure.because(.usage, "`afterlink links qr` needs a file to write to.")
+                .advising("Name a new file with --output, as in --output code.svg.")
         }
         guard let format = QRPicture.Format(fileName: path) else {
             throw CommandFailure.wrongValue("output", path, "must end in .svg or .png")
@@ -66,9 +62,7 @@ enum DrawQRCodeCommand {
         return fields
     }
 
-    private static func name(_ field: QRStyleField) -> String {
-        field.rawValue.replacing("_", with: "-")
-    }
+    private static func name(_ field: QRStyleField) -> String { field.rawValue.replacing("_", with: "-") }
 
     private static func option(_ field: QRStyleField) -> CommandOption {
         let (placeholder, help): (String?, String) =

@@ -14,15 +14,13 @@ enum ExportLinksCommand {
             "In CSV a cell that a spreadsheet would take for a formula has an apostrophe before it, which an import"
                 + " drops again.",
         ],
-        options: [
-            CommandOption("app", "APP", help: "Only those of this app, by id or name."),
-            CommandOption("format", "csv|json", help: "The form; csv if it is not given."),
-            CommandOption("output", "FILE", help: "A new file to write to, instead of standard output."),
-        ],
+        options: CommandOption.table([
+            "app APP": "Only those of this app, by id or name.",
+            "format csv|json": "The form; csv if it is not given.",
+            "output FILE": "A new file to write to, instead of standard output.",
+        ]),
         settings: CommandDatabase.settings,
-        examples: [
-            "afterlink links export --output links.csv": "For a spreadsheet, or for another server."
-        ],
+        examples: ["afterlink links export --output links.csv": "For a spreadsheet, or for another server."],
         run: run
     )
 
@@ -36,18 +34,16 @@ enum ExportLinksCommand {
         defer { database.close() }
         let directory = try database.directory()
         var query = LinkQuery(isArchived: nil, limit: LinkQuery.limits.upperBound)
-        query.app = try arguments.value("app").map { text in
-            try AppChoice.find(text, in: directory).id
-        }
+        query.app = try AppChoice.named(arguments, in: directory)?.id
         let output = try ExportOutput(arguments.value("output"))
-        try output.write(format == "csv" ? CSVText.line(LinkColumns.header) : "{\"links\":[")
+        try output.write(format == "csv" ? CSVText.line(LinkColumns.all.map(\.name)) : "{\"links\":[")
         var isFirst = true
         repeat {
             let page = try await database.links.links(query)
             for listing in page.links {
                 let app = directory.app(listing.link.app)
                 if format == "csv" {
-                    try output.write(CSVText.line(LinkColumns.cells(listing, of: app)))
+                    try output.write(CSVText.line(LinkColumns.all.map { $0.cell(listing, app) }))
                 } else {
                     var json = JSONWriter()
                     LinkBody(listing, of: app, at: WallClock.system.now()).write(to: &json)
@@ -67,9 +63,7 @@ private struct ExportOutput {
     private let file: NewFile?
 
     /// - Throws: where the file is there already.
-    init(_ path: String?) throws {
-        file = try path.map { path in try NewFile(path) }
-    }
+    init(_ path: String?) throws { file = try path.map { path in try NewFile(path) } }
 
     func write(_ text: String) throws {
         let bytes = Array(text.utf8)
@@ -81,4 +75,60 @@ private struct ExportOutput {
         }
         try file.write(bytes)
     }
+}
+
+/// The columns of a table of links, for exports and imports alike.
+enum LinkColumns {
+    /// One column: its name, what an export writes, and what an import makes of it.
+    struct Column: Sendable {
+        let name: String
+        let cell: @Sendable (_ listing: LinkListing, _ app: App?) -> String
+        /// Nil for what an import ignores.
+        var read: (@Sendable (_ cell: String, _ entry: inout LinkFile.Entry) -> Void)?
+    }
+
+    static let all: [Column] = identity + LinkField.allCases.map(column) + history
+
+    static func named(_ name: String) -> Column? { all.first { $0.name == name } }
+
+    private static let identity: [Column] = [
+        Column(name: "id") { listing, _ in listing.link.id.text },
+        Column(name: "app", cell: { listing, _ in listing.link.app.text }, read: { $1.app = $0 }),
+        Column(name: "slug", cell: { listing, _ in listing.link.slug.text }, read: { $1.slug = $0 }),
+        Column(name: "url") { listing, app in app.flatMap(listing.link.url(of:)) ?? "" },
+    ]
+
+    private static let history: [Column] = [
+        Column(name: "clicks") { listing, _ in String(listing.clicks) },
+        Column(name: "robots") { listing, _ in String(listing.robots) },
+        Column(name: "matches") { listing, _ in String(listing.matches) },
+        Column(name: "created_at") { listing, _ in listing.link.createdAt.iso8601 },
+        Column(name: "updated_at") { listing, _ in listing.link.updatedAt.iso8601 },
+        Column(
+            name: "archived_at",
+            cell: { listing, _ in listing.link.archivedAt?.iso8601 ?? "" },
+            read: { $1.archivedAt = $0 }
+        ),
+    ]
+
+    private static func column(_ field: LinkField) -> Column {
+        Column(
+            name: field.rawValue,
+            cell: { listing, _ in listing.link.settings.fields[field].joined(separator: field.separator) },
+            read: { $1.fields[field] = texts($0, of: field) }
+        )
+    }
+
+    /// The texts of a cell.
+    static func texts(_ cell: String, of field: LinkField) -> [String] {
+        guard field.isList, let separator = field.separator.first(where: { $0 != " " }) else { return [cell] }
+        return cell.split(separator: separator).map { text in
+            String(text.drop { $0 == " " }.reversed().drop { $0 == " " }.reversed())
+        }
+    }
+}
+
+extension LinkField {
+    /// Between the texts of a list in one cell: what none of them can hold.
+    fileprivate var separator: String { self == .variants ? " | " : ", " }
 }

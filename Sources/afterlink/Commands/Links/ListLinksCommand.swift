@@ -8,49 +8,34 @@ enum ListLinksCommand {
         name: "links list",
         summary: "Show the links with their clicks and matches",
         discussion: ["Prints links, the newest first; archived ones only where they are asked for."],
-        options: [
-            CommandOption("app", "APP", help: "Only those of this app, by id or name."),
-            CommandOption(
-                "search",
-                "TEXT",
-                help: "Only those with this in the slug, the title, the campaign key or a destination."
-            ),
-            CommandOption("tag", "TAG", help: "Only those with this tag."),
-            CommandOption("campaign", "KEY", help: "Only those with this campaign key."),
-            CommandOption("archived", help: "The archived ones instead."),
-            CommandOption("limit", "N", help: "How many at most; 100 if it is not given."),
-            .json,
-        ],
+        options: CommandOption.table([
+            "app APP": "Only those of this app, by id or name.",
+            "search TEXT": "Only those with this in the slug, the title, the campaign key or a destination.",
+            "tag TAG": "Only those with this tag.",
+            "campaign KEY": "Only those with this campaign key.",
+            "archived": "The archived ones instead.",
+            "limit N": "How many at most; 100 if it is not given.",
+        ]) + [.json],
         settings: CommandDatabase.settings,
-        examples: [
-            "afterlink links list --tag summer --limit 20": "The newest of a campaign's links."
-        ],
+        examples: ["afterlink links list --tag summer --limit 20": "The newest of a campaign's links."],
         run: run
     )
 
     private static func run(_ invocation: Invocation) async throws -> ExitCode {
         let arguments = invocation.arguments
-        let count: Int? = try arguments.value("limit").map { text in
-            guard let count: Int = ValueText.integer(text, in: 1...1_000_000) else {
-                throw CommandFailure.wrongValue("limit", text, "must be a whole number from 1 to 1000000")
-            }
-            return count
+        let count: Int? = try arguments.read("limit", "must be a whole number from 1 to 1000000") {
+            ValueText.integer($0, in: 1...1_000_000)
         }
         var query = LinkQuery(isArchived: arguments.has("archived"))
         query.search = arguments.value("search")
         query.tag = arguments.value("tag")
-        if let text = arguments.value("campaign") {
-            guard let key = CampaignKey(text) else {
-                throw CommandFailure.wrongValue("campaign", text, "must have 1 to 255 characters")
-            }
-            query.campaignKey = key
+        query.campaignKey = try arguments.read("campaign", "must have 1 to 255 characters") {
+            CampaignKey($0)
         }
         let database = try CommandDatabase.open(ConfigurationReader.read(invocation), for: .reading)
         defer { database.close() }
         let directory = try database.directory()
-        query.app = try arguments.value("app").map { text in
-            try AppChoice.find(text, in: directory).id
-        }
+        query.app = try AppChoice.named(arguments, in: directory)?.id
         let listings = try await links(query, atMost: count ?? LinkQuery.standardLimit, in: database)
         let now = WallClock.system.now()
         Console.print(
@@ -77,16 +62,11 @@ enum ListLinksCommand {
 
 /// The command `afterlink links show`.
 enum ShowLinkCommand {
-    static let description = CommandDescription(
-        name: "links show",
+    static let description = LinkChoice.description(
+        "links show",
         summary: "Show one link, field by field",
-        discussion: ["Prints what a link says, and what came of it."],
-        operands: [LinkChoice.operand],
-        options: [LinkChoice.app, .json],
-        settings: CommandDatabase.settings,
-        examples: [
-            "afterlink links show summer25": "Where does it lead, and how often was it clicked?"
-        ],
+        discussion: "Prints what a link says, and what came of it.",
+        examples: ["afterlink links show summer25": "Where does it lead, and how often was it clicked?"],
         run: run
     )
 
@@ -96,5 +76,107 @@ enum ShowLinkCommand {
         let listing = try await LinkChoice.find(invocation, in: database)
         LinkTable.show(listing, invocation, in: try database.directory())
         return .success
+    }
+}
+
+/// How links are shown.
+enum LinkTable {
+    static func text(_ listings: [LinkListing], in directory: Directory, at now: Timestamp) -> String {
+        func app(_ listing: LinkListing) -> App? { directory.app(listing.link.app) }
+        return listings.table([
+            .left("LINK") { app($0).flatMap($0.link.url(of:)) ?? $0.link.slug.text },
+            .left("APP") { app($0)?.settings.name ?? "–" },
+            .left("LEADS TO") { destination($0.link.settings) },
+            .left("CAMPAIGN") { $0.link.settings.campaignKey?.text ?? "–" },
+            .right("CLICKS") { String($0.clicks) },
+            .right("MATCHES") { String($0.matches) },
+            .left("STATE") { state($0, at: now) },
+            .left("CREATED", \.link.createdAt.iso8601),
+            .left("ID", \.link.id.text),
+        ])
+    }
+
+    private static func state(_ listing: LinkListing, at now: Timestamp) -> String {
+        let ending = listing.link.ending(at: now, clicks: listing.clicks)
+        return ending?.rawValue.replacing("_", with: " ") ?? "live"
+    }
+
+    /// One of them, field by field.
+    static func text(_ listing: LinkListing, in directory: Directory, at now: Timestamp) -> String {
+        let link = listing.link
+        let app = directory.app(link.app)
+        let fields = link.settings.fields.all.filter { $0.0 != .variants }.map { field, texts in
+            (field.rawValue, Optional(texts.joined(separator: ", ")))
+        }
+        let variants = link.settings.variants.map { variant in
+            let counts = listing.variants.first { $0.name == variant.name }
+            let counted = "\(counts?.clicks ?? 0) clicks, \(counts?.matches ?? 0) matches"
+            return (
+                "variant \(variant.name)", Optional("\(variant.weight) \(variant.target.text): \(counted)")
+            )
+        }
+        let before: [(String, String?)] = [
+            ("id", link.id.text),
+            ("app", app.map { "\($0.settings.name) (\($0.id.text))" } ?? link.app.text),
+            ("slug", link.slug.text), ("url", app.flatMap(link.url(of:))),
+        ]
+        let after: [(String, String?)] = [
+            ("state", state(listing, at: now)),
+            ("clicks", "\(listing.clicks), and \(listing.robots) of robots"),
+            ("matches", String(listing.matches)), ("created_at", link.createdAt.iso8601),
+            ("updated_at", link.updatedAt.iso8601), ("archived_at", link.archivedAt?.iso8601),
+        ]
+        return Table.text(facts: before + fields + variants + after, ("FIELD", "VALUE"))
+    }
+
+    /// As in `{"links":[…]}`.
+    static func json(_ listings: [LinkListing], in directory: Directory, at now: Timestamp) -> String {
+        JSONWriter.text { json in
+            json.list("links", listings) { listing, json in
+                LinkBody(listing, of: directory.app(listing.link.app), at: now).write(to: &json)
+            }
+        }
+    }
+
+    /// As in `{"link":{…}}`.
+    static func json(_ listing: LinkListing, in directory: Directory, at now: Timestamp) -> String {
+        JSONWriter.text { json in
+            json.member("link") { json in
+                LinkBody(listing, of: directory.app(listing.link.app), at: now).write(to: &json)
+            }
+        }
+    }
+
+    /// Prints one link as the arguments ask for it.
+    static func show(_ listing: LinkListing, _ invocation: Invocation, in directory: Directory) {
+        let now = WallClock.system.now()
+        Console.print(
+            invocation.arguments.has("json")
+                ? json(listing, in: directory, at: now) : text(listing, in: directory, at: now)
+        )
+    }
+
+    private static func destination(_ settings: Link.Settings) -> String {
+        let variants = settings.variants
+        guard variants.isEmpty else { return "\(variants.count) variants" }
+        return (settings.target ?? settings.iosTarget ?? settings.androidTarget)?.text ?? "–"
+    }
+}
+
+extension CommandFailure {
+    /// Explains why a link was not stored.
+    init(_ error: LinkStoreError) {
+        if case .store(let error) = error {
+            self.init(error)
+            return
+        }
+        let advice =
+            switch error {
+            case .slugTaken: "`afterlink links list --search SLUG` shows it."
+            case .notFound: "`afterlink links list` shows those there are."
+            case .clicked: "Run `afterlink links archive` with the same link."
+            case .changed, .store: "Run the command again."
+            }
+        self.init(error.advice ?? "", advice: advice)
     }
 }

@@ -34,68 +34,36 @@ enum SimulateCommand {
         run: run
     )
 
-    private static let options = [
-        CommandOption(
-            "server",
-            "URL",
-            help: "The server, as in http://127.0.0.1:8080. Default: the one at --listen."
-        ),
-        CommandOption(
-            "key-file",
-            "FILE",
-            help: "A file that holds the key. Default: a test key of the database's own."
-        ),
-        AppChoice.option,
-        CommandOption("profile", "NAME", help: "The browser of the click. Default: safari-ios-26."),
-        CommandOption(
-            "device",
-            "NAME",
-            help: "The device of the launch. Default: the one that the browser runs on."
-        ),
-        CommandOption("sdk", "RELEASE", help: "The release of the SDK. Default: the newest for the device."),
-        CommandOption(
-            "resolve",
-            help:
-                "Ask as a newer client does, which sends its values to POST …/resolve in the place of a hash."
-        ),
-        CommandOption("all", help: "Try every profile with its own device, and print a table."),
-        CommandOption("list", help: "Print the profiles, devices and releases, and send nothing."),
-        CommandOption("timezone", "ZONE", help: "The person's time zone, as in Europe/Berlin."),
-        CommandOption("language", "TAG", help: "The person's language, as in de-DE."),
-        CommandOption(
-            "device-timezone",
-            "ZONE",
-            help: "The zone that the app sees, if it differs."
-        ),
-        CommandOption(
-            "device-language",
-            "TAG",
-            help: "The language that the app sees, if it differs."
-        ),
-        CommandOption("model", "MODEL", help: "The model that the app sees, as in SM-S911B."),
-        CommandOption("os-version", "VERSION", help: "The version that the app sees, as in 26.4.1."),
-        CommandOption(
-            "url",
-            "URL",
-            help: "Where the click leads. Default: a path at the app's first destination."
-        ),
-        CommandOption("link", "SLUG", help: "A link of the server's own, in the place of a URL."),
-        CommandOption(
-            "as",
-            "test|page|app|server",
-            help:
+    private static let options =
+        CommandOption.table([
+            "server URL": "The server, as in http://127.0.0.1:8080. Default: the one at --listen.",
+            "key-file FILE": "A file that holds the key. Default: a test key of the database's own.",
+        ]) + [AppChoice.option]
+        + CommandOption.table([
+            "profile NAME": "The browser of the click. Default: safari-ios-26.",
+            "device NAME": "The device of the launch. Default: the one that the browser runs on.",
+            "sdk RELEASE": "The release of the SDK. Default: the newest for the device.",
+            "resolve":
+                "Ask as a newer client does, which sends its values to POST …/resolve in the place of a hash.",
+            "all": "Try every profile with its own device, and print a table.",
+            "list": "Print the profiles, devices and releases, and send nothing.",
+            "timezone ZONE": "The person's time zone, as in Europe/Berlin.",
+            "language TAG": "The person's language, as in de-DE.",
+            "device-timezone ZONE": "The zone that the app sees, if it differs.",
+            "device-language TAG": "The language that the app sees, if it differs.",
+            "model MODEL": "The model that the app sees, as in SM-S911B.",
+            "os-version VERSION": "The version that the app sees, as in 26.4.1.",
+            "url URL": "Where the click leads. Default: a path at the app's first destination.",
+            "link SLUG": "A link of the server's own, in the place of a URL.",
+            "as test|page|app|server":
                 "Who posts the click: a page with a test key, one without a key, one with the app key, or your own"
-                + " server with a server key. All but test are live and count. Default: test."
-        ),
-        CommandOption("token", help: "Let the launch bring the click's token."),
-        CommandOption(
-            "delay",
-            "TIME",
-            help: "How long after the click the app is launched, as in 10m or 25h, on a server that runs with"
-                + " --unsafe-test-clock."
-        ),
-        CommandOption("json", help: "Print JSON instead of text."),
-    ]
+                + " server with a server key. All but test are live and count. Default: test.",
+            "token": "Let the launch bring the click's token.",
+            "delay TIME":
+                "How long after the click the app is launched, as in 10m or 25h, on a server that runs with"
+                + " --unsafe-test-clock.",
+            "json": "Print JSON instead of text.",
+        ])
 
     private static func run(_ invocation: Invocation) async throws -> ExitCode {
         let arguments = invocation.arguments
@@ -166,13 +134,10 @@ enum SimulateCommand {
     /// Returns the start of a link that the app may open, if its destinations are known.
     private static func prefix(of app: App?) -> String {
         guard let destination = app?.settings.destinations.first else { return Trial.standardPrefix }
-        return destination.hasSuffix("://")
-            ? destination + "simulated/" : destination + "/simulated/"
+        return destination.hasSuffix("://") ? destination + "simulated/" : destination + "/simulated/"
     }
 
-    private static func number() -> UInt64 {
-        RandomSource.system.bytes(8).reduce(0) { $0 << 8 | UInt64($1) }
-    }
+    private static func number() -> UInt64 { RandomSource.system.bytes(8).reduce(0) { $0 << 8 | UInt64($1) } }
 
     private static func show(
         _ reports: [TrialReport],
@@ -185,9 +150,7 @@ enum SimulateCommand {
             json.object { json in
                 json.member("server", server.url)
                 json.member("live", choice.poster != .test)
-                json.member("trials") { json in
-                    json.array { json in for report in reports { report.write(to: &json) } }
-                }
+                json.list("trials", reports) { report, json in report.write(to: &json) }
             }
             Console.print(json.text)
             return

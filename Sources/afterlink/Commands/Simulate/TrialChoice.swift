@@ -51,15 +51,16 @@ package struct TrialChoice: Sendable {
         deviceLanguage = try Self.text("device-language", arguments)
         model = try Self.text("model", arguments)
         osVersion = try Self.text("os-version", arguments)
-        poster = try Self.poster(arguments)
+        poster =
+            try arguments.read("as", "must be test, page, app or server") { Trial.Poster(rawValue: $0) }
+            ?? .test
         target = try Self.target(arguments)
         broughtToken = arguments.has("token")
-        delay = try arguments.value("delay").map { text in
-            guard let delay = TimeArgument.milliseconds(text) else {
-                throw CommandFailure.wrongValue("delay", text, "must be a time such as 90s, 10m, 25h or 8d")
-            }
-            return delay
-        }
+        delay = try arguments.read(
+            "delay",
+            "must be a time such as 90s, 10m, 25h or 8d",
+            TimeArgument.milliseconds
+        )
     }
 
     /// The trial of one of the profiles.
@@ -170,26 +171,11 @@ package struct TrialChoice: Sendable {
     }
 
     private static func text(_ option: String, _ arguments: Arguments) throws -> String? {
-        guard let text = arguments.value(option) else { return nil }
-        // The text goes into header fields, and between the bars of a fingerprint's input.
-        guard (1...100).contains(text.utf8.count), text.utf8.allSatisfy({ (0x20..<0x7F).contains($0) }),
-            !text.contains("|")
-        else {
-            throw CommandFailure.wrongValue(
-                option,
-                text,
-                "must have 1 to 100 printable ASCII characters, and no |"
-            )
+        try arguments.read(option, "must have 1 to 100 printable ASCII characters, and no |") { text in
+            // The text goes into header fields, and between the bars of a fingerprint's input.
+            let isPrintable = text.utf8.allSatisfy { (0x20..<0x7F).contains($0) }
+            return (1...100).contains(text.utf8.count) && isPrintable && !text.contains("|") ? text : nil
         }
-        return text
-    }
-
-    private static func poster(_ arguments: Arguments) throws -> Trial.Poster {
-        guard let text = arguments.value("as") else { return .test }
-        guard let poster = Trial.Poster(rawValue: text) else {
-            throw CommandFailure.wrongValue("as", text, "must be test, page, app or server")
-        }
-        return poster
     }
 
     private static func target(_ arguments: Arguments) throws -> Trial.Target? {
@@ -198,11 +184,8 @@ package struct TrialChoice: Sendable {
         case (let url?, nil): return .url(url)
         case (nil, let link?): return .link(link)
         case (_?, _?):
-            throw CommandFailure(
-                .usage,
-                "--url and --link both say where the click leads.",
-                advice: "Leave one of them out."
-            )
+            throw CommandFailure.because(.usage, "--url and --link both say where the click leads.")
+                .advising("Leave one of them out.")
         }
     }
 }

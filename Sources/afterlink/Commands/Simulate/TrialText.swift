@@ -1,4 +1,5 @@
 internal import Attribution
+internal import JSON
 package import Server
 
 /// A trial's result for people: the requests, what the server makes of them, and why the launch matched or not.
@@ -59,57 +60,50 @@ struct TrialText {
     }
 
     private var values: String {
-        var table = Table([("VALUE", .left), ("CANONICAL", .left)])
-        for (name, value) in result.reading.values { table.add([name, value ?? "unknown"]) }
-        return table.text
+        result.reading.values.table([.left("VALUE", \.0), .left("CANONICAL") { $0.1 ?? "unknown" }])
     }
 
     private var forms: String {
         guard !result.reading.made.isEmpty else { return "Nothing: no form has all of its components." }
-        var table = Table([("FORM", .left), ("WEIGHT", .right), ("MADE OF", .left), ("", .left)])
-        for made in result.reading.made {
-            let isHit = made.input == result.reading.launch
-            table.add([
-                made.input.form.rawValue, TrialResult.percent(made.weight), made.input.text,
-                isHit ? "<- the launch asks for this one" : "",
-            ])
-        }
-        return table.text
+        return result.reading.made.table([
+            .left("FORM", \.input.form.rawValue),
+            .right("WEIGHT") { TrialResult.percent($0.weight) },
+            .left("MADE OF", \.input.text),
+            .left("") { $0.input == result.reading.launch ? "<- the launch asks for this one" : "" },
+        ])
     }
 
     private var components: String {
         let form = result.reading.launch.form.rawValue
-        var table = Table([
-            ("COMPONENT", .left), ("IN FORM \(form)", .left), ("LAUNCH", .left), ("CLICK", .left),
-            ("", .left),
+        let table = result.reading.components.table([
+            .left("COMPONENT", \.component.rawValue),
+            .left("IN FORM \(form)") { $0.isHashed ? "yes" : "no" },
+            .left("LAUNCH", \.launch),
+            .left("CLICK") { component in
+                let spellings = component.click.prefix(6).map {
+                    "\($0.text) (\(TrialResult.percent($0.weight)))"
+                }
+                let more = component.click.count > 6 ? ", and \(component.click.count - 6) more" : ""
+                return spellings.isEmpty ? "unknown" : spellings.joined(separator: ", ") + more
+            },
+            .left("") { $0.fits ? "" : $0.isHashed ? "<- differs" : "(differs)" },
         ])
-        for component in result.reading.components {
-            let spellings = component.click.prefix(6).map { "\($0.text) (\(TrialResult.percent($0.weight)))" }
-            let more = component.click.count > 6 ? ", and \(component.click.count - 6) more" : ""
-            table.add([
-                component.component.rawValue, component.isHashed ? "yes" : "no", component.launch,
-                spellings.isEmpty ? "unknown" : spellings.joined(separator: ", ") + more,
-                component.fits ? "" : component.isHashed ? "<- differs" : "(differs)",
-            ])
-        }
         let launch = result.reading.launch
-        return "\(table.text)\n\nSHA-256 of \(launch.text)\n     is \(launch.fingerprint.hex)"
+        return "\(table)\n\nSHA-256 of \(launch.text)\n     is \(launch.fingerprint.hex)"
     }
 
     /// A table with a row for each trial.
     static func table(_ results: [TrialResult]) -> String {
-        var table = Table([
-            ("PROFILE", .left), ("DEVICE", .left), ("SDK", .left), ("FORM", .left), ("RESULT", .left),
-            ("METHOD", .left), ("CONFIDENCE", .right), ("AS EXPECTED", .left),
+        results.table([
+            .left("PROFILE", \.trial.profile.name),
+            .left("DEVICE", \.trial.device.name),
+            .left("SDK", \.trial.release.name),
+            .left("FORM", \.trial.release.form.rawValue),
+            .left("RESULT", \.word),
+            .left("METHOD") { $0.launch?.method ?? "" },
+            .right("CONFIDENCE") { $0.launch?.confidence.map(TrialResult.percent) ?? "" },
+            .left("AS EXPECTED") { $0.isAsExpected ? "yes" : "NO" },
         ])
-        for result in results {
-            table.add([
-                result.trial.profile.name, result.trial.device.name, result.trial.release.name,
-                result.trial.release.form.rawValue, result.word, result.launch?.method ?? "",
-                result.launch?.confidence.map(TrialResult.percent) ?? "", result.isAsExpected ? "yes" : "NO",
-            ])
-        }
-        return table.text
     }
 }
 
@@ -123,5 +117,59 @@ extension ClientRequest {
         }
         let content = body.isEmpty ? "" : "\n>\n" + JSONLayout.indented(body, by: "> ")
         return (["> \(line)"] + lines).joined(separator: "\n") + content
+    }
+}
+
+/// The built-in browsers, devices and releases, as tables and JSON.
+enum TrialCatalogue {
+    static var text: String {
+        let profiles = BrowserProfile.all.table([
+            .left("PROFILE", \.name), .left("DEVICE", \.device), .left("WHAT IT IS", \.title),
+        ])
+        let devices = TrialDevice.all.table([
+            .left("DEVICE", \.name), .left("MODEL", \.model), .left("OS", \.osVersion),
+            .left("SCREEN", \.screenText), .right("WIDTH IN PIXELS", \.widthText),
+        ])
+        let releases = SDKRelease.all.table([
+            .left("SDK", \.name), .left("FORM", \.form.rawValue),
+            .left("HASHES") { $0.form.components.map(\.rawValue).joined(separator: ", ") },
+            .left("CALLS ITSELF", \.versionField),
+        ])
+        return [profiles, devices, releases].joined(separator: "\n\n")
+    }
+
+    static var json: String {
+        JSONWriter.text(isPretty: true) { json in
+            json.list("profiles", BrowserProfile.all) { profile, json in write(profile, to: &json) }
+            json.list("devices", TrialDevice.all) { device, json in write(device, to: &json) }
+            json.objects("sdks", SDKRelease.all) { release, json in
+                json.member("name", release.name)
+                json.member("platform", release.platform.rawValue)
+                json.member("form", release.form.rawValue)
+                json.member("version_field", release.versionField)
+            }
+        }
+    }
+
+    private static func write(_ profile: BrowserProfile, to json: inout JSONWriter) {
+        json.object { json in
+            json.member("name", profile.name)
+            json.member("title", profile.title)
+            json.member("source", profile.source)
+            json.member("device", profile.device)
+            json.member("robot", profile.isRobot)
+            json.member("user_agent", profile.agent)
+        }
+    }
+
+    private static func write(_ device: TrialDevice, to json: inout JSONWriter) {
+        json.object { json in
+            json.member("name", device.name)
+            json.member("platform", device.platform.rawValue)
+            json.member("model", device.model)
+            json.member("os_version", device.osVersion)
+            json.member("screen", device.screenText)
+            json.member("width", device.widthText)
+        }
     }
 }

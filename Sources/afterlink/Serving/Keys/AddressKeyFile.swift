@@ -17,19 +17,12 @@ struct AddressKeyFile {
     ///
     /// With new keys, the addresses of existing clicks are compared with none.
     func open(at now: Timestamp) throws -> AddressKeys {
-        if !TextFile.exists(path) { try make(at: now) }
-        let content = try attempt {
-            try file.read()
-        } orElse: {
-            outOfReach($0)
+        if !TextFile.exists(path) {
+            let link = Self.newLink(from: AddressKeys.day(of: now))
+            try file.make(Self.text([link].compactMap(\.self)), forOwnerOfFolder: true, outOfReach)
         }
-        guard !content.isOpenToOthers else {
-            throw CommandFailure(
-                "The address keys \(path) can be read or changed by others than their owner.",
-                advice: "Run `chmod 600 \(ShellWord.quoted(operand: path))`."
-            )
-        }
-        guard let keys = AddressKeys(Self.links(content.text), readyUntil: now) else {
+        let text = try file.secret("address keys", of: "their", outOfReach)
+        guard let keys = AddressKeys(Self.links(text), readyUntil: now) else {
             throw CommandFailure(
                 "The address keys \(path) are damaged: each line must hold a date and 64 hexadecimal digits.",
                 advice:
@@ -56,11 +49,10 @@ struct AddressKeyFile {
             let keys = try open(at: now)
             let changed = body(keys)
             guard changed.seeds != keys.seeds else { return changed }
-            try attempt {
-                try file.replace(by: Self.text(changed.seeds), erasesFormer: erasesFormer)
-            } orElse: {
-                outOfReach($0)
-            }
+            try attempt(
+                { try file.replace(by: Self.text(changed.seeds), erasesFormer: erasesFormer) },
+                orElse: outOfReach
+            )
             return changed
         }
     }
@@ -70,22 +62,9 @@ struct AddressKeyFile {
         AddressKeys.Seed(day: day, bytes: SystemRandom.bytes(ServerKey.byteCount))
     }
 
-    private func make(at now: Timestamp) throws {
-        let link = Self.newLink(from: AddressKeys.day(of: now))
-        do throws(SystemError) {
-            try file.create(Self.text([link].compactMap(\.self)))
-        } catch {
-            // Another process, starting on the same database, was faster: its key counts.
-            guard error.number != EEXIST else { return }
-            throw outOfReach(error)
-        }
-    }
-
     private func outOfReach(_ error: SystemError) -> CommandFailure {
-        CommandFailure(
-            "The address keys are out of reach: \(error.text).",
-            advice: "The database's directory must belong to the user that Afterlink runs as."
-        )
+        CommandFailure.because("The address keys are out of reach: \(error.text).")
+            .advising("The database's directory must belong to the user that Afterlink runs as.")
     }
 
     static func text(_ links: [AddressKeys.Seed]) -> String {

@@ -1,6 +1,7 @@
 internal import Attribution
 internal import Glibc
 internal import Server
+internal import Storage
 
 /// The keys of a database, as they are copied to or from its backup.
 struct KeyCopy {
@@ -8,6 +9,8 @@ struct KeyCopy {
     /// The text of the file of the address keys; nil if there is none.
     let addresses: String?
 
+    /// The suffix of the file of the server keys, after the database's path.
+    static let serverSuffix = ".key"
     /// The suffix of the file of the address keys, after the database's path.
     static let addressSuffix = ".address-key"
 
@@ -18,18 +21,84 @@ struct KeyCopy {
             addresses = nil
             return
         }
-        addresses = try attempt {
-            try SecretFile(path: addressPath).read().text
-        } orElse: {
-            Self.failure($0)
-        }
+        addresses = try attempt({ try SecretFile(path: addressPath).read().text }, orElse: Self.failure)
     }
 
     /// The keys that anything may be stored under, the current ones first.
     var keys: [ServerKey] { server.keys(at: WallClock.system.now())?.all ?? [] }
 
+    /// Refuses a database that another key was used for last.
+    func confirm(_ summary: DatabaseSummary, orElse sentence: String) throws(StoreError) {
+        guard summary.fits(keys) == false else { return }
+        throw StoreError(.incompatible, sentence)
+    }
+
+    /// Writes the keys beside a backup before it gets its name, so that no backup is ever without its keys.
+    ///
+    /// - Parameters:
+    ///   - backup: the backup's path.
+    ///   - publish: gives the backup its name.
+    /// - Throws: what `publish` throws; the previous files are restored then.
+    func accompany(_ backup: String, _ publish: () throws -> Void) throws {
+        let paths = [backup + Self.serverSuffix, backup + Self.addressSuffix]
+        let former = paths.map(Self.text)
+        // Until it is replaced, the previous backup of that name needs its own keys.
+        let before = former[0].flatMap { ServerKeyList($0) }
+        try Self.put((before.map(server.joined) ?? server).text, at: paths[0])
+        if let addresses { try Self.put(addresses, at: paths[1]) }
+        do {
+            try publish()
+        } catch {
+            for (path, text) in zip(paths, former) {
+                if let text { try? Self.put(text, at: path) } else { TextFile.delete(path) }
+            }
+            throw error
+        }
+        try Self.put(server.text, at: paths[0])
+    }
+
+    /// Puts the keys where a restored database needs them, and keeps others that are there beside the previous database.
+    ///
+    /// - Parameters:
+    ///   - configuration: names the database.
+    ///   - aside: the path that a previous database has now.
+    ///   - hasReplaced: whether there was one.
+    /// - Throws: if a file of keys cannot be written.
+    func restore(to configuration: Configuration, aside: String, hasReplaced: Bool) throws {
+        try putServer(at: configuration.serverKeyPath, aside: aside + Self.serverSuffix, hasReplaced)
+        // Without those of the backup, the addresses of its live clicks are compared with none.
+        let path = configuration.addressKeyPath
+        let former = Self.text(at: path)
+        guard let addresses, former != addresses else { return }
+        if let former { try Self.put(former, at: aside + Self.addressSuffix) }
+        try Self.put(addresses, at: path)
+    }
+
+    private func putServer(at path: String, aside: String, _ hasReplaced: Bool) throws {
+        if isHeld(by: path) {
+            // What was moved aside can be opened where it lies, too.
+            if hasReplaced, !TextFile.exists(aside), let text = Self.text(at: path) {
+                try Self.put(text, at: aside)
+            }
+            return
+        }
+        if TextFile.exists(path) {
+            try attempt(
+                "The database is restored, but its key could not take the old one's place",
+                advice: "Move \(path) away and put the backup's key there, with mode 0600."
+            ) { try TextFile.rename(path, to: aside) }
+        }
+        try Self.put(server.text, at: path)
+    }
+
+    /// Whether a file holds every one of these server keys: then there has been a rotation since, or none.
+    func isHeld(by path: String) -> Bool { Self.list(at: path)?.holds(server) ?? false }
+
+    /// Returns the server keys in a file; nil if it holds none.
+    static func list(at path: String) -> ServerKeyList? { text(at: path).flatMap { ServerKeyList($0) } }
+
     /// Writes a text to a file that only its owner can read, and replaces a previous one; returns when it is on disk.
-    static func put(_ text: String, at path: String) throws {
+    private static func put(_ text: String, at path: String) throws {
         let file = SecretFile(path: path)
         try attempt {
             guard TextFile.exists(path) else { return try file.create(text) }
@@ -41,14 +110,10 @@ struct KeyCopy {
     }
 
     /// Returns the content of a file; nil if it cannot be read.
-    static func text(at path: String) -> String? {
-        (try? SecretFile(path: path).read())?.text
-    }
+    private static func text(at path: String) -> String? { (try? SecretFile(path: path).read())?.text }
 
     private static func failure(_ error: SystemError) -> CommandFailure {
-        CommandFailure(
-            "The server key could not be copied: \(error.text).",
-            advice: "Nothing else was changed; make room or correct the folder's mode, and try again."
-        )
+        CommandFailure.because("The server key could not be copied: \(error.text).")
+            .advising("Nothing else was changed; make room or correct the folder's mode, and try again.")
     }
 }

@@ -16,21 +16,17 @@ struct ServerKeyFile {
     /// - Returns: the keys.
     /// - Throws: when the file is missing and needed, malformed, or open to others.
     func open(databaseIsNew: Bool) throws -> ServerKeyList {
-        if databaseIsNew, !TextFile.exists(path) { try make() }
+        if databaseIsNew, !TextFile.exists(path) {
+            let key = ServerKeyList.Entry(bytes: SystemRandom.bytes(ServerKey.byteCount))
+            try file.make(ServerKeyList([key]).text, outOfReach)
+        }
         guard TextFile.exists(path) else {
             throw CommandFailure(
                 "The server key \(path) is missing, and without it no click in the database can be found.",
                 advice: "Put it back from the backup, or name it with --server-key-file."
             )
         }
-        let (text, isOpenToOthers) = try content()
-        guard !isOpenToOthers else {
-            throw CommandFailure(
-                "The server key \(path) can be read or changed by others than its owner.",
-                advice: "Run `chmod 600 \(ShellWord.quoted(operand: path))`."
-            )
-        }
-        guard let list = ServerKeyList(text) else {
+        guard let list = ServerKeyList(try file.secret("server key", of: "its", outOfReach)) else {
             throw CommandFailure(
                 "The server key \(path) is damaged: it must hold 64 hexadecimal digits in each line.",
                 advice: "Put it back from the backup; with another key no click in the database can be found."
@@ -54,31 +50,11 @@ struct ServerKeyFile {
         try file.withLock {
             let list = try open(databaseIsNew: false)
             guard let changed = try body(list) else { return list }
-            try attempt {
-                try file.replace(by: changed.text, erasesFormer: erasesFormer)
-            } orElse: {
-                outOfReach($0)
-            }
+            try attempt(
+                { try file.replace(by: changed.text, erasesFormer: erasesFormer) },
+                orElse: outOfReach
+            )
             return changed
-        }
-    }
-
-    private func make() throws {
-        let key = ServerKeyList.Entry(bytes: SystemRandom.bytes(ServerKey.byteCount))
-        do throws(SystemError) {
-            try TextFile.create(path, text: ServerKeyList([key]).text)
-        } catch {
-            // Another process, starting on the same database, was faster: its key counts.
-            guard error.number != EEXIST else { return }
-            throw outOfReach(error)
-        }
-    }
-
-    private func content() throws -> (text: String, isOpenToOthers: Bool) {
-        try attempt {
-            try file.read()
-        } orElse: {
-            outOfReach($0)
         }
     }
 
@@ -88,5 +64,110 @@ struct ServerKeyFile {
             advice:
                 "Its directory must belong to the user that Afterlink runs as; --server-key-file names another."
         )
+    }
+}
+
+/// The server keys in their file, the newest first: each a line of 64 hexadecimal digits and, if a rotation made the key,
+/// the time.
+struct ServerKeyList: Equatable {
+    struct Entry: Equatable {
+        let bytes: [UInt8]
+        /// Nil for the first key, and for a key added by hand.
+        var madeAt: Timestamp?
+
+        /// Nil unless there are 32 bytes.
+        var key: ServerKey? { ServerKey(bytes: bytes) }
+        /// The check value that identifies the key.
+        var check: KeyedHash? { key?.checkValue }
+    }
+
+    /// Newest first; never empty.
+    let entries: [Entry]
+
+    /// Maximum number of keys: a check without a match looks up its fingerprint under each of them.
+    static let maximumCount = 4
+    /// How long a new key is only used to find clicks, so that no process stores under a key that another does not know yet.
+    static let settlingMilliseconds: Int64 = 5000
+    /// A key from further ahead than this was made before the clock was set back.
+    private static let leap: Int64 = 60_000
+
+    init(_ entries: [Entry]) { self.entries = entries }
+
+    /// Nil for a text that is damaged.
+    init?(_ text: String) {
+        var entries: [Entry] = []
+        for line in text.split(whereSeparator: \.isNewline) where !line.hasPrefix("#") {
+            let words = line.split(separator: " ")
+            guard let first = words.first, let bytes = HexadecimalText.bytes(first),
+                bytes.count == ServerKey.byteCount, words.count <= 2
+            else { return nil }
+            var entry = Entry(bytes: bytes)
+            if words.count == 2 {
+                guard let moment = Timestamp(iso8601: String(words[1])) else { return nil }
+                entry.madeAt = moment
+            }
+            entries.append(entry)
+        }
+        guard !entries.isEmpty, entries.count <= 2 * Self.maximumCount else { return nil }
+        self.init(entries)
+    }
+
+    var text: String {
+        entries.map { entry in
+            HexadecimalText.text(entry.bytes) + (entry.madeAt.map { " \($0.iso8601)" } ?? "") + "\n"
+        }.joined()
+    }
+
+    /// Returns the index of the key that new clicks are stored under.
+    func currentIndex(at now: Timestamp) -> Int {
+        let index = entries.firstIndex { entry in
+            guard let madeAt = entry.madeAt else { return true }
+            let age = now.milliseconds(since: madeAt)
+            return age >= Self.settlingMilliseconds || age < -Self.leap
+        }
+        return index ?? entries.count - 1
+    }
+
+    /// Returns the keys by their use; nil if one does not have 32 bytes.
+    func keys(at now: Timestamp) -> ServerKeys? {
+        let keys = entries.compactMap(\.key)
+        guard keys.count == entries.count else { return nil }
+        let index = currentIndex(at: now)
+        return ServerKeys(keys[index], upcoming: Array(keys[..<index]), former: Array(keys[(index + 1)...]))
+    }
+
+    /// Whether every key of another list is among these.
+    func holds(_ other: ServerKeyList) -> Bool {
+        other.entries.allSatisfy { entry in entries.contains { $0.bytes == entry.bytes } }
+    }
+
+    /// Whether the lists have a key in common: those of one database always do.
+    func isRelated(to other: ServerKeyList) -> Bool {
+        other.entries.contains { entry in entries.contains { $0.bytes == entry.bytes } }
+    }
+
+    /// Returns these keys, followed by those of another list that are not among them.
+    func joined(with other: ServerKeyList) -> ServerKeyList {
+        ServerKeyList(
+            entries + other.entries.filter { entry in !entries.contains { $0.bytes == entry.bytes } }
+        )
+    }
+}
+
+/// Bytes as pairs of hexadecimal digits.
+enum HexadecimalText {
+    static func text(_ bytes: [UInt8]) -> String {
+        bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+    }
+
+    /// Nil for anything else than an even number of digits.
+    static func bytes(_ text: some StringProtocol) -> [UInt8]? {
+        var digits: [UInt8] = []
+        for character in text {
+            guard let digit = character.hexDigitValue, character.isASCII else { return nil }
+            digits.append(UInt8(digit))
+        }
+        guard digits.count.isMultiple(of: 2) else { return nil }
+        return stride(from: 0, to: digits.count, by: 2).map { digits[$0] << 4 | digits[$0 + 1] }
     }
 }

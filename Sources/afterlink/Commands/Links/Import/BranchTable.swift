@@ -1,4 +1,5 @@
 internal import Attribution
+internal import JSON
 internal import Server
 
 /// An export of Branch's quick links.
@@ -34,5 +35,152 @@ struct BranchTable: ImportedTable {
             }
         }
         link.write(to: &entry)
+    }
+}
+
+/// A link of Branch: its labels, and the data that it carries.
+struct BranchLink {
+    enum Label: String, CaseIterable {
+        case url
+        case alias
+        case title = "marketing_title"
+        case path = "deeplink_path"
+        case iosPath = "ios_deeplink_path"
+        case androidPath = "android_deeplink_path"
+        case canonicalURL = "canonical_url"
+        case desktopURL = "desktop_url"
+        case iosURL = "ios_url"
+        case androidURL = "android_url"
+        case huaweiURL = "huawei_url"
+        case fallbackURL = "fallback_url"
+        case campaign
+        case channel
+        case tags
+        case previewTitle = "og_title"
+        case previewDescription = "og_description"
+        case previewImage = "og_image_url"
+        case matchDuration = "match_duration"
+        case createdAt = "creation_date"
+        case archived
+
+        /// Other names of the labels, in dashboards and other calls of the API.
+        private static let otherNames: [String: Label] = [
+            "link": .url, "short_link": .url, "short_url": .url, "link_url": .url, "quick_link": .url,
+            "link_alias": .alias, "title": .title, "link_title": .title, "name": .title, "link_name": .title,
+            "duration": .matchDuration, "created": .createdAt, "created_at": .createdAt,
+            "date_created": .createdAt,
+            "creation_time": .createdAt, "creation_timestamp": .createdAt, "is_archived": .archived,
+        ]
+
+        init?(named name: String) {
+            let name = String(name.lowercased().replacing(" ", with: "_").drop { $0 == "$" || $0 == "~" })
+            guard let label = Label(rawValue: name) ?? Self.otherNames[name] else { return nil }
+            self = label
+        }
+    }
+
+    private var labels: [Label: String] = [:]
+    private var utm: [LinkField: String] = [:]
+    /// The data that the app gets with its first launch, name by name.
+    private var members: [(name: String, value: JSONValue)] = []
+    private var leftOut: [String] = []
+    private var problems: [FieldProblem] = []
+
+    /// Labels that the app gets as data, because a link has no field for them.
+    private static let kept = [
+        "feature": "~feature", "stage": "~stage", "canonical_identifier": "$canonical_identifier",
+    ]
+
+    /// Reads all link data from a JSON object.
+    mutating func setData(_ text: String) {
+        guard let object = try? JSONValue(parsing: Array(text.utf8)).object else {
+            problems.append(FieldProblem("data", "data must be a JSON object."))
+            return
+        }
+        for member in object.members where !member.value.isNull {
+            switch member.value {
+            case .string(let text): set(member.name, text, isData: true)
+            case .array(let values) where Label(named: member.name) == .tags:
+                set(member.name, values.compactMap(\.string).joined(separator: ","), isData: true)
+            case .bool(let flag): set(member.name, String(flag), member.value, isData: true)
+            case .number(let number): set(member.name, number.text, member.value, isData: true)
+            default: set(member.name, nil, member.value, isData: true)
+            }
+        }
+    }
+
+    mutating func set(_ name: String, _ text: String, isData: Bool) {
+        set(name, text, .string(text), isData: isData)
+    }
+
+    /// Sets a label, unless an earlier column has set it.
+    private mutating func set(_ name: String, _ text: String?, _ value: JSONValue, isData: Bool) {
+        let plain = String(name.lowercased().replacing(" ", with: "_").drop { $0 == "$" || $0 == "~" })
+        if let label = Label(named: name), let text {
+            labels[label] = labels[label] ?? text
+        } else if let field = LinkField(rawValue: plain), plain.hasPrefix("utm_"), let text {
+            utm[field] = utm[field] ?? text
+        } else if let kept = Self.kept[plain] {
+            keep(kept, value)
+        } else if isData, let first = name.first, !"$~+".contains(first) {
+            keep(name, value)
+        } else if name.lowercased() != "type" {
+            leftOut.append(name)
+        }
+    }
+
+    private mutating func keep(_ name: String, _ value: JSONValue) {
+        guard !members.contains(where: { $0.name == name }) else { return }
+        members.append((name, value))
+    }
+
+    func write(to entry: inout LinkFile.Entry) {
+        entry.problems += problems
+        entry.leftOut += leftOut
+        if let url = labels[.url] { entry.setShortLink(url, of: "url") }
+        if let alias = labels[.alias] { entry.slug = alias }
+        if entry.slug == nil, entry.problems.isEmpty {
+            entry.problems = [FieldProblem("url", "It has neither url nor alias, and so no slug to keep.")]
+        }
+        entry.isArchived = labels[.archived]?.lowercased() == "true"
+        if let text = labels[.createdAt] { entry.setCreatedAt(text, of: Label.createdAt.rawValue) }
+        entry.fields = fields
+    }
+
+    private var fields: LinkFields {
+        var fields = LinkFields()
+        fields.set(.title, labels[.title])
+        fields.set(.destination, labels[.path].map(Self.target) ?? labels[.canonicalURL])
+        fields.set(.iosDestination, labels[.iosPath].map(Self.target))
+        fields.set(.androidDestination, labels[.androidPath].map(Self.target))
+        fields.set(.desktopURL, labels[.desktopURL] ?? labels[.fallbackURL])
+        fields.set(.iosFallback, labels[.iosURL] ?? labels[.fallbackURL])
+        fields.set(.androidFallback, labels[.androidURL] ?? labels[.fallbackURL])
+        fields.set(.huaweiFallback, labels[.huaweiURL] ?? labels[.fallbackURL])
+        fields.set(.campaignKey, labels[.campaign])
+        fields.set(.source, labels[.channel])
+        fields[.tags] = LinkColumns.texts(labels[.tags] ?? "", of: .tags)
+        fields.set(.previewTitle, labels[.previewTitle])
+        fields.set(.previewDescription, labels[.previewDescription])
+        fields.set(.previewImage, labels[.previewImage])
+        fields.set(.windowSeconds, labels[.matchDuration])
+        for (field, text) in utm { fields.set(field, text) }
+        fields.set(.metadata, metadata)
+        return fields
+    }
+
+    private var metadata: String? {
+        guard !members.isEmpty else { return nil }
+        return JSONWriter.text { json in
+            for (name, value) in members {
+                json.name(name)
+                json.value(value)
+            }
+        }
+    }
+
+    /// Branch's paths have no slash before them: `promo/item` stands for `/promo/item`.
+    private static func target(_ path: String) -> String {
+        path.hasPrefix("/") || path.contains("://") ? path : "/" + path
     }
 }

@@ -1,0 +1,190 @@
+internal import Attribution
+internal import SQLite
+internal import Storage
+
+/// Records of checks with what their clicks add, for pages and explanations.
+extension SQLiteReader: ReportReader {
+    func checks(
+        before id: CheckID?,
+        within times: (from: Timestamp?, to: Timestamp?),
+        atMost limit: Int,
+        _ body: (JoinedCheck) -> Bool
+    ) throws(SQLiteError) {
+        let end = min(
+            id.map { Int64(bitPattern: $0.high) } ?? .max,
+            times.to.map(RowIdentifier.first(at:)) ?? .max
+        )
+        let statement = try connection.statement(Self.checkPage)
+        try statement.bind(end, times.from.map(RowIdentifier.first(at:)) ?? 0, limit)
+        defer { statement.reset() }
+        while try statement.step(), body(try Self.joinedCheck(statement)) {}
+    }
+
+    func check(_ number: UInt64) throws(SQLiteError) -> JoinedCheck? {
+        try connection.statement(Self.checkByNumber).first(number) { row throws(SQLiteError) in
+            try Self.joinedCheck(row)
+        }
+    }
+
+    private static func joinedCheck(_ statement: Statement) throws(SQLiteError) -> JoinedCheck {
+        var row = StatementRow(statement)
+        let record = try row.record(CheckRecord.self)
+        return JoinedCheck(record, clickLow: row.get("id_low"), campaign: row.get("campaign_key"))
+    }
+
+    private static let joinedChecks: SQL = """
+        SELECT \(CheckRecord.columns, of: "checks"), clicks.id_low, clicks.campaign_key
+        FROM checks LEFT JOIN clicks ON clicks.id = click
+        """
+    static let checkPage: SQL = """
+        \(joinedChecks)
+        WHERE checks.id < ?1 AND checks.id >= ?2 ORDER BY checks.id DESC LIMIT ?3
+        """
+    static let checkByNumber: SQL = "\(joinedChecks) WHERE checks.id = ?1"
+
+    func newestCheck(_ search: CheckSearch, among limit: Int) throws(SQLiteError) -> UInt64? {
+        switch search {
+        case .request(let text):
+            return try connection.statement(Self.checkOfRequest).first(limit, text) { Self.word($0) }
+        case .fingerprint(let key):
+            return try connection.statement(Self.checkOfFingerprint).first(limit, key.index, key.rest) {
+                Self.word($0)
+            }
+        case .click(let click):
+            return try connection.statement(Self.checkOfClick).first(limit, click.high) { Self.word($0) }
+        }
+    }
+
+    private static func word(_ row: Statement) -> UInt64 { UInt64(bitPattern: row.integer(0)) }
+
+    // Each streams from the end, and ends at the first that is found.
+    private static let checkOfRequest: SQL = """
+        SELECT id FROM (SELECT id, request_id FROM checks ORDER BY id DESC LIMIT ?1) WHERE request_id = ?2 LIMIT 1
+        """
+    private static let checkOfFingerprint: SQL = """
+        SELECT id FROM (SELECT id, fingerprint, fingerprint_rest FROM checks ORDER BY id DESC LIMIT ?1)
+        WHERE fingerprint = ?2 AND fingerprint_rest = ?3 LIMIT 1
+        """
+    private static let checkOfClick: SQL = """
+        SELECT id FROM (SELECT id, click FROM checks ORDER BY id DESC LIMIT ?1) WHERE click = ?2 LIMIT 1
+        """
+
+    func match(of click: ClickID, from moment: Timestamp, among limit: Int) throws(SQLiteError) -> UInt64? {
+        try connection.statement(Self.checkOfClaim).first(click.high, RowIdentifier.first(at: moment), limit)
+        {
+            Self.word($0)
+        }
+    }
+
+    static let checkOfClaim: SQL = """
+        SELECT id FROM (SELECT id, click, outcome FROM checks WHERE id >= ?2 ORDER BY id LIMIT ?3)
+        WHERE click = ?1 AND outcome = 'match' LIMIT 1
+        """
+
+    func claimTime(of click: ClickID) throws(SQLiteError) -> Timestamp? {
+        try connection.statement(IndexSQL.claimedAt).first(click.high) {
+            Timestamp(milliseconds: $0.integer(0))
+        }
+    }
+
+    func checkTraces(
+        from first: Timestamp,
+        before end: Timestamp,
+        atMost limit: Int,
+        _ body: (CheckTrace) -> Void
+    ) throws(SQLiteError) {
+        try connection.statement(Self.checkTraces)
+            .forEach(RowIdentifier.first(at: first), RowIdentifier.first(at: end), limit) { row in
+                var row = StatementRow(row)
+                let trace = CheckTrace(
+                    id: row.get("id"),
+                    scope: Scope(number: row.get("scope")),
+                    click: row.get("click"),
+                    weighed: CheckRecord.unpackedShares(row.get("shares")).map(\.click.high),
+                    fingerprint: row.get("fingerprint"),
+                    exactAddress: row.get("exact_address"),
+                    nearAddress: row.get("near_address")
+                )
+                body(trace)
+            }
+    }
+
+    static let checkTraces: SQL = """
+        SELECT id, scope, click, shares, fingerprint, exact_address, near_address FROM checks
+        WHERE id >= ?1 AND id < ?2 ORDER BY id LIMIT ?3
+        """
+}
+
+/// Clicks with the claims that consumed them, for explanations.
+extension SQLiteReader {
+    func claimedClick(_ number: UInt64) throws(SQLiteError) -> ClaimedClick? {
+        try connection.statement(Self.claimedClick).first(number) { row throws(SQLiteError) in
+            try Self.claimedClick(row)
+        }
+    }
+
+    private static func claimedClick(_ statement: Statement) throws(SQLiteError) -> ClaimedClick {
+        var row = StatementRow(statement)
+        let record = try row.record(ClickRecord.self)
+        return ClaimedClick(record, claimedAt: row.get("claimed_at"), method: row.get("method"))
+    }
+
+    private static let claimedClick: SQL = """
+        SELECT \(ClickRecord.columns, of: "clicks"), claimed_at, method
+        FROM clicks LEFT JOIN claims ON click = id
+        WHERE id = ?1
+        """
+
+    func recentClicks(of scope: Scope, before moment: Timestamp, among limit: Int, atMost count: Int)
+        throws(SQLiteError) -> [ClaimedClick]
+    {
+        try connection.statement(Self.recentClicks)
+            .all(RowIdentifier.first(at: moment), limit, scope.number, count) { row throws(SQLiteError) in
+                try Self.claimedClick(row)
+            }
+    }
+
+    static let recentClicks: SQL = """
+        SELECT \(ClickRecord.columns, of: "newest"), claimed_at, method
+        FROM (SELECT * FROM clicks WHERE id < ?1 ORDER BY id DESC LIMIT ?2) AS newest
+            LEFT JOIN claims ON claims.click = newest.id
+        WHERE newest.scope = ?3 AND signals IS NOT NULL AND is_robot = 0
+        LIMIT ?4
+        """
+
+    func indexedClicks(of key: KeyedHash, _ scope: Scope, areOpen: Bool, atMost limit: Int)
+        throws(SQLiteError)
+        -> [(click: UInt64, closedAs: String?)]
+    {
+        try connection.statement(Self.indexedClicks).all(scope.number, key.index, !areOpen, key.rest, limit) {
+            (Self.word($0), $0.optionalText(1))
+        }
+    }
+
+    private static let indexedClicks: SQL = """
+        SELECT click, closed_as FROM click_index
+        WHERE scope = ?1 AND hash = ?2 AND state = ?3 AND hash_rest = ?4
+        ORDER BY since DESC, click DESC LIMIT ?5
+        """
+
+    func indexState(of click: ClaimedClick) throws(SQLiteError) -> (isIndexed: Bool, closedAs: String?) {
+        let record = click.record
+        guard let key = record.hashes.first else { return (false, nil) }
+        let rows = try connection.statement(Self.indexRow).all(
+            record.scope.number,
+            key.index,
+            record.facts.clickedAt.milliseconds,
+            record.expiresAt.milliseconds,
+            click.claimedAt?.milliseconds,
+            record.number
+        ) { (rest: UInt64(bitPattern: $0.integer(0)), closedAs: $0.optionalText(1)) }
+        guard let row = rows.first(where: { $0.rest == key.rest }) else { return (false, nil) }
+        return (true, row.closedAs)
+    }
+
+    /// Where a click stands under a fingerprint: open since its own moment, or closed at one of three.
+    static let indexRow: SQL = """
+        SELECT hash_rest, closed_as FROM click_index
+        WHERE scope = ?1 AND hash = ?2 AND state IN (0, 1) AND since IN (?3, ?4, ?5) AND click = ?6
+        """
+}

@@ -1,0 +1,204 @@
+internal import SQLite
+internal import Storage
+
+/// Something that is so for every click, claim or count: a statement that counts the exceptions.
+struct InvariantQuery: Sendable {
+    let name: String
+    let scope: String
+    /// What the statements' second column names.
+    var subject = "click"
+    /// The statements, by what their rows are called after their number.
+    let exceptions: KeyValuePairs<String, SQL>
+
+    /// Counts, and names the first of each kind.
+    func run(_ connection: SQLiteConnection, _ check: inout VerificationReport.Check) throws(SQLiteError) {
+        for (what, sql) in exceptions {
+            let (count, first) =
+                try connection.prepare(sql).first { ($0.integer(0), $0.integer(1)) } ?? (0, 0)
+            guard count > 0 else { continue }
+            check.add("\(count) \(what) (the first one: \(subject) \(first))")
+        }
+    }
+
+    static let all = [claims, fingerprints, states, links, counts]
+
+    private static let claims = InvariantQuery(
+        name: "claims",
+        scope: "every claim is of a click of its app, made before the click expired",
+        exceptions: [
+            "claims have no click": """
+            SELECT count(*), min(click) FROM claims
+            WHERE NOT EXISTS (SELECT 1 FROM clicks WHERE id = claims.click)
+            """,
+            "claims are of another app's click": """
+            SELECT count(*), min(click) FROM claims CROSS JOIN clicks ON id = click
+            WHERE claims.scope <> clicks.scope
+            """,
+            "claims were made after their click had expired": """
+            SELECT count(*), min(click) FROM claims CROSS JOIN clicks ON id = click WHERE claimed_at > expires_at
+            """,
+            "clicks are of an app that does not exist": """
+            SELECT count(*), min(id) FROM clicks WHERE scope / 2 NOT IN (SELECT number FROM apps)
+            """,
+        ]
+    )
+
+    private static let fingerprints = InvariantQuery(
+        name: "fingerprints",
+        scope:
+            "what checks look into says the same of each click as the click itself, and nothing is missing",
+        exceptions: [
+            "open fingerprints differ from their click, or have none": """
+            SELECT count(*), min(f.click) FROM click_index AS f LEFT JOIN clicks AS c ON c.id = f.click
+            WHERE state = 0 AND (c.id IS NULL OR f.scope <> c.scope OR f.since <> c.clicked_at
+                OR f.expires_at IS NOT c.expires_at OR f.visit IS NOT c.visit
+                OR f.clicked_at IS NOT NULL OR f.closed_as IS NOT NULL
+                OR f.near_address IS NOT c.near_address OR f.exact_address IS NOT c.exact_address)
+            """,
+            "closed fingerprints differ from their click, or have none": """
+            SELECT count(*), min(f.click) FROM click_index AS f LEFT JOIN clicks AS c ON c.id = f.click
+            WHERE state = 1 AND (c.id IS NULL OR f.scope <> c.scope OR f.clicked_at IS NOT c.clicked_at
+                OR f.closed_as IS NULL OR f.expires_at IS NOT NULL OR f.visit IS NOT NULL)
+            """,
+            "clicks are not found by as many fingerprints as they have": """
+            SELECT count(*), min(id) FROM clicks LEFT JOIN (
+                SELECT click, count(*) AS rows FROM click_index GROUP BY click
+            ) ON click = id
+            WHERE ifnull(rows, 0) <> length(fingerprints) / 16
+            """,
+            "clicks' addresses differ from the click, or have none": """
+            SELECT count(*), min(a.click) FROM click_addresses AS a LEFT JOIN clicks AS c ON c.id = a.click
+            WHERE c.id IS NULL OR a.scope <> c.scope OR a.clicked_at <> c.clicked_at
+                OR a.near_address IS NOT c.near_address OR a.exact_address IS NOT c.exact_address
+            """,
+            "clicks that can be matched are not found by the address that they have": """
+            SELECT count(*), min(f.click) FROM click_index AS f
+            WHERE state = 0 AND near_address IS NOT NULL AND NOT EXISTS (
+                SELECT 1 FROM click_addresses AS a
+                WHERE a.scope = f.scope AND a.near_address = f.near_address AND a.clicked_at = f.since
+                    AND a.click = f.click
+            )
+            """,
+        ]
+    )
+
+    private static let states = InvariantQuery(
+        name: "open_and_closed",
+        scope: "what can be matched is what should be: no claimed click, no robot's, none long expired",
+        exceptions: [
+            "clicks are claimed and can still be found": """
+            SELECT count(*), min(f.click) FROM click_index AS f CROSS JOIN claims ON claims.click = f.click
+            WHERE state = 0
+            """,
+            "clicks are open under one fingerprint and closed under another": """
+            SELECT count(*), min(click) FROM (
+                SELECT click FROM click_index GROUP BY click HAVING min(state) <> max(state)
+            )
+            """,
+            "robots' clicks can be found": """
+            SELECT count(*), min(f.click) FROM click_index AS f CROSS JOIN clicks AS c ON c.id = f.click
+            WHERE state = 0 AND c.is_robot = 1
+            """,
+            "fingerprints of robots are not closed as such, or others are": """
+            SELECT count(*), min(f.click) FROM click_index AS f CROSS JOIN clicks AS c ON c.id = f.click
+            WHERE state = 1 AND (c.is_robot = 1) <> (f.closed_as = 'robot_click')
+            """,
+            "fingerprints were closed at a moment at which nothing happened to their click": """
+            SELECT count(*), min(f.click) FROM click_index AS f
+            CROSS JOIN clicks AS c ON c.id = f.click LEFT JOIN claims ON claims.click = f.click
+            WHERE state = 1 AND f.since NOT IN (c.expires_at, c.clicked_at, ifnull(claimed_at, c.clicked_at))
+            """,
+            "fingerprints are open though expired ones were closed up to a later moment": """
+            SELECT count(*), min(click) FROM click_index
+            WHERE state = 0 AND expires_at < (SELECT value FROM progress WHERE name = 'closed_before')
+            """,
+        ]
+    )
+
+    /// Counts of links outlive their clicks, so that they may be higher than what is held, and never lower.
+    private static let links = InvariantQuery(
+        name: "links",
+        scope:
+            "every click of a link is of a link of its app, and links count no fewer clicks and matches than are held",
+        exceptions: [
+            "clicks are of a link that does not exist, or of another app's": """
+            SELECT count(*), min(clicks.id) FROM clicks LEFT JOIN links ON links.number = link
+            WHERE link IS NOT NULL AND links.app IS NOT scope / 2
+            """,
+            "links count fewer clicks than they have": """
+            SELECT count(*), min(first) FROM (
+                SELECT link, min(id) AS first, sum(is_robot = 0) AS people, sum(is_robot) AS machines
+                FROM clicks WHERE link IS NOT NULL AND scope % 2 = 0 GROUP BY link
+            ) AS held LEFT JOIN link_counts AS c ON c.link = held.link AND c.variant = ''
+            WHERE ifnull(c.clicks, -1) < people OR ifnull(c.robots, -1) < machines
+            """,
+            "links count fewer matches than they have": """
+            SELECT count(*), min(first) FROM (
+                SELECT link, min(id) AS first, count(*) AS matches
+                FROM claims CROSS JOIN clicks ON id = click
+                WHERE link IS NOT NULL AND clicks.scope % 2 = 0 GROUP BY link
+            ) AS held LEFT JOIN link_counts AS c ON c.link = held.link AND c.variant = ''
+            WHERE ifnull(c.matches, -1) < held.matches
+            """,
+            "links of a click count less than their variants together": """
+            SELECT count(*), min(first) FROM (
+                SELECT link, min(id) AS first FROM clicks WHERE link IS NOT NULL GROUP BY link
+            ) AS held JOIN link_counts AS c ON c.link = held.link AND c.variant = ''
+            WHERE c.clicks < (SELECT ifnull(sum(clicks), 0) FROM link_counts AS v
+                WHERE v.link = held.link AND v.variant <> '')
+            """,
+        ]
+    )
+
+    /// Counts outlive their facts, so that they may be higher than what is held, and never lower.
+    ///
+    /// They move in the transaction of the fact: wrong ones mean a defect or damage.
+    ///
+    /// Compaction adds names up within a span and deletes hours by name: sums over all names stay, and hours of totals and
+    /// platforms.
+    private static let counts = InvariantQuery(
+        name: "counts",
+        scope:
+            "no hour counts fewer clicks and matches than are held, hours add up to days, days to the whole, and as many"
+            + " records of checks are held as are counted",
+        subject: "scope",
+        exceptions: [
+            "hours count fewer clicks, or robots' clicks, than are held": """
+            SELECT count(*), min(facts.scope) FROM (
+                SELECT scope, recorded_at - (recorded_at % 3600000 + 3600000) % 3600000 AS hour,
+                    iif(is_robot, 'robots', 'clicks') AS metric, count(*) AS held
+                FROM clicks GROUP BY 1, 2, 3
+            ) AS facts LEFT JOIN counts AS c ON c.scope = facts.scope AND c.campaign = '' AND c.dimension = 'total'
+                AND c.span = 'hour' AND c.period = hour AND c.value = '' AND c.metric = facts.metric
+            WHERE ifnull(c.count, 0) < held
+            """,
+            "hours count fewer matches than are held": """
+            SELECT count(*), min(facts.scope) FROM (
+                SELECT scope, claimed_at - (claimed_at % 3600000 + 3600000) % 3600000 AS hour, count(*) AS held
+                FROM claims GROUP BY 1, 2
+            ) AS facts LEFT JOIN counts AS c ON c.scope = facts.scope AND c.campaign = '' AND c.dimension = 'total'
+                AND c.span = 'hour' AND c.period = hour AND c.value = '' AND c.metric = 'matches'
+            WHERE ifnull(c.count, 0) < held
+            """,
+            "counts by the hour do not add up to those by the day": """
+            SELECT count(*), min(scope) FROM (
+                SELECT scope FROM counts
+                WHERE campaign = '' AND dimension IN ('total', 'platform') AND span IN ('hour', 'day')
+                GROUP BY scope, dimension, value, metric
+                HAVING sum(iif(span = 'hour', count, 0)) <> sum(iif(span = 'day', count, 0))
+            )
+            """,
+            "counts by the day do not add up to those of all time": """
+            SELECT count(*), min(scope) FROM (
+                SELECT scope FROM counts WHERE span IN ('day', 'all')
+                GROUP BY scope, campaign = '', dimension, metric
+                HAVING sum(iif(span = 'day', count, 0)) <> sum(iif(span = 'all', count, 0))
+            )
+            """,
+            "counts of records of checks are not as many as there are": """
+            SELECT count(*), 0 FROM (SELECT count(*) AS held FROM checks) AS facts
+            WHERE held <> ifnull((SELECT value FROM progress WHERE name = 'kept_checks'), 0)
+            """,
+        ]
+    )
+}

@@ -1,0 +1,152 @@
+public import Attribution
+
+extension Directory {
+    /// Warnings about what an operator should change before strangers can reach the service, logged at the start and
+    /// listed in the statistics.
+    public var warnings: [String] {
+        let destinations = openDestinations
+        guard !keys.contains(where: { $0.kind == .admin && $0.revokedAt == nil }) else { return destinations }
+        return destinations + [
+            "there is no admin key, so /admin cannot be called; create one with"
+                + " `afterlink keys create --kind admin`"
+        ]
+    }
+
+    /// One warning for all apps that allow any destination.
+    private var openDestinations: [String] {
+        let open = apps.filter(\.settings.destinations.isEmpty)
+        guard let first = open.first else { return [] }
+        let danger = "any destination: a stranger can plant a link in somebody's first launch"
+        guard open.count > 1 else {
+            return [
+                "the app \"\(first.settings.name)\" allows \(danger); set them with"
+                    + " `afterlink apps set --app \(first.id.text) --destination …`"
+            ]
+        }
+        let names = open.prefix(Self.namedApps).map { "\"\($0.settings.name)\"" }.joined(separator: ", ")
+        let more = open.count > Self.namedApps ? " and \(open.count - Self.namedApps) more" : ""
+        return [
+            "\(open.count) apps allow \(danger): \(names)\(more); set them with"
+                + " `afterlink apps set --app … --destination …` for each"
+        ]
+    }
+
+    private static let namedApps = 10
+}
+
+/// Figures of an app's traffic by which its matching policy is judged.
+public struct PolicyFigures: Equatable, Sendable {
+    /// All checks ever; nil for a report of less.
+    public var checks: Int64?
+    /// All certain matches ever: those by tokens, click ids and advertising ids.
+    public var certainMatches: Int64?
+    public var collisions: CollisionReport?
+
+    public init(checks: Int64? = nil, certainMatches: Int64? = nil, collisions: CollisionReport? = nil) {
+        self.checks = checks
+        self.certainMatches = certainMatches
+        self.collisions = collisions
+    }
+
+    /// Fewer checks or matches are too few to judge.
+    fileprivate static let minimumChecks = 100
+    /// The share of wrong matches above which there is a warning.
+    fileprivate static let maximumFalseShare = 0.10
+}
+
+extension Directory {
+    /// Warnings about matching settings that an operator may not have intended, one sentence for each app and
+    /// setting.
+    public func policyWarnings(_ figures: [AppID: PolicyFigures] = [:]) -> [String] {
+        apps.flatMap { PolicyWarnings(app: $0, figures: figures[$0.id] ?? PolicyFigures()).texts }
+    }
+}
+
+private struct PolicyWarnings {
+    let app: App
+    let figures: PolicyFigures
+
+    private var policy: MatchPolicy { app.settings.policy }
+    private var name: String { "the app \"\(app.settings.name)\"" }
+    private var command: String { "`afterlink apps set --app \(app.id.text)" }
+
+    var texts: [String] {
+        guard policy.usesFingerprints else { return [withoutAnything].compactMap(\.self) }
+        return [withoutDefaultLink, tooLow, tooHigh, withoutEffect, mostlyWrong].compactMap(\.self)
+    }
+
+    private var withoutAnything: String? {
+        guard let checks = figures.checks, checks >= PolicyFigures.minimumChecks, figures.certainMatches == 0
+        else { return nil }
+        return
+            "no launch of \(name) is recognised: fingerprints are switched off, and of \(checks) checks none"
+            + " brought a token, click id or advertising id that led to a click; let the store links carry the"
+            + " clicks' tokens, or switch them on with \(command) --fingerprinting on`"
+    }
+
+    private var withoutDefaultLink: String? {
+        guard policy.onAmbiguity == .campaignOnly, app.settings.defaultLink == nil else { return nil }
+        return
+            "\(name) is to credit the campaign alone where several people may be meant, and has no link to answer"
+            + " then, so that such launches get no match; give one with \(command) --default-link …`"
+    }
+
+    private var tooLow: String? {
+        guard policy.rule == .probability, policy.minimumConfidence < 0.5 else { return nil }
+        return "\(name) takes clicks for matches that are more likely wrong than right"
+            + " (minimum confidence \(policy.minimumConfidence)); the usual is set with"
+            + " \(command) --minimum-confidence \(MatchPolicy.standardMinimum)`"
+    }
+
+    private var tooHigh: String? {
+        guard policy.rule == .probability, policy.minimumConfidence > 0.99 else { return nil }
+        return "hardly any fingerprint is as certain as \(name) asks for"
+            + " (minimum confidence \(policy.minimumConfidence)); the usual is set with"
+            + " \(command) --minimum-confidence \(MatchPolicy.standardMinimum)`"
+    }
+
+    private var withoutEffect: String? {
+        guard policy.rule == .newest else { return nil }
+        var names: [String] = []
+        if policy.minimumConfidence != MatchPolicy.standardMinimum { names.append("minimum confidence") }
+        if policy.onAmbiguity != .noMatch { names.append("answer to ambiguity") }
+        guard !names.isEmpty else { return nil }
+        return
+            "the \(names.joined(separator: " and ")) of \(name) \(names.count == 1 ? "has" : "have") no effect,"
+            + " because the newest click matches whatever its probability; that is changed with"
+            + " \(command) --matching probability`"
+    }
+
+    private var mostlyWrong: String? {
+        guard let report = figures.collisions, report.matches >= PolicyFigures.minimumChecks,
+            let share = report.falseShare, share > PolicyFigures.maximumFalseShare
+        else { return nil }
+        let percent = Int((share * 100).rounded())
+        let sentence =
+            "of \(report.matches) matches of \(name) by fingerprint, \(percent) % are expected to be wrong"
+        guard policy.rule == .probability else {
+            return "\(sentence), because the newest click matches whatever its probability; fewer are with"
+                + " \(command) --matching probability`"
+        }
+        let limit = report.limits.last?.threshold.map { " --minimum-confidence \($0.minimum)`" }
+        return limit.map { "\(sentence); fewer are with \(command)\($0)" }
+            ?? "\(sentence); `afterlink collisions` shows where"
+    }
+}
+
+extension StatisticsReport {
+    /// The figures of the report's apps; counts only in a report of one app and all its live traffic.
+    public func policyFigures(of query: StatisticsQuery) -> [AppID: PolicyFigures] {
+        guard !query.isTest else { return [:] }
+        var figures: [AppID: PolicyFigures] = [:]
+        for app in collisions { figures[app.app] = PolicyFigures(collisions: app.report) }
+        guard query.campaign == nil, query.from == nil, query.to == nil, byApp.count == 1,
+            let app = byApp.first.flatMap({ AppID($0.name) })
+        else { return figures }
+        let sure = AttributionMethod.allCases.filter { $0.confidence != nil }.map(\.rawValue)
+        figures[app, default: PolicyFigures()].checks = totals[.checks] ?? 0
+        figures[app, default: PolicyFigures()].certainMatches = byMethod.filter { sure.contains($0.name) }
+            .reduce(0) { $0 + ($1.counts[.matches] ?? 0) }
+        return figures
+    }
+}

@@ -1,0 +1,180 @@
+/// Reads comma-separated values line by line (RFC 4180), in UTF-8.
+///
+/// Strict where the standard is: a quotation mark stands around a whole cell, or twice within one. A line may end in LF
+/// as well; semicolons separate cells where the first line has them and no comma, as spreadsheets of many countries
+/// write it.
+public struct CSVReader {
+    /// Where reading stopped, and why.
+    public struct Failure: Error, Equatable {
+        /// The first line of the file is 1.
+        public let line: Int
+        /// In plain words: what is wrong and what to do.
+        public let message: String
+
+        public init(line: Int, message: String) {
+            self.line = line
+            self.message = message
+        }
+    }
+
+    public struct Record: Equatable {
+        /// The line on which it begins.
+        public let line: Int
+        public let cells: [String]
+    }
+
+    private let bytes: [UInt8]
+    private let separator: UInt8
+    private var index: Int
+    private var line = 1
+
+    public init(_ bytes: [UInt8]) {
+        let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
+        self.bytes = bytes
+        index = bytes.starts(with: mark) ? mark.count : 0
+        separator = Self.separator(of: bytes)
+    }
+
+    /// Of the first line, apart from what stands in quotation marks.
+    private static func separator(of bytes: [UInt8]) -> UInt8 {
+        var isQuoted = false
+        var hasSemicolon = false
+        for byte in bytes {
+            switch byte {
+            case UInt8(ascii: "\""): isQuoted.toggle()
+            case UInt8(ascii: ",") where !isQuoted: return byte
+            case UInt8(ascii: ";") where !isQuoted: hasSemicolon = true
+            case UInt8(ascii: "\n") where !isQuoted: return UInt8(ascii: hasSemicolon ? ";" : ",")
+            default: break
+            }
+        }
+        return UInt8(ascii: hasSemicolon ? ";" : ",")
+    }
+
+    /// The next record, empty lines passed over; nil at the end.
+    public mutating func next() throws(Failure) -> Record? {
+        while index < bytes.count {
+            let start = line
+            var cells: [String] = []
+            repeat { cells.append(try cell()) } while takeSeparator()
+            if cells != [""] { return Record(line: start, cells: cells) }
+        }
+        return nil
+    }
+
+    /// Moves on behind a separator, or behind the end of the line; true where a cell follows.
+    private mutating func takeSeparator() -> Bool {
+        guard index < bytes.count else { return false }
+        let isSeparator = bytes[index] == separator
+        if !isSeparator {
+            if bytes[index] == UInt8(ascii: "\r") { index += 1 }
+            line += 1
+        }
+        index += 1
+        return isSeparator
+    }
+
+    private mutating func cell() throws(Failure) -> String {
+        guard index < bytes.count, bytes[index] == UInt8(ascii: "\"") else { return try plainCell() }
+        let start = line
+        index += 1
+        var text: [UInt8] = []
+        while index < bytes.count {
+            let byte = bytes[index]
+            index += 1
+            guard byte == UInt8(ascii: "\"") else {
+                if byte == UInt8(ascii: "\n") { line += 1 }
+                text.append(byte)
+                continue
+            }
+            guard index < bytes.count, bytes[index] == UInt8(ascii: "\"") else {
+                guard isAtEndOfCell else {
+                    throw Failure(
+                        line: line,
+                        message:
+                            "something follows the closing quotation mark; write \"\" for a mark within a cell"
+                    )
+                }
+                return try decoded(text)
+            }
+            text.append(byte)
+            index += 1
+        }
+        throw Failure(line: start, message: "a quotation mark is never closed")
+    }
+
+    private mutating func plainCell() throws(Failure) -> String {
+        let start = index
+        while !isAtEndOfCell {
+            guard bytes[index] != UInt8(ascii: "\"") else {
+                throw Failure(
+                    line: line,
+                    message:
+                        "a quotation mark within a cell; put marks around the whole cell, and write this one twice"
+                )
+            }
+            index += 1
+        }
+        return try decoded(Array(bytes[start..<index]))
+    }
+
+    private var isAtEndOfCell: Bool {
+        guard index < bytes.count else { return true }
+        let byte = bytes[index]
+        let isLineEnd =
+            byte == UInt8(ascii: "\n")
+            || (byte == UInt8(ascii: "\r") && index + 1 < bytes.count
+                && bytes[index + 1] == UInt8(ascii: "\n"))
+        return byte == separator || isLineEnd
+    }
+
+    private func decoded(_ bytes: [UInt8]) throws(Failure) -> String {
+        guard let text = String(validating: bytes, as: UTF8.self) else {
+            throw Failure(line: line, message: "the file is not in UTF-8; save it as \"CSV UTF-8\"")
+        }
+        return text
+    }
+}
+
+/// Writes comma-separated values (RFC 4180) that a spreadsheet takes for texts and never for formulas.
+public enum CSVText {
+    /// What makes a formula of a cell where it stands first, and the mark that is put before it.
+    ///
+    /// Source: OWASP, "CSV Injection".
+    private static let formulaStarts: Set<UInt8> = [
+        UInt8(ascii: "="), UInt8(ascii: "+"), UInt8(ascii: "-"), UInt8(ascii: "@"), UInt8(ascii: "\t"),
+        UInt8(ascii: "\r"), UInt8(ascii: "\n"),
+    ]
+    private static let mark = UInt8(ascii: "'")
+
+    /// A line with its end.
+    public static func line(_ cells: [String]) -> String {
+        cells.map { quoted(escaped($0)) }.joined(separator: ",") + "\n"
+    }
+
+    /// With a mark before what a spreadsheet would take for a formula, and before what begins as such a cell does.
+    public static func escaped(_ text: String) -> String {
+        guard let first = text.utf8.first, formulaStarts.contains(first) || first == mark else { return text }
+        return "'" + text
+    }
+
+    /// Without the mark that ``escaped(_:)`` has put before it.
+    public static func unescaped(_ cell: String) -> String {
+        guard cell.utf8.first == mark, let second = cell.utf8.dropFirst().first,
+            formulaStarts.contains(second) || second == mark
+        else { return cell }
+        return String(cell.dropFirst())
+    }
+
+    private static func quoted(_ text: String) -> String {
+        let needsMarks = text.utf8.contains {
+            $0 == UInt8(ascii: ",") || $0 == UInt8(ascii: ";") || $0 == UInt8(ascii: "\"")
+                || $0 == UInt8(ascii: "\n") || $0 == UInt8(ascii: "\r")
+        }
+        let isPadded = text.utf8.first == UInt8(ascii: " ") || text.utf8.last == UInt8(ascii: " ")
+        // At the beginning of a file it would be taken for the file's own byte order mark.
+        let beginsWithMark = text.unicodeScalars.first == "\u{FEFF}"
+        guard needsMarks || isPadded || beginsWithMark else { return text }
+        return "\"" + text.replacing("\"", with: "\"\"") + "\""
+    }
+}

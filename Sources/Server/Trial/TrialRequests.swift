@@ -1,0 +1,209 @@
+public import Attribution
+public import JSON
+
+/// An HTTP request as a browser or an app sends it, with all header fields.
+public struct ClientRequest: Sendable {
+    /// The method and the target.
+    public let line: String
+    public let fields: [(name: String, value: String)]
+    public let body: String
+
+    /// Creates a request that closes its connection.
+    ///
+    /// - Parameters:
+    ///   - line: method and target.
+    ///   - host: the field `Host`.
+    ///   - fields: all others but `Connection`.
+    ///   - body: empty for none; `Content-Length` is one of `fields` otherwise.
+    public init(_ line: String, host: String, _ fields: [(name: String, value: String)], body: String = "") {
+        self.line = line
+        self.fields = [("Host", host)] + fields + [("Connection", "close")]
+        self.body = body
+    }
+
+    /// The bytes on the wire, as text.
+    public var text: String {
+        let lines = ["\(line) HTTP/1.1"] + fields.map { "\($0.name): \($0.value)" }
+        return lines.joined(separator: "\r\n") + "\r\n\r\n" + body
+    }
+}
+
+/// An HTTP response as Afterlink's server sends it: a status line, header fields, and a body up to the end.
+public struct ClientResponse {
+    public let status: Int
+    /// The status line's text, such as `200 OK`.
+    public let statusText: String
+    /// In the order received, with the names as received.
+    public let fields: [(name: String, value: String)]
+    public let body: String
+
+    /// Creates a response without header fields.
+    public init(status: Int, body: String) {
+        self.status = status
+        statusText = String(status)
+        fields = []
+        self.body = body
+    }
+
+    /// Reads a whole response; nil if the bytes are none.
+    public init?(_ bytes: [UInt8]) {
+        let text = String(decoding: bytes, as: UTF8.self)
+        // CR LF is one Character in Swift: the blank line between head and body is two of them.
+        guard let blank = text.firstRange(of: "\r\n\r\n") else { return nil }
+        let lines = text[..<blank.lowerBound].split(separator: "\r\n")
+        guard let first = lines.first, first.hasPrefix("HTTP/1.1 "),
+            let status = Int(first.dropFirst(9).prefix(3))
+        else { return nil }
+        self.status = status
+        statusText = String(first.dropFirst(9))
+        fields = lines.dropFirst().compactMap { line in
+            line.firstIndex(of: ":").map { colon in
+                (String(line[..<colon]), String(line[line.index(after: colon)...].drop { $0 == " " }))
+            }
+        }
+        body = String(text[blank.upperBound...])
+    }
+
+    /// The body as a JSON object; nil if it is none.
+    public var json: JSONObject? { (try? JSONValue(parsing: Array(body.utf8)))?.object }
+}
+
+extension Trial {
+    private static let page = "https://go.shop.example"
+    private static let path = "/v1/deferred-deeplink"
+
+    /// The click as the browser posts it, or as a customer's server does.
+    ///
+    /// A page's own click does not carry the key. `time` is for a server whose clock is set by its requests.
+    public func click(host: String, key: String, at time: Timestamp?) -> ClientRequest {
+        let body = clickBody
+        var fields = poster == .server ? [("User-Agent", "shop-backend/1.0")] : browserFields
+        if poster != .page { fields.append(("Authorization", "Bearer \(key)")) }
+        fields += Self.testTime(time)
+        fields += [("Content-Type", "application/json"), ("Content-Length", String(body.utf8.count))]
+        return ClientRequest("POST \(Self.path)/click", host: host, fields, body: body)
+    }
+
+    /// The first launch's check, as the SDK or a newer client sends it, with the click's own token if it brings that.
+    public func launch(host: String, key: String, token: String?, at time: Timestamp?) -> ClientRequest {
+        guard !release.sendsRawSignals else { return resolve(host: host, key: key, token: token, at: time) }
+        var target = "\(Self.path)?fingerprint=\(launch.fingerprint.hex)"
+        // A token's characters are those of base64url.
+        if let token { target += "&token=\(token)" }
+        var fields = [("Authorization", "Bearer \(key)"), ("X-SDK-Version", release.versionField)]
+        if release.namesPlatform { fields.append(("X-Device-Platform", device.platform.rawValue)) }
+        return ClientRequest("GET \(target)", host: host, fields + appFields + Self.testTime(time))
+    }
+
+    /// The header fields that the default client of an app on the device adds.
+    private var appFields: [(name: String, value: String)] {
+        var fields = [("User-Agent", appAgent), ("Accept", "*/*")]
+        // An Android app's says nothing of the language.
+        if device.platform == .ios { fields.append(("Accept-Language", person.acceptLanguage)) }
+        fields.append(("Accept-Encoding", device.platform == .ios ? "gzip, deflate" : "gzip"))
+        return fields
+    }
+
+    /// The check of a newer client, which sends its values instead of a hash.
+    private func resolve(host: String, key: String, token: String?, at time: Timestamp?) -> ClientRequest {
+        var json = JSONWriter()
+        json.object { json in
+            json.member("platform", device.platform.rawValue)
+            json.object("signals") { Self.write(device.values(for: person), to: &$0) }
+            json.member("token", token)
+        }
+        let fields =
+            [("Authorization", "Bearer \(key)"), ("X-SDK-Version", release.versionField)] + appFields
+        let body = [("Content-Type", "application/json"), ("Content-Length", String(json.text.utf8.count))]
+        return ClientRequest(
+            "POST \(Self.path)/resolve",
+            host: host,
+            fields + Self.testTime(time) + body,
+            body: json.text
+        )
+    }
+
+    private static func write(_ signals: NativeSignals, to json: inout JSONWriter) {
+        json.member("model", signals.model)
+        if let machine = signals.machine { json.member("machine", machine) }
+        json.member("osVersion", signals.osVersion)
+        json.object("screen") { json in
+            write("width", signals.screenWidth, to: &json)
+            write("height", signals.screenHeight, to: &json)
+        }
+        if let scale = signals.scale { write("scale", scale, to: &json) }
+        json.member("timezone", signals.timezone)
+        json.member("language", signals.language)
+        json.member("languages", signals.languages ?? [])
+    }
+
+    private static func testTime(_ time: Timestamp?) -> [(name: String, value: String)] {
+        time.map { [("X-Test-Time", $0.iso8601)] } ?? []
+    }
+
+    private var browserFields: [(name: String, value: String)] {
+        [
+            ("User-Agent", profile.agent), ("Accept", "*/*"), ("Accept-Language", person.acceptLanguage),
+            ("Accept-Encoding", "gzip, deflate, br"),
+        ] + profile.fieldHints + [
+            ("Origin", Self.page), ("Referer", Self.page + "/simulated"), ("Sec-Fetch-Site", "cross-site"),
+        ]
+    }
+
+    /// The default agent of an app on the device.
+    private var appAgent: String {
+        guard device.platform == .ios else {
+            return "Dalvik/2.1.0 (Linux; U; Android \(device.osVersion); \(device.model) Build/SIM1.\(build))"
+        }
+        let numbers = device.osVersion.split(separator: ".").compactMap { Int($0) }
+        let (major, minor) = (numbers.first ?? 0, numbers.dropFirst().first ?? 0)
+        // The kernel is numbered on from iOS 6's, whose number was 13; iOS 26 follows 18.
+        let kernel = (major > 18 ? major - 7 : major) + 6
+        let network = Self.networkVersions[major] ?? "3860.100.1"
+        return "Simulated/\(build) CFNetwork/\(network) Darwin/\(kernel).\(min(minor, 6)).0"
+    }
+
+    /// CFNetwork's, by the major version of iOS; `Darwin/` is what tells the system.
+    private static let networkVersions = [16: "1410.1", 17: "1496.0.7", 18: "1568.300.101"]
+
+    private var clickBody: String {
+        var json = JSONWriter()
+        json.object { json in
+            json.object("signals") { Self.write(signals, to: &$0) }
+            switch destination {
+            case .url(let url):
+                json.member("deeplink_url", url)
+                json.member("campaign_key", campaignKey)
+            // A link has a campaign of its own.
+            case .link(let slug): json.member("link", slug)
+            }
+            json.member("jid", journey)
+            json.member("app", app)
+            if poster == .server { json.member("user_agent", profile.agent) }
+        }
+        return json.text
+    }
+
+    private static func write(_ signals: DeviceSignals, to json: inout JSONWriter) {
+        json.member("model", signals.model)
+        json.member("osVersion", signals.osVersion)
+        write("screenWidth", signals.screenWidth, to: &json)
+        write("screenHeight", signals.screenHeight, to: &json)
+        write("pixelRatio", signals.pixelRatio, to: &json)
+        json.member("timezone", signals.timezone)
+        json.member("language", signals.language)
+        if let languages = signals.languages { json.member("languages", languages) }
+        json.member("touchPoints", signals.touchPoints)
+        json.member("uaModel", signals.uaModel)
+        json.member("uaPlatformVersion", signals.uaPlatformVersion)
+    }
+
+    /// As a script writes a number: a whole one without a point.
+    private static func write(_ name: String, _ number: Double?, to json: inout JSONWriter) {
+        if let whole = number.flatMap({ Int(exactly: $0) }) {
+            json.member(name, whole)
+        } else {
+            json.member(name, number)
+        }
+    }
+}

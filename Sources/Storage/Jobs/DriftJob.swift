@@ -1,0 +1,94 @@
+public import Attribution
+
+/// Evaluates the match rates of all apps when a span of ``DriftHistory`` has ended: one app a slice.
+///
+/// Of several processes on one database, one holds the lease and does it for all.
+public struct DriftJob<Reader: JobReader>: Job {
+    public let name = JobName.drift
+    public let share = 0.1
+
+    private let context: JobContext<Reader>
+    /// The end of the span that was evaluated, or is being evaluated; nil at the start.
+    private var end: Timestamp?
+    /// Apps that are still to be evaluated.
+    private var waiting: [NumberedApp] = []
+    /// Whether the lease is to be given up when no app waits any more.
+    private var holdsLease = false
+
+    private static var interval: UInt64 { 1_000_000_000 }
+    /// How long another process waits for this one to go on.
+    private static var leaseMilliseconds: Int64 { 60_000 }
+
+    public init(_ context: JobContext<Reader>) {
+        self.context = context
+    }
+
+    public mutating func slice(at _: UInt64) throws(StoreError) -> Due {
+        guard let now = context.clock.settledNow() else { return .after(Self.interval) }
+        let latest = DriftHistory.end(at: now)
+        if DriftHistory.isDue(latest, after: end) {
+            guard try begin(latest, at: now) else { return .after(Self.interval) }
+        }
+        if let end, let app = waiting.popLast() {
+            do throws(StoreError) {
+                try evaluate(app, end: end, lease(at: now))
+            } catch {
+                // Once more, after the others: what is wrong with one must not keep them waiting.
+                waiting.insert(app, at: 0)
+                throw error
+            }
+        }
+        guard waiting.isEmpty else { return .more }
+        if let end, holdsLease {
+            try context.finish(.drift, progress: end)
+            holdsLease = false
+        }
+        return .after(Self.interval)
+    }
+
+    /// Takes the lease for the span that ended at `end`; false while another process holds it.
+    private mutating func begin(_ end: Timestamp, at now: Timestamp) throws(StoreError) -> Bool {
+        let done = try context.read { reader throws(Reader.Failure) in try reader.progress(of: .drift) }
+        guard DriftHistory.isDue(end, after: done) else {
+            (self.end, waiting, holdsLease) = (end, [], false)
+            return true
+        }
+        guard try context.take(lease(at: now)) else { return false }
+        // Pending updates of the span must be on disk before it is read.
+        context.queue.requestUpdates()
+        try context.queue.perform(.barrier)
+        waiting = try context.read { reader throws(Reader.Failure) in try reader.numberedApps() }
+        (self.end, holdsLease) = (end, true)
+        return true
+    }
+
+    private func lease(at now: Timestamp) -> JobLease {
+        context.lease(of: .drift, at: now, milliseconds: Self.leaseMilliseconds)
+    }
+
+    private func evaluate(_ app: NumberedApp, end: Timestamp, _ lease: JobLease) throws(StoreError) {
+        let scope = Scope(app: app.number, isTest: false)
+        let findings = try context.read { reader throws(Reader.Failure) in
+            try reader.driftFindings(of: scope, end: end)
+        }
+        guard !findings.readings.isEmpty || !findings.events.isEmpty else { return }
+        // Another process that took the lease meanwhile keeps what it finds.
+        let step = JobStep.drift(findings, of: scope, lookedAt: end, holding: lease)
+        guard case .flag(true) = try context.queue.perform(.job(step)) else { return }
+        for event in findings.events {
+            let isBad = if case .began = event { true } else { false }
+            context.log.write(isBad ? .warning : .information, "app \(app.name): \(event.sentence)")
+        }
+    }
+}
+
+extension DriftHistory {
+    /// What was evaluated this much later than now was evaluated by a clock that had leapt ahead.
+    private static let leapMilliseconds: Int64 = 86_400_000
+
+    /// Whether the span that ended at `end` is to be evaluated when the last evaluation was of the one up to `last`.
+    public static func isDue(_ end: Timestamp, after last: Timestamp?) -> Bool {
+        guard let last else { return true }
+        return end > last || last.milliseconds(since: end) > leapMilliseconds
+    }
+}

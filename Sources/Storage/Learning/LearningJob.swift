@@ -1,0 +1,267 @@
+public import Attribution
+
+/// Stores what the loops have learnt every few seconds, and then makes the models anew.
+public struct LearningJob<Reader: JobReader>: Job {
+    public let name = JobName.learning
+    public let share = 0.2
+
+    private let context: JobContext<Reader>
+    private let learnt: LearningState
+    /// What is left of the present round: increments that are not in slices yet, slices that are not stored yet, the
+    /// next ones last, and scopes whose models are to be made anew.
+    private var increments: [(scope: Scope, increments: LearntIncrements)] = []
+    private var slices: [LearntSlice] = []
+    private var scopes: [Scope] = []
+    /// Counters of each scope, at most: as of the last count, and all that were written since.
+    private var counts: [Scope: Int] = [:]
+
+    /// How often it stores what was learnt, in nanoseconds.
+    private static var interval: UInt64 { 5_000_000_000 }
+    /// Counters of one scope: those of more fingerprints and addresses than that are changed but not added.
+    private static var maximumCounters: Int { 2_000_000 }
+    /// Systems, and signals, that one scope has counters for.
+    private static var maximumMarks: Int { 4000 }
+
+    public init(_ context: JobContext<Reader>, _ learnt: LearningState) {
+        self.context = context
+        self.learnt = learnt
+    }
+
+    public mutating func slice(at _: UInt64) throws(StoreError) -> Due {
+        do throws(StoreError) {
+            try goOn()
+        } catch {
+            // What a database that takes no writes does not learn must not pile up.
+            (increments, slices, scopes) = ([], [], [])
+            throw error
+        }
+        return increments.isEmpty && slices.isEmpty && scopes.isEmpty ? .after(Self.interval) : .more
+    }
+
+    private mutating func goOn() throws(StoreError) {
+        if let slice = slices.popLast() {
+            try context.queue.perform(.learning(.add([slice])))
+            counts[slice.scope, default: 0] += slice.sums.count
+        } else if let (scope, increments) = increments.popLast() {
+            slices = LearntSlice.slices(scope, increments, try room(in: scope)).reversed()
+        } else if let scope = scopes.popLast() {
+            try reload(scope)
+        } else {
+            increments = learnt.drain()
+            scopes = learnt.scopesWithModel
+        }
+    }
+
+    private mutating func room(in scope: Scope) throws(StoreError) -> LearntSlice.Room {
+        var room = LearntSlice.Room()
+        if counts[scope, default: Self.maximumCounters] >= Self.maximumCounters {
+            counts[scope] = try count(of: scope, nil)
+        }
+        room.forKeys = counts[scope, default: 0] < Self.maximumCounters
+        for family in CounterFamily.openEndedModelFamilies
+        where try count(of: scope, family) >= Self.maximumMarks { room.forMarks = false }
+        return room
+    }
+
+    private func count(of scope: Scope, _ family: CounterFamily?) throws(StoreError) -> Int {
+        try context.read { reader throws(Reader.Failure) in
+            try reader.learntCounterCount(of: scope, family)
+        }
+    }
+
+    private func reload(_ scope: Scope) throws(StoreError) {
+        let now = context.clock.now
+        let model = try context.read { reader throws(Reader.Failure) in
+            try learnt.reload(scope, at: now, reader)
+        }
+        if model.epoch.began > now { try context.queue.perform(.learning(.beginEarlier(scope, at: now))) }
+    }
+}
+
+/// Some of what was learnt, small enough for one slice of the writer's time.
+public struct LearntSlice: Sendable {
+    public let scope: Scope
+    public let epoch: LearningEpoch
+    public let sums: [(key: CounterKey, sum: Double)]
+    /// What may be added that is not stored yet.
+    public let room: Room
+
+    /// Whether there is room for more counters.
+    public struct Room: Sendable {
+        /// For counters of fingerprints and addresses.
+        public var forKeys = true
+        /// For counters of systems and signals.
+        public var forMarks = true
+
+        public init() {}
+
+        /// Whether there is room for more counters of a family.
+        public func holds(_ family: CounterFamily) -> Bool {
+            guard family.isOpenEnded else { return true }
+            return family.belongsToModel ? forMarks : forKeys
+        }
+    }
+
+    private static let length = 400
+
+    /// Splits what a scope has learnt.
+    public static func slices(_ scope: Scope, _ increments: LearntIncrements, _ room: Room = Room())
+        -> [LearntSlice]
+    {
+        // In the order in which they are stored, so that neighbours share pages.
+        let sums = increments.sums.map { ($0.key, $0.value) }.sorted {
+            ($0.0.family.rawValue, Int64(bitPattern: $0.0.key))
+                < ($1.0.family.rawValue, Int64(bitPattern: $1.0.key))
+        }
+        return stride(from: 0, to: sums.count, by: length).map { start in
+            LearntSlice(
+                scope: scope,
+                epoch: increments.epoch,
+                sums: Array(sums[start..<min(start + length, sums.count)]),
+                room: room
+            )
+        }
+    }
+}
+
+/// Sums up the clicks of keys that very many clicks have, when checks ask for it.
+public struct SummaryJob<Reader: JobReader>: Job {
+    public let name = JobName.summaries
+    /// Leaves most of a core to requests, however hot the keys are.
+    public let share = 0.2
+
+    private let context: JobContext<Reader>
+    private let learnt: LearningState
+    private var waiting: [(key: KeySummary.Key, at: Timestamp)] = []
+    private var current: Summing?
+
+    /// A key of which some clicks have been read.
+    private struct Summing {
+        let key: KeySummary.Key
+        var builder: KeySummary.Builder
+        /// The last click that was read.
+        var position = RowPosition.last
+    }
+
+    /// Rows of one slice.
+    private static var sliceLength: Int { 4000 }
+
+    public init(_ context: JobContext<Reader>, _ learnt: LearningState) {
+        self.context = context
+        self.learnt = learnt
+    }
+
+    public mutating func slice(at _: UInt64) throws(StoreError) -> Due {
+        guard var summing = current ?? next() else { return .whenAsked }
+        // One copy alone, because it may be large; and none after a failure: checks ask again.
+        current = nil
+        var count = 0
+        try context.read { reader throws(Reader.Failure) in
+            try reader.openClicks(
+                of: summing.key,
+                before: summing.position,
+                atMost: Self.sliceLength
+            ) { click in
+                count += 1
+                summing.builder.add(click)
+                summing.position = click.position
+            }
+        }
+        if count < Self.sliceLength {
+            learnt.publish(summing.builder.finished(), of: summing.key)
+        } else {
+            current = summing
+        }
+        return .more
+    }
+
+    private mutating func next() -> Summing? {
+        if waiting.isEmpty {
+            // Some were asked for again while they were summed up.
+            waiting = learnt.takeSummaryRequests().map { (key: $0.key, at: $0.value) }
+                .filter { learnt.summary(of: $0.key, at: $0.at)?.isOld(at: $0.at) ?? true }
+        }
+        return waiting.popLast().map { Summing(key: $0.key, builder: KeySummary.Builder(at: $0.at)) }
+    }
+}
+
+/// Deletes counters that are worth nothing any more, once an hour.
+public struct FadingJob<Reader: JobReader>: Job {
+    public let name = JobName.fading
+    public let share = 1.0 / 9
+
+    private let context: JobContext<Reader>
+    private let learnt: LearningState
+    /// What is left of the present round, the next step last.
+    private var steps: [Step] = []
+
+    private enum Step {
+        /// Checks when a scope's learning began, then plans its other steps.
+        case begin(Scope)
+        /// Begins anew with a scope that a clock years ahead has taught: it would outweigh for ever what is learnt now.
+        case forget(Scope)
+        case fade(Scope, CounterFamily, after: Int64)
+        case keepLargest(Scope, CounterFamily)
+    }
+
+    private static var interval: UInt64 { 3_600_000_000_000 }
+    /// How soon it asks again for a clock that is not settled.
+    private static var clockInterval: UInt64 { 5_000_000_000 }
+    /// Counters of one step.
+    private static var limit: Int { 1000 }
+    /// Of more systems, or signals, than there is room for, so many are kept, the largest.
+    private static var keptMarks: Int { 1000 }
+
+    public init(_ context: JobContext<Reader>, _ learnt: LearningState) {
+        self.context = context
+        self.learnt = learnt
+    }
+
+    public mutating func slice(at _: UInt64) throws(StoreError) -> Due {
+        guard let now = context.clock.settledNow() else { return .after(Self.clockInterval) }
+        if let step = steps.popLast() {
+            try perform(step, at: now)
+        } else {
+            let scopes = try context.read { reader throws(Reader.Failure) in try reader.learntScopes() }
+            steps = scopes.map { .begin($0) }
+        }
+        return steps.isEmpty ? .after(Self.interval) : .more
+    }
+
+    private mutating func perform(_ step: Step, at now: Timestamp) throws(StoreError) {
+        switch step {
+        case .begin(let scope):
+            for family in CounterFamily.openEndedModelFamilies { steps.append(.keepLargest(scope, family)) }
+            for family in CounterFamily.allCases.reversed() {
+                steps.append(.fade(scope, family, after: .min))
+            }
+            try moveLandmark(of: scope, at: now)
+        case .forget(let scope):
+            learnt.forget(scope)
+            let isMore = try write(.forget(scope, limit: Self.limit))
+            if case .flag(true) = isMore { steps.append(step) } else { learnt.forget(scope) }
+        case .fade(let scope, let family, let first):
+            let written = try write(.fade(scope, family, after: first, at: now, limit: Self.limit))
+            guard case .faded(let last) = written else { throw .mismatch }
+            if let last { steps.append(.fade(scope, family, after: last)) }
+        case .keepLargest(let scope, let family):
+            try write(.keepLargest(Self.keptMarks, of: scope, family))
+        }
+    }
+
+    private mutating func moveLandmark(of scope: Scope, at now: Timestamp) throws(StoreError) {
+        let epoch = try context.read { reader throws(Reader.Failure) in try reader.learningEpoch(of: scope) }
+        guard let epoch else { return }
+        let age = Double(now.milliseconds(since: epoch.landmark)) / 1000
+        if age > LearningEpoch.maximumSpan / 2 {
+            try write(.moveLandmark(scope, to: now))
+        } else if age < -LearningEpoch.maximumSpan / 2 {
+            steps.append(.forget(scope))
+        }
+    }
+
+    @discardableResult
+    private func write(_ change: LearningChange) throws(StoreError) -> Written {
+        try context.queue.perform(.learning(change))
+    }
+}

@@ -1,0 +1,128 @@
+public import Attribution
+internal import Threads
+
+/// What a loop learns from, in passing.
+public struct LoopLearner {
+    private let learnt: LearningState
+    private let pending: PendingIncrements
+    private var sampling = LaunchSampling()
+
+    public init(_ learnt: LearningState) {
+        self.learnt = learnt
+        pending = learnt.makePendingIncrements()
+    }
+
+    /// From a click that was recorded.
+    public func learn(from click: NewClick, _ scope: Scope) {
+        let facts = click.facts
+        guard !facts.isRobot else { return }
+        var forms: [FingerprintForm?] = []
+        for entry in click.fingerprints where !forms.contains(entry.form) { forms.append(entry.form) }
+        // By when it was told: a click of days ago that is told now was not observed then.
+        let present = learnt.present(of: scope, at: facts.recordedAt)
+        pending.update(scope, present.epoch) { increments in
+            ModelUpdates.addClick(
+                at: facts.clickedAt,
+                platform: facts.platform,
+                forms: forms,
+                hasAddress: click.evidence.address != nil,
+                release: click.fingerprints.first?.release,
+                signals: click.evidence.signals,
+                relativeClickRate: present.relativeClickRate,
+                to: &increments
+            )
+        }
+    }
+
+    /// From a check that was answered, at so many nanoseconds of the store's monotonic clock.
+    ///
+    /// - Returns: for how many launches it stands: 1 for every match, 0 for a repetition and for one that lost a race,
+    ///   and in a flood several, for those that are left out.
+    public mutating func learn(from report: CheckReport, of check: Check, _ scope: Scope, at now: UInt64)
+        -> Int
+    {
+        switch report.ending {
+        case .replay: return 0
+        case .match(let claim):
+            if report.basis.hasLostRace { return 1 }
+            if claim.method.confidence != nil {
+                learnPair(claim, report, check, scope)
+            } else if let key = check.ladder.fingerprints.first {
+                _ = learnLaunch(key, report, check, scope, now)
+            }
+            return 1
+        case .noMatch:
+            guard !report.basis.hasLostRace, let key = check.ladder.fingerprints.first else { return 0 }
+            return learnLaunch(key, report, check, scope, now)
+        }
+    }
+
+    /// A surer way tells which click led to the launch: how addresses and delays go.
+    private func learnPair(_ claim: Claim, _ report: CheckReport, _ check: Check, _ scope: Scope) {
+        let candidate = report.basis.evidence?.candidates.first { $0.click.high == claim.click.id.high }
+        guard let candidate else { return }
+        let delay = Double(check.at.milliseconds(since: candidate.clickedAt)) / 1000
+        pending.update(scope, learnt.present(of: scope, at: check.at).epoch) { increments in
+            ModelUpdates.addCertainPair(
+                agreement: candidate.address,
+                delaySeconds: delay,
+                at: check.at,
+                to: &increments
+            )
+        }
+    }
+
+    private mutating func learnLaunch(
+        _ key: KeyedHash,
+        _ report: CheckReport,
+        _ check: Check,
+        _ scope: Scope,
+        _ now: UInt64
+    ) -> Int {
+        let times = learnt.isAtOnce ? 1 : sampling.times(at: now)
+        guard times > 0 else { return 0 }
+        let launch = check.installs.first?.index ?? check.caller.index
+        guard learnt.sightings.withLock({ $0.isNew(launch, at: check.at) }) else { return 0 }
+        let address = check.details.address
+        let model = report.basis.model ?? learnt.model(of: scope) ?? .fresh(at: check.at)
+        pending.update(scope, learnt.present(of: scope, at: check.at).epoch) { increments in
+            increments.counting(times: times) { increments in
+                ModelUpdates.addLaunch(
+                    check.traits,
+                    report.basis.evidence ?? CandidateEvidence(candidates: []),
+                    fingerprint: key.index,
+                    address: address?.present,
+                    model: model,
+                    to: &increments
+                )
+            }
+        }
+        return times
+    }
+}
+
+/// Which launches are learnt from: all of them up to a thousand a second, then every second, every fourth, and so
+/// on, each for the ones left out.
+///
+/// Learning then costs the same however many there are.
+struct LaunchSampling {
+    /// Launches a second that a loop learns from at most.
+    private static let maximumPerSecond = 1000
+    private static let second: UInt64 = 1_000_000_000
+
+    private var begun: UInt64 = 0
+    private var seen = 0
+    private var every = 1
+
+    /// How many launches this one stands for; 0 for one that is left out.
+    mutating func times(at now: UInt64) -> Int {
+        if now >= begun + Self.second {
+            every = 1
+            while seen / every > Self.maximumPerSecond { every *= 2 }
+            begun = now
+            seen = 0
+        }
+        seen += 1
+        return seen % every == 0 ? every : 0
+    }
+}

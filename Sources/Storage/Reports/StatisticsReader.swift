@@ -1,0 +1,177 @@
+public import Attribution
+
+/// Puts a report together from counts: its cost follows the values and spans asked for, never the clicks.
+public struct StatisticsReader<Reader: ReportReader> {
+    private let reader: Reader
+    private let query: StatisticsQuery
+    private let apps: [(id: AppID, scope: Scope)]
+
+    /// - Parameters:
+    ///   - reader: reads one snapshot.
+    ///   - query: what is asked for.
+    ///   - apps: the apps of the query, with its live or test traffic.
+    public init(_ reader: Reader, _ query: StatisticsQuery, of apps: [(id: AppID, scope: Scope)]) {
+        (self.reader, self.query, self.apps) = (reader, query, apps)
+    }
+
+    private var campaign: String { query.campaign?.text ?? "" }
+
+    public func report(at now: Timestamp) throws(Reader.Failure) -> StatisticsReport {
+        var report = StatisticsReport()
+        for app in apps {
+            let total = try sum(.total, of: app.scope, campaign: campaign)
+            report.byApp.append(StatisticsReport.Group(name: app.id.text, counts: total.counts()))
+            report.totals.merge(total.counts(), uniquingKeysWith: +)
+            report.expected += total.expected()
+            report.liveClicks += try reader.liveClickCount(of: app.scope, at: now)
+        }
+        report.bySource = try sum(.source).groups
+        report.byPlatform = try sum(.platform).groups
+        report.byOSVersion = try sum(.osVersion).groups
+        report.byMethod = try methods()
+        report.byCampaign = try campaigns(totals: report.totals)
+        report.series = try series()
+        // Delays and probabilities are kept by day: a range within days takes in the whole of them.
+        report.timeToInstall = try sum(.timeToInstall, over: [query.delaySpan]).timeToInstall
+        report.calibration = try sum(.calibration, campaign: "", over: [query.delaySpan]).calibration
+        report.unrecordedChecks = try reader.unrecordedCheckCount()
+        report.drift = try drift(at: now)
+        report.collisions = try collisions()
+        report.databaseBytes = try reader.databaseByteCount()
+        return report
+    }
+
+    /// Counts by value of a dimension over all apps of the query, in its campaign and spans unless given.
+    private func sum(_ dimension: Dimension, campaign: String? = nil, over spans: [CountedSpans]? = nil)
+        throws(Reader.Failure) -> CountSum
+    {
+        var sum = CountSum()
+        for app in apps {
+            sum.add(
+                try self.sum(dimension, of: app.scope, campaign: campaign ?? self.campaign, over: spans)
+            )
+        }
+        return sum
+    }
+
+    private func sum(
+        _ dimension: Dimension,
+        of scope: Scope,
+        campaign: String,
+        over spans: [CountedSpans]? = nil
+    ) throws(Reader.Failure) -> CountSum {
+        var sum = CountSum()
+        for spans in spans ?? query.spans {
+            let query = CountQuery(scope: scope, campaign: campaign, dimension: dimension, spans: spans)
+            try reader.add(query, to: &sum)
+        }
+        return sum
+    }
+
+    /// In the order in which they are tried.
+    private func methods() throws(Reader.Failure) -> [StatisticsReport.Group] {
+        let sum = try sum(.method)
+        return AttributionMethod.allCases.map(\.rawValue).filter(sum.values.contains).map { method in
+            StatisticsReport.Group(name: method, counts: sum.counts(of: method))
+        }
+    }
+
+    private func campaigns(totals: Counts) throws(Reader.Failure) -> [StatisticsReport.Group] {
+        var groups: [StatisticsReport.Group]
+        if let campaign = query.campaign {
+            groups = totals.isEmpty ? [] : [StatisticsReport.Group(name: campaign.text, counts: totals)]
+        } else {
+            var sum = CountSum()
+            for app in apps {
+                for name in try topCampaigns(of: app.scope) {
+                    sum.add(try self.sum(.total, of: app.scope, campaign: name), as: name)
+                }
+            }
+            groups = sum.groups
+        }
+        for index in groups.indices {
+            groups[index].expected = try sum(.total, campaign: groups[index].name).expected()
+        }
+        return groups
+    }
+
+    /// The most clicked campaigns of one scope, found by an index however many campaigns there are.
+    ///
+    /// Over all time they are read off. Over a range, the most clicked of each span compete: a campaign that is never
+    /// among a span's first hundred is not in the report, though it might have come in by its sum.
+    private func topCampaigns(of scope: Scope) throws(Reader.Failure) -> [String] {
+        let limit = StatisticsReport.campaignLimit
+        var candidates: [String: Int64] = [:]
+        for span in query.spans {
+            // There is one span of all time.
+            let periods =
+                try span.granularity == .all
+                ? [Timestamp(milliseconds: 0)] : reader.countedPeriods(of: span, in: scope)
+            for period in periods {
+                for top in try reader.topCampaigns(of: scope, span.granularity, from: period, atMost: limit) {
+                    candidates[top.name, default: 0] += top.clicks
+                }
+            }
+        }
+        return candidates.sorted { ($0.value, $1.key) > ($1.value, $0.key) }.prefix(2 * limit).map(\.key)
+    }
+
+    private func series() throws(Reader.Failure) -> [StatisticsReport.Period] {
+        var periods: [Int64: CountSum] = [:]
+        let (first, end) = query.range
+        let spans = CountedSpans(query.seriesGranularity, from: first, before: end)
+        for app in apps {
+            try reader.totals(of: app.scope, campaign: campaign, over: spans) { period, metric, count in
+                periods[period.milliseconds, default: CountSum()].add(count, metric, of: "")
+            }
+        }
+        return periods.sorted { $0.key < $1.key }.compactMap { period in
+            let counts = period.value.counts()
+            guard !counts.isEmpty else { return nil }
+            return StatisticsReport.Period(start: Timestamp(milliseconds: period.key), counts: counts)
+        }
+    }
+
+    /// As the last look found it, or a look of its own where that is not up to date.
+    private func drift(at now: Timestamp) throws(Reader.Failure) -> [AppDrift] {
+        let end = DriftHistory.end(at: now)
+        var drift: [AppDrift] = []
+        var room = AppDrift.groupLimit
+        let looked = try reader.progress(of: .drift)
+        for app in apps where !app.scope.isTest {
+            var readings: [DriftReading]
+            if apps.count == 1, DriftHistory.isDue(end, after: looked) {
+                let alarms = try reader.driftAlarms(of: app.scope).compactMap(\.alarm)
+                let history = try reader.driftHistory(of: app.scope, end: end)
+                readings = DriftDetector.evaluate(history, alarms: alarms).readings
+            } else if room > 0 {
+                readings = try reader.driftReadings(of: app.scope, atMost: room)
+            } else {
+                readings = try reader.driftAlarms(of: app.scope)
+            }
+            room -= readings.count
+            readings.sort { ($0.alarm == nil ? 1 : 0, $0.group) < ($1.alarm == nil ? 1 : 0, $1.group) }
+            if !readings.isEmpty { drift.append(AppDrift(app: app.id, readings: readings)) }
+        }
+        return drift
+    }
+
+    private func collisions() throws(Reader.Failure) -> [AppCollisions] {
+        var collisions: [AppCollisions] = []
+        for app in apps.prefix(StatisticsReport.collisionLimit) {
+            guard let report = try reader.collisionReport(of: app.scope) else { continue }
+            collisions.append(AppCollisions(app: app.id, report: report))
+        }
+        return collisions
+    }
+}
+
+extension StatisticsQuery {
+    /// The whole days of the range.
+    fileprivate var delaySpan: CountedSpans {
+        var query = self
+        query.interval = .day
+        return query.spans.first
+            ?? CountedSpans(.all, from: Timestamp(milliseconds: 0), before: .init(milliseconds: 1))
+    }
+}

@@ -1,0 +1,71 @@
+internal import Attribution
+internal import JSON
+internal import Server
+
+/// The command `afterlink apps set`.
+enum ChangeAppCommand {
+    static let description = CommandDescription(
+        name: "apps set",
+        summary: "Change how an app behaves",
+        discussion: [
+            "Changes the given settings and keeps the others. A given list replaces the previous one. A serving"
+                + " process follows within half a second."
+        ],
+        options: [AppChoice.option]
+            + CommandOption.table(["name NAME": "A new name."])
+            + AppSettingOptions.all
+            + [.json],
+        settings: CommandDatabase.settings,
+        examples: [
+            "afterlink apps set --destination shopapp://": "Let clicks without a key lead into the app only.",
+            "afterlink apps set --app Shop --open-clicks off": "Require a key for clicks.",
+            "afterlink apps set --on-ambiguity campaignOnly --default-link shopapp://home":
+                "If several people may be meant, credit the campaign and open no personal link.",
+        ],
+        run: run
+    )
+
+    private static func run(_ invocation: Invocation) async throws -> ExitCode {
+        let arguments = invocation.arguments
+        let changes = ["name"] + AppSettingOptions.all.map(\.name)
+        guard changes.contains(where: arguments.has) else {
+            throw CommandFailure.because(.usage, "`afterlink apps set` needs at least one setting to change.")
+                .advising("Give at least one of \(changes.map { "--\($0)" }.joined(separator: ", ")).")
+        }
+        // Report wrong use before anything else.
+        var probe = App.Settings(name: "")
+        try change(&probe, arguments)
+        let database = try CommandDatabase.open(ConfigurationReader.read(invocation))
+        defer { database.close() }
+        let directory = try database.directory()
+        let before = try AppChoice.find(arguments.value("app"), in: directory)
+        var app = before
+        try change(&app.settings, arguments)
+        try MatchingOptions.check(app.settings)
+        let changed = app
+        try await checkHosts(before, changed.settings, directory, database.links)
+        try await AppName.translatingConflict(changed.settings.name) {
+            try await database.apps.update(changed.id, to: changed.settings)
+        }
+        Console.print(arguments.has("json") ? AppListing.json(changed) : AppListing.table([changed]))
+        return .success
+    }
+
+    private static func checkHosts(
+        _ app: App,
+        _ settings: App.Settings,
+        _ directory: Directory,
+        _ links: any LinkStore
+    ) async throws {
+        let problem: FieldProblem?
+        problem = try await LinkHostChange.problem(of: app, to: settings, in: directory, links)
+        guard let problem else { return }
+        throw CommandFailure.because(problem.message)
+            .advising("Nothing was changed. `afterlink links show SLUG --app APP` shows each of the two.")
+    }
+
+    private static func change(_ settings: inout App.Settings, _ arguments: Arguments) throws {
+        if let name = arguments.value("name") { settings.name = try AppName.read(name) }
+        try AppSettingOptions.apply(arguments, to: &settings)
+    }
+}

@@ -1,0 +1,79 @@
+internal import Attribution
+
+/// The command `afterlink init`.
+enum InitializeCommand {
+    static let description = CommandDescription(
+        name: "init",
+        summary: "Make the database, the first app and its keys",
+        discussion: [
+            "Makes the database and the server key beside it, the first app, and a key of each kind. The keys are"
+                + " shown only now. It fails when the database has an app already.",
+            "`afterlink serve` does the same by itself on a new database; `init` is for scripts, and for machines"
+                + " whose service output goes into a log.",
+        ],
+        options: CommandOption.table(["json": "Print one JSON object with the app and the keys."]),
+        settings: CommandDatabase.settings + [
+            "server-key-file", "app-name", "destination", "initial-app-key", "initial-admin-key",
+        ],
+        examples: [
+            "afterlink init --database /var/lib/afterlink/afterlink.db --destination myapp:// --json":
+                "For a script: the keys are in .keys.app, .keys.server, .keys.test and .keys.admin."
+        ],
+        run: run
+    )
+
+    private static func run(_ invocation: Invocation) async throws -> ExitCode {
+        let configuration = try ConfigurationReader.read(invocation)
+        let database = try CommandDatabase.openOrMake(configuration)
+        defer { database.close() }
+        let (_, firstApp) = try await FirstApp.prepare(
+            database.store,
+            database.apps,
+            configuration,
+            others: .always
+        )
+        try show(firstApp, configuration, asJSON: invocation.arguments.has("json"))
+        return .success
+    }
+
+    /// Prints what was made; fails if that is nothing.
+    ///
+    /// It is not inlined, because the optimiser of Swift 6.3.1 crashes when it splits the coroutine of both.
+    @inline(never)
+    private static func show(_ firstApp: FirstApp?, _ configuration: Configuration, asJSON: Bool) throws {
+        guard let firstApp else {
+            throw CommandFailure(
+                "The database \(configuration.databasePath) has an app already.",
+                advice:
+                    "`afterlink apps list` shows it; `afterlink apps set` changes it, and `afterlink keys create`"
+                    + " makes further keys."
+            )
+        }
+        let text = """
+            Made \(configuration.databasePath) with the app "\(firstApp.app.settings.name)", \(firstApp.app.id.text).
+
+            Its keys, which are shown only now:
+
+            \(firstApp.keysText)
+
+            `afterlink serve` starts the service.
+            """
+        try Console.show(asJSON ? firstApp.json : text, orElse: notShown(firstApp, configuration))
+    }
+
+    private static func notShown(_ firstApp: FirstApp, _ configuration: Configuration) -> CommandFailure {
+        let (database, key) = (configuration.databasePath, configuration.serverKeyPath)
+        let (made, lost) = (
+            "\(database) was made with the app \"\(firstApp.app.settings.name)\"", firstApp.madeKeys
+        )
+        guard !lost.isEmpty else {
+            return CommandFailure.because("\(made), but that could not be printed.")
+                .advising("`afterlink apps list` shows the app; its keys are those that you supplied.")
+        }
+        return CommandFailure(
+            "\(made), but its keys could not be printed and were never shown.",
+            advice:
+                "Nothing is in it yet: delete \(database) and \(key), and make it again where standard output is read."
+        )
+    }
+}

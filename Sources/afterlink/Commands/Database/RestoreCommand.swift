@@ -1,0 +1,142 @@
+internal import Attribution
+internal import Glibc
+internal import JSON
+internal import Server
+internal import Storage
+
+/// The command `afterlink restore`.
+enum RestoreCommand {
+    static let description = CommandDescription(
+        name: "restore",
+        summary: "Restore a backup as the database",
+        discussion: [
+            "Copies a backup to where the database belongs, reads all of the copy, and gives it the database's name"
+                + " when it is on disk; then its key. The backup stays as it is. Refused while a service has the"
+                + " database open.",
+            "With --overwrite, keeps the previous database under a name with the time.",
+        ],
+        operands: [
+            .required(
+                "BACKUP",
+                "What `afterlink backup` wrote; its keys are expected at BACKUP.key and BACKUP.address-key."
+            )
+        ],
+        options: CommandOption.table([
+            "overwrite": "Move an existing database aside.",
+            "without-server-key": "Restore without a key; the service does not start without one.",
+        ]) + [.jsonObject],
+        settings: CommandDatabase.settings + ["server-key-file"],
+        examples: [
+            "afterlink restore /var/backups/afterlink.db --database /var/lib/afterlink/afterlink.db"
+                + " --overwrite": "Back to last night; the previous database is kept."
+        ],
+        run: run
+    )
+
+    private static func run(_ invocation: Invocation) async throws -> ExitCode {
+        let arguments = invocation.arguments
+        let configuration = try ConfigurationReader.read(invocation)
+        let database = Wiring.database(configuration)
+        let backup = arguments.operands.first ?? ""
+        try TextFile.requireReach(of: backup)
+        guard TextFile.exists(backup) else {
+            throw CommandFailure.because("There is no backup at \(backup).")
+                .advising("Give the path that `afterlink backup` was given.")
+        }
+        try attempt({ try database.requireHeader(of: backup) }, orElse: refusal)
+        let key = try arguments.has("without-server-key") ? nil : key(of: backup, configuration)
+        let suffix = ".replaced-" + WallClock.system.now().iso8601.filter { !"-:.".contains($0) }
+        let isReplacing = arguments.has("overwrite")
+        if let key, !isReplacing { try refuseOtherKey(key, at: configuration.serverKeyPath) }
+        try CommandDatabase.prepareDirectory(configuration)
+        let signals = StopSignals()
+        let foreign =
+            "the server key is not the one that the backup was made with: put its own beside it, as BACKUP.key"
+        let (summary, aside) = try attempt {
+            let copy = try database.restore(
+                backup,
+                movingAside: suffix,
+                mayReplace: isReplacing,
+                unless: { signals.isPending },
+                check: { summary throws(StoreError) in try key?.confirm(summary, orElse: foreign) }
+            )
+            return (copy.summary, try copy.publish())
+        } orElse: { (error: StoreError) in
+            refusal(error)
+        }
+        let path = configuration.databasePath
+        try key?.restore(to: configuration, aside: path + suffix, hasReplaced: aside != nil)
+        guard arguments.has("json") else {
+            Console.print(text(summary, at: path, aside, hasKey: key != nil))
+            return .success
+        }
+        Console.print(
+            JSONWriter.text { json in
+                json.member("database", path)
+                json.member("backup", backup)
+                json.member("replaced", aside)
+                json.member("has_server_key", key != nil)
+                summary.write(to: &json)
+                json.list("pending", summary.pendingMigrations) { name, json in json.value(name) }
+            }
+        )
+        return .success
+    }
+
+    /// The key beside the backup, or the one that is where the database's belongs.
+    private static func key(of backup: String, _ configuration: Configuration) throws -> KeyCopy {
+        let paths = [backup + KeyCopy.serverSuffix, configuration.serverKeyPath]
+        guard let path = paths.first(where: TextFile.exists) else {
+            throw CommandFailure(
+                "There is no server key, neither at \(paths[0]) nor at \(paths[1]): without it, nothing in the"
+                    + " restored database can be found.",
+                advice:
+                    "Put the key beside the backup. --without-server-key restores without it; the service does not"
+                    + " start before it is there."
+            )
+        }
+        return try KeyCopy(server: path, addresses: backup + KeyCopy.addressSuffix)
+    }
+
+    private static func refuseOtherKey(_ key: KeyCopy, at path: String) throws {
+        guard TextFile.exists(path), !key.isHeld(by: path) else { return }
+        throw CommandFailure(
+            "\(path) holds another server key than the backup's.",
+            advice:
+                "Move it away, name another place with --server-key-file, or use --overwrite, which keeps it beside."
+        )
+    }
+
+    private static func refusal(_ error: StoreError) -> CommandFailure {
+        let advice =
+            switch error.code {
+            case .locked:
+                "A restore needs the database for itself: stop the service, restore, start it again."
+            case .full: "Make room on the database's disk."
+            case .incompatible:
+                "Nothing was changed. A backup of a newer version needs that version of Afterlink."
+            case .corrupted:
+                "Nothing was changed. Take another backup; `afterlink verify --database BACKUP` shows more."
+            default: "Nothing was changed."
+            }
+        return CommandFailure("Nothing was restored: \(error.explanation).", advice: advice)
+    }
+
+    private static func text(_ summary: DatabaseSummary, at path: String, _ aside: String?, hasKey: Bool)
+        -> String
+    {
+        let newest = summary.newestClickAt.map { "of \($0.iso8601)" } ?? "missing: there are no clicks"
+        var lines = ["Restored \(summary.text) to \(path).", "The newest click is \(newest)."]
+        if let aside { lines.append("The previous database is kept at \(aside).") }
+        if !hasKey {
+            lines.append("The service does not start before the database's server key is in its place.")
+        }
+        if !summary.pendingMigrations.isEmpty {
+            lines.append(
+                "It is of an older version: `afterlink migrate`, or the next start, applies"
+                    + " \(summary.pendingMigrations.joined(separator: ", "))."
+            )
+        }
+        return (lines + ["`afterlink serve` starts the service."]).joined(separator: "\n")
+    }
+}

@@ -1,0 +1,125 @@
+internal import Attribution
+internal import JSON
+internal import Server
+
+/// The command `afterlink keys create`.
+enum CreateKeyCommand {
+    static let description = CommandDescription(
+        name: "keys create",
+        summary: "Make a key and show it once",
+        discussion: [
+            "Makes a key of one kind: `app` goes into the mobile app and may check and post clicks; `server` is for"
+                + " your own back end, whose clicks are believed as to address, agent and time; `test` is like `app`"
+                + " and sees test clicks only; `admin` opens everything under /admin and belongs to no app.",
+            "The key is shown only now: only its SHA-256 is stored. To rotate a key, make the new one, bring it out,"
+                + " and revoke the old one then.",
+        ],
+        options: CommandOption.table([
+            "kind app|server|test|admin": "The use of the key."
+        ]) + [AppChoice.option]
+            + CommandOption.table([
+                "label TEXT": "A note, up to 100 characters.",
+                "expires TIME":
+                    "Refuse the key from this time on: 2027-01-31, 2027-01-31T12:00:00Z, or 90d or 12h from now.",
+            ]) + [.jsonObject],
+        settings: CommandDatabase.settings,
+        examples: [
+            "afterlink keys create --kind server --label \"shop back end\" --expires 365d":
+                "A key for a year, for the only app there is."
+        ],
+        run: run
+    )
+
+    private static func run(_ invocation: Invocation) async throws -> ExitCode {
+        let arguments = invocation.arguments
+        let kind = try kind(arguments)
+        let now = WallClock.system.now()
+        let label = try arguments.read(
+            "label",
+            "must have at most 100 characters, no white space at its ends, and no control characters",
+            ValueText.label
+        )
+        let expiresAt = try arguments.value("expires").map { text in try TimeArgument.expiry(text, now: now) }
+        let database = try CommandDatabase.open(ConfigurationReader.read(invocation))
+        defer { database.close() }
+        let app = kind == .admin ? nil : try AppChoice.find(arguments.value("app"), in: database.directory())
+        let text = KeyText(kind: kind, random: RandomSource.system)
+        let key = APIKey(
+            id: KeyID(at: now, random: RandomSource.system),
+            kind: kind,
+            app: app?.id,
+            label: label ?? "",
+            digest: text.digest,
+            createdAt: now,
+            expiresAt: expiresAt
+        )
+        try await database.apps.create(key)
+        try show(key, text, of: app, asJSON: arguments.has("json"))
+        return .success
+    }
+
+    private static func kind(_ arguments: Arguments) throws -> KeyKind {
+        guard let text = arguments.value("kind") else {
+            throw CommandFailure(
+                .usage,
+                "`afterlink keys create` needs the kind of key.",
+                advice:
+                    "Give --kind app, server, test or admin; `afterlink help keys create` says what each may do."
+            )
+        }
+        guard let kind = KeyKind(rawValue: text) else {
+            throw CommandFailure.wrongValue("kind", text, "must be app, server, test or admin")
+        }
+        if kind == .admin, arguments.has("app") {
+            throw CommandFailure.because(.usage, "An admin key belongs to no app.")
+                .advising("Leave --app out, or take another --kind.")
+        }
+        return kind
+    }
+
+    private static func show(_ key: APIKey, _ text: KeyText, of app: App?, asJSON: Bool)
+        throws
+    {
+        try Console.show(
+            asJSON ? KeyListing.json(key, text: text) : text.text,
+            orElse: CommandFailure(
+                "The key \(key.id.text) was made, but it could not be printed and was never shown.",
+                advice:
+                    "Run `afterlink keys revoke \(key.id.text)`, and make another one where standard output is read."
+            )
+        )
+        guard !asJSON else { return }
+        let owner = app.map { "of the app \"\($0.settings.name)\"" } ?? "for everything under /admin"
+        Console.printError("\(key.id.text), \(key.kind.rawValue) key \(owner). It is shown only now.\n")
+    }
+}
+
+/// Reads moments as people type them.
+enum TimeArgument {
+    /// Reads `2027-01-31` or `2027-01-31T12:00:00Z`; a day stands for its beginning in UTC.
+    static func moment(_ text: String) -> Timestamp? {
+        Timestamp(iso8601: text) ?? Timestamp(iso8601: text + "T00:00:00Z")
+    }
+
+    /// When a key expires: a moment to come, or how long from now on, as in `90d`, `12h`, `30m`.
+    static func expiry(_ text: String, now: Timestamp) throws -> Timestamp {
+        let moment = Self.moment(text) ?? milliseconds(text).map(now.advanced(byMilliseconds:))
+        guard let moment else {
+            throw CommandFailure.wrongValue(
+                "expires",
+                text,
+                "must be a moment such as 2027-01-31 or 2027-01-31T12:00:00Z, or a time from now on such as 90d or 12h"
+            )
+        }
+        guard now < moment else { throw CommandFailure.wrongValue("expires", text, "must lie in the future") }
+        return moment
+    }
+
+    /// Reads how long something takes: `90s`, `30m`, `12h`, `90d`.
+    static func milliseconds(_ text: String) -> Int64? {
+        let units: [Character: Int64] = ["s": 1000, "m": 60_000, "h": 3_600_000, "d": 86_400_000]
+        guard let unit = text.last.flatMap({ units[$0] }) else { return nil }
+        let count: Int64? = ValueText.integer(String(text.dropLast()), in: 1...100_000)
+        return count.map { $0 * unit }
+    }
+}

@@ -1,0 +1,134 @@
+internal import Attribution
+internal import JSON
+internal import Server
+
+/// The command `afterlink keys list`.
+enum ListKeysCommand {
+    static let description = CommandDescription(
+        name: "keys list",
+        summary: "Show the keys, without their secret text",
+        discussion: [
+            "Prints all keys, the oldest first, with when they were last used: rounded to the minute, and some"
+                + " seconds late."
+        ],
+        options: CommandOption.table(["app APP": "Only the keys of this app, by id or name."]) + [.json],
+        settings: CommandDatabase.settings,
+        examples: ["afterlink keys list": "Which keys are there, which are in use?"],
+        run: run
+    )
+
+    private static func run(_ invocation: Invocation) async throws -> ExitCode {
+        let database = try CommandDatabase.open(ConfigurationReader.read(invocation), for: .reading)
+        defer { database.close() }
+        let directory = try database.directory()
+        let app = try invocation.arguments.value("app").map { text in
+            try AppChoice.find(text, in: directory).id
+        }
+        let keys = directory.keys.filter { app == nil || $0.app == app }
+        let now = WallClock.system.now()
+        let isJSON = invocation.arguments.has("json")
+        Console.print(
+            isJSON ? KeyListing.json(keys, at: now) : KeyListing.table(keys, in: directory, at: now)
+        )
+        return .success
+    }
+}
+
+/// The command `afterlink keys revoke`.
+enum RevokeKeyCommand {
+    static let description = CommandDescription(
+        name: "keys revoke",
+        summary: "Revoke a key",
+        discussion: [
+            "Requests with the key get 401; a serving process follows within half a second. No click is lost."
+        ],
+        operands: [.required("KEY", "the key's id, key_…, as `afterlink keys list` shows it.")],
+        options: [.jsonObject],
+        settings: CommandDatabase.settings,
+        examples: [
+            "afterlink keys revoke key_01jz8w6t7n3k5m9q2r4v6x8y0z": "The phone with the key was lost."
+        ],
+        run: run
+    )
+
+    private static func run(_ invocation: Invocation) async throws -> ExitCode {
+        guard let text = invocation.arguments.operands.first, let id = KeyID(text) else {
+            throw CommandFailure(
+                .usage,
+                "A key is named by its id, which begins with key_.",
+                advice:
+                    "`afterlink keys list` shows the ids. The secret text itself belongs on no command line."
+            )
+        }
+        let database = try CommandDatabase.open(ConfigurationReader.read(invocation))
+        defer { database.close() }
+        guard let key = try database.directory().keys.first(where: { $0.id == id }) else {
+            throw CommandFailure.because("There is no key \(id.text).")
+                .advising("`afterlink keys list` shows those there are.")
+        }
+        let now = WallClock.system.now()
+        try await database.apps.revoke(id, at: now)
+        var revoked = key
+        revoked.revokedAt = key.revokedAt ?? now
+        if invocation.arguments.has("json") {
+            Console.print(KeyListing.json([revoked], at: now))
+        } else if let before = key.revokedAt {
+            Console.print("\(id.text) was revoked before, at \(before.iso8601).")
+        } else {
+            Console.print("Revoked \(id.text).")
+        }
+        return .success
+    }
+}
+
+/// How keys are shown: never with their text, but where they are made.
+enum KeyListing {
+    static func table(_ keys: [APIKey], in directory: Directory, at now: Timestamp) -> String {
+        keys.table([
+            .left("ID", \.id.text),
+            .left("KIND", \.kind.rawValue),
+            .left("APP") { $0.app.flatMap(directory.app)?.settings.name ?? "–" },
+            .left("LABEL", \.label),
+            .left("STATE") { state($0, at: now) },
+            .left("CREATED", \.createdAt.iso8601),
+            .left("EXPIRES") { $0.expiresAt?.iso8601 ?? "never" },
+            .left("LAST USED") { $0.lastUsedAt?.iso8601 ?? "never" },
+        ])
+    }
+
+    /// As in `{"keys":[…]}`.
+    static func json(_ keys: [APIKey], at now: Timestamp) -> String {
+        JSONWriter.text { json in
+            json.objects("keys", keys) { key, json in
+                write(key, to: &json)
+                json.member("state", state(key, at: now))
+            }
+        }
+    }
+
+    /// As in `{"key":{…,"text":"…"}}`, for a key that has just been made.
+    static func json(_ key: APIKey, text: KeyText) -> String {
+        JSONWriter.text { json in
+            json.object("key") { json in
+                write(key, to: &json)
+                json.member("text", text.text)
+            }
+        }
+    }
+
+    private static func write(_ key: APIKey, to json: inout JSONWriter) {
+        json.member("id", key.id.text)
+        json.member("kind", key.kind.rawValue)
+        json.member("app", key.app?.text)
+        json.member("label", key.label)
+        json.member("created_at", key.createdAt.iso8601)
+        json.member("expires_at", key.expiresAt?.iso8601)
+        json.member("revoked_at", key.revokedAt?.iso8601)
+        json.member("last_used_at", key.lastUsedAt?.iso8601)
+    }
+
+    private static func state(_ key: APIKey, at now: Timestamp) -> String {
+        if key.revokedAt != nil { return "revoked" }
+        return key.isValid(at: now) ? "valid" : "expired"
+    }
+}

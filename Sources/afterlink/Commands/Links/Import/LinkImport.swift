@@ -1,0 +1,230 @@
+internal import Attribution
+internal import Server
+
+/// Makes the links of a file, and says what became of each.
+struct LinkImport {
+    /// The outcome of one line.
+    struct Outcome {
+        let number: Int
+        let slug: String?
+        var id: LinkID?
+        var problems: [FieldProblem]
+    }
+
+    private let database: CommandDatabase
+    private let directory: Directory
+    private let app: App?
+    private let isNamed: Bool
+    private var progress = ProgressLine()
+    private(set) var outcomes: [Outcome] = []
+    private(set) var remarks = ImportRemarks()
+
+    /// How many links are made at once: a serving process's own writes wait for no more than that.
+    private static let sliceLength = 200
+
+    /// They are links of `app` where a line does not say whose; if it was named, also where a line says an app that this
+    /// server does not have.
+    init(into database: CommandDatabase, _ directory: Directory, app: App?, isNamed: Bool) {
+        self.database = database
+        self.directory = directory
+        self.app = app
+        self.isNamed = isNamed
+    }
+
+    var madeCount: Int { outcomes.count { $0.id != nil } }
+    var refusedCount: Int { outcomes.count { !$0.problems.isEmpty } }
+
+    /// Makes those that nothing is wrong with; with `allOrNothing`, none where anything is wrong with one.
+    ///
+    /// A trial makes none and says what would be refused.
+    mutating func run(_ file: LinkFile, allOrNothing: Bool, isTrial: Bool) async throws {
+        let drafts = try await check(file)
+        guard !isTrial, !allOrNothing || refusedCount == 0 else { return progress.finish() }
+        var made: [LinkID] = []
+        var rest = drafts[...]
+        while !rest.isEmpty {
+            let slice = Array(rest.prefix(Self.sliceLength))
+            rest = rest.dropFirst(slice.count)
+            made += try await make(slice)
+            progress.update("Making: \(made.count) of \(drafts.count) links")
+            // Another process took a slug after the check.
+            guard !allOrNothing || refusedCount == 0 else {
+                try await undo(made)
+                break
+            }
+        }
+        progress.finish()
+    }
+
+    /// A link on its way, and which of the outcomes is its own.
+    private struct Draft {
+        let index: Int
+        let new: NewLink
+    }
+
+    private mutating func check(_ file: LinkFile) async throws -> [Draft] {
+        var drafts: [Draft] = []
+        var slugs: Set<TakenSlug> = []
+        for entry in file.entries {
+            let draft = draft(entry)
+            var outcome = Outcome(number: entry.number, slug: entry.slug, problems: draft.problems)
+            if let new = draft.new {
+                let slug = new.link.slug
+                let isNew = slugs.isDisjoint(with: new.neighbours.map { TakenSlug(app: $0, slug: slug) })
+                let isTaken = try await database.links.link(slug, of: new.neighbours) != nil
+                slugs.insert(TakenSlug(app: new.link.app, slug: slug))
+                if !isNew || isTaken {
+                    outcome.problems = [FieldProblem("slug", LinkStoreError.slugTaken(slug).advice ?? "")]
+                } else {
+                    drafts.append(Draft(index: outcomes.count, new: new))
+                }
+            }
+            outcomes.append(outcome)
+            let done = outcomes.count
+            progress.update("Checking: \(done) of \(file.entries.count) links")
+        }
+        return drafts
+    }
+
+    private struct TakenSlug: Hashable {
+        let app: AppID
+        let slug: LinkSlug
+    }
+
+    private mutating func draft(_ entry: LinkFile.Entry) -> (new: NewLink?, problems: [FieldProblem]) {
+        var entry = entry
+        guard let app = owner(of: entry) else {
+            let problem = FieldProblem(
+                "app",
+                (entry.app.map { "This server has no app \($0)" } ?? "It does not say whose link it is")
+                    + "; name an app of this server by its id or name, or give --app."
+            )
+            return (nil, entry.problems + [problem])
+        }
+        entry.translate(for: app.settings.links)
+        remarks.add(entry, of: app.settings.links)
+        do throws(FieldProblems) {
+            var new = try LinkDraft.link(
+                entry.slug,
+                entry.fields,
+                of: app,
+                in: directory,
+                at: WallClock.system.now(),
+                random: .system,
+                isArchived: entry.archivedAt != nil || entry.isArchived
+            )
+            let problem = Self.setMoments(of: entry, on: &new.link)
+            let problems = entry.problems + (problem.map { [$0] } ?? [])
+            return (problems.isEmpty ? new : nil, problems)
+        } catch {
+            return (nil, entry.problems + error.all)
+        }
+    }
+
+    /// The app that the line names; else the one whose package or bundle it names; else the one of all lines.
+    private func owner(of entry: LinkFile.Entry) -> App? {
+        let named = entry.app.map { text in
+            directory.apps.first { $0.id.text == text || $0.settings.name == text }
+        }
+        // One that does not exist, as in an export of another server, is replaced by no other but one that was named.
+        if let named, named != nil || !isNamed { return named }
+        guard let firebase = entry.firebase else { return app }
+        let owners = directory.apps.filter { firebase.names($0.settings.links) }
+        return owners.count == 1 ? owners.first : app
+    }
+
+    /// Since when it is there, and archived; nil where both can be read.
+    private static func setMoments(of entry: LinkFile.Entry, on link: inout Link) -> FieldProblem? {
+        if let createdAt = entry.createdAt {
+            link = Link(
+                id: link.id,
+                app: link.app,
+                slug: link.slug,
+                settings: link.settings,
+                createdAt: min(createdAt, link.createdAt),
+                updatedAt: link.updatedAt
+            )
+        }
+        if entry.isArchived { link.archivedAt = link.updatedAt }
+        guard let text = entry.archivedAt else { return nil }
+        link.archivedAt = TimeArgument.moment(text)
+        guard link.archivedAt == nil else { return nil }
+        return FieldProblem("archived_at", "archived_at must be a time such as 2027-01-31.")
+    }
+
+    private mutating func make(_ slice: [Draft]) async throws -> [LinkID] {
+        do throws(LinkStoreError) {
+            try await database.links.create(slice.map(\.new))
+        } catch {
+            guard case .slugTaken(let slug) = error else { throw error }
+            guard slice.count > 1 else {
+                if let draft = slice.first {
+                    outcomes[draft.index].problems = [
+                        FieldProblem("slug", LinkStoreError.slugTaken(slug).advice ?? "")
+                    ]
+                }
+                return []
+            }
+            var made: [LinkID] = []
+            for draft in slice { made += try await make([draft]) }
+            return made
+        }
+        for draft in slice { outcomes[draft.index].id = draft.new.link.id }
+        return slice.map(\.new.link.id)
+    }
+
+    /// Takes back what was made; a link that was clicked meanwhile stays.
+    private mutating func undo(_ made: [LinkID]) async throws {
+        for id in made {
+            do throws(LinkStoreError) {
+                try await database.links.delete(id)
+            } catch {
+                guard error == .clicked || error == .notFound else { throw error }
+            }
+        }
+        for index in outcomes.indices { outcomes[index].id = nil }
+    }
+}
+
+extension LinkFile.Entry {
+    /// Gives what stands in another service's terms its meaning for an app.
+    fileprivate mutating func translate(for app: AppLinks) {
+        guard let firebase else { return }
+        for (field, texts) in firebase.fields(of: app).all { fields[field] = texts }
+        problems += firebase.problems(for: app)
+        leftOut += firebase.leftOut(of: app).map(\.rawValue)
+    }
+}
+
+/// Remarks about an import as a whole: about all links that were read, made or not.
+struct ImportRemarks {
+    private var leftOut: [String: Int] = [:]
+    private var strayHosts: [String: Int] = [:]
+
+    /// Counts the columns of a line that have no meaning here, and hosts that are no link hosts of its app.
+    mutating func add(_ entry: LinkFile.Entry, of app: AppLinks) {
+        for column in Set(entry.leftOut) { leftOut[column, default: 0] += 1 }
+        guard let host = entry.host, !app.hosts.contains(where: { $0.text == host }) else { return }
+        strayHosts[host, default: 0] += 1
+    }
+
+    /// The remarks, as sentences.
+    var sentences: [String] {
+        let columns = leftOut.sorted { ($1.value, $0.key) < ($0.value, $1.key) }
+        var sentences: [String] = []
+        if !columns.isEmpty {
+            let counts = columns.map { "\($0.key) (\(Self.links($0.value)))" }.joined(separator: ", ")
+            sentences.append("Not taken over, because a link has nothing like it: \(counts).")
+        }
+        for (host, count) in strayHosts.sorted(by: { $0.key < $1.key }) {
+            sentences.append(
+                "\(Self.links(count)) \(count == 1 ? "was" : "were") on \(host), which is no link host of the app: there"
+                    + " it is reached where the host's DNS leads here and after \"afterlink apps set --link-host \(host)\","
+                    + " and else under the app's own link host with the same slug."
+            )
+        }
+        return sentences
+    }
+
+    private static func links(_ count: Int) -> String { count == 1 ? "1 link" : "\(count) links" }
+}

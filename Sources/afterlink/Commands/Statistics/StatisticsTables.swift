@@ -1,0 +1,144 @@
+internal import Attribution
+internal import Server
+
+/// A statistics report as tables: the totals, then one table for each thing that counts are kept apart by.
+struct StatisticsTables {
+    let report: StatisticsReport
+    let query: StatisticsQuery
+    let directory: Directory
+
+    var text: String {
+        let groups = [
+            ("APP", report.byApp.map { (appName($0.name), $0.counts) }),
+            ("CAMPAIGN", report.byCampaign.map { ($0.name, $0.counts) }),
+            ("SOURCE", report.bySource.map { ($0.name, $0.counts) }),
+            ("PLATFORM", report.byPlatform.map { ($0.name, $0.counts) }),
+            ("OS VERSION", report.byOSVersion.map { ($0.name, $0.counts) }),
+            (query.interval.rawValue.uppercased(), report.series.map { (period($0.start), $0.counts) }),
+        ]
+        let tables = groups.filter { !$0.1.isEmpty }.map { counts($0.0, $0.1) }
+        let probabilities = ProbabilityTables(report: report).texts
+        let drift = DriftTables(drift: report.drift, directory: directory).text.map { [$0] } ?? []
+        let collisions = CollisionTables(collisions: report.collisions, directory: directory).texts
+        return ([totals] + tables + probabilities + drift + collisions).joined(separator: "\n\n")
+    }
+
+    private var totals: String {
+        var table = Table([("TOTAL", .left), ("", .right)])
+        for (name, metric) in [
+            ("clicks", Metric.clicks), ("duplicate clicks", .duplicates), ("clicks of robots", .robots),
+            ("checks", .checks), ("matches", .matches), ("replays", .replays),
+        ] { table.add([name, count(metric, in: report.totals)]) }
+        for reason in NoMatchReason.allCases {
+            table.add(["no match: \(reason.name)", count(.noMatch(reason), in: report.totals)])
+        }
+        table.add(["expected conversions", ProbabilityTables.text(report.expected)])
+        if report.unrecordedChecks > 0 {
+            table.add(["checks without a record", String(report.unrecordedChecks)])
+        }
+        table.add(["match rate", Table.percent(StatisticsBody.matchRate(report.totals))])
+        table.add(["conversion rate", Table.percent(StatisticsBody.conversionRate(report.totals))])
+        table.add(["time to install, median", delay(0.5)])
+        table.add(["time to install, 90 %", delay(0.9)])
+        table.add(["live clicks", String(report.liveClicks)])
+        table.add(["database", "\(report.databaseBytes + report.writeAheadLogBytes) bytes"])
+        return table.text
+    }
+
+    private func counts(_ heading: String, _ groups: [(name: String, counts: Counts)]) -> String {
+        groups.table([
+            .left(heading, \.name),
+            .right("CLICKS") { count(.clicks, in: $0.counts) },
+            .right("CHECKS") { count(.checks, in: $0.counts) },
+            .right("MATCHES") { count(.matches, in: $0.counts) },
+            .right("MATCH RATE") { Table.percent(StatisticsBody.matchRate($0.counts)) },
+            .right("CONVERSION RATE") { Table.percent(StatisticsBody.conversionRate($0.counts)) },
+        ])
+    }
+
+    private func appName(_ id: String) -> String { AppID(id).flatMap(directory.app)?.settings.name ?? id }
+
+    /// A day as its date, an hour with its beginning.
+    private func period(_ start: Timestamp) -> String {
+        let text = start.iso8601
+        return query.interval == .day
+            ? String(text.prefix(10)) : text.prefix(10) + " " + text.dropFirst(11).prefix(5)
+    }
+
+    private func count(_ metric: Metric, in counts: Counts) -> String { String(counts[metric] ?? 0) }
+
+    private func delay(_ share: Double) -> String {
+        report.timeToInstall.quantile(share).map { ElapsedTime.text(milliseconds: Int64($0.rounded())) }
+            ?? "–"
+    }
+}
+
+/// The probabilities of a statistics report as tables; empty tables are left out.
+struct ProbabilityTables {
+    let report: StatisticsReport
+
+    var texts: [String] { [methods, campaigns, calibration].compactMap(\.self) }
+
+    /// As `812.4 ± 9.1`.
+    static func text(_ sum: ExpectedConversions) -> String { "\(tenths(sum.count)) ± \(tenths(sum.spread))" }
+
+    private var methods: String? {
+        guard !report.byMethod.isEmpty else { return nil }
+        return report.byMethod.table([
+            .left("METHOD", \.name), .right("MATCHES") { String($0.counts[.matches] ?? 0) },
+        ])
+    }
+
+    private var campaigns: String? {
+        guard !report.byCampaign.isEmpty else { return nil }
+        return report.byCampaign.table([
+            .left("CAMPAIGN", \.name),
+            .right("MATCHES GIVEN") { String($0.counts[.matches] ?? 0) },
+            .right("EXPECTED CONVERSIONS") { Self.text($0.expected ?? .zero) },
+        ])
+    }
+
+    private var calibration: String? {
+        guard report.calibration.launches > 0 else { return nil }
+        return report.calibration.bins.enumerated().filter { $0.element.launches > 0 }.table([
+            .left("STATED") { "\($0.offset * 10)–\(($0.offset + 1) * 10) %" },
+            .right("LAUNCHES WITH A TOKEN") { String($0.element.launches) },
+            .right("STATED, SUM") { Self.tenths($0.element.stated) },
+            .right("EXPECTED RIGHT") { Self.tenths($0.element.expected) },
+            .right("RIGHT") { String($0.element.right) },
+        ])
+    }
+
+    private static func tenths(_ value: Double) -> String {
+        let tenths = Int64((value * 10).rounded())
+        return "\(tenths / 10).\(abs(tenths % 10))"
+    }
+}
+
+/// The watch on match rates as a table: what has fallen, and how many groups are as usual.
+struct DriftTables {
+    let drift: [AppDrift]
+    let directory: Directory
+
+    /// Nil where nothing is watched.
+    var text: String? {
+        let readings = drift.flatMap(\.readings)
+        guard !readings.isEmpty else { return nil }
+        let steady = readings.count { $0.status == .steady }
+        let learning = readings.count { $0.status == .learning }
+        let rest = "Match rates watched: \(steady) groups as usual, \(learning) without a week of past."
+        let fallen = drift.flatMap { app in
+            app.readings.compactMap { reading in reading.alarm.map { (app.app, reading, $0) } }
+        }
+        guard !fallen.isEmpty else { return rest }
+        let table = fallen.table([
+            .left("MATCH RATE HAS FALLEN", \.1.group.title),
+            .left("APP") { directory.app($0.0)?.settings.name ?? $0.0.text },
+            .right("USUALLY") { Table.percent($0.2.usualRate) },
+            .right("FELL TO") { Table.percent($0.2.rate) },
+            .right("LAST 7 DAYS") { Table.percent($0.1.recent.rate) },
+            .left("SINCE ABOUT") { String($0.2.since.iso8601.prefix(10)) },
+        ])
+        return table + "\n" + rest
+    }
+}

@@ -1,0 +1,220 @@
+import Attribution
+import SQLiteStorage
+import Storage
+import Support
+import Testing
+
+@Suite("Jobs beside requests")
+struct JobTests {
+    private static let second: UInt64 = 1_000_000_000
+    private static let millisecond: UInt64 = 1_000_000
+
+    /// Time that jobs spend, and the order in which they had their slices.
+    private final class World {
+        var now: UInt64 = 0
+        var slices: [JobName] = []
+        var failures: [JobName] = []
+    }
+
+    /// A job whose slices take their time, and end as the test wants.
+    private struct TestJob: Job {
+        let name: JobName
+        var share = 1.0
+        var comesFirst = false
+        /// How long a slice takes, in nanoseconds.
+        var takes = millisecond
+        var due: (_ slice: Int) throws(StoreError) -> Due = { _ in .more }
+        let world: World
+        private var count = 0
+
+        init(_ name: JobName, _ world: World, set: (inout TestJob) -> Void = { _ in }) {
+            self.name = name
+            self.world = world
+            set(&self)
+        }
+
+        mutating func slice(at now: UInt64) throws(StoreError) -> Due {
+            #expect(now == world.now)
+            world.slices.append(name)
+            world.now += takes
+            count += 1
+            return try due(count)
+        }
+    }
+
+    private func run(_ schedule: inout JobSchedule, _ world: World) {
+        schedule.runSlice({ world.now }) { job, error, _ in if error != nil { world.failures.append(job) } }
+    }
+
+    @Test(
+        "pause after a slice so long that they keep to their share of the time",
+        arguments: [
+            (share: 1, due: .more, pause: 0), (share: 0.5, due: .more, pause: 2 * millisecond),
+            (share: 0.125, due: .more, pause: 14 * millisecond),
+            (share: 0.01, due: .more, pause: 198 * millisecond),
+            (share: 0.01, due: .after(millisecond), pause: 198 * millisecond),
+            (share: 0.5, due: .after(second), pause: second),
+        ] as [(share: Double, due: Due, pause: UInt64)]
+    )
+    func shares(expected: (share: Double, due: Due, pause: UInt64)) {
+        let world = World()
+        let job = TestJob(.retention, world) {
+            $0.share = expected.share
+            $0.takes = 2 * Self.millisecond
+            $0.due = { _ in expected.due }
+        }
+        var schedule = JobSchedule([job], at: 0)
+        #expect(schedule.nextDueAt == JobSchedule.firstPause)
+        run(&schedule, world)
+        #expect(world.slices.isEmpty, "none is due before")
+        world.now = schedule.nextDueAt
+        run(&schedule, world)
+        #expect(schedule.nextDueAt == world.now + expected.pause)
+    }
+
+    @Test("take turns by when they are due, and the one that goes first has its turn between any two slices")
+    func order() {
+        let world = World()
+        let copying = TestJob(.checkpoint, world) {
+            $0.comesFirst = true
+            $0.due = { _ in .whenAsked }
+        }
+        var schedule = JobSchedule([TestJob(.drift, world), TestJob(.filter, world), copying], at: 0)
+        world.now = Self.second
+        for _ in 0..<5 { run(&schedule, world) }
+        schedule.ask(for: [.checkpoint])
+        for _ in 0..<2 { run(&schedule, world) }
+        let turns: [JobName] = [.checkpoint, .drift, .filter, .drift, .filter, .checkpoint, .drift]
+        #expect(world.slices == turns)
+    }
+
+    @Test("that are asked for go on at once, but no sooner than their share of the time allows")
+    func asked() {
+        let world = World()
+        let job = TestJob(.summaries, world) {
+            $0.share = 0.2
+            $0.due = { _ in .whenAsked }
+        }
+        var schedule = JobSchedule([job], at: 0)
+        schedule.ask(for: [.summaries, .filter])
+        #expect(schedule.nextDueAt == 0)
+        run(&schedule, world)
+        #expect(schedule.nextDueAt == .max)
+        schedule.ask(for: [.summaries])
+        #expect(schedule.nextDueAt == world.now + 4 * Self.millisecond)
+    }
+
+    @Test("wait longer after each slice that failed, up to eight seconds, and say so")
+    func backsOff() {
+        let world = World()
+        let job = TestJob(.drift, world) {
+            $0.due = { slice throws(StoreError) in
+                if slice != 7 { throw StoreError(.full, "the disk is full.") }
+                return .more
+            }
+        }
+        var schedule = JobSchedule([job], at: 0)
+        var pauses: [UInt64] = []
+        for _ in 0..<8 {
+            world.now = schedule.nextDueAt
+            run(&schedule, world)
+            pauses.append((schedule.nextDueAt - world.now) / Self.second)
+        }
+        #expect(pauses == [1, 2, 4, 8, 8, 8, 0, 1])
+        #expect(world.failures.count == 7)
+    }
+
+    @Test("end with the slice in which the store stops, and say what failed, but not that it stops")
+    func stops() {
+        for (error, count) in [(StoreError(.full, "full"), 1), (StoreError(.stopping, "stopping"), 0)] {
+            let (lines, requests) = (TestLog(), JobRequests())
+            let failures = FailureLog(StoreLog { lines.append($1) })
+            requests.ask(for: .filter)
+            var thread = JobThread(
+                [StoppingJob(requests: requests, error: error)],
+                requests,
+                failures: failures
+            )
+            thread.run()
+            #expect(lines.lines.count == count)
+        }
+    }
+
+    private struct StoppingJob: Job {
+        let name = JobName.filter
+        let share = 1.0
+        let requests: JobRequests
+        let error: StoreError
+
+        func slice(at _: UInt64) throws(StoreError) -> Due {
+            requests.stop()
+            throw error
+        }
+    }
+
+    @Test(
+        "that another process holds are left alone until its lease ends",
+        arguments: [JobName.drift, .collisions]
+    )
+    func lease(job: JobName) async throws {
+        let test = try await TestStore()
+        func run() throws {
+            if job == .drift {
+                try test.store.lookAtMatchRates()
+            } else {
+                try test.store.countCollisionsIfDue(times: 1)
+            }
+        }
+        let until = test.clock.now.milliseconds + 30_000
+        try test.execute("INSERT INTO jobs VALUES ('\(job.rawValue)', 1, \(until), \(Int64.min))")
+        try run()
+        #expect(try test.integer("SELECT progress FROM jobs") == .min)
+        #expect(try test.integer("SELECT holder FROM jobs") == 1, "never two holders")
+        test.clock.advance(seconds: 31)
+        try run()
+        let now = test.clock.now
+        let end = job == .drift ? DriftHistory.end(at: now) : now
+        #expect(try test.integer("SELECT progress FROM jobs") == end.milliseconds)
+        #expect(try test.integer("SELECT until FROM jobs") == 0)
+    }
+
+    @Test("delete nothing and take no lease while the clock may have leapt")
+    func leap() async throws {
+        let test = try await TestStore {
+            $0.trustsClock = false
+            $0.learnsAtOnce = true
+        }
+        try await test.run { session in
+            _ = try await session.record(.sample())
+            _ = try await session.match(.sample(fingerprint: 2))
+            _ = try await session.match(
+                .sample(fingerprint: 3, at: TestStore.noon.advanced(byMilliseconds: 60_000))
+            )
+        }
+        let learnt = try test.integer("SELECT count(*) FROM learnt_counters")
+        #expect(learnt > 0)
+        test.clock.advance(seconds: 4 * 365 * 86_400)
+        #expect(try test.store.runRetention() == RetentionProgress())
+        try test.store.fadeLearning()
+        try test.store.lookAtMatchRates()
+        try test.store.countCollisionsIfDue(times: 1)
+        #expect(try test.integer("SELECT count(*) FROM clicks") == 1)
+        #expect(try test.integer("SELECT count(*) FROM learnt_counters") == learnt)
+        #expect(try test.integer("SELECT count(*) FROM jobs") == 0)
+    }
+
+    @Test("of retention take an eighth of the time, and a third as long as what is due grows older")
+    func retentionPace() {
+        var pace = RetentionPace()
+        #expect(pace.share == 1 / 8)
+        // Days behind, but catching up.
+        for lag in [900_000_000, 800_000_000, 700_000_000] as [Int64] {
+            pace.noteLag(lag)
+            #expect(pace.share == 1 / 8)
+        }
+        pace.noteLag(700_000_500)
+        #expect(pace.share == 1 / 3)
+        pace.noteLag(0)
+        #expect(pace.share == 1 / 8)
+    }
+}
