@@ -60,9 +60,7 @@ public struct Check: Sendable {
             signals: details.signals
         )
     }
-}
 
-extension Check {
     /// See ``LaunchSource/caller``.
     public var caller: KeyedHash { source.caller }
 

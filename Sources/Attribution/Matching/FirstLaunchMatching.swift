@@ -7,9 +7,7 @@ public struct FirstLaunchMatching {
     /// need a crowd that keeps clicking.
     private static let roundLimit = 64
 
-    public init(store: any ClickStore) {
-        self.store = store
-    }
+    public init(store: any ClickStore) { self.store = store }
 
     /// Finds the click that led to a launch, and consumes it.
     ///
