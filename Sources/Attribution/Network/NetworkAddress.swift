@@ -106,9 +106,7 @@ extension NetworkAddress {
     }
 
     private var groups: [UInt16] {
-        [high, low].flatMap { word in
-            [48, 32, 16, 0].map { UInt16(truncatingIfNeeded: word >> UInt64($0)) }
-        }
+        [high, low].flatMap { word in [48, 32, 16, 0].map { UInt16(truncatingIfNeeded: word >> UInt64($0)) } }
     }
 
     private static func text(ofGroups groups: [UInt16]) -> String {

@@ -104,9 +104,7 @@ extension CanonicalSignals {
         userAgent: String,
         platform: Platform = .unknown,
         data: DeviceData = .embedded
-    ) {
-        self.init(signals, VisitHeaders(userAgent: userAgent), platform: platform, data: data)
-    }
+    ) { self.init(signals, VisitHeaders(userAgent: userAgent), platform: platform, data: data) }
 
     /// Creates the signals from a page's script, and missing values from the headers of the same visit.
     ///

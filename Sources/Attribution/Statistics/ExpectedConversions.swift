@@ -64,9 +64,7 @@ public struct CheckExpectation: Equatable, Sendable {
         case .match, .noMatch:
             guard let verdict = report.basis.verdict else { return nil }
             total = ExpectedConversions(probability: verdict.expectedConversions)
-            parts = verdict.campaigns.map {
-                .hashed($0, ExpectedConversions(probability: $0.probability))
-            }
+            parts = verdict.campaigns.map { .hashed($0, ExpectedConversions(probability: $0.probability)) }
         }
     }
 }
