@@ -22,9 +22,7 @@ struct JSONReader {
     private static func requireUTF8(_ bytes: [UInt8]) throws(JSONError) {
         do throws(UTF8.ValidationError) {
             _ = try UTF8Span(validating: bytes.span)
-        } catch {
-            throw JSONError(.invalidUTF8, at: error.byteOffsets.lowerBound)
-        }
+        } catch { throw JSONError(.invalidUTF8, at: error.byteOffsets.lowerBound) }
     }
 
     private init(bytes: [UInt8]) { self.bytes = bytes }

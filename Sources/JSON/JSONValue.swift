@@ -6,9 +6,7 @@ public enum JSONValue: Equatable, Sendable {
     case string(String)
     case array([JSONValue])
     case object(JSONObject)
-}
 
-extension JSONValue {
     public var isNull: Bool { self == .null }
 
     public var bool: Bool? {

@@ -170,7 +170,7 @@ import Glibc
     /// Releases the connection, so that another thread may use it.
     ///
     /// The caller ensures that both threads do not use it at the same time.
-    public func handOver() { confinement.release() }
+    public func releaseFromThread() { confinement.release() }
 
     /// Whether the last connection that closes copies the write-ahead log into the database first.
     public func setCheckpointOnClose(_ isOn: Bool) throws(SQLiteError) {

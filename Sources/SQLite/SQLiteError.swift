@@ -27,9 +27,7 @@ public struct SQLiteError: Error, Equatable, Sendable {
         extendedCode == afterlink_constraint_unique || extendedCode == afterlink_constraint_primary_key
             || extendedCode == afterlink_constraint_rowid
     }
-}
 
-extension SQLiteError {
     /// Creates the error that `connection` reports for its last call.
     init(_ status: Int32, on connection: OpaquePointer?, context: String) {
         // The connection is open or nil, for which SQLite returns "out of memory".
@@ -40,11 +38,9 @@ extension SQLiteError {
         let systemError = unsafe connection.map { unsafe sqlite3_system_errno($0) } ?? 0
         self.init(extendedCode: status, systemError: systemError, message: text, context: context)
     }
-}
 
-extension SQLiteError {
     /// Returns the error for a stored value that this program cannot have written.
-    public static func damaged(_ context: String) -> SQLiteError {
+    public static func corrupt(_ context: String) -> SQLiteError {
         SQLiteError(
             extendedCode: SQLITE_CORRUPT,
             message: "this program never writes the stored value",

@@ -148,7 +148,7 @@ public final class SQLiteStore: Sendable {
 
     private func startThreads(_ context: WriteContext) throws(StoreError) {
         let (shared, opening, hasEnded) = (shared, opening, hasEnded)
-        context.connection.handOver()
+        context.connection.releaseFromThread()
         let context = SendOnce(context)
         var started = [
             try start {

@@ -158,12 +158,12 @@ struct ConnectionTests {
             }
         }
         let connection = try TemporaryFolder().makeDatabase()
-        connection.handOver()
+        connection.releaseFromThread()
         let shared = UncheckedBox(connection)
         let one = await withCheckedContinuation { continuation in
             Thread.detachNewThread {
                 continuation.resume(returning: try? shared.value.integer("SELECT 1"))
-                shared.value.handOver()
+                shared.value.releaseFromThread()
             }
         }
         #expect(one == 1)

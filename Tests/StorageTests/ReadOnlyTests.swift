@@ -11,7 +11,7 @@ struct ReadOnlyTests {
         try await first.run { _ = try await $0.record(.sample()) }
         let other = try SQLiteConnection(path: first.path, access: .readWrite, busyMilliseconds: 1000)
         try other.begin(.immediate)
-        other.handOver()
+        other.releaseFromThread()
         let second = try await TestStore(in: first.folder) { $0.isReadOnly = true }
         let (report, directory, refusal) = try await second.run { session in
             let refusal = await code { () async throws(StoreError) in
@@ -27,7 +27,7 @@ struct ReadOnlyTests {
         #expect(directory.apps.map(\.settings.name) == ["Shop"])
         #expect(refusal == .readOnly)
         second.stop()
-        other.handOver()
+        other.releaseFromThread()
         try other.rollback()
     }
 

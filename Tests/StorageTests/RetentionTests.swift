@@ -100,7 +100,7 @@ struct RetentionTests {
         try reader.begin(.deferred)
         _ = try reader.integer("SELECT count(*) FROM clicks")
         // The test goes on wherever it is resumed.
-        reader.handOver()
+        reader.releaseFromThread()
         _ = try await test.runConcurrently(1000) { session, number in
             try await session.record(.sample(fingerprint: number) { $0.metadata = metadata })
         }

@@ -212,7 +212,7 @@ struct WriterTests {
         let other = try SQLiteConnection(path: test.path, access: .readWrite, busyMilliseconds: 1000)
         try other.begin(.immediate)
         // The test goes on on whatever thread is free, one at a time.
-        other.handOver()
+        other.releaseFromThread()
         let refused = await code { () async throws(StoreError) in
             try await flattened { try await test.run { _ = try await $0.match(.sample()) } }
         }
@@ -220,7 +220,7 @@ struct WriterTests {
         #expect(test.store.health.lastFailure?.code == .locked)
         let unmatched = try await test.run { try await $0.view(for: .sample()) }
         #expect(unmatched.live == [click.id.high], "reading goes on")
-        other.handOver()
+        other.releaseFromThread()
         try other.rollback()
         let match = try await test.run { try await $0.match(.sample()) }
         #expect(match.isMatch(of: click, at: TestStore.noon))
@@ -243,14 +243,14 @@ struct WriterTests {
         let other = try SQLiteConnection(path: test.path, access: .readWrite, busyMilliseconds: 1000)
         try other.begin(.immediate)
         // The test goes on on whatever thread is free, one at a time.
-        other.handOver()
+        other.releaseFromThread()
         func matching() async -> StoreError.Code? {
             await code { () async throws(StoreError) in
                 try await flattened { try await test.run { _ = try await $0.match(.sample()) } }
             }
         }
         #expect(await matching() == .locked)
-        other.handOver()
+        other.releaseFromThread()
         try other.rollback()
 
         #expect(await matching() == .timedOut)

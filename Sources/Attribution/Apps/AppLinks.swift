@@ -177,9 +177,7 @@ extension FieldReader where Field == AppLinkField {
         for text in fields[.rules] where !text.trimmed.isEmpty {
             do throws(LinkRuleError) {
                 rules.append(try LinkRule(parsing: text))
-            } catch {
-                report(.rules, "\(AppLinkField.rules.rawValue): \(error.message)")
-            }
+            } catch { report(.rules, "\(AppLinkField.rules.rawValue): \(error.message)") }
         }
         if rules.count > LinkRule.maximumCount {
             report(

@@ -12,9 +12,7 @@ public enum RecordedEvent: Equatable, Sendable {
         case .launch(let launch): launch.at
         }
     }
-}
 
-extension RecordedEvent {
     /// Returns the hash for comparing names and destinations: the first word of the SHA-256 of a text.
     public static func hash(_ text: String) -> UInt64 { Fingerprint(of: text).words.0 }
 }

@@ -1,29 +1,30 @@
-/// What became of a click that was handed to a store.
+/// The outcome of recording a click.
 public enum RecordOutcome: Equatable, Sendable {
     case recorded(Click)
-    /// A repeated post: the click that was recorded first, and whether it is found by the fingerprint of this post
-    /// too, which one with the same idempotency key need not be.
+    /// The post was repeated: the click that was recorded first, and whether the fingerprint of this post
+    /// finds it too. A post with the same idempotency key may have another fingerprint.
     case duplicate(Click, sharesFingerprint: Bool)
-    /// Nothing was recorded: the click's link leads nowhere any more.
+    /// Nothing was recorded, because the click's link has ended.
     case linkEnded(Link.Ending)
 }
 
-/// What a store knows about one check, read in one consistent look.
+/// The stored facts about one check, read in one consistent state.
 public struct CheckView: Sendable {
-    /// The answer that this caller was given before and may be given again.
+    /// The earlier answer of this caller, which it may get again.
     public var replay: Claim?
-    /// A live click that a certain way leads to.
+    /// The click of a certain match.
     ///
-    /// Or one whose answer was seen to fail on its way: claiming it gives that answer out again, once.
+    /// It is live, or its answer was not delivered: then a claim returns that answer again, once.
     public var certainChoice: ClickChoice?
-    /// Live clicks with one of the check's fingerprints, and what they are weighed by; nil when there is none, or a
-    /// certain way.
+    /// The live clicks with one of the check's fingerprints and their evidence; nil without such clicks, and
+    /// for a certain match.
     public var evidence: CandidateEvidence?
-    /// What they are weighed with; there with ``evidence``.
+    /// The model that weighs them; nil without ``evidence``.
     public var model: MatchingModel?
-    /// The launch's fingerprint as clicks from before a rotation of the server key have it, where only those do.
+    /// The launch's fingerprint under a former server key, if only clicks from before its rotation have it.
     public var storedFingerprint: KeyedHash?
-    /// When there is none of these: what the newest click with this fingerprint, or the one that was named, has become.
+    /// The reason without any of these: the state of the newest click with this fingerprint, or of the named
+    /// click.
     public var reason: NoMatchReason
 
     public init(
@@ -40,87 +41,87 @@ public struct CheckView: Sendable {
         self.reason = reason
     }
 
-    /// Whether there is no click at all, to be answered again, claimed or weighed.
+    /// Whether there is no click to return again, to claim or to weigh.
     var isEmpty: Bool { replay == nil && certainChoice == nil && evidence == nil }
 
-    /// Leaves out the clicks of destinations that are counted: counts may be some time old, and none of them be left.
+    /// Removes the counted clicks of destinations; counts may be out of date, and their clicks gone.
     mutating func leaveOut(_ destinations: Set<CreditedDestination>) {
         guard !destinations.isEmpty else { return }
-        evidence?.background.removeAll { count in
-            count.destination.map(destinations.contains) ?? false
-        }
+        evidence?.background.removeAll { count in count.destination.map(destinations.contains) ?? false }
     }
 }
 
-/// What became of an attempt to consume a click.
+/// The outcome of a claim.
 public enum ClaimOutcome: Equatable, Sendable {
     case claimed(Claim)
-    /// This caller was given an answer before: the same one again.
+    /// The caller gets its earlier answer again.
     case replayed(Claim)
-    /// Another check has consumed the click, and that is committed; or it expired, or is gone: read again.
+    /// A committed transaction consumed the click, or it expired or was deleted; the check must read again.
     case lost
-    /// Another check of this process is claiming the click: nothing was done.
+    /// Another check of this process is claiming the click, so nothing was changed.
     ///
     /// It is the chosen click, or the newest of the chosen destination.
     case underWay(ClickID)
 }
 
-/// Where clicks live and are consumed.
+/// The store that records and consumes clicks.
 ///
 /// ``record(_:)`` and ``claim(_:for:_:)`` return only after their transaction is on disk.
 public protocol ClickStore {
-    /// Records a click, or finds the one that it repeats: same idempotency key, or same post
-    /// within 10 s that has not led to a match yet.
+    /// Records a click, or finds the one that it repeats: with the same idempotency key, or an equal post
+    /// within 10 s that has not led to a match.
     func record(_ click: NewClick) async throws(StoreError) -> RecordOutcome
 
-    /// Sets the time by which everything that the check asks of the store is answered or withdrawn: one limit for all its
-    /// reads and claims together.
+    /// Sets the deadline for all reads and claims of the check together; the store completes or withdraws
+    /// them by then.
     func setDeadline(of check: inout Check)
 
-    /// Reads what there is for a check: an earlier answer, candidates, or the reason why there is none.
+    /// Reads the facts for a check: an earlier answer, candidates, or the reason why there are none.
     func view(for check: Check) async throws(StoreError) -> CheckView
 
-    /// Consumes the chosen click for `check`, atomically with the query whether the caller has had its answer already;
-    /// retires the same visitor's older duplicates, those of the ten minutes before the click, and stores the check's
-    /// record with it.
+    /// Consumes the chosen click for a check in one transaction.
     ///
-    /// A click that another check of this process is claiming is left alone; see ``ClaimOutcome/underWay(_:)``.
+    /// The transaction first returns an earlier answer of the caller, if there is one. It also retires the
+    /// visitor's duplicates of the ten minutes before the click, and stores the check's record.
+    ///
+    /// It leaves out a click that another check of this process is claiming; see
+    /// ``ClaimOutcome/underWay(_:)``.
     ///
     /// - Parameters:
     ///   - choice: the click.
     ///   - check: the check that claims it.
-    ///   - basis: what the choice was decided from, for the record.
-    /// - Returns: what became of it.
-    /// - Throws: if nothing is known of it.
+    ///   - basis: the facts that the choice is based on, for the record.
+    /// - Returns: the outcome of the claim.
+    /// - Throws: if the outcome is unknown.
     func claim(_ choice: ClickChoice, for check: Check, _ basis: CheckBasis) async throws(StoreError)
         -> ClaimOutcome
 
-    /// Marks candidates as claimed that other checks of this process are claiming.
+    /// Marks the candidates that other checks of this process are claiming as claimed.
     func markClaimsUnderWay(in evidence: inout CandidateEvidence, of check: Check)
 
-    /// Waits until the claim of a click that is under way in this process has truly ended: it is committed, or it will
-    /// never be.
+    /// Waits until a claim that is under way in this process has ended: it is committed, or it never will be.
     ///
     /// - Parameters:
-    ///   - click: which another check is claiming.
-    ///   - check: which waits; not for longer than its time limit.
-    /// - Throws: when that is up.
+    ///   - click: the click that another check is claiming.
+    ///   - check: the check that waits, until its deadline at most.
+    /// - Throws: if the deadline passes.
     func waitForClaim(of click: ClickID, for check: Check) async throws(StoreError)
 
     /// Returns the receipt of the response that has this claim.
     func receipt(for claim: Claim) -> any Receipt
 
-    /// Records how a check ended and what it was decided from: counts it, stores its record, and learns from it.
+    /// Records the end of a check and its basis: counts it, stores its record, and learns from it.
     ///
-    /// Batched: the last second may be lost with the process. A match was counted and recorded with its claim.
+    /// Records are batched, so the last second may be lost with the process. A match was counted and recorded
+    /// with its claim.
     func recordOutcome(_ report: CheckReport, of check: Check)
 }
 
 extension ClickStore {
-    /// Without a limit.
+    /// Sets no deadline.
     public func setDeadline(of check: inout Check) {}
 
-    /// Nothing: for stores that never answer ``ClaimOutcome/underWay(_:)``.
+    /// Marks nothing, for stores that never return ``ClaimOutcome/underWay(_:)``.
     public func markClaimsUnderWay(in evidence: inout CandidateEvidence, of check: Check) {}
 
     /// Returns at once, as above.

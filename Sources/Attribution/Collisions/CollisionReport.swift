@@ -48,9 +48,7 @@ public struct CollisionReport: Equatable, Sendable {
 
     /// The share of matches that is expected to be wrong; nil without a match.
     public var falseShare: Double? { matches > 0 ? expectedFalse / Double(matches) : nil }
-}
 
-extension CollisionReport {
     /// - Parameters:
     ///   - sharings: the result of a ``CollisionCount`` whose only window is the app's.
     ///   - estimate: the estimate from the records of the app's checks.

@@ -121,9 +121,7 @@ public struct FalseMatchEstimate: Equatable, Sendable {
 
     /// The smallest share of right matches that a window must keep to be worth the wrong ones that it avoids.
     public static let minimumKept = 0.5
-}
 
-extension FalseMatchEstimate {
     /// Adds a recorded check; ignores repeated answers and certain matches.
     ///
     /// - Parameters:

@@ -54,9 +54,7 @@ public struct DeviceData: Sendable {
     private static func builtIn() -> DeviceData {
         do throws(DataFileError) {
             return try DeviceData(embeddedRows())
-        } catch {
-            preconditionFailure("the embedded data does not parse: \(error.message)")
-        }
+        } catch { preconditionFailure("the embedded data does not parse: \(error.message)") }
     }
 
     private static func embeddedRows() throws(DataFileError) -> [DataRow] {

@@ -97,10 +97,8 @@ public struct CheckFacts: Equatable, Sendable {
         self.hasInstallID = hasInstallID
         self.platform = platform
     }
-}
 
-extension CheckFacts {
-    /// The record of a check that has ended.
+    /// Creates the record of a check that has ended.
     public init(_ report: CheckReport, of check: Check) {
         self.init(CheckOutcome(report.ending), report.basis, of: check)
         switch report.ending {
@@ -114,7 +112,7 @@ extension CheckFacts {
         if let evidence = report.basis.evidence { add(evidence) }
     }
 
-    /// The record of a match, which is stored with the claim of the click.
+    /// Creates the record of a match, which is stored with the claim of the click.
     public init(matching click: ClickID, _ choice: ClickChoice, _ basis: CheckBasis, of check: Check) {
         self.init(.match, basis, of: check)
         self.click = click

@@ -56,9 +56,7 @@ public struct MatchingLadder: Equatable, Sendable {
                 do throws(ClickTokenError) {
                     let token = try ClickToken(verifying: text, of: app, among: apps, signedBy: keys, at: now)
                     add(.signedToken(token.click))
-                } catch {
-                    refusal = refusal ?? error
-                }
+                } catch { refusal = refusal ?? error }
             }
         }
         named.forEach { add($0) }

@@ -1,25 +1,26 @@
-/// Every constant of the model: what it is, where it comes from, and how much it matters.
+/// Every constant of the model, with its source and its effect.
 ///
-/// "Specified" values come from the product's description of matching. The others were chosen in the simulated worlds of
-/// `Simulate`. The four numbers after each say what happens to three worlds
-/// (`Simulate turkey-10000 world-10000 venue-10000 seed=11`) when the constant alone is 25 % smaller or larger: the largest
-/// change, in points, of the share of right matches, of found conversions, and of organic launches with a campaign, and
-/// the largest change of the calibration error. `.ci/sensitivity` measures them and writes them here.
+/// "Specified" values come from the product's description of matching. The others were chosen in the
+/// simulated worlds of `Simulate`. The four numbers after a constant are its effects on three worlds
+/// (`Simulate turkey-10000 world-10000 venue-10000 seed=11`) if it alone is 25 % smaller or larger: the
+/// largest change, in points, of the share of right matches, of found conversions, and of organic launches
+/// with a campaign, and the largest change of the calibration error. `.ci/sensitivity` measures these effects
+/// and writes them here.
 ///
 /// As they stand: turkey 98.1 68.6 0.7 0.003; world 97.8 74.7 1.1 0.005; venue 96.2 61.1 2.8 0.008.
 ///
 /// Bounds of memory and time are not part of the model and are defined with their types.
 enum ModelConstants {
     // MARK: Answers
-    /// The probability that a match needs, unless the app says otherwise.
+    /// The probability that a match needs, unless the app sets another one.
     static let minimumConfidence = 0.70  // specified; not measured
-    /// The largest confidence that is stated of a fingerprint: as much as of a signed token, and never certainty.
+    /// The largest confidence that is stated for a fingerprint: that of a signed token, and never certainty.
     ///
     /// A limit of 0.95 understated most matches and made the calibration error 0.04.
     static let highestConfidence = 0.99  // specified; not measured
-    /// The plain rule answers for this many seconds after learning began.
+    /// The plain rule applies for this many seconds after the start of learning.
     static let freshSeconds = 3600.0  // not measured
-    /// The plain rule answers until this many launches have been learnt from.
+    /// The plain rule applies until the model has learnt from this many launches.
     static let freshLaunches = 10.0  // not measured
 
     // MARK: Visitors
@@ -29,31 +30,31 @@ enum ModelConstants {
     static let crowdedAddressThreshold = 4.0  // not measured
     /// Up to this many clicks on a fingerprint, those without an address belong to one person.
     static let lowTrafficClicks = 4  // not measured
-    /// The share of a click's conversions that remains when its visitor has launched since.
+    /// The share of a click's conversions that remains if its visitor has launched since.
     static let remainingShareAfterLaunch = 0.02  // not measured
-    /// New launches a second by a device that has launched: one device in twenty is set up anew each day.
+    /// New launches a second by a device that has launched: one device in twenty is set up again each day.
     static let reinstallRate = 0.05 / 86_400  // not measured
 
     // MARK: Conversions
-    /// k · s: the conversions per click before any were seen.
+    /// k · s: the conversions per click before any were learnt.
     static let conversionsPerClick = 0.15  // not measured
     /// The clicks for which the prior of conversions counts.
     static let conversionPriorClicks = 100.0  // not measured
-    /// The conversions for which each form counts as its platform's only one.
+    /// The prior conversions for which each form counts as the only one of its platform.
     static let formSharePriorConversions = 10.0  // not measured
 
     // MARK: Delays
-    /// The share of those who install at once.
+    /// The share of people who install at once.
     static let promptDelayShare = 0.70  // specified; not measured
-    /// The median delay in seconds of those who install at once.
+    /// The median delay in seconds of people who install at once.
     static let promptDelayMedian = 240.0  // specified; not measured
-    /// The standard deviation of the logarithm of the delay of those who install at once.
+    /// The standard deviation of the logarithm of the delay of people who install at once.
     static let promptDelaySigma = 0.9  // specified; not measured
-    /// The share of those who install later.
+    /// The share of people who install later.
     static let lateDelayShare = 0.30  // specified; not measured
-    /// The median delay in seconds of those who install later.
+    /// The median delay in seconds of people who install later.
     static let lateDelayMedian = 18_000.0  // specified; not measured
-    /// The standard deviation of the logarithm of the delay of those who install later.
+    /// The standard deviation of the logarithm of the delay of people who install later.
     static let lateDelaySigma = 1.7  // specified; not measured
     /// The share of delays that may have any length.
     static let evenDelayShare = 1.0 / 30  // not measured
@@ -65,15 +66,16 @@ enum ModelConstants {
     static let minimumExposure = 0.05  // not measured
 
     // MARK: Addresses
-    /// The probability that a device has the exact address again, by ``ClickAge``, before traffic has shown it.
+    /// The prior probability that a device has the exact address again, by ``ClickAge``.
     ///
-    /// High, because too low a value is the dangerous error: strangers would then explain what differs.
+    /// The values are high, because low values are the worse error: different addresses would then mean
+    /// strangers.
     static let exactAgreements = [0.70, 0.65, 0.50, 0.40, 0.35]  // specified; not measured
-    /// The probability that a device has an address near the former one but not the same.
+    /// The probability that a device has another address near the earlier one.
     static let nearAgreement = 0.06  // not measured
     /// The pairs for which the prior of agreement counts.
     static let agreementPriorPairs = 80.0  // not measured
-    /// The share of clicks with a known address before any were seen.
+    /// The prior share of clicks with a known address.
     static let clickAddressShare = 0.9  // not measured
     /// The launches at an address of one visitor for which the prior of meeting a stranger there counts.
     static let repeatPriorLaunches = 4.0  // not measured

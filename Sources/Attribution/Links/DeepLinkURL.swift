@@ -221,9 +221,7 @@ public struct Destination: Hashable, Sendable {
             try parts.requireAllowedScheme()
             guard parts.authority?.isEmpty != true else { return (parts, nil) }
             return (parts, try parts.host())
-        } catch {
-            throw .malformed(error)
-        }
+        } catch { throw .malformed(error) }
     }
 }
 

@@ -8,9 +8,7 @@ public struct QueryItem: Hashable, Sendable {
         self.name = name
         self.value = value
     }
-}
 
-extension QueryItem {
     /// Returns the items of a query in their order, escapes and `+` decoded
     /// (application/x-www-form-urlencoded).
     ///
@@ -107,9 +105,7 @@ extension QueryItem {
     public static func text(ofPathPart part: String) -> String {
         String(decoding: PercentEncoding.decoded(part.utf8), as: UTF8.self)
     }
-}
 
-extension QueryItem {
     /// Returns items as a query without its question mark, with encoded names and values.
     public static func query(of items: [QueryItem]) -> String {
         var query: [UInt8] = []

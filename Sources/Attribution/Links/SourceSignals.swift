@@ -135,9 +135,7 @@ public enum SourceToken: String, CaseIterable, Sendable {
 
     /// Whether the token is added to the link: `direct` and `unknown` mean nothing to a client.
     public var isWritten: Bool { self != .direct && self != .unknown }
-}
 
-extension SourceToken {
     /// Maps one signal to a token; nil if no rule fits.
     ///
     /// Source: the wire contract, section 5. The first rule that fits decides.

@@ -2,15 +2,15 @@
 ///
 /// The raw value is the word on the wire and in the database.
 public enum AttributionMethod: String, CaseIterable, Sendable {
-    /// It brought a click's own token.
+    /// The launch sent a click's own token.
     case signedToken = "signed_token"
-    /// It brought a click's identifier.
+    /// The launch sent a click's identifier.
     case clickID = "click_id"
-    /// It has the IDFA that an ad network put on the click.
+    /// The launch has the IDFA that an ad network put on the click.
     case idfa
-    /// It has Google's advertising id that an ad network put on the click.
+    /// The launch has the Google advertising id that an ad network put on the click.
     case gaid
-    /// Fingerprint, and address or signals, make a click likely.
+    /// The fingerprint, and the address or signals, make a click likely.
     case probabilistic
     /// The fingerprint alone makes a click likely.
     case fingerprint

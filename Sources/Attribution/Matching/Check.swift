@@ -1,27 +1,27 @@
-/// A first launch asking whether a click led to it.
+/// A first launch's request for the click that led to it.
 public struct Check: Sendable {
     public var app: AppID
     public var isTest: Bool
-    /// By what the launch may be recognised, keyed.
+    /// The ways to recognise the launch, strongest first, as keyed hashes.
     public var ladder: MatchingLadder
     /// The installation's hashes under every key that claims may be stored under, the current one first.
     ///
-    /// Empty for a client that sends no install id; with one, the grace is never used.
+    /// Empty for a client that sends no install id. A check with an install id does not use the grace.
     public var installs: [KeyedHash]
-    /// When the check happened; expiry is judged by it.
+    /// The time of the check, which decides whether clicks have expired.
     public var at: Timestamp
-    /// When its first byte was read, in nanoseconds of the process's monotonic clock.
+    /// The time at which its first byte was read, in nanoseconds of the process's monotonic clock.
     public var firstByteAt: UInt64
-    /// How long after an answer the same caller may have it again, in milliseconds; 0 switches it off.
+    /// The grace: the milliseconds after an answer within which the same caller may get it again; 0 for none.
     public var replayGrace: Int64
     public var platform: Platform
-    /// What the app wants done with a probability.
+    /// The app's policy on the use of probabilities.
     public var policy: MatchPolicy
-    /// What most checks never need.
+    /// The values of the launch that most checks never need.
     public var source: any LaunchSource
-    /// What the watch on match rates counts it by.
+    /// The properties by which the watch on match rates counts the check.
     public var launch: CountedLaunch
-    /// When its answer must be decided, in the store's own time; see ``ClickStore/setDeadline(of:)``.
+    /// The deadline of the answer in the store's own time; see ``ClickStore/setDeadline(of:)``.
     public var deadline: UInt64 = .max
 
     public init(
@@ -50,7 +50,7 @@ public struct Check: Sendable {
         self.launch = launch ?? CountedLaunch(platform: platform)
     }
 
-    /// What the posterior is made of, apart from the clicks.
+    /// The input of the posterior, apart from the clicks.
     public var traits: LaunchTraits {
         let details = details
         return LaunchTraits(
@@ -60,30 +60,29 @@ public struct Check: Sendable {
             signals: details.signals
         )
     }
-}
 
-extension Check {
-    /// See ``LaunchSource/caller``.
+    /// The caller, as in ``LaunchSource/caller``.
     public var caller: KeyedHash { source.caller }
 
-    /// The caller under every key that claims of the grace may be stored under.
+    /// The caller's hashes under every key that claims within the grace may have.
     public var callers: [KeyedHash] { [source.caller] + source.earlierCallers }
 
     public var details: LaunchDetails { source.details }
 }
 
-/// What a launch tells and most checks never need: computed when it is first read.
+/// The values of a launch that most checks never need, computed when they are first read.
 ///
-/// Sendable for ``Check``; read on the launch's loop alone.
+/// It is sendable for ``Check``, but only the launch's loop reads it.
 public protocol LaunchSource: AnyObject, Sendable {
-    /// Who may ask for a lost answer again, as a keyed hash: same API key, evidence, exact address and user agent.
+    /// The caller that may request a lost answer again: a keyed hash of API key, evidence, exact address and
+    /// user agent.
     var caller: KeyedHash { get }
-    /// The caller under the keys of earlier days, as far as the grace reaches back.
+    /// The caller's hashes under the keys of the earlier days within the grace.
     var earlierCallers: [KeyedHash] { get }
     var details: LaunchDetails { get }
 }
 
-/// Values of a launch that are there already.
+/// The values of a launch, computed in advance.
 public final class LaunchValues: LaunchSource {
     public let caller: KeyedHash
     public let earlierCallers: [KeyedHash]
@@ -100,18 +99,18 @@ public final class LaunchValues: LaunchSource {
     }
 }
 
-/// What a launch tells beside what it may be recognised by: evidence, and what its record says.
+/// The values of a launch in addition to its ladder: evidence, and values for its record.
 public struct LaunchDetails: Equatable, Sendable {
-    /// Nil where its address tells nothing.
+    /// Nil if its address is no evidence.
     public var address: LaunchAddress?
     public var release: OSRelease?
-    /// Values that a fingerprint may not hold.
+    /// Values that a fingerprint may not contain.
     public var signals: SignalHashes
-    /// As `ios 1.8.9`, at most 64 characters; nil when the client does not tell.
+    /// The SDK's version, such as `ios 1.8.9`, at most 64 characters; nil if the client does not send it.
     public var sdkVersion: String?
-    /// What the request's log line and its answer carry.
+    /// The request id in the log line and in the response.
     public var requestID: String?
-    /// When the device says that the app was installed.
+    /// When the app was first installed, according to the device.
     public var firstInstalledAt: Timestamp?
 
     public init(

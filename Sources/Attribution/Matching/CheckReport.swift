@@ -1,20 +1,20 @@
-/// How a check ended.
+/// The end of a check.
 public enum CheckEnding: Equatable, Sendable {
-    /// The claim, which was counted with it, consumed a click.
+    /// A claim consumed a click for the check, and was counted in the same transaction.
     case match(Claim)
     case noMatch(NoMatchReason)
     case replay(Claim)
 }
 
 public enum MatchOutcome: Equatable, Sendable {
-    /// The click was consumed for this check.
+    /// A click was consumed for this check.
     case match(Claim)
-    /// The same answer as before, for a caller who may have lost it.
+    /// The caller got its earlier answer again, which it may have lost.
     case replay(Claim)
     case noMatch(NoMatchReason)
 }
 
-/// How a check ended and what decided it: the input of counting, recording and learning.
+/// The end of a check and its basis: the input of counting, recording and learning.
 public struct CheckReport: Sendable {
     public var ending: CheckEnding
     public var basis: CheckBasis
@@ -25,7 +25,7 @@ public struct CheckReport: Sendable {
     }
 }
 
-/// What decided a check: the input of its record and of learning.
+/// The facts that decided a check: the input of its record and of learning.
 public struct CheckBasis: Sendable {
     /// Nil if nothing was weighed: no live click, or a certain match.
     public var verdict: Verdict?

@@ -1,7 +1,8 @@
 /// The consumption of a click by a first launch, and the answer, which is stored so that a repetition is the
 /// same.
 ///
-/// A class: hardly any check ends with one, and each passes on a reference for it several times.
+/// A class, because each check passes a reference to it several times, although hardly any check ends with
+/// one.
 public final class Claim: Equatable, Sendable {
     public let click: Click
     public let claimedAt: Timestamp
@@ -38,17 +39,18 @@ public final class Claim: Equatable, Sendable {
     }
 }
 
-/// The way of a match's response to its client, which decides whether another check may have the click.
+/// Records the delivery of a match's response, which decides whether another check may get the click.
 public protocol Receipt: Sendable {
     /// Records that the response to a claim is about to be written: a check whose first byte is read from now on may ask
     /// for it again.
     func willRespond()
 
-    /// Records that nothing spoke against the arrival of the response: the click is the client's now.
+    /// Records that the response was delivered: the click belongs to that client.
     func delivered()
 
-    /// Records that the response was seen to fail on its way: the next check with the fingerprint gets it, once.
+    /// Records that the delivery of the response failed: the next check with the fingerprint gets it, once.
     ///
-    /// Not if one arrived before. A repetition that fails is for the same caller to ask for again, and for no other.
+    /// It has no effect after an earlier delivery: only the same caller can request a failed repetition
+    /// again.
     func failed()
 }

@@ -1,11 +1,11 @@
-/// The click that a check is to be answered with, and what the answer says of it.
+/// The click that a check has chosen, and the properties of the answer.
 public struct ClickChoice: Equatable, Sendable {
     public enum Target: Hashable, Sendable {
         case click(ClickID)
         /// The newest live click with one of the check's fingerprints and this destination.
         case newest(of: CreditedDestination)
 
-        /// Where it is to be found by its destination.
+        /// The destination that the click must be found by; empty for a named click.
         var destinations: Set<CreditedDestination> {
             switch self {
             case .click: []
@@ -16,9 +16,9 @@ public struct ClickChoice: Equatable, Sendable {
 
     public var target: Target
     public var method: AttributionMethod
-    /// 0…1; nil where it was not worked out.
+    /// The probability that the answer is right, 0…1; nil if it was not computed.
     public var confidence: Double?
-    /// Nil as above.
+    /// The number of other live clicks; nil if they were not counted.
     public var competingClicks: Int?
     public var isCampaignOnly: Bool
 
@@ -36,7 +36,7 @@ public struct ClickChoice: Equatable, Sendable {
         self.isCampaignOnly = isCampaignOnly
     }
 
-    /// By a sure way: nobody competes with it.
+    /// Creates the choice of a certain match, with which no other click competes.
     public init(_ click: ClickID, method: AttributionMethod) {
         self.init(.click(click), method: method, confidence: method.confidence, competingClicks: 0)
     }

@@ -1,30 +1,33 @@
-/// The rule that credits a first launch to a click: by the surest way that leads to a live click of the app, else to the
-/// likeliest one if that is likely enough, consumed exactly once.
+/// The rule that credits a first launch to a click and consumes the click exactly once.
+///
+/// The strongest certain way that finds a live click of the app decides; without one, the most likely click
+/// matches if it is likely enough.
 public struct FirstLaunchMatching {
     private let store: any ClickStore
 
-    /// A round is lost only when there is nothing left to claim, and the next look says so; more than a few
-    /// need a crowd that keeps clicking.
+    /// The largest number of rounds.
+    ///
+    /// A check loses a round only if its click is gone, and then reads again;
+    /// more than a few lost rounds need heavy traffic on one fingerprint.
     private static let roundLimit = 64
 
-    public init(store: any ClickStore) {
-        self.store = store
-    }
+    public init(store: any ClickStore) { self.store = store }
 
     /// Finds the click that led to a launch, and consumes it.
     ///
     /// - Parameter check: the check; its time limit is set.
     /// - Returns: the click's claim, an earlier answer, or why there is none.
-    /// - Throws: ``StoreError`` when nothing was decided. The caller says "try again", never "no match".
+    /// - Throws: ``StoreError`` if nothing was decided; the response must then be a retryable error, never
+    ///   "no match".
     public func match(_ check: inout Check) async throws(StoreError) -> MatchOutcome {
         store.setDeadline(of: &check)
-        // Of these, clicks were counted that could not be found.
+        // The destinations whose counted clicks could not be found.
         var missing: Set<CreditedDestination> = []
         for round in 0..<Self.roundLimit {
             var view = try await store.view(for: check)
             view.leaveOut(missing)
             guard !view.isEmpty else {
-                // What nearly every check ends with; nothing of the rest is handed about for it.
+                // Nearly every check ends here, so this path computes nothing else.
                 let reason = MatchDecision.reason(view.reason, check)
                 let basis = CheckBasis(hasLostRace: round > 0, storedFingerprint: view.storedFingerprint)
                 store.recordOutcome(CheckReport(.noMatch(reason), basis), of: check)
@@ -47,7 +50,7 @@ public struct FirstLaunchMatching {
                 store.recordOutcome(CheckReport(.match(claim), another ?? basis), of: check)
                 return .match(claim)
             case .replayed(let claim):
-                // The caller that was to have the answer first may never have got it.
+                // Allow the next request for this answer, which the first caller may never have received.
                 store.receipt(for: claim).willRespond()
                 store.recordOutcome(CheckReport(.replay(claim)), of: check)
                 return .replay(claim)
@@ -58,29 +61,29 @@ public struct FirstLaunchMatching {
         throw StoreError(.overloaded, "too many checks at once for one fingerprint")
     }
 
-    /// Claims the chosen click, or the next best where other checks of this process are claiming it.
+    /// Claims the chosen click, or the next best one if other checks of this process are claiming it.
     ///
-    /// Where nothing else is left, it waits until the one that is claiming the click has ended, so that the next in line
-    /// gets it when that fails.
+    /// If there is no other click, it waits until the other claim has ended, so that a failed claim leaves
+    /// its click to the next check in line.
     ///
     /// - Parameters:
-    ///   - choice: what was decided.
-    ///   - view: what it was decided from.
-    ///   - basis: the same, for the record.
-    ///   - check: which claims.
-    /// - Returns: what came of it; and, if another click than the chosen one was asked for, the basis of that.
-    /// - Throws: ``StoreError`` when nothing is known of it.
+    ///   - choice: the chosen click.
+    ///   - view: the facts that the choice is based on.
+    ///   - basis: the same facts, for the record.
+    ///   - check: the check that claims.
+    /// - Returns: the outcome; and, if it is that of another click than the chosen one, the basis for it.
+    /// - Throws: ``StoreError`` if the outcome is unknown.
     private func claim(_ choice: ClickChoice, _ view: CheckView, _ basis: CheckBasis, _ check: Check)
         async throws(StoreError) -> (outcome: ClaimOutcome, another: CheckBasis?)
     {
         var outcome = try await store.claim(choice, for: check, basis)
         guard case .underWay(let click) = outcome else { return (outcome, nil) }
-        // The model must not learn from a click that is not the one that was weighed.
+        // The model must not learn from another click than the weighed one.
         let another = CheckBasis(hasLostRace: true)
-        // A certain way leads to one click, and to no other.
+        // A certain match has no next best click.
         if view.certainChoice == nil, var evidence = view.evidence {
             var (rest, target) = (view, choice.target)
-            // Each time that it fails, another check has begun to claim what was chosen.
+            // Each failure means that another check has started to claim the chosen click.
             for _ in 0..<Self.roundLimit {
                 store.markClaimsUnderWay(in: &evidence, of: check)
                 rest.evidence = evidence

@@ -1,8 +1,8 @@
-/// The answer to a check, given what the store knows of it.
+/// The answer to a check, computed from the stored facts about it.
 public struct MatchDecision: Sendable {
     /// Nil for no match.
     public let choice: ClickChoice?
-    /// What only the fingerprint says, also if a certain match decided; nil if nothing was weighed.
+    /// The verdict by the fingerprint alone, even if a certain match decided; nil if nothing was weighed.
     public let verdict: Verdict?
     /// The reason if there is no choice.
     public let reason: NoMatchReason
@@ -25,8 +25,8 @@ public struct MatchDecision: Sendable {
         return Verdict(evidence, launch: check.traits, model: model, policy: check.policy)
     }
 
-    /// Returns the reason to report: for a launch that named a click and was not recognised otherwise, what
-    /// was wrong with that click.
+    /// Returns the reason to report; for a launch that named a click and was not recognised otherwise, the
+    /// reason of that click.
     static func reason(_ reason: NoMatchReason, _ check: Check) -> NoMatchReason {
         if let refusal = check.ladder.refusal { return NoMatchReason(refusal) }
         if reason == .noClick, check.ladder.fingerprints.isEmpty, !check.policy.usesFingerprints {

@@ -1,4 +1,4 @@
-/// Why a check found nothing.
+/// The reason why a check got no click.
 ///
 /// The raw value is the word in statistics and in answers to test keys. A new reason is a case with its
 /// ``words``; `openapi.json` and the article on the API list the words.
@@ -7,7 +7,7 @@ public enum NoMatchReason: String, CaseIterable, Sendable {
     case expired
     case alreadyClaimed = "already_claimed"
     case robotClick = "robot_click"
-    /// There were clicks, but it is less likely than the app demands that one of them led to the launch.
+    /// There were clicks, but the probability that one of them led to the launch is below the app's minimum.
     case belowThreshold = "below_threshold"
     /// A click led to the launch, but several destinations compete.
     case ambiguous
@@ -15,9 +15,9 @@ public enum NoMatchReason: String, CaseIterable, Sendable {
     case otherApp = "other_app"
     /// The token is malformed, or was altered.
     case tokenInvalid = "token_invalid"
-    /// Another launch has brought the token before.
+    /// Another launch has used the token before.
     case tokenUsed = "token_used"
-    /// The app recognises no launch by its fingerprint, and the launch brought nothing else.
+    /// The app does not use fingerprints, and the launch sent nothing else.
     case fingerprintDisabled = "fingerprint_disabled"
 
     public init(_ refusal: ClickTokenError) {

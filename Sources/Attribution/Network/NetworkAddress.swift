@@ -52,9 +52,7 @@ public struct NetworkAddress: Hashable, Sendable {
         let lowMask = UInt64.max << UInt64(64 - min(max(bits - 64, 0), 64))
         return NetworkAddress(high: high & highMask, low: low & lowMask)
     }
-}
 
-extension NetworkAddress {
     /// Whether the address is on the public Internet, so that this server may connect to it for a client.
     ///
     /// False for loopback, link-local, private, shared, multicast and reserved addresses, for those of
@@ -108,9 +106,7 @@ extension NetworkAddress {
     }
 
     private var groups: [UInt16] {
-        [high, low].flatMap { word in
-            [48, 32, 16, 0].map { UInt16(truncatingIfNeeded: word >> UInt64($0)) }
-        }
+        [high, low].flatMap { word in [48, 32, 16, 0].map { UInt16(truncatingIfNeeded: word >> UInt64($0)) } }
     }
 
     private static func text(ofGroups groups: [UInt16]) -> String {

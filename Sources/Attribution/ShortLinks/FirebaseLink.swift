@@ -211,9 +211,7 @@ public struct FirebaseLongLink: Equatable, Sendable {
         let fields = fields(of: app.links)
         do throws(FieldProblems) {
             _ = try Link.Settings(fields)
-        } catch {
-            problems += error.all.filter { Self.leading.map(\.rawValue).contains($0.field) }
-        }
+        } catch { problems += error.all.filter { Self.leading.map(\.rawValue).contains($0.field) } }
         var settings = Link.Settings(stored: fields)
         problems += settings.problems(ofStrangerFor: app)
         guard problems.isEmpty else { throw FieldProblems(problems) }

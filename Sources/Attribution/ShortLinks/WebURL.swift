@@ -25,9 +25,7 @@ public struct WebURL: Hashable, Sendable {
             parts = try URLParts(bytes)
             try parts.requireAllowedScheme()
             host = try parts.host().name
-        } catch {
-            throw .malformed(error)
-        }
+        } catch { throw .malformed(error) }
         guard parts.scheme == "https" else { throw .notSecure }
         self.text = String(decoding: parts.encoded, as: UTF8.self)
     }

@@ -144,9 +144,7 @@ enum AndroidModel {
     private static func hasPrefix(_ text: ArraySlice<UInt8>, _ word: [UInt8]) -> Bool {
         guard text.count >= word.count else { return false }
         for (index, byte) in word.enumerated()
-        where text[text.startIndex + index].asciiLowercased != byte {
-            return false
-        }
+        where text[text.startIndex + index].asciiLowercased != byte { return false }
         return true
     }
 

@@ -104,9 +104,7 @@ extension CanonicalSignals {
         userAgent: String,
         platform: Platform = .unknown,
         data: DeviceData = .embedded
-    ) {
-        self.init(signals, VisitHeaders(userAgent: userAgent), platform: platform, data: data)
-    }
+    ) { self.init(signals, VisitHeaders(userAgent: userAgent), platform: platform, data: data) }
 
     /// Creates the signals from a page's script, and missing values from the headers of the same visit.
     ///
@@ -193,9 +191,7 @@ extension CanonicalSignals {
         if let tag = agent.languageTag { return [tag] }
         return headers.acceptLanguage.map(AcceptLanguage.tags) ?? []
     }
-}
 
-extension CanonicalSignals {
     /// Creates the signals from the values that an app sends about its device.
     public init(_ signals: NativeSignals, data: DeviceData = .embedded) {
         let appleModel = Self.appleModel(signals.model ?? signals.machine, touchPoints: nil)

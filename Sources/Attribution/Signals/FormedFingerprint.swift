@@ -26,17 +26,13 @@ extension CanonicalSignals {
     public func fingerprints(
         localization: AppLocalization = .unknown,
         data: DeviceData = .embedded
-    ) -> [FormedFingerprint] {
-        texts(localization, data).fingerprints(atMost: Self.maximumFingerprints)
-    }
+    ) -> [FormedFingerprint] { texts(localization, data).fingerprints(atMost: Self.maximumFingerprints) }
 
     /// Returns the inputs of ``fingerprints(localization:data:)``, in the same order, for people.
     public func fingerprintInputs(
         localization: AppLocalization = .unknown,
         data: DeviceData = .embedded
-    ) -> [FingerprintInput] {
-        texts(localization, data).inputs(atMost: Self.maximumFingerprints)
-    }
+    ) -> [FingerprintInput] { texts(localization, data).inputs(atMost: Self.maximumFingerprints) }
 
     /// Returns the spellings of a component that apps on the device may hash, first the value as it was sent;
     /// empty if it is unknown.

@@ -42,9 +42,7 @@ public struct RobotAgents: Sendable {
                 rows = try RobotRows(Array(file.text.utf8), file: file.name)
             }
             return RobotAgents(rows)
-        } catch {
-            preconditionFailure("the embedded list of robots does not parse: \(error.message)")
-        }
+        } catch { preconditionFailure("the embedded list of robots does not parse: \(error.message)") }
     }()
 
     /// Creates the built-in robots, except for the kinds of rows that `file` contains.

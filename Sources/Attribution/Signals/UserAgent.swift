@@ -31,9 +31,7 @@ public struct UserAgent: Equatable, Sendable {
         _ text: String,
         touchPoints: Int? = nil,
         releases: IOSReleases = DeviceData.embedded.releases
-    ) {
-        self.init(AgentText(text.utf8.span), touchPoints: touchPoints, releases)
-    }
+    ) { self.init(AgentText(text.utf8.span), touchPoints: touchPoints, releases) }
 
     /// Creates a user agent from the bytes of a request.
     public init(_ text: Span<UInt8>, releases: IOSReleases = DeviceData.embedded.releases) {

@@ -25,7 +25,7 @@ public struct AddressKeys: Sendable {
 
         fileprivate var key: AddressKey? {
             ServerKey(bytes: HMACSHA256(key: bytes).code(for: [2]).bytes).map {
-                AddressKey(day: day, key: $0)
+                AddressKey(day: day, secret: $0)
             }
         }
 
@@ -165,65 +165,11 @@ extension AddressKeys: HiddenValue {}
 public struct AddressKey: Sendable {
     /// The number of days since 1970, in UTC.
     public let day: Int64
-    private let key: ServerKey
-
-    init(day: Int64, key: ServerKey) {
-        self.day = day
-        self.key = key
-    }
+    /// The day's secret as a key, for values derived from an address; ``addressHashes(of:)`` hashes the address itself.
+    public let secret: ServerKey
 
     /// Returns the hashes stored instead of an address; nil for an address that distinguishes no visitors.
     public func addressHashes(of address: NetworkAddress) -> AddressHashes? {
-        key.addressHashes(of: address).map {
-            AddressHashes(exact: $0.exact, near: $0.near, keyedOn: day)
-        }
-    }
-
-    /// See ``ServerKey/visit(app:isTest:fingerprint:destinationOrLink:address:userAgent:)``.
-    public func visit(
-        app: AppID,
-        isTest: Bool,
-        fingerprint: Fingerprint?,
-        destinationOrLink: String,
-        address: NetworkAddress,
-        userAgent: String
-    ) -> KeyedHash {
-        key.visit(
-            app: app,
-            isTest: isTest,
-            fingerprint: fingerprint,
-            destinationOrLink: destinationOrLink,
-            address: address,
-            userAgent: userAgent
-        )
-    }
-
-    /// See ``ServerKey/post(of:campaignKey:journeyID:)``.
-    public func post(of visit: KeyedHash, campaignKey: CampaignKey?, journeyID: JourneyID?) -> KeyedHash {
-        key.post(of: visit, campaignKey: campaignKey, journeyID: journeyID)
-    }
-
-    /// See ``ServerKey/caller(key:isTest:fingerprint:evidence:address:userAgent:)``.
-    public func caller(
-        key apiKey: KeyID,
-        isTest: Bool,
-        fingerprint: Fingerprint?,
-        evidence: String = "",
-        address: NetworkAddress,
-        userAgent: String
-    ) -> KeyedHash {
-        key.caller(
-            key: apiKey,
-            isTest: isTest,
-            fingerprint: fingerprint,
-            evidence: evidence,
-            address: address,
-            userAgent: userAgent
-        )
-    }
-
-    /// See ``ServerKey/visitor(_:userAgent:)``.
-    public func visitor(_ address: AddressHashes?, userAgent: String) -> UInt64 {
-        key.visitor(address, userAgent: userAgent)
+        secret.addressHashes(of: address).map { AddressHashes(exact: $0.exact, near: $0.near, keyedOn: day) }
     }
 }

@@ -11,7 +11,7 @@ extension SQLiteReader {
         }
         guard !rows.isEmpty else { return nil }
         guard let report = CollisionReport(figures: Dictionary(rows) { first, _ in first }) else {
-            throw .damaged("reading the report on collisions")
+            throw .corrupt("reading the report on collisions")
         }
         return report
     }

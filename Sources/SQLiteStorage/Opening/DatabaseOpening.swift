@@ -111,7 +111,7 @@ struct DatabaseOpening: Sendable {
 
     private func setUp(_ connection: SQLiteConnection) throws(SQLiteError) {
         let mode = try connection.prepare("PRAGMA journal_mode = WAL").first { $0.text(0) }
-        guard mode == "wal" else { throw .damaged("switching to a write-ahead log") }
+        guard mode == "wal" else { throw .corrupt("switching to a write-ahead log") }
         switch configuration.durability {
         case .full: try connection.execute("PRAGMA synchronous = FULL")
         case .relaxed: try connection.execute("PRAGMA synchronous = NORMAL")

@@ -46,7 +46,7 @@ extension SnapshotReader: EvidenceSource {
                 continue
             }
             guard let reason = NoMatchReason(rawValue: closedAs) else {
-                throw .damaged("reading why a click was closed")
+                throw .corrupt("reading why a click was closed")
             }
             // `since` is when it was closed.
             let closed = KeySelection.Closed(

@@ -147,7 +147,7 @@ struct StatementRow: RowReader {
 
     /// The record whose columns come next.
     mutating func record<Found: Record>(_ type: Found.Type = Found.self) throws(SQLiteError) -> Found {
-        guard let record = Found(&self) else { throw .damaged("reading a record") }
+        guard let record = Found(&self) else { throw .corrupt("reading a record") }
         return record
     }
 

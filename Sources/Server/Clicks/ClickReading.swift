@@ -69,7 +69,7 @@ struct ClickReading {
             click.earlier.visit = visit
             click.earlier.post = post(of: visit, under: earlier)
             let address = provenance.addressHashes(context.service, earlier)
-            click.earlier.visitor = earlier.visitor(address, userAgent: provenance.userAgent)
+            click.earlier.visitor = earlier.secret.visitor(address, userAgent: provenance.userAgent)
         }
         if let text = body.idempotencyKey, !keys.server.others.isEmpty {
             click.earlier.idempotencies = keys.server.others.map { idempotency(text, under: $0) }
@@ -88,7 +88,7 @@ struct ClickReading {
     private func visit(under key: AddressKey) -> KeyedHash {
         // What little their signals say distinguishes visitors without a fingerprint.
         let signals = device.primary == nil ? device.canonicalText : nil
-        return key.visit(
+        return key.secret.visit(
             app: app.id,
             isTest: isTest,
             fingerprint: device.primary,
@@ -100,7 +100,7 @@ struct ClickReading {
 
     /// A journey that the server makes is new with each post, and does not count.
     private func post(of visit: KeyedHash, under key: AddressKey) -> KeyedHash {
-        key.post(of: visit, campaignKey: campaignKey, journeyID: body.journeyID)
+        key.secret.post(of: visit, campaignKey: campaignKey, journeyID: body.journeyID)
     }
 
     /// A stranger's idempotency key must not stand for a customer's own click, nor for another stranger's; nor must a
@@ -121,7 +121,7 @@ struct ClickReading {
         }
         return ClickEvidence(
             address: address,
-            visitor: addressKey.visitor(address, userAgent: provenance.userAgent),
+            visitor: addressKey.secret.visitor(address, userAgent: provenance.userAgent),
             signals: device.signals,
             canonicalText: device.canonicalText,
             advertisingIDs: ids.map { id in

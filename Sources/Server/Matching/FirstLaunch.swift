@@ -96,7 +96,7 @@ final class FirstLaunch: LaunchSource, @unchecked Sendable {
     private static let maximumDays = 31
 
     private func callerHash(under addressKey: AddressKey) -> KeyedHash {
-        addressKey.caller(
+        addressKey.secret.caller(
             key: key,
             isTest: isTest,
             fingerprint: fingerprint,
