@@ -60,12 +60,9 @@ struct PlayedScoreTests {
         let sums = try score(
             (1...4).map { try click($0, hour: 30) },
             [
-                (launch(1, hour: 31, .click(1)), match(1)),
-                (launch(2, hour: 31, .click(2)), match(3)),
-                (launch(3, hour: 31, .click(3)), noMatch()),
-                (launch(7, hour: 31, .organic), match(4)),
-                (launch(8, hour: 31, .organic), noMatch()),
-                (launch(1, hour: 40, .reinstall), noMatch()),
+                (launch(1, hour: 31, .click(1)), match(1)), (launch(2, hour: 31, .click(2)), match(3)),
+                (launch(3, hour: 31, .click(3)), noMatch()), (launch(7, hour: 31, .organic), match(4)),
+                (launch(8, hour: 31, .organic), noMatch()), (launch(1, hour: 40, .reinstall), noMatch()),
             ]
         ).sums
         #expect(sums.precision == 1.0 / 3)
@@ -115,10 +112,8 @@ struct PlayedScoreTests {
     @Test("finds retries of a match that get something else; behind no match there may be a new click")
     func findsChangedAnswers() throws {
         let launches = try [
-            (launch(1, hour: 30.1, .click(1)), match(1)),
-            (launch(1, hour: 30.105, .retry), noMatch()),
-            (launch(2, hour: 30.1, .organic), noMatch()),
-            (launch(2, hour: 30.105, .retry), match(2)),
+            (launch(1, hour: 30.1, .click(1)), match(1)), (launch(1, hour: 30.105, .retry), noMatch()),
+            (launch(2, hour: 30.1, .organic), noMatch()), (launch(2, hour: 30.105, .retry), match(2)),
         ]
         #expect(try score([click(1, hour: 30), click(2, hour: 30)], launches).changedAnswers == 1)
     }

@@ -10,24 +10,20 @@ import Testing
 struct AcceptanceTests {
     /// A server with the test clock, so that windows and graces pass without waiting.
     private func start(_ arguments: [String] = []) throws -> (Installation, AfterlinkProcess, HTTPTestClient)
-    {
-        let installation = try Installation()
-        let server = try AfterlinkProcess(installation, ["--unsafe-test-clock"] + arguments)
-        return (installation, server, try server.connect())
-    }
+    { try Installation.serving(["--unsafe-test-clock"] + arguments) }
 
     @Test("a click and then a check give a match with link and campaign; after the grace there is none")
     func matchesOnce() throws {
-        let (installation, server, connection) = try start()
+        let (_, server, connection) = try start()
         defer { server.kill() }
         let click = try connection.click(fingerprint(1), ["jid": "j1"], fields: at(0))
         #expect(click.status == 201)
-        let match = try connection.check(fingerprint(1), key: installation.keys.app, fields: at(10))
+        let match = try connection.check(fingerprint(1), fields: at(10))
         #expect(match.isMatch)
         #expect(match.string("url") == "myapp://promo/item?keyName=SUMMER25&jid=j1")
         #expect(match.string("campaignKey") == "SUMMER25")
         #expect(match.fields["cache-control"] == "no-store")
-        let again = try connection.check(fingerprint(1), key: installation.keys.app, fields: at(71))
+        let again = try connection.check(fingerprint(1), fields: at(71))
         #expect(again.isNoMatch)
         #expect(again.json.keys.sorted() == ["matched", "status"])
     }
@@ -38,8 +34,8 @@ struct AcceptanceTests {
         defer { server.kill() }
         _ = try connection.click(fingerprint(1), ["attribution_window_seconds": 3600], fields: at(0))
         _ = try connection.click(fingerprint(2), ["attribution_window_seconds": 3600], fields: at(0))
-        #expect(try connection.check(fingerprint(1), key: installation.keys.app, fields: at(3600)).isMatch)
-        let late = try connection.check(fingerprint(2), key: installation.keys.app, fields: at(3600.001))
+        #expect(try connection.check(fingerprint(1), fields: at(3600)).isMatch)
+        let late = try connection.check(fingerprint(2), fields: at(3600.001))
         #expect(late.isNoMatch)
         let reasons = try connection.totals(installation.keys.admin)["no_match_reasons"] as? [String: Int]
         #expect(reasons?["expired"] == 1)
@@ -48,13 +44,13 @@ struct AcceptanceTests {
 
     @Test("a new click makes a new match possible")
     func newClickNewMatch() throws {
-        let (installation, server, connection) = try start()
+        let (_, server, connection) = try start()
         defer { server.kill() }
         _ = try connection.click(fingerprint(1), ["campaign_key": "FIRST"], fields: at(0))
-        let first = try connection.check(fingerprint(1), key: installation.keys.app, fields: at(10))
+        let first = try connection.check(fingerprint(1), fields: at(10))
         #expect(first.string("campaignKey") == "FIRST")
         _ = try connection.click(fingerprint(1), ["campaign_key": "SECOND"], fields: at(20))
-        let second = try connection.check(fingerprint(1), key: installation.keys.app, fields: at(30))
+        let second = try connection.check(fingerprint(1), fields: at(30))
         #expect(second.string("campaignKey") == "SECOND")
     }
 
@@ -66,7 +62,7 @@ struct AcceptanceTests {
         let checks = try (0..<1000).map { _ in try server.connect() }
         for (number, check) in checks.enumerated() {
             let fields = withInstallIDs ? ["X-Install-ID": "install-\(number)"] : [:]
-            check.sendCheck(fingerprint(1), key: installation.keys.app, fields: fields)
+            check.sendCheck(fingerprint(1), fields: fields)
         }
         let replies = try checks.map { try $0.receive() }
         #expect(replies.count { $0.isMatch } == 1)
@@ -79,8 +75,8 @@ struct AcceptanceTests {
         let (installation, server, connection) = try start()
         defer { server.kill() }
         _ = try connection.click(fingerprint(1), fields: at(0))
-        let first = try connection.check(fingerprint(1), key: installation.keys.app, fields: at(10))
-        let second = try connection.check(fingerprint(1), key: installation.keys.app, fields: at(69))
+        let first = try connection.check(fingerprint(1), fields: at(10))
+        let second = try connection.check(fingerprint(1), fields: at(69))
         #expect(first.isMatch)
         #expect(first.text == second.text)
         let totals = try connection.totals(installation.keys.admin)
@@ -90,28 +86,15 @@ struct AcceptanceTests {
 
     @Test("a repeat with the same install id gets the same answer until the click's window ends")
     func repeatByInstallID() throws {
-        let (installation, server, connection) = try start()
+        let (_, server, connection) = try start()
         defer { server.kill() }
         let install = ["X-Install-ID": "install-1"]
         _ = try connection.click(fingerprint(1), ["attribution_window_seconds": 3600], fields: at(0))
-        let first = try connection.check(
-            fingerprint(1),
-            key: installation.keys.app,
-            fields: at(10).merging(install) { $1 }
-        )
-        let last = try connection.check(
-            fingerprint(1),
-            key: installation.keys.app,
-            fields: at(3600).merging(install) { $1 }
-        )
-        let late = try connection.check(
-            fingerprint(1),
-            key: installation.keys.app,
-            fields: at(3601).merging(install) { $1 }
-        )
+        let first = try connection.check(fingerprint(1), fields: at(10).merging(install) { $1 })
+        let last = try connection.check(fingerprint(1), fields: at(3600).merging(install) { $1 })
+        let late = try connection.check(fingerprint(1), fields: at(3601).merging(install) { $1 })
         let other = try connection.check(
             fingerprint(1),
-            key: installation.keys.app,
             fields: at(20).merging(["X-Install-ID": "install-2"]) { $1 }
         )
         #expect(first.isMatch)
@@ -122,7 +105,7 @@ struct AcceptanceTests {
 
     @Test("of two clicks the newer one matches, also when both are of one millisecond")
     func newerWins() throws {
-        let (installation, server, connection) = try start()
+        let (_, server, connection) = try start()
         defer { server.kill() }
         for (number, seconds) in [(1, 0.0), (2, 20.0), (3, 20.0)] {
             _ = try connection.click(
@@ -131,7 +114,7 @@ struct AcceptanceTests {
                 fields: at(seconds)
             )
         }
-        let match = try connection.check(fingerprint(1), key: installation.keys.app, fields: at(30))
+        let match = try connection.check(fingerprint(1), fields: at(30))
         #expect(match.string("campaignKey") == "C3")
     }
 
@@ -149,19 +132,19 @@ struct AcceptanceTests {
         let admin = try connection.check(fingerprint(1), key: installation.keys.admin)
         #expect(admin.status == 403)
         for malformed in ["", "abc", fingerprint(1) + "0", "g" + fingerprint(1).dropFirst()] {
-            let reply = try connection.check(malformed, key: installation.keys.app)
+            let reply = try connection.check(malformed)
             #expect(reply.status == 400)
             #expect(reply.string("error_code") == "INVALID_FINGERPRINT")
             #expect(try connection.check(malformed, key: "wrong").status == 401)
         }
-        #expect(try connection.check(fingerprint(1).uppercased(), key: installation.keys.app).isMatch)
+        #expect(try connection.check(fingerprint(1).uppercased()).isMatch)
     }
 
     @Test("without any click there is no match, and nobody may keep that answer")
     func noClick() throws {
-        let (installation, server, connection) = try start()
+        let (_, server, connection) = try start()
         defer { server.kill() }
-        let reply = try connection.check(fingerprint(9), key: installation.keys.app)
+        let reply = try connection.check(fingerprint(9))
         #expect(reply.text == #"{"status":"no_match","matched":false}"#)
         #expect(reply.fields["cache-control"] == "no-store")
     }
@@ -173,7 +156,7 @@ struct AcceptanceTests {
         let bearer = ["Authorization": "Bearer \(installation.keys.test)"]
         _ = try connection.click(fingerprint(1), fields: bearer)
         _ = try connection.click(fingerprint(2))
-        #expect(try connection.check(fingerprint(1), key: installation.keys.app).isNoMatch)
+        #expect(try connection.check(fingerprint(1)).isNoMatch)
         let blind = try connection.check(fingerprint(2), key: installation.keys.test)
         #expect(blind.isNoMatch)
         #expect(blind.string("reason") == "no_click")
@@ -186,15 +169,15 @@ struct AcceptanceTests {
 
     @Test("a match takes the same visitor's duplicates of ten minutes with it, and no stranger's")
     func retiresDuplicates() throws {
-        let (installation, server, connection) = try start(["--replay-grace", "0"])
+        let (_, server, connection) = try start(["--replay-grace", "0"])
         defer { server.kill() }
         let stranger = ["User-Agent": "Another/1"]
         _ = try connection.click(fingerprint(1), fields: at(0).merging(stranger) { $1 })
         _ = try connection.click(fingerprint(1), fields: at(60))
         _ = try connection.click(fingerprint(1), fields: at(120))
-        #expect(try connection.check(fingerprint(1), key: installation.keys.app, fields: at(130)).isMatch)
-        #expect(try connection.check(fingerprint(1), key: installation.keys.app, fields: at(140)).isMatch)
-        #expect(try connection.check(fingerprint(1), key: installation.keys.app, fields: at(150)).isNoMatch)
+        #expect(try connection.check(fingerprint(1), fields: at(130)).isMatch)
+        #expect(try connection.check(fingerprint(1), fields: at(140)).isMatch)
+        #expect(try connection.check(fingerprint(1), fields: at(150)).isNoMatch)
     }
 
     @Test("an answer that could not be delivered goes to the next check, once")
@@ -212,13 +195,13 @@ struct AcceptanceTests {
         vanishing.reset()
         try disk.set()
         #expect(try Polling.until { try connection.check(fingerprint(1), key: key).isMatch })
-        #expect(try connection.check(fingerprint(1), key: installation.keys.app).isNoMatch)
+        #expect(try connection.check(fingerprint(1)).isNoMatch)
         #expect(try connection.totals(installation.keys.admin)["matches"] as? Int == 1)
     }
 
     @Test("as many checks at once as there are clicks are matched all of them, each with a click of its own")
     func manyClicksManyChecks() throws {
-        let (installation, server, connection) = try start(["--replay-grace", "0"])
+        let (_, server, connection) = try start(["--replay-grace", "0"])
         defer { server.kill() }
         let count = 200
         for number in 0..<count {
@@ -231,9 +214,9 @@ struct AcceptanceTests {
             )
         }
         let checks = try (0..<count).map { _ in try server.connect() }
-        for check in checks { check.sendCheck(fingerprint(1), key: installation.keys.app) }
+        for check in checks { check.sendCheck(fingerprint(1)) }
         let journeys = try checks.map { try $0.receive() }.compactMap { $0.string("jid") }
         #expect(Set(journeys).count == count)
-        #expect(try connection.check(fingerprint(1), key: installation.keys.app).isNoMatch)
+        #expect(try connection.check(fingerprint(1)).isNoMatch)
     }
 }

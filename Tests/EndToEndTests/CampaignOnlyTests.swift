@@ -14,7 +14,7 @@ struct CampaignOnlyTests {
     private func from(_ address: String) -> [String: String] { ["X-Forwarded-For": address] }
 
     /// Five hours in which everybody who launches has clicked, some minutes before: what comes after is no fresh server's.
-    private func teach(_ connection: HTTPTestClient, _ installation: Installation) throws {
+    private func teach(_ connection: HTTPTestClient) throws {
         for person in 0..<40 {
             let moment = Double(person) * Self.hour / 8
             let home = from("93.184.\(person).1")
@@ -25,7 +25,6 @@ struct CampaignOnlyTests {
             #expect(click.status == 201)
             let launch = try connection.check(
                 fingerprint(1000 + person),
-                key: installation.keys.app,
                 fields: at(moment + Double(1 + person % 8) * 60).merging(home) { $1 }
             )
             #expect(launch.isMatch)
@@ -48,12 +47,9 @@ struct CampaignOnlyTests {
         }
     }
 
-    private func launch(_ connection: HTTPTestClient, _ installation: Installation, _ seconds: Double) throws
-        -> HTTPTestClient.Reply
-    {
+    private func launch(_ connection: HTTPTestClient, _ seconds: Double) throws -> HTTPTestClient.Reply {
         try connection.check(
             fingerprint(7),
-            key: installation.keys.app,
             fields: at(5 * Self.hour + seconds).merging(["X-Install-ID": "install-of-one-of-them"]) { $1 }
                 .merging(from("93.184.200.1")) { $1 }
         )
@@ -69,9 +65,9 @@ struct CampaignOnlyTests {
         let server = try AfterlinkProcess(installation, Self.settings)
         defer { server.kill() }
         let connection = try server.connect()
-        try teach(connection, installation)
+        try teach(connection)
         try clickTwice(connection)
-        let first = try launch(connection, installation, 360)
+        let first = try launch(connection, 360)
         #expect(first.isMatch, "\(first.text)")
         #expect(first.json["campaignOnly"] as? Bool == true)
         #expect(first.string("campaignKey") == "GIFTS26")
@@ -82,12 +78,12 @@ struct CampaignOnlyTests {
         for text in ["anna", "ben", "pin", "j_", "metadata"] {
             #expect(!first.text.contains(text), "\(text): \(first.text)")
         }
-        #expect(try launch(connection, installation, 400).text == first.text)
+        #expect(try launch(connection, 400).text == first.text)
 
         server.kill()
         let again = try AfterlinkProcess(installation, Self.settings)
         defer { again.kill() }
-        #expect(try launch(again.connect(), installation, 3600).text == first.text)
+        #expect(try launch(again.connect(), 3600).text == first.text)
         let checks = try again.connect().get(
             "/admin/api/checks?campaign=GIFTS26",
             key: installation.keys.admin
@@ -97,13 +93,11 @@ struct CampaignOnlyTests {
 
     @Test("get no match where the app has not said that a campaign may be credited alone")
     func withoutPolicy() throws {
-        let installation = try Installation()
-        let server = try AfterlinkProcess(installation, Self.settings)
+        let (installation, server, connection) = try Installation.serving(Self.settings)
         defer { server.kill() }
-        let connection = try server.connect()
-        try teach(connection, installation)
+        try teach(connection)
         try clickTwice(connection)
-        #expect(try launch(connection, installation, 360).isNoMatch)
+        #expect(try launch(connection, 360).isNoMatch)
         let checks = try connection.get("/admin/api/checks?outcome=no_match", key: installation.keys.admin)
         #expect(checks.text.contains(#""reason":"ambiguous""#), "\(checks.text)")
     }

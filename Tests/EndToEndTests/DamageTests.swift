@@ -47,7 +47,7 @@ struct DamageTests {
         let second = try AfterlinkProcess(installation)
         defer { second.kill() }
         let next = try second.connect()
-        let found = try (1...60).map { try next.check(fingerprint($0), key: installation.keys.app).isMatch }
+        let found = try (1...60).map { try next.check(fingerprint($0)).isMatch }
         let end = found.firstIndex(of: false) ?? found.count
         #expect(end < 60, "the damage was met")
         #expect(!found[end...].contains(true), "there is a hole")
@@ -58,17 +58,15 @@ struct DamageTests {
         arguments: ["", "-wal"]
     )
     func takenAway(suffix: String) throws {
-        let installation = try Installation()
-        let server = try AfterlinkProcess(installation)
+        let (installation, server, connection) = try Installation.serving()
         defer { server.kill() }
-        let connection = try server.connect()
         #expect(try connection.click(fingerprint(1)).status == 201)
         let file = URL(fileURLWithPath: installation.database.path + suffix)
         let elsewhere = installation.folder.appending(path: "elsewhere")
         try FileManager.default.moveItem(at: file, to: elsewhere)
         for number in 2...5 {
             #expect(try connection.click(fingerprint(number)).status == 503)
-            #expect(try connection.check(fingerprint(1), key: installation.keys.app).status == 503)
+            #expect(try connection.check(fingerprint(1)).status == 503)
         }
         #expect(try connection.get("/readyz").status == 503)
         let log = installation.folder.appending(path: "server.log")
@@ -85,7 +83,7 @@ struct DamageTests {
         try FileManager.default.removeItem(at: file)
         try FileManager.default.moveItem(at: elsewhere, to: file)
         #expect(try Polling.until { try connection.click(fingerprint(7)).status == 201 })
-        #expect(try connection.check(fingerprint(1), key: installation.keys.app).isMatch)
+        #expect(try connection.check(fingerprint(1)).isMatch)
     }
 
     @Test("that is damaged while it is served answers 503 and says so, lives, and changes nothing")
@@ -100,7 +98,7 @@ struct DamageTests {
 
         let connection = try server.connect()
         for number in 1...40 {
-            let check = try connection.check(fingerprint(number), key: installation.keys.app)
+            let check = try connection.check(fingerprint(number))
             let click = try connection.click(fingerprint(1000 + number))
             #expect(check.status == 503)
             #expect(click.status == 503)

@@ -16,7 +16,7 @@ struct DescriptorTests {
         defer { server.kill() }
         let connection = try server.connect(tls: TLSClientSettings())
         #expect(try connection.click(fingerprint(1)).status == 201)
-        #expect(try connection.check(fingerprint(1), key: installation.keys.app).isMatch)
+        #expect(try connection.check(fingerprint(1)).isMatch)
         try expectAllClosed(server)
         try FileManager.default.moveItem(atPath: log.path, toPath: log.path + ".1")
         server.terminate(with: SIGHUP)

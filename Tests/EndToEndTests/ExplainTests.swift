@@ -25,7 +25,7 @@ struct ExplainTests {
         )
         #expect(click.status == 201)
         let request = ["X-Request-ID": "launch-1"]
-        let reply = try connection.check(Self.launch, key: installation.keys.app, fields: request)
+        let reply = try connection.check(Self.launch, fields: request)
         #expect(reply.isNoMatch)
 
         let path = "/admin/api/checks/launch-1/explain"

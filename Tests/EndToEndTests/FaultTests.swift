@@ -6,13 +6,10 @@ import Testing
 struct FaultTests {
     /// Everything that ends in 503: by name, because arguments have to be printable.
     private static let failures: [String: [Fault]] = [
-        "no space": [.noSpace],
-        "write error": [.writeError],
-        "torn write": [.tornWrite],
+        "no space": [.noSpace], "write error": [.writeError], "torn write": [.tornWrite],
         "sync error": [.syncError],
         "sync error of the folder or the log": [Fault(.sync, of: [.folder, .log], .fail(EIO))],
-        "no space for the log": [Fault(.write, of: .log, .tear(ENOSPC))],
-        "read-only": [.readOnly],
+        "no space for the log": [Fault(.write, of: .log, .tear(ENOSPC))], "read-only": [.readOnly],
     ]
 
     @Test(
@@ -26,9 +23,7 @@ struct FaultTests {
         for number in 1...20 { #expect(try connection.click(fingerprint(number)).status == 201) }
 
         try set(name, on: disk)
-        for number in 21...30 {
-            try expectRefusal(connection, click: number, check: number - 20, installation)
-        }
+        for number in 21...30 { try expectRefusal(connection, click: number, check: number - 20) }
         #expect(try disk.callCount() > 0)
         #expect(try connection.get("/readyz").status == 503)
         #expect(try connection.get("/healthz").status == 200)
@@ -41,9 +36,7 @@ struct FaultTests {
         // Nobody sends a server traffic that says it is not ready: it has to notice by itself.
         #expect(try Polling.until { try server.connect().get("/readyz").status == 200 })
         #expect(try connection.click(fingerprint(31)).status == 201)
-        for number in 1...20 {
-            #expect(try connection.check(fingerprint(number), key: installation.keys.app).isMatch)
-        }
+        for number in 1...20 { #expect(try connection.check(fingerprint(number)).isMatch) }
         #expect(try Polling.until { try hasLogged(Self.isOver, installation, connection) })
         #expect(installation.log.components(separatedBy: Self.isOver).count == 2, "said once by all threads")
     }
@@ -65,21 +58,16 @@ struct FaultTests {
         for fault in faults { try disk.set(fault) }
     }
 
-    private func expectRefusal(
-        _ connection: HTTPTestClient,
-        click: Int,
-        check: Int,
-        _ installation: Installation
-    ) throws {
+    private func expectRefusal(_ connection: HTTPTestClient, click: Int, check: Int) throws {
         let reply = try connection.click(fingerprint(click))
         #expect(reply.status == 503)
         #expect(reply.string("error_code") == "UNAVAILABLE")
         #expect(reply.fields["retry-after"] != nil)
-        let refused = try connection.check(fingerprint(check), key: installation.keys.app)
+        let refused = try connection.check(fingerprint(check))
         #expect(refused.status == 503)
         #expect(refused.fields["retry-after"] != nil)
         // Checks that find nothing need no disk.
-        #expect(try connection.check(fingerprint(99), key: installation.keys.app).isNoMatch)
+        #expect(try connection.check(fingerprint(99)).isNoMatch)
     }
 
     @Test("lose nothing acknowledged when the server is killed meanwhile", arguments: failures.keys.sorted())
@@ -94,9 +82,7 @@ struct FaultTests {
         let second = try AfterlinkProcess(installation, ["--replay-grace", "0"])
         defer { second.kill() }
         let next = try second.connect()
-        for number in 1...20 {
-            #expect(try next.check(fingerprint(number), key: installation.keys.app).isMatch)
-        }
+        for number in 1...20 { #expect(try next.check(fingerprint(number)).isMatch) }
     }
 
     @Test(
@@ -104,7 +90,7 @@ struct FaultTests {
         arguments: [Fault.Calls.write, .sync].map(\.rawValue)
     )
     func failsOnce(call: UInt32) throws {
-        let (installation, disk, server) = try AfterlinkProcess.onFaultyDisk(["--threads", "1"])
+        let (_, disk, server) = try AfterlinkProcess.onFaultyDisk(["--threads", "1"])
         defer { server.kill() }
         let connection = try server.connect()
         let calls = Fault.Calls(rawValue: call)
@@ -120,7 +106,7 @@ struct FaultTests {
         #expect(statuses.count { $0 == 201 } == 17)
         #expect(try disk.callCount(ofFault: 3) >= 3)
         for (index, status) in statuses.enumerated() where status == 201 {
-            #expect(try connection.check(fingerprint(index + 1), key: installation.keys.app).isMatch)
+            #expect(try connection.check(fingerprint(index + 1)).isMatch)
         }
     }
 
@@ -130,7 +116,7 @@ struct FaultTests {
         let connection = try server.connect()
         #expect(try connection.click(fingerprint(1)).status == 201)
         try disk.set(.noSpace)
-        try expectRefusal(connection, click: 2, check: 1, installation)
+        try expectRefusal(connection, click: 2, check: 1)
         try disk.set()
         #expect(try Polling.until { try server.connect().get("/readyz").status == 200 })
         // Commits wait for no sync, but where the log begins anew.
@@ -142,7 +128,7 @@ struct FaultTests {
         defer { second.kill() }
         let next = try second.connect()
         for number in [1] + replies.filter({ $0.status == 201 }).map(\.number) {
-            #expect(try next.check(fingerprint(number), key: installation.keys.app).isMatch)
+            #expect(try next.check(fingerprint(number)).isMatch)
         }
     }
 
@@ -157,9 +143,7 @@ struct FaultTests {
         let second = try AfterlinkProcess(installation)
         defer { second.kill() }
         let next = try second.connect()
-        for number in 1...20 {
-            #expect(try next.check(fingerprint(number), key: installation.keys.app).isMatch)
-        }
+        for number in 1...20 { #expect(try next.check(fingerprint(number)).isMatch) }
     }
 
     @Test("a sync that takes longer than a second is answered 503 in time; the claim goes to the next check")
@@ -171,14 +155,12 @@ struct FaultTests {
         // It does not end before the answer is there.
         try disk.set(.stuckSync)
         let start = ContinuousClock.now
-        let first = try connection.check(fingerprint(1), key: installation.keys.app)
+        let first = try connection.check(fingerprint(1))
         #expect(first.status == 503)
         #expect(ContinuousClock.now - start < .seconds(5), "long before an SDK gives up")
         try disk.set()
-        #expect(
-            try Polling.until { try connection.check(fingerprint(1), key: installation.keys.app).isMatch }
-        )
-        #expect(try connection.check(fingerprint(1), key: installation.keys.app).isNoMatch)
+        #expect(try Polling.until { try connection.check(fingerprint(1)).isMatch })
+        #expect(try connection.check(fingerprint(1)).isNoMatch)
         #expect(try connection.totals(installation.keys.admin)["matches"] as? Int == 1)
     }
 
@@ -225,7 +207,7 @@ struct FaultTests {
 
     @Test("while syncs stay slow, a check for a claim in doubt gets a retryable error, never no match")
     func claimInDoubt() throws {
-        let (installation, disk, server) = try AfterlinkProcess.onFaultyDisk()
+        let (_, disk, server) = try AfterlinkProcess.onFaultyDisk()
         defer { server.kill() }
         let connection = try server.connect()
         #expect(try connection.click(fingerprint(1)).status == 201)
@@ -234,17 +216,17 @@ struct FaultTests {
         let end = ContinuousClock.now + .seconds(5)
         var replies: [HTTPTestClient.Reply] = []
         while ContinuousClock.now < end, replies.last?.status != 200 {
-            replies.append(try connection.check(fingerprint(1), key: installation.keys.app))
+            replies.append(try connection.check(fingerprint(1)))
         }
         try disk.set()
         _ = try Polling.until {
             if replies.last?.status == 200 { return true }
-            replies.append(try connection.check(fingerprint(1), key: installation.keys.app))
+            replies.append(try connection.check(fingerprint(1)))
             return false
         }
         #expect(replies.last?.isMatch == true)
         #expect(!replies.contains { $0.isNoMatch })
-        #expect(try connection.check(fingerprint(1), key: installation.keys.app).isNoMatch)
+        #expect(try connection.check(fingerprint(1)).isNoMatch)
     }
 
     @Test(

@@ -52,7 +52,7 @@ struct FloodTests {
         let honest = try server.connect()
         #expect(try honest.click(fingerprint(1)).status == 201)
         // Every loop opens what it reads from on its first check.
-        for _ in 0..<32 { _ = try server.connect().check(fingerprint(2), key: installation.keys.app) }
+        for _ in 0..<32 { _ = try server.connect().check(fingerprint(2)) }
         let (descriptors, sockets) = (figures.descriptorCount, figures.socketCount)
         #expect(sockets > 0)
         let entry = try #require(FuzzEntry.named("http"))
@@ -65,7 +65,7 @@ struct FloodTests {
             #expect(answers.isEmpty || answers.hasPrefix("HTTP/1.1 "))
             client.reset()
         }
-        #expect(try honest.check(fingerprint(1), key: installation.keys.app).isMatch)
+        #expect(try honest.check(fingerprint(1)).isMatch)
         #expect(Polling.until { figures.socketCount <= sockets })
         // Readers beside requests look at the database once a minute: each opens it and its log, and keeps them.
         #expect(Polling.until { figures.descriptorCount <= descriptors + 8 })

@@ -65,10 +65,8 @@ struct LadderTests {
 
     @Test("a token is its own app's, unaltered, good until its window ends; a test key gets the reason")
     func refusedTokens() throws {
-        let installation = try Installation()
-        let server = try AfterlinkProcess(installation, ["--unsafe-test-clock"])
+        let (installation, server, connection) = try Installation.serving(["--unsafe-test-clock"])
         defer { server.kill() }
-        let connection = try server.connect()
         let test = ["Authorization": "Bearer \(installation.keys.test)"]
         let click = try connection.click(
             fingerprint(1),
@@ -101,10 +99,8 @@ struct LadderTests {
 
     @Test("raw signals and advertising ids find their click")
     func resolves() throws {
-        let installation = try Installation()
-        let server = try AfterlinkProcess(installation, ["--unsafe-test-clock"])
+        let (installation, server, connection) = try Installation.serving(["--unsafe-test-clock"])
         defer { server.kill() }
-        let connection = try server.connect()
         let signals: [String: Any] = [
             "model": "iPhone", "osVersion": "17_2", "screenWidth": 390, "screenHeight": 844, "pixelRatio": 3,
             "timezone": "Europe/Istanbul", "language": "tr-TR",
@@ -125,16 +121,14 @@ struct LadderTests {
         let id = "6D92078A-8246-4BA4-AE5B-76104861E7DC"
         _ = try connection.click(fingerprint(2), ["gaid": id.lowercased(), "jid": "j2"], fields: at(0))
         let headers = at(30).merging(["X-GAID": id]) { $1 }
-        let byID = try connection.check(fingerprint(3), key: installation.keys.app, fields: headers)
+        let byID = try connection.check(fingerprint(3), fields: headers)
         #expect(byID.string("attributionMethod") == "gaid" && byID.string("jid") == "j2", "\(byID.text)")
     }
 
     @Test("a serving process follows when an app does without fingerprints from now on")
     func withoutFingerprints() throws {
-        let installation = try Installation()
-        let server = try AfterlinkProcess(installation)
+        let (installation, server, connection) = try Installation.serving()
         defer { server.kill() }
-        let connection = try server.connect()
         #expect(try installation.run(["apps", "set", "--fingerprinting", "off"]).status == 0)
         let key = installation.keys.test
         let follows = try Polling.until {

@@ -6,13 +6,11 @@ import Testing
 struct MetricsTests {
     /// What the service tells once it has done a bit of everything.
     private func scrape() throws -> PrometheusText {
-        let installation = try Installation()
-        let server = try AfterlinkProcess(installation, ["--replay-grace", "0"])
+        let (installation, server, connection) = try Installation.serving(["--replay-grace", "0"])
         defer { server.kill() }
-        let connection = try server.connect()
         #expect(try connection.click(fingerprint(1)).status == 201)
-        #expect(try connection.check(fingerprint(1), key: installation.keys.app).isMatch)
-        #expect(try connection.check(fingerprint(1), key: installation.keys.app).isNoMatch)
+        #expect(try connection.check(fingerprint(1)).isMatch)
+        #expect(try connection.check(fingerprint(1)).isNoMatch)
         #expect(try connection.check(fingerprint(2), key: "app_wrong").status == 401)
         #expect(try connection.get("/a b").status == 400)
         let again = try server.connect()

@@ -40,7 +40,7 @@ struct RestoreTests {
         #expect(json["clicks"] as? Int == 0)
         #expect(try installation.run(["verify"]).status == 0)
         let second = try AfterlinkProcess(installation, ["--replay-grace", "0"])
-        #expect(try second.connect().check(fingerprint(1), key: installation.keys.app).isNoMatch)
+        #expect(try second.connect().check(fingerprint(1)).isNoMatch)
         second.kill()
 
         // And back again, with what came after the backup.
@@ -51,7 +51,7 @@ struct RestoreTests {
         #expect(again.status == 0, "\(again.errors)")
         let third = try AfterlinkProcess(installation, ["--replay-grace", "0"])
         defer { third.kill() }
-        #expect(try third.connect().check(fingerprint(1), key: installation.keys.app).isMatch)
+        #expect(try third.connect().check(fingerprint(1)).isMatch)
     }
 
     @Test(
@@ -92,7 +92,7 @@ struct RestoreTests {
         #expect(try installation.run(["verify"]).status == 0)
         let second = try AfterlinkProcess(installation, ["--replay-grace", "0"])
         defer { second.kill() }
-        #expect(try second.connect().check(fingerprint(1), key: installation.keys.app).isNoMatch)
+        #expect(try second.connect().check(fingerprint(1)).isNoMatch)
     }
 }
 
@@ -100,14 +100,10 @@ struct RestoreTests {
 struct VerifyCommandTests {
     @Test("is content with a database in use, and tells everything as JSON")
     func whileServing() throws {
-        let installation = try Installation()
-        let server = try AfterlinkProcess(installation)
+        let (installation, server, connection) = try Installation.serving()
         defer { server.kill() }
-        let connection = try server.connect()
         for number in 1...20 { #expect(try connection.click(fingerprint(number)).status == 201) }
-        for number in 1...10 {
-            #expect(try connection.check(fingerprint(number), key: installation.keys.app).isMatch)
-        }
+        for number in 1...10 { #expect(try connection.check(fingerprint(number)).isMatch) }
         let output = try installation.run(["verify", "--json"])
         #expect(output.status == 0, "\(output.text)")
         let json = try #require(JSONSerialization.jsonObject(with: output.standardOutput) as? [String: Any])

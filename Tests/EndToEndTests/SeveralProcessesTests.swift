@@ -23,16 +23,14 @@ struct SeveralProcessesTests {
 
         var unmatched: [Int] = []
         for number in acknowledged {
-            for connection in connections {
-                connection.sendCheck(fingerprint(number), key: installation.keys.app)
-            }
+            for connection in connections { connection.sendCheck(fingerprint(number)) }
             let replies = try connections.map { try $0.receive() }
             #expect(replies.count { isServed($0) && $0.isMatch } <= 1)
             if !replies.contains(where: \.isMatch) { unmatched.append(number) }
             // Nobody is told "no match" unless somebody has the match, or may have it.
             #expect(replies.contains { $0.isMatch || $0.status == 503 })
         }
-        for number in unmatched { #expect(try decided(number, connections[0], installation).isMatch) }
+        for number in unmatched { #expect(try decided(number, connections[0]).isMatch) }
         let totals = try connections[0].totals(installation.keys.admin)
         #expect(totals["clicks"] as? Int == acknowledged.count)
         #expect(totals["matches"] as? Int == acknowledged.count)
@@ -85,13 +83,9 @@ struct SeveralProcessesTests {
         return reply.status != 503
     }
 
-    private func decided(_ number: Int, _ connection: HTTPTestClient, _ installation: Installation) throws
-        -> HTTPTestClient.Reply
-    {
-        var reply = try connection.check(fingerprint(number), key: installation.keys.app)
-        for _ in 0..<20 where reply.status == 503 {
-            reply = try connection.check(fingerprint(number), key: installation.keys.app)
-        }
+    private func decided(_ number: Int, _ connection: HTTPTestClient) throws -> HTTPTestClient.Reply {
+        var reply = try connection.check(fingerprint(number))
+        for _ in 0..<20 where reply.status == 503 { reply = try connection.check(fingerprint(number)) }
         return reply
     }
 
@@ -99,21 +93,19 @@ struct SeveralProcessesTests {
         "while another one holds the write lock, clicks and matches are 503 within a second, no_match is answered, and claims are withdrawn"
     )
     func lockHeld() throws {
-        let installation = try Installation()
-        let server = try AfterlinkProcess(installation, ["--replay-grace", "0"])
+        let (installation, server, connection) = try Installation.serving(["--replay-grace", "0"])
         defer { server.kill() }
-        let connection = try server.connect()
         let other = try server.connect()
         for number in 1...2 { #expect(try connection.click(fingerprint(number)).status == 201) }
 
         let holder = try installation.open()
         try holder.begin(.immediate)
         // Answered while the database is held, however long that is.
-        connection.sendCheck(fingerprint(1), key: installation.keys.app)
+        connection.sendCheck(fingerprint(1))
         try other.sendClick(fingerprint(3))
         // Nothing to write: answered while the others wait.
         let third = try server.connect()
-        #expect(try third.check(fingerprint(9), key: installation.keys.app).isNoMatch)
+        #expect(try third.check(fingerprint(9)).isNoMatch)
         for reply in [try connection.receive(), try other.receive()] {
             #expect(reply.status == 503)
             #expect(reply.fields["retry-after"] != nil)
@@ -121,9 +113,9 @@ struct SeveralProcessesTests {
         }
         try holder.rollback()
 
-        #expect(try connection.check(fingerprint(1), key: installation.keys.app).isMatch)
-        #expect(try connection.check(fingerprint(1), key: installation.keys.app).isNoMatch)
-        #expect(try connection.check(fingerprint(2), key: installation.keys.app).isMatch)
+        #expect(try connection.check(fingerprint(1)).isMatch)
+        #expect(try connection.check(fingerprint(1)).isNoMatch)
+        #expect(try connection.check(fingerprint(2)).isMatch)
         #expect(try connection.click(fingerprint(4)).status == 201)
         #expect(try connection.totals(installation.keys.admin)["matches"] as? Int == 2)
     }

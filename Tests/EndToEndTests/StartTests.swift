@@ -22,7 +22,7 @@ struct StartTests {
         let second = try AfterlinkProcess(installation)
         let connection = try second.connect()
         #expect(try connection.get("/readyz").status == 200)
-        #expect(try connection.check(fingerprint(1), key: installation.keys.app).isMatch)
+        #expect(try connection.check(fingerprint(1)).isMatch)
 
         var load = ClickLoad(key: installation.keys.app, seed: 40)
         try load.run(on: second)

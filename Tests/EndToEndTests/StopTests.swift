@@ -20,7 +20,7 @@ struct StopTests {
 
         for (number, connection) in connections.enumerated() {
             if number % 4 == 0 {
-                connection.sendCheck(fingerprint(number), key: installation.keys.app)
+                connection.sendCheck(fingerprint(number))
             } else {
                 try connection.sendClick(fingerprint(100 + number))
             }
@@ -43,10 +43,10 @@ struct StopTests {
         defer { server.kill() }
         let connection = try server.connect()
         for (number, reply) in replies.enumerated() where reply.status == 201 {
-            #expect(try connection.check(fingerprint(100 + number), key: installation.keys.app).isMatch)
+            #expect(try connection.check(fingerprint(100 + number)).isMatch)
         }
         for (number, reply) in replies.enumerated() where reply.isMatch {
-            #expect(try connection.check(fingerprint(number), key: installation.keys.app).isNoMatch)
+            #expect(try connection.check(fingerprint(number)).isNoMatch)
         }
     }
 
@@ -80,6 +80,6 @@ struct StopTests {
         #expect(server.exitStatus(withinSeconds: 40) == 0)
         let second = try AfterlinkProcess(installation)
         defer { second.kill() }
-        #expect(try second.connect().check(fingerprint(1), key: installation.keys.app).isMatch)
+        #expect(try second.connect().check(fingerprint(1)).isMatch)
     }
 }

@@ -58,14 +58,12 @@ struct TableFileTests {
     @Test("of robots say whose clicks are matched by nobody")
     func robots() throws {
         let robots = try file("robot\tcrawler\tExample\tour-own-crawler\thttps://example.com/crawler\n")
-        let installation = try Installation()
-        let server = try AfterlinkProcess(installation, ["--robots", robots])
+        let (_, server, connection) = try Installation.serving(["--robots", robots])
         defer { server.kill() }
-        let connection = try server.connect()
         for (number, agent) in ["Our-Own-Crawler/1.0", "facebookexternalhit/1.1"].enumerated() {
             let click = try connection.click(fingerprint(number), fields: ["User-Agent": agent])
             #expect(click.status == 201)
-            let check = try connection.check(fingerprint(number), key: installation.keys.app)
+            let check = try connection.check(fingerprint(number))
             // The list replaces the built-in one.
             #expect(check.isMatch == (number == 1))
         }
@@ -77,11 +75,9 @@ struct TableFileTests {
         for number in 0..<20_000 {
             text += "172.\(224 + number / 65_536).\(number / 256 % 256).\(number % 256)/32,GB,GB-EN,London,\n"
         }
-        let installation = try Installation()
-        let server = try AfterlinkProcess(installation, ["--relay-ranges", try file(text)])
+        let (_, server, connection) = try Installation.serving(["--relay-ranges", try file(text)])
         defer { server.kill() }
-        let connection = try server.connect()
         #expect(try connection.click(fingerprint(1)).status == 201)
-        #expect(try connection.check(fingerprint(1), key: installation.keys.app).isMatch)
+        #expect(try connection.check(fingerprint(1)).isMatch)
     }
 }

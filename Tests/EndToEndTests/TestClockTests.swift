@@ -24,10 +24,10 @@ struct TestClockTests {
 
     @Test("sets the time of clicks, checks, windows and expiry, to the millisecond")
     func sets() throws {
-        let installation = try Installation()
-        let server = try AfterlinkProcess(installation, ["--unsafe-test-clock", "--rate-limit", "off"])
+        let (installation, server, connection) = try Installation.serving([
+            "--unsafe-test-clock", "--rate-limit", "off",
+        ])
         defer { server.kill() }
-        let connection = try server.connect()
         let click = try connection.click(
             fingerprint(1),
             ["attribution_window_seconds": 60],
@@ -64,11 +64,7 @@ struct TestClockTests {
         // What is learnt on the day before is how rarely strangers share an address.
         for number in 0..<40 {
             let fields = fields(minute: Int64(2 * number) - 240, "81.0.\(number).1")
-            let launch = try connection.check(
-                fingerprint(100 + number),
-                key: installation.keys.app,
-                fields: fields
-            )
+            let launch = try connection.check(fingerprint(100 + number), fields: fields)
             #expect(launch.isNoMatch)
         }
         for number in 0..<40 {
@@ -78,20 +74,14 @@ struct TestClockTests {
                 fields: fields(minute: 2, "82.0.\(number).1")
             )
         }
-        let launch = try connection.check(
-            fingerprint(1),
-            key: installation.keys.app,
-            fields: fields(minute: 10, "82.0.5.1")
-        )
+        let launch = try connection.check(fingerprint(1), fields: fields(minute: 10, "82.0.5.1"))
         #expect(launch.string("url")?.hasPrefix("myapp://promo/5") == true)
     }
 
     @Test("is none where it was not asked for: the header says nothing")
     func ignored() throws {
-        let installation = try Installation()
-        let server = try AfterlinkProcess(installation)
+        let (_, server, connection) = try Installation.serving()
         defer { server.kill() }
-        let connection = try server.connect()
         let fields = ["X-Test-Time": "2031-05-06T07:08:09.123Z"]
         let click = try connection.click(fingerprint(1), fields: fields)
         #expect(click.status == 201)

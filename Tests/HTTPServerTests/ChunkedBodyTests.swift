@@ -8,14 +8,11 @@ struct ChunkedBodyTests {
     @Test(
         "are put together",
         arguments: [
-            ("0\r\n\r\n", "POST /"),
-            ("000\r\n\r\n", "POST /"),
-            ("5\r\nhello\r\n0\r\n\r\n", "POST / [hello]"),
+            ("0\r\n\r\n", "POST /"), ("000\r\n\r\n", "POST /"), ("5\r\nhello\r\n0\r\n\r\n", "POST / [hello]"),
             ("5\r\nhello\r\n6\r\n world\r\n000\r\n\r\n", "POST / [hello world]"),
             ("A\r\n0123456789\r\n0\r\n\r\n", "POST / [0123456789]"),
             ("a\r\n0123456789\r\n0\r\n\r\n", "POST / [0123456789]"),
-            ("00000001\r\nx\r\n00000000\r\n\r\n", "POST / [x]"),
-            ("2\r\n\r\n\r\n0\r\n\r\n", "POST / [\r\n]"),
+            ("00000001\r\nx\r\n00000000\r\n\r\n", "POST / [x]"), ("2\r\n\r\n\r\n0\r\n\r\n", "POST / [\r\n]"),
             ("5;ext=value\r\nhello\r\n0\r\n\r\n", "POST / [hello]"),
             ("5;a;b=c;d\r\nhello\r\n0;e\r\n\r\n", "POST / [hello]"),
             ("5;a=\"I \\\"love\\\"; \\\\e\\\\\";b\r\nhello\r\n0\r\n\r\n", "POST / [hello]"),

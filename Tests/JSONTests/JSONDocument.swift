@@ -8,9 +8,7 @@ struct JSONDocument: Sendable, CustomTestStringConvertible, ExpressibleByStringL
     let bytes: [UInt8]
 
     init(_ bytes: [UInt8]) { self.bytes = bytes }
-
     init(stringLiteral text: String) { bytes = Array(text.utf8) }
-
     init(arrayLiteral bytes: UInt8...) { self.bytes = bytes }
 
     /// Bytes between the quotation marks of a string in an array.

@@ -32,8 +32,7 @@ public enum Robustness {
 
     /// What is changed, one thing at a time.
     static let changes: [(name: String, change: @Sendable (inout World) -> Void)] = [
-        ("as it is", { _ in }),
-        ("1,000 clicks a day", { $0.clicksPerDay = 1000 }),
+        ("as it is", { _ in }), ("1,000 clicks a day", { $0.clicksPerDay = 1000 }),
         ("a quarter of the organic launches", { $0.organicPerConversion /= 4 }),
         ("half of the organic launches", { $0.organicPerConversion /= 2 }),
         ("twice the organic launches", { $0.organicPerConversion *= 2 }),

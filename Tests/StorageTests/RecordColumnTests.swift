@@ -138,8 +138,6 @@ private struct Short: Record {
     static let columns: Columns = ["id", "size"]
 
     init() {}
-
     init?(_ row: inout some RowReader) {}
-
     func write(to row: inout some RowWriter) { row.put("id", 2) }
 }

@@ -3,6 +3,8 @@ public import Foundation
 /// The binary as a running server, on the database of an ``Installation``.
 public final class AfterlinkProcess: Sendable {
     public let port: UInt16
+    /// Where its database is; its folder lasts as long as this value.
+    public let installation: Installation
     private let process: ChildProcess
 
     public var identifier: Int32 { process.identifier }
@@ -22,6 +24,7 @@ public final class AfterlinkProcess: Sendable {
         environment: [String: String] = [:],
         endsWithStarter: Bool = false
     ) throws {
+        self.installation = installation
         process = try ChildProcess(
             installation.binary,
             ["serve", "--listen", "127.0.0.1:0", "--database", installation.database.path] + arguments,

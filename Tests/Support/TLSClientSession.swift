@@ -83,7 +83,6 @@ public struct TLSClientSettings: Sendable {
     }
 
     var isResumed: Bool { unsafe SSL_session_reused(connection) == 1 }
-
     var cipherName: String { unsafe String(cString: SSL_CIPHER_get_name(SSL_get_current_cipher(connection))) }
 
     /// The protocol that ALPN selected; `nil` without one.

@@ -154,11 +154,9 @@ struct ExplainerTests {
     func fates() throws {
         let hour: Int64 = 3_600_000
         let clicks = [
-            click(1, minutesAgo: -5),
-            click(2, minutesAgo: 10) { $0.isRobot = true },
+            click(1, minutesAgo: -5), click(2, minutesAgo: 10) { $0.isRobot = true },
             click(3, minutesAgo: 20) { $0.claimedAt = Self.noon.advanced(byMilliseconds: -hour / 6) },
-            click(4, minutesAgo: 300, window: hour),
-            click(5, minutesAgo: 30) { $0.isRetired = true },
+            click(4, minutesAgo: 300, window: hour), click(5, minutesAgo: 30) { $0.isRetired = true },
             click(6, minutesAgo: 40),
         ]
         let material = ExplanationInput(

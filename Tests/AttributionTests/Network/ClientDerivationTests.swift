@@ -6,7 +6,6 @@ struct ClientDerivationTests {
     private let proxies = TrustedProxies(["10.0.0.0/8"].compactMap(AddressRange.init))
 
     private func address(_ text: String) throws -> NetworkAddress { try #require(NetworkAddress(text)) }
-
     private func derivation(_ peer: String, forwardedFor: [String] = [], forwarded: [String] = []) throws
         -> ClientDerivation
     { proxies.derivation(peer: try address(peer), forwardedFor: forwardedFor, forwarded: forwarded) }

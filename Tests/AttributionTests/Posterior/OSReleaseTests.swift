@@ -12,9 +12,7 @@ struct OSReleaseTests {
             ("Shop/12 CFNetwork/1335.0.3 Darwin/21.6.0", "15.6+"),
             ("Dalvik/2.1.0 (Linux; U; Android 14; SM-S911B Build/UP1A.231005.007)", "14"),
             ("Shop/12 CFNetwork/1 Darwin/19.0.0", nil),
-            ("Shop/12 CFNetwork/1568.200.51 Darwin/24.1.0 (x86_64)", nil),
-            ("okhttp/4.12.0", nil),
-            ("", nil),
+            ("Shop/12 CFNetwork/1568.200.51 Darwin/24.1.0 (x86_64)", nil), ("okhttp/4.12.0", nil), ("", nil),
         ] as [(String, String?)]
     )
     func agents(agent: String, expected: String?) {

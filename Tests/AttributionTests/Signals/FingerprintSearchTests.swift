@@ -15,8 +15,7 @@ struct FingerprintSearchTests {
         arguments: [
             (["iPhone", "Asia/Dubai", "tr"], [SignalComponent.timezone]),
             (["iPhone", "Asia/Dubai", "ar"], [.timezone, .language]),
-            (["iPad", "Europe/Istanbul", "tr"], [.model]),
-            (["iPhone", "Europe/Istanbul", "tr"], []),
+            (["iPad", "Europe/Istanbul", "tr"], [.model]), (["iPhone", "Europe/Istanbul", "tr"], []),
             (["iPad", "Europe/Berlin", "de"], [.model, .timezone, .language]),
         ]
     )

@@ -176,8 +176,7 @@ struct RequiredKeysTests {
     @Test(
         "a former server key is, until all records of its time are gone, and never within an hour",
         arguments: [
-            (oldest: nil, now: 3_600_000, isNeeded: true),
-            (oldest: nil, now: 3_600_001, isNeeded: false),
+            (oldest: nil, now: 3_600_000, isNeeded: true), (oldest: nil, now: 3_600_001, isNeeded: false),
             (oldest: -5, now: 900_000_000, isNeeded: true),
             (oldest: 3_600_000, now: 900_000_000, isNeeded: true),
             (oldest: 3_600_001, now: 900_000_000, isNeeded: false),

@@ -6,12 +6,9 @@ struct IdentifierTests {
     @Test(
         "are written with their prefix and 26 digits, and read back the same",
         arguments: [
-            (0, 0, "clk_00000000000000000000000000"),
-            (0, 1, "clk_00000000000000000000000001"),
-            (0, 31, "clk_0000000000000000000000000z"),
-            (0, .max, "clk_0000000000000fzzzzzzzzzzzz"),
-            (1, 0, "clk_0000000000000g000000000000"),
-            (.max, .max, "clk_7zzzzzzzzzzzzzzzzzzzzzzzzz"),
+            (0, 0, "clk_00000000000000000000000000"), (0, 1, "clk_00000000000000000000000001"),
+            (0, 31, "clk_0000000000000000000000000z"), (0, .max, "clk_0000000000000fzzzzzzzzzzzz"),
+            (1, 0, "clk_0000000000000g000000000000"), (.max, .max, "clk_7zzzzzzzzzzzzzzzzzzzzzzzzz"),
             (1 << 63, 0, "clk_40000000000000000000000000"),
         ] as [(UInt64, UInt64, String)]
     )

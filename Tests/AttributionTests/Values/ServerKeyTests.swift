@@ -68,10 +68,9 @@ struct ServerKeyTests {
             // The border between two texts counts, even if one of them spells the address that stands between.
             visit(link: "", agent: "myapp://aSafari"), visit(link: "", agent: ""),
             visit(link: "a", address: spelled, agent: "AAAAAAAAAAAAAAAAb"),
-            visit(link: "aAAAAAAAAAAAAAAAA", address: spelled, agent: "b"),
-            caller(), caller(isTest: true), caller(KeyID(high: 1, low: 3)), caller(fingerprint: two),
-            caller(address: near), caller(agent: "Chrome"),
-            key.install(app: TestValues.app, isTest: false, installID: install),
+            visit(link: "aAAAAAAAAAAAAAAAA", address: spelled, agent: "b"), caller(), caller(isTest: true),
+            caller(KeyID(high: 1, low: 3)), caller(fingerprint: two), caller(address: near),
+            caller(agent: "Chrome"), key.install(app: TestValues.app, isTest: false, installID: install),
             key.install(app: TestValues.app, isTest: true, installID: install),
             key.install(app: TestValues.otherApp, isTest: false, installID: install),
             key.idempotency(app: TestValues.app, isTest: false, key: "install-1"),

@@ -46,7 +46,6 @@ package struct PlayedScore {
     private static let replayGrace: Int64 = 60_000
 
     package init(beginning: Timestamp) { judgedFrom = beginning.advanced(byMilliseconds: Self.day) }
-
     package mutating func note(_ click: TracedClick) { clicks[click.number] = click }
 
     package mutating func note(_ launch: TracedLaunch, _ answer: PlayedAnswer) {

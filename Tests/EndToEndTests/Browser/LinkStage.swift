@@ -36,7 +36,7 @@ final class LinkStage: Sendable {
 
     /// What the app is told that asks on a phone for the first time, with a release of the SDK that hashes this form.
     func launch(on phone: Handset, hashing form: FingerprintForm) throws -> HTTPTestClient.Reply {
-        try connect().check(phone.fingerprint(form), key: installation.keys.app, fields: phone.fields)
+        try connect().check(phone.fingerprint(form), fields: phone.fields)
     }
 
     func close() {

@@ -38,8 +38,7 @@ extension BrowserJourneys {
             Look(name: "phone-arabic", journey: "samsung", languages: ["ar-EG"]),
             Look(name: "phone-in-app", journey: "wechat", languages: ["zh-CN"]),
             Look(name: "tablet", journey: "ipaddesktop", languages: ["ru-RU"]),
-            Look(name: "desktop-light", languages: ["de-DE"]),
-            Look(name: "desktop-dark", isDark: true),
+            Look(name: "desktop-light", languages: ["de-DE"]), Look(name: "desktop-dark", isDark: true),
             Look(name: "desktop-arabic", languages: ["ar-EG"]),
             Look(name: "ended-dark", journey: "chrome", isDark: true, isEnded: true),
         ]

@@ -13,8 +13,7 @@ extension BrowserJourneys {
             let stage = try LinkStage.current
             let body = try JSONSerialization.data(withJSONObject: evidence)
             let usual = [
-                "Content-Type": "application/json",
-                "Authorization": "Bearer \(stage.installation.keys.app)",
+                "Content-Type": "application/json", "Authorization": "Bearer \(stage.installation.keys.app)",
             ]
             return try stage.connect().call(
                 "POST",

@@ -172,10 +172,8 @@ struct AppsAndKeysTests {
 
     @Test("tells with the second app that clicks without a key have to say whose they are, and how")
     func secondApp() throws {
-        let installation = try Installation()
-        let server = try AfterlinkProcess(installation)
+        let (installation, server, connection) = try Installation.serving()
         defer { server.kill() }
-        let connection = try server.connect()
         #expect(try connection.click(fingerprint(1)).status == 201)
         let second = try installation.run(["apps", "create", "Shop"])
         #expect(second.status == 0 && second.text.hasPrefix("Made the app \"Shop\""))

@@ -22,7 +22,7 @@ struct BacktestDatabaseTests {
             let delay = phone.isMultiple(of: 2) ? 300.0 : 7200.0
             let wanted = phone.isMultiple(of: 3) ? 500 + phone : phone
             let fields = at(30 * 600 + delay + Double(phone))
-            _ = try connection.check(fingerprint(wanted), key: installation.keys.app, fields: fields)
+            _ = try connection.check(fingerprint(wanted), fields: fields)
         }
         // Answered when everything that was noted is on disk.
         _ = try connection.get("/admin/api/checks", key: installation.keys.admin)
@@ -35,10 +35,10 @@ struct BacktestDatabaseTests {
 
     @Test("plays it beside the server that writes it, and gives what was really given")
     func besideServer() throws {
-        let installation = try Installation()
-        let server = try AfterlinkProcess(installation, ["--unsafe-test-clock", "--rate-limit", "off"])
+        let (installation, server, connection) = try Installation.serving([
+            "--unsafe-test-clock", "--rate-limit", "off",
+        ])
         defer { server.kill() }
-        let connection = try server.connect()
         try play(connection, installation)
 
         let text = try installation.run(["backtest"])

@@ -186,14 +186,12 @@ struct ServeTests {
 
     @Test("limits what one address may send, by class, where that was asked for")
     func rateLimit() throws {
-        let installation = try Installation()
-        let server = try AfterlinkProcess(installation, ["--rate-limit-checks", "1/s:3"])
+        let (_, server, connection) = try Installation.serving(["--rate-limit-checks", "1/s:3"])
         defer { server.kill() }
-        let connection = try server.connect()
         // At most one more passes for each second that the machine takes for it.
         var replies: [HTTPTestClient.Reply] = []
         while replies.count < 200, replies.last?.status != 429 {
-            replies.append(try connection.check(fingerprint(1), key: installation.keys.app))
+            replies.append(try connection.check(fingerprint(1)))
         }
         let refused = try #require(replies.last)
         #expect(replies.count > 3 && refused.status == 429)

@@ -41,8 +41,8 @@ struct StatisticsCommandTests {
         for number in 1...4 {
             #expect(try connection.click(fingerprint(number), ["campaign_key": "SUMMER25"]).status == 201)
         }
-        #expect(try connection.check(fingerprint(1), key: installation.keys.app).isMatch)
-        #expect(try connection.check(fingerprint(9), key: installation.keys.app).isNoMatch)
+        #expect(try connection.check(fingerprint(1)).isMatch)
+        #expect(try connection.check(fingerprint(9)).isNoMatch)
         server.terminate()
         #expect(server.waitUntilExit() == 0)
         let text = try installation.run(["stats"]).text

@@ -4,13 +4,19 @@ import Support
 /// A connection that speaks the wire contract: clicks as a landing page posts them, checks as an SDK asks.
 final class HTTPTestClient {
     let client: RawClient
+    /// The key of checks that name no other one.
+    private let key: String
 
     static let prefix = "/v1/deferred-deeplink"
 
-    init(port: UInt16) throws { client = try RawClient(port: port, patienceMilliseconds: 60_000) }
+    init(port: UInt16, key: String = "") throws {
+        client = try RawClient(port: port, patienceMilliseconds: 60_000)
+        self.key = key
+    }
 
-    init(port: UInt16, tls settings: TLSClientSettings) throws {
+    init(port: UInt16, key: String = "", tls settings: TLSClientSettings) throws {
         client = try RawClient(port: port, tls: settings)
+        self.key = key
     }
 
     struct Reply {
@@ -57,9 +63,9 @@ final class HTTPTestClient {
         send("POST", Self.prefix + "/click", fields: all, body: try Self.click(fingerprint, members))
     }
 
-    func sendCheck(_ fingerprint: String, key: String, fields: [String: String] = [:]) {
+    func sendCheck(_ fingerprint: String, key: String? = nil, fields: [String: String] = [:]) {
         let all = [
-            "Authorization": "Bearer \(key)", "X-SDK-Version": "paylisher-ios/1.8.9",
+            "Authorization": "Bearer \(key ?? self.key)", "X-SDK-Version": "paylisher-ios/1.8.9",
             "X-Device-Platform": "ios", "User-Agent": "Shop/1 CFNetwork/1496.0.7 Darwin/23.5.0",
         ].merging(fields) { $1 }
         send("GET", "\(Self.prefix)?fingerprint=\(fingerprint)", fields: all)
@@ -76,7 +82,7 @@ final class HTTPTestClient {
         return try receive()
     }
 
-    func check(_ fingerprint: String, key: String, fields: [String: String] = [:]) throws -> Reply {
+    func check(_ fingerprint: String, key: String? = nil, fields: [String: String] = [:]) throws -> Reply {
         sendCheck(fingerprint, key: key, fields: fields)
         return try receive()
     }
@@ -123,9 +129,20 @@ func at(_ seconds: Double) -> [String: String] {
 }
 
 extension AfterlinkProcess {
-    func connect() throws -> HTTPTestClient { try HTTPTestClient(port: port) }
+    func connect() throws -> HTTPTestClient { try HTTPTestClient(port: port, key: installation.keys.app) }
 
     func connect(tls settings: TLSClientSettings) throws -> HTTPTestClient {
-        try HTTPTestClient(port: port, tls: settings)
+        try HTTPTestClient(port: port, key: installation.keys.app, tls: settings)
+    }
+}
+
+extension Installation {
+    /// Starts a server on a new database, and connects to it.
+    static func serving(_ arguments: [String] = []) throws
+        -> (installation: Installation, server: AfterlinkProcess, connection: HTTPTestClient)
+    {
+        let installation = try Installation()
+        let server = try AfterlinkProcess(installation, arguments)
+        return (installation, server, try server.connect())
     }
 }

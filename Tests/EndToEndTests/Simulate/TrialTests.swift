@@ -124,8 +124,7 @@ struct TrialTests {
     func spellings() throws {
         for words in [
             "--timezone Asia/Calcutta --device-timezone Asia/Kolkata",
-            "--profile chrome-android --device-language he --language iw",
-            "--sdk 1.7.1 --os-version 26.4",
+            "--profile chrome-android --device-language he --language iw", "--sdk 1.7.1 --os-version 26.4",
         ] { #expect(TrialAnalysis(try Trials.trial(words)).hit != nil, "\(words)") }
     }
 

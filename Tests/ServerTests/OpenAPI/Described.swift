@@ -66,8 +66,6 @@ extension JSONValue {
     subscript(name: String) -> JSONValue { object?[name] ?? .null }
 
     var members: [JSONObject.Member] { object?.members ?? [] }
-
     var names: [String] { members.map(\.name) }
-
     var strings: [String] { (array ?? []).compactMap(\.string) }
 }

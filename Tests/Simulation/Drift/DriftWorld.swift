@@ -110,11 +110,9 @@ public enum DriftWorlds {
     public static var harmless: [DriftWorld] {
         typealias Kind = DriftWorld.Incident.Kind
         let incidents: [(String, Kind, Double)] = [
-            ("marketing stops", .clicks(nil, 0.15), .infinity),
-            ("… on iOS", .clicks(.ios, 0.15), .infinity),
+            ("marketing stops", .clicks(nil, 0.15), .infinity), ("… on iOS", .clicks(.ios, 0.15), .infinity),
             ("marketing begins on Android", .clicks(.android, 4), .infinity),
-            ("featured in a store", .organic(.ios, 4), 50),
-            ("idle clicks", .idleClicks(.instagram, 6), 50),
+            ("featured in a store", .organic(.ios, 4), 50), ("idle clicks", .idleClicks(.instagram, 6), 50),
             ("a release spreads", .adoption(from: 1, to: 0, days: 20), .infinity),
             ("a slow trend", .trend([0, 1, 6], 1.5), .infinity),
         ]
