@@ -72,10 +72,9 @@ struct WildcardPatternTests {
         arguments: [
             ("*", "/a/*", true), ("/a/*", "*", false), ("/a/*", "/a/b", true), ("/a/?", "/a/b", true),
             ("/a/?", "/a/*", false), ("/a/?*", "/a/*?", true), ("/a/*", "/a/?*", true),
-            ("/a/?*", "/a/*", false),
-            ("/a/b", "/a/b", true), ("/a/b", "/A/b", false), ("*/x", "/a/x", true), ("/*b*", "/abc", true),
-            ("/?", "/$(digit)", true), ("/$(digit)", "/?", false), ("/?", "/$(lang)", false),
-            ("/*", "/$(lang)", true),
+            ("/a/?*", "/a/*", false), ("/a/b", "/a/b", true), ("/a/b", "/A/b", false), ("*/x", "/a/x", true),
+            ("/*b*", "/abc", true), ("/?", "/$(digit)", true), ("/$(digit)", "/?", false),
+            ("/?", "/$(lang)", false), ("/*", "/$(lang)", true),
         ]
     )
     func covers(wide: String, narrow: String, isCovered: Bool) {

@@ -49,9 +49,7 @@ struct Machine {
     mutating func abandon() { state.abandon() }
 
     mutating func end() { perform(state.ended()) }
-
     mutating func stop() { state.stop(at: now) }
-
     mutating func turnAway() { perform(state.turnAway()) }
 
     /// Moves the clock and tells the machine, if its deadline has passed.
@@ -97,9 +95,7 @@ struct Machine {
     }
 
     /// The line that a refusal leaves.
-    static func line(_ refusal: Refusal) -> String {
-        "\(refusal.kind.status.code) \(refusal.sentence)"
-    }
+    static func line(_ refusal: Refusal) -> String { "\(refusal.kind.status.code) \(refusal.sentence)" }
 }
 
 extension String {

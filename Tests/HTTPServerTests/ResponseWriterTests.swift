@@ -39,10 +39,7 @@ struct ResponseWriterTests {
         #expect(text.hasSuffix("\r\n\r\n"))
     }
 
-    @Test(
-        "of 204 and 304 have neither length nor type nor body",
-        arguments: [Status.noContent, .notModified]
-    )
+    @Test("of 204 and 304 have no length, type or body", arguments: [Status.noContent, .notModified])
     func withoutContent(status: Status) {
         let text = written(Response(status, text: "hidden"))
         #expect(!text.contains("Content-Length"))
@@ -116,14 +113,11 @@ struct DateFieldTests {
     @Test(
         "are written as the registry's example is",
         arguments: [
-            (784_111_777, "Sun, 06 Nov 1994 08:49:37 GMT"),
-            (0, "Thu, 01 Jan 1970 00:00:00 GMT"),
-            (951_782_400, "Tue, 29 Feb 2000 00:00:00 GMT"),
-            (1_709_164_799, "Wed, 28 Feb 2024 23:59:59 GMT"),
+            (784_111_777, "Sun, 06 Nov 1994 08:49:37 GMT"), (0, "Thu, 01 Jan 1970 00:00:00 GMT"),
+            (951_782_400, "Tue, 29 Feb 2000 00:00:00 GMT"), (1_709_164_799, "Wed, 28 Feb 2024 23:59:59 GMT"),
             (1_709_251_199, "Thu, 29 Feb 2024 23:59:59 GMT"),
             (2_240_524_800, "Mon, 31 Dec 2040 00:00:00 GMT"),
-            (4_107_542_400, "Mon, 01 Mar 2100 00:00:00 GMT"),
-            (-5, "Thu, 01 Jan 1970 00:00:00 GMT"),
+            (4_107_542_400, "Mon, 01 Mar 2100 00:00:00 GMT"), (-5, "Thu, 01 Jan 1970 00:00:00 GMT"),
         ] as [(Int64, String)]
     )
     func written(seconds: Int64, text: String) { #expect(DateField.text(seconds) == text) }

@@ -165,8 +165,7 @@ struct ReplayTests {
         let outcomes = try await test.run { session in
             session.receipt(for: claim).failed()
             return [
-                try await session.match(.sample(install: 5)),
-                try await session.match(.sample(caller: 3)),
+                try await session.match(.sample(install: 5)), try await session.match(.sample(caller: 3)),
             ]
         }
         #expect(outcomes == [.replay(claim), .noMatch(.alreadyClaimed)])

@@ -14,8 +14,7 @@ extension Journey {
                 2.8125,
                 ["hi-IN", "hi", "en-IN", "en"],
                 "Asia/Calcutta"
-            )
-            .saying(
+            ).saying(
                 "Mozilla/5.0 (Linux; Android 10; K) AppleWebKit/537.36 (KHTML, like Gecko) "
                     + "Chrome/126.0.0.0 Mobile Safari/537.36"
             ),
@@ -45,11 +44,10 @@ extension Journey {
         Journey(
             name: "samsung",
             title: "Galaxy S23, Samsung Internet, Arabic, in Cairo",
-            visitor: .android("SM-S911B", "14.0.0", (360, 780), 3, ["ar-EG", "ar"], "Africa/Cairo")
-                .saying(
-                    "Mozilla/5.0 (Linux; Android 10; K) AppleWebKit/537.36 (KHTML, like Gecko) "
-                        + "SamsungBrowser/25.0 Chrome/121.0.0.0 Mobile Safari/537.36"
-                ),
+            visitor: .android("SM-S911B", "14.0.0", (360, 780), 3, ["ar-EG", "ar"], "Africa/Cairo").saying(
+                "Mozilla/5.0 (Linux; Android 10; K) AppleWebKit/537.36 (KHTML, like Gecko) "
+                    + "SamsungBrowser/25.0 Chrome/121.0.0.0 Mobile Safari/537.36"
+            ),
             signals:
                 "android; model=SM-S911B; os=14.0.0; screen=360x780; scale=3.0; timezone=Africa/Cairo; languages=ar",
             next: .intent,

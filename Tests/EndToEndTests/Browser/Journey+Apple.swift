@@ -39,11 +39,10 @@ extension Journey {
         Journey(
             name: "instagram",
             title: "iPhone 14 Pro Max, Instagram's own browser, English, in New York",
-            visitor: .apple((430, 932), 3, ["en-US", "en"], "America/New_York")
-                .saying(
-                    "\(start) 18_5 \(engine) Mobile/22F76 Instagram 393.1.0.36.70 (iPhone15,3; iOS 18_5; en_US; en; "
-                        + "scale=3.00; 1290x2796; IABMV/1; 776538208) Safari/604.1)"
-                ),
+            visitor: .apple((430, 932), 3, ["en-US", "en"], "America/New_York").saying(
+                "\(start) 18_5 \(engine) Mobile/22F76 Instagram 393.1.0.36.70 (iPhone15,3; iOS 18_5; en_US; en; "
+                    + "scale=3.00; 1290x2796; IABMV/1; 776538208) Safari/604.1)"
+            ),
             signals:
                 "ios; model=iPhone; os=18.5.0; screen=430x932; scale=3.0; timezone=America/New_York; languages=en",
             next: .wait,
@@ -61,10 +60,9 @@ extension Journey {
         Journey(
             name: "ipad",
             title: "iPad Air, Safari in mobile dress, French, in Paris",
-            visitor: .apple((820, 1180), 2, ["fr-FR", "fr"], "Europe/Paris")
-                .saying(
-                    "Mozilla/5.0 (iPad; CPU OS 17_6_1 \(engine) Version/17.6 Mobile/15E148 Safari/604.1"
-                ),
+            visitor: .apple((820, 1180), 2, ["fr-FR", "fr"], "Europe/Paris").saying(
+                "Mozilla/5.0 (iPad; CPU OS 17_6_1 \(engine) Version/17.6 Mobile/15E148 Safari/604.1"
+            ),
             signals:
                 "ios; model=iPad; os=17.6.1; screen=820x1180; scale=2.0; timezone=Europe/Paris; languages=fr",
             next: .appStore,
@@ -75,11 +73,10 @@ extension Journey {
         Journey(
             name: "ipaddesktop",
             title: "iPad Air, Safari in desktop dress, Japanese, in Tokyo",
-            visitor: .apple((820, 1180), 2, ["ja-JP", "ja"], "Asia/Tokyo")
-                .saying(
-                    "Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) AppleWebKit/605.1.15 (KHTML, like Gecko) "
-                        + "Version/18.5 Safari/605.1.15"
-                ),
+            visitor: .apple((820, 1180), 2, ["ja-JP", "ja"], "Asia/Tokyo").saying(
+                "Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) AppleWebKit/605.1.15 (KHTML, like Gecko) "
+                    + "Version/18.5 Safari/605.1.15"
+            ),
             signals:
                 "ios; model=iPad; os=18.5; screen=820x1180; scale=2.0; timezone=Asia/Tokyo; languages=ja",
             next: .appStore,
@@ -90,11 +87,10 @@ extension Journey {
         Journey(
             name: "wechat",
             title: "iPhone SE, WeChat's own browser, Chinese, in Shanghai",
-            visitor: .apple((375, 667), 2, ["zh-CN"], "Asia/Shanghai")
-                .saying(
-                    "\(start) 18_1 \(engine) Mobile/15E148 MicroMessenger/8.0.50(0x1800323d) NetType/WIFI "
-                        + "Language/zh_CN"
-                ),
+            visitor: .apple((375, 667), 2, ["zh-CN"], "Asia/Shanghai").saying(
+                "\(start) 18_1 \(engine) Mobile/15E148 MicroMessenger/8.0.50(0x1800323d) NetType/WIFI "
+                    + "Language/zh_CN"
+            ),
             signals:
                 "ios; model=iPhone; os=18.1.0; screen=375x667; scale=2.0; timezone=Asia/Shanghai; languages=zh",
             next: .wait,

@@ -363,9 +363,7 @@ struct HTTPSClientTests {
             ("a.example", "/\r\nX: y"), ("a.example", "/#x"), ("a.example", "/ü"), ("::zz", "/"),
         ]
     )
-    func malformed(host: String, target: String) {
-        #expect(HTTPSRequest(host: host, .get, target) == nil)
-    }
+    func malformed(host: String, target: String) { #expect(HTTPSRequest(host: host, .get, target) == nil) }
 
     @Test("are not made with fields that hold line breaks")
     func fields() {

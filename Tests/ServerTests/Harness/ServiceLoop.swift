@@ -42,13 +42,9 @@ actor ServiceLoop {
     }
 
     func reject(_ rejection: Rejection) -> Answer { Self.answer(handler.respond(to: rejection)) }
-
     func deliverLast(_ delivery: Delivery) { last?.onDelivery?(delivery) }
-
     func create(_ app: App) async throws { try await session.create(app) }
-
     func create(_ key: APIKey) async throws { try await session.create(key) }
-
     func makeKey(_ kind: KeyKind, of app: AppID?, at now: Timestamp) async throws -> (id: KeyID, text: String)
     {
         let text = KeyText(kind: kind, random: .system)
@@ -59,9 +55,7 @@ actor ServiceLoop {
         return (id, text.text)
     }
 
-    func revoke(_ key: KeyID, at now: Timestamp) async throws {
-        try await session.revoke(key, at: now)
-    }
+    func revoke(_ key: KeyID, at now: Timestamp) async throws { try await session.revoke(key, at: now) }
 
     func report(_ query: StatisticsQuery, at now: Timestamp) async throws -> StatisticsReport {
         try await session.statistics(query, at: now)
