@@ -62,9 +62,8 @@ struct CampaignOnlyTests {
             "apps", "set", "--on-ambiguity", "campaignOnly", "--default-link", "myapp://home?tab=1",
         ])
         #expect(set.status == 0, "\(set.errors)")
-        let server = try AfterlinkProcess(installation, Self.settings)
+        let (server, connection) = try installation.serve(Self.settings)
         defer { server.kill() }
-        let connection = try server.connect()
         try teach(connection)
         try clickTwice(connection)
         let first = try launch(connection, 360)

@@ -158,8 +158,7 @@ struct EveryAnswerTests {
 
     @Test("to what is no request, or too large, or too slow, is of the same form, and the last one")
     func refusals() throws {
-        let installation = try Installation()
-        let server = try AfterlinkProcess(installation, ["--timeout-header", "1", "--timeout-body", "1"])
+        let server = try AfterlinkProcess(Installation(), ["--timeout-header", "1", "--timeout-body", "1"])
         defer { server.kill() }
         for (bytes, status) in Self.malformed {
             let client = try RawClient(port: server.port)
@@ -175,8 +174,7 @@ struct EveryAnswerTests {
 
     @Test("100 has no field, and what follows it has all of them")
     func interim() throws {
-        let installation = try Installation()
-        let server = try AfterlinkProcess(installation)
+        let server = try AfterlinkProcess(Installation())
         defer { server.kill() }
         let client = try RawClient(port: server.port)
         client.send("\(Self.click)Content-Length: 2\r\nExpect: 100-continue\r\n\r\n")

@@ -11,8 +11,7 @@ struct FloodTests {
 
     @Test("of bodies that never end are held in bounds, answered 503 beyond them, and leave no memory behind")
     func bodies() throws {
-        let installation = try Installation()
-        let server = try AfterlinkProcess(installation)
+        let server = try AfterlinkProcess(Installation())
         defer { server.kill() }
         let figures = ProcessFigures(of: server.identifier)
         let honest = try server.connect()
@@ -45,8 +44,7 @@ struct FloodTests {
 
     @Test("of bytes that are nearly HTTP end no process, hold no descriptor and no memory")
     func nearlyHTTP() throws {
-        let installation = try Installation()
-        let server = try AfterlinkProcess(installation)
+        let server = try AfterlinkProcess(Installation())
         defer { server.kill() }
         let figures = ProcessFigures(of: server.identifier)
         let honest = try server.connect()

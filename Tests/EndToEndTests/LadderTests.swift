@@ -20,9 +20,8 @@ struct LadderTests {
     func tokens() throws {
         let installation = try Installation()
         let options = ["--unsafe-test-clock", "--replay-grace", "0"]
-        let server = try AfterlinkProcess(installation, options)
+        let (server, connection) = try installation.serve(options)
         defer { server.kill() }
-        let connection = try server.connect()
         let key = installation.keys.app
         let ways: [(String) throws -> HTTPTestClient.Reply] = [
             { try connection.get("\(HTTPTestClient.prefix)?token=\($0)", key: key, fields: at(60)) },

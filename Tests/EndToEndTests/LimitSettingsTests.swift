@@ -31,8 +31,7 @@ struct LimitSettingsTests {
 
     @Test("hold to the byte, and the last request of a connection is told so")
     func limits() throws {
-        let installation = try Installation()
-        let server = try AfterlinkProcess(installation, Self.settings)
+        let server = try AfterlinkProcess(Installation(), Self.settings)
         defer { server.kill() }
         for (name, bytes, status) in Self.requests {
             let client = try RawClient(port: server.port)

@@ -87,9 +87,8 @@ struct LogFileTests {
     func injection(format: String) throws {
         let installation = try Installation()
         let path = installation.folder.appending(path: "a.log").path
-        let server = try AfterlinkProcess(installation, ["--log-file", path, "--log-format", format])
+        let (server, connection) = try installation.serve(["--log-file", path, "--log-format", format])
         defer { server.kill() }
-        let connection = try server.connect()
         let rude = "x\u{9B}31m\u{202E}\u{7}\\n{\"forged\":1}"
         for fields in [
             ["X-Request-ID": rude], ["User-Agent": rude], ["X-Install-ID": rude], ["Referer": rude],

@@ -16,9 +16,8 @@ struct ModelCommandTests {
         let installation = try Installation()
         let fresh = try figures(installation)
         #expect(fresh["learning_since"] is NSNull || fresh["learning_since"] == nil)
-        let server = try AfterlinkProcess(installation)
+        let (server, connection) = try installation.serve()
         defer { server.kill() }
-        let connection = try server.connect()
         for number in 1...5 { #expect(try connection.check(fingerprint(number)).isNoMatch) }
         server.terminate()
         #expect(server.waitUntilExit() == 0)

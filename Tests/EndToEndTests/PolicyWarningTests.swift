@@ -53,9 +53,8 @@ struct PolicyWarningTests {
         let words = "of 100 checks none brought a token"
         let installation = try Installation()
         try set(installation, "--fingerprinting", "off")
-        let server = try AfterlinkProcess(installation, ["--rate-limit", "off"])
+        let (server, connection) = try installation.serve(["--rate-limit", "off"])
         defer { server.kill() }
-        let connection = try server.connect()
         for number in 1...100 { #expect(try connection.check(fingerprint(number)).isNoMatch) }
         // What a loop has noted of checks is on disk with the next statistics.
         let told = try warnings(connection, installation, "?app=\(installation.appID)")

@@ -59,9 +59,8 @@ struct SignalsTests {
         // Answered when everything that was noted of checks is on disk.
         _ = try before.get("/admin/api/checks", key: installation.keys.admin)
         first.kill()
-        let server = try AfterlinkProcess(installation, options)
+        let (server, connection) = try installation.serve(options)
         defer { server.kill() }
-        let connection = try server.connect()
 
         let untold = try connection.check(Self.formD, key: key, fields: at(300))
         #expect(untold.isNoMatch && untold.string("reason") == "ambiguous", "\(untold.text)")

@@ -39,9 +39,8 @@ struct StopTests {
 
     /// What was acknowledged is there, what was matched is not matched again.
     private func verify(_ installation: Installation, _ replies: [HTTPTestClient.Reply]) throws {
-        let server = try AfterlinkProcess(installation, ["--replay-grace", "0"])
+        let (server, connection) = try installation.serve(["--replay-grace", "0"])
         defer { server.kill() }
-        let connection = try server.connect()
         for (number, reply) in replies.enumerated() where reply.status == 201 {
             #expect(try connection.check(fingerprint(100 + number)).isMatch)
         }

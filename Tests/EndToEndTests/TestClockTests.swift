@@ -51,9 +51,8 @@ struct TestClockTests {
     func addresses(daysFromToday: Int64) throws {
         let installation = try Installation()
         let options = ["--unsafe-test-clock", "--rate-limit", "off", "--trusted-proxy", "127.0.0.1/32"]
-        let server = try AfterlinkProcess(installation, options)
+        let (server, connection) = try installation.serve(options)
         defer { server.kill() }
-        let connection = try server.connect()
         let day = 86_400_000 as Int64
         let today = Int64(Date().timeIntervalSince1970 * 1000) / day * day
         let midnight = Timestamp(milliseconds: today + daysFromToday * day)

@@ -7,9 +7,8 @@ import Testing
 struct CollisionsCommandTests {
     /// Three people with one fingerprint, one of whom clicks twice, and a fourth with his own; two of them launch.
     private func fill(_ installation: Installation) throws {
-        let server = try AfterlinkProcess(installation)
+        let (server, connection) = try installation.serve()
         defer { server.kill() }
-        let connection = try server.connect()
         for (fingerprint, agent, path) in [
             (1, "Anna", "a"), (1, "Ben", "a"), (1, "Anna", "b"), (1, "Cem", "a"), (2, "Dua", "a"),
         ] {

@@ -137,12 +137,18 @@ extension AfterlinkProcess {
 }
 
 extension Installation {
+    /// Starts a server on the database, and connects to it.
+    func serve(_ arguments: [String] = []) throws -> (server: AfterlinkProcess, connection: HTTPTestClient) {
+        let server = try AfterlinkProcess(self, arguments)
+        return (server, try server.connect())
+    }
+
     /// Starts a server on a new database, and connects to it.
     static func serving(_ arguments: [String] = []) throws
         -> (installation: Installation, server: AfterlinkProcess, connection: HTTPTestClient)
     {
         let installation = try Installation()
-        let server = try AfterlinkProcess(installation, arguments)
-        return (installation, server, try server.connect())
+        let (server, connection) = try installation.serve(arguments)
+        return (installation, server, connection)
     }
 }
