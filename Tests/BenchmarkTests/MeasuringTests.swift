@@ -4,10 +4,7 @@ import Testing
 /// What every figure goes through: were it wrong, all of them would be.
 @Suite("Measuring")
 struct MeasuringTests {
-    @Test(
-        "gives the durations that a share does not exceed",
-        arguments: [(0.5, 50), (0.99, 99), (1, 100), (0, 1)]
-    )
+    @Test("gives the durations of shares", arguments: [(0.5, 50), (0.99, 99), (1, 100), (0, 1)])
     func givesQuantiles(share: Double, microseconds: Double) {
         var latencies = Latencies(capacity: 100)
         for number in (1...100).reversed() { latencies.add(microseconds: UInt64(number)) }

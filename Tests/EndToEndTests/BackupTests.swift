@@ -104,9 +104,7 @@ func setMode(_ mode: Int, of path: String) throws {
 
 @Suite("Backup and restore", .blocking)
 struct BackupTests {
-    @Test(
-        "a backup under load holds every click acknowledged before it began, matchable with the same server key"
-    )
+    @Test("a backup under load has every click acknowledged before it began, matchable with the same key")
     func underLoad() throws {
         let installation = try Installation()
         let server = try AfterlinkProcess(installation, ["--replay-grace", "0"])
@@ -186,9 +184,7 @@ struct BackupTests {
         }
     }
 
-    @Test(
-        "a database with a page that cannot be read back is not backed up, and the last backup is left alone"
-    )
+    @Test("a database with an unreadable page is not backed up, and the last backup is left alone")
     func damagedSource() throws {
         let installation = try Installation()
         #expect(try installation.run(["backup", installation.backup]).status == 0)
@@ -248,9 +244,7 @@ struct BackupTests {
         #expect(after == before)
     }
 
-    @Test(
-        "a server key that is not the database's own is not backed up; without it, the backup says what it lacks"
-    )
+    @Test("a server key of another database is not backed up; the backup then says what it lacks")
     func keys() throws {
         let installation = try Installation()
         let key = URL(fileURLWithPath: installation.database.path + ".key")

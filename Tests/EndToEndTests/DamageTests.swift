@@ -5,7 +5,7 @@ import Testing
 @Suite("A damaged database", .blocking)
 struct DamageTests {
     @Test(
-        "refuses the start with the file's name, and is left byte for byte",
+        "refuses the start by name, and is left as is",
         arguments: ["text", "header", "schema", "cut short"]
     )
     func refusesToStart(damage: String) throws {

@@ -40,7 +40,7 @@ struct EveryAnswerTests {
     }
 
     @Test(
-        "has date, length, type and nosniff, on every path with every method; HEAD is GET without a body",
+        "has date, length, type and nosniff, everywhere; HEAD is GET without a body",
         arguments: paths.indices
     )
     func methods(index: Int) throws {

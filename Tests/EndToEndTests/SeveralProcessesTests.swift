@@ -90,7 +90,7 @@ struct SeveralProcessesTests {
     }
 
     @Test(
-        "while another one holds the write lock, clicks and matches are 503 within a second, no_match is answered, and claims are withdrawn"
+        "while another holds the write lock, clicks and matches get 503 in a second, and claims are withdrawn"
     )
     func lockHeld() throws {
         let (installation, server, connection) = try Installation.serving(["--replay-grace", "0"])

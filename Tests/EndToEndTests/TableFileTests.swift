@@ -43,7 +43,7 @@ struct TableFileTests {
     }
 
     @Test(
-        "stop the start where they are not there",
+        "stop the start if missing",
         arguments: ["--device-data", "--robots", "--relay-ranges", "--landing-page"]
     )
     func missingFile(option: String) throws {

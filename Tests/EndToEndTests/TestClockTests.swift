@@ -45,7 +45,7 @@ struct TestClockTests {
     }
 
     @Test(
-        "lets addresses tell as much before the day on which the keys for them were made, across it, and after it",
+        "lets addresses tell as much before, across and after the day of their keys",
         arguments: [-400, 0, 400]
     )
     func addresses(daysFromToday: Int64) throws {

@@ -73,7 +73,7 @@ struct QRSegmentationTests {
 
     // A change of mode pays only for more equal bytes than all ways of single bytes can be tried for: hence stretches.
     @Test(
-        "contain the whole text and take the fewest bits of all ways to split it",
+        "have the whole text, in the fewest bits of all splits",
         arguments: [(2, 60, 7, 1), (3, 40, 5, 24)]
     )
     func optimal(seed: UInt64, rounds: Int, maximumPieces: Int, maximumLength: Int) {

@@ -76,10 +76,7 @@ struct AppStoreTests {
         #expect(directory.app(app)?.settings == settings)
     }
 
-    @Test(
-        "a second app of one name or key of one text, an unknown app and key are refused",
-        arguments: backends
-    )
+    @Test("a second app of a name or key of a text, an unknown app and key are refused", arguments: backends)
     func refusesContradictions(backend: Backend) async throws {
         let test = try await TestStore(backend)
         let app = test.app

@@ -56,10 +56,7 @@ struct CandidateSignalsTests {
         }
     }
 
-    @Test(
-        "the click whose page has the launch's screen is matched; without it, none is sure",
-        arguments: backends
-    )
+    @Test("the click whose page has the launch's screen is matched; else none is sure", arguments: backends)
     func decides(backend: Backend) async throws {
         let test = try await TestStore(backend) { $0.learnsAtOnce = true }
         let clicks = try await test.run { session in

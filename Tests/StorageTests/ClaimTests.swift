@@ -74,10 +74,7 @@ struct ClaimTests {
         #expect(outcomes.filter { $0 == .noMatch(.alreadyClaimed) }.count == 999)
     }
 
-    @Test(
-        "of as many checks at once as clicks, each of its own visitor, every one matches a click of its own",
-        arguments: backends
-    )
+    @Test("of as many checks at once as clicks, each matches a click of its own", arguments: backends)
     func matchesEach(backend: Backend) async throws {
         let test = try await TestStore(backend)
         _ = try await test.runConcurrently(200) { session, number in
@@ -107,10 +104,7 @@ struct ClaimTests {
         #expect(Set(outcomes.map { $0.claim?.confidence }).count == 1, "all of it is the same answer")
     }
 
-    @Test(
-        "the same visitor's clicks of the ten minutes before are retired; a stranger's, older and later ones are not",
-        arguments: backends
-    )
+    @Test("a visitor's clicks of the ten minutes before are retired, and no others", arguments: backends)
     func retiresDuplicates(backend: Backend) async throws {
         let test = try await TestStore(backend)
         let times = [-600_001, -600_000, -300_000, -20_000, 0] as [Int64]

@@ -95,10 +95,7 @@ struct FingerprintFilterTests {
         #expect(try await checkInOneTurn(test, asked).outcome.claim?.click == recorded)
     }
 
-    @Test(
-        "a full filter forgets nothing, and passes one stranger in fifty at most",
-        arguments: [1, 1000, 100_000]
-    )
+    @Test("a full filter forgets nothing, and passes 1 in 50 strangers", arguments: [1, 1000, 100_000])
     func fillsUp(capacity: Int) {
         var random = SeededGenerator(seed: 7)
         let filter = FingerprintFilter(capacity: capacity)

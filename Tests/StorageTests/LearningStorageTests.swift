@@ -134,10 +134,7 @@ struct LearningStorageTests {
         #expect(model.launches < 11)
     }
 
-    @Test(
-        "fades where no launch was ever weighed, goes if a clock years ahead taught it, keeps few invented systems",
-        arguments: backends
-    )
+    @Test("fades without launches, goes after a clock years ahead, keeps few systems", arguments: backends)
     func fades(backend: Backend) async throws {
         let empty = try await TestStore(backend)
         empty.stop()

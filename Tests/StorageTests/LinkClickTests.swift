@@ -95,10 +95,7 @@ struct LinkClickTests {
         #expect(listing?.clicks == 7)
     }
 
-    @Test(
-        "are refused when the link was archived, has expired or was deleted; a repeated post is answered as before",
-        arguments: backends
-    )
+    @Test("are refused for archived, expired and deleted links; a repeated post is not", arguments: backends)
     func ended(backend: Backend) async throws {
         let test = try await TestStore(backend)
         try await test.run { session in

@@ -136,7 +136,7 @@ struct RecordTests {
     }
 
     @Test(
-        "a visit after a prefetch is a click of its own, under one idempotency key too",
+        "a visit after a prefetch is its own click, with one key too",
         arguments: backends,
         [nil, 7] as [UInt64?]
     )

@@ -220,10 +220,7 @@ struct FalseMatchEstimateTests {
         #expect(abs(estimate.expectedFalse - 0.211) < 1e-9)
     }
 
-    @Test(
-        "of a simulated world are those that there are, give or take, by either rule",
-        arguments: [MatchPolicy.Rule.probability, .newest]
-    )
+    @Test("of a simulated world are near the true ones", arguments: [MatchPolicy.Rule.probability, .newest])
     func simulated(rule: MatchPolicy.Rule) throws {
         var world = Worlds.turkey(2000)
         world.days = 2

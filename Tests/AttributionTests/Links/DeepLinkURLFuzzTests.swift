@@ -10,10 +10,7 @@ struct DeepLinkURLFuzzTests {
         "jid=", "k", "\u{0}", "\n", "javascript", "<", "\"", "~", ";", "\u{202e}",
     ]
 
-    @Test(
-        "what is accepted is plain ASCII, reads back the same, and stays where it was when it is answered",
-        arguments: [1, 2, 3]
-    )
+    @Test("what is accepted is plain ASCII, reads back, and stays when answered", arguments: [1, 2, 3])
     func accepted(seed: UInt64) throws {
         var generator = SeededGenerator(seed: seed)
         let journey = JourneyID(random: TestValues.random)

@@ -94,7 +94,7 @@ struct DeepLinkURLTests {
     }
 
     @Test(
-        "are refused with a sentence of their own for each rule, ending in a full stop",
+        "are refused with a sentence for each rule, ending in a full stop",
         arguments: DeepLinkURLError.allCases
     )
     func messages(_ error: DeepLinkURLError) {

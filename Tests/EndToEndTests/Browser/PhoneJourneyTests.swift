@@ -5,10 +5,7 @@ import Testing
 extension BrowserJourneys {
     @Suite("From the page to the first launch")
     struct Phones {
-        @Test(
-            "the page describes the phone and leads on; the app's hash finds the click",
-            arguments: Journey.all
-        )
+        @Test("the page describes the phone and leads on; the app's hash finds it", arguments: Journey.all)
         func journey(_ journey: Journey) throws {
             let stage = try LinkStage.current
             let link = try stage.link(journey.name)

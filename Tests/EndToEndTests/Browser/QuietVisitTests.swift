@@ -46,9 +46,7 @@ extension BrowserJourneys {
             #expect(try link.counted("robots") == 0)
         }
 
-        @Test(
-            "a page that a browser runs ahead tells its click when somebody sees it, and leads nowhere before"
-        )
+        @Test("a page that a browser prerenders sends its click when it is seen, and leads nowhere before")
         func prerendered() throws {
             let link = try LinkStage.current.link("prerender")
             let rules = #"{"prerender":[{"urls":["/prerender"],"eagerness":"immediate"}]}"#
@@ -105,9 +103,7 @@ extension BrowserJourneys {
             #expect(try stage.launch(on: journey.phone, hashing: .c).isNoMatch)
         }
 
-        @Test(
-            "a page on another host tells its click by the collecting script, and the first launch finds it"
-        )
+        @Test("a page on another host sends its click by the collecting script, and the launch finds it")
         func elsewhere() throws {
             let stage = try LinkStage.current
             let link = try stage.link("elsewhere")

@@ -50,10 +50,7 @@ struct RefusedStartTests {
         #expect(errors.contains("CAP_NET_BIND_SERVICE") && errors.contains("--listen"))
     }
 
-    @Test(
-        "says that a database is a directory, and how to name a file",
-        arguments: ["serve", "stats", "init"]
-    )
+    @Test("says that a database is a directory, and what to do", arguments: ["serve", "stats", "init"])
     func directory(command: String) throws {
         let folder = try TemporaryFolder()
         let output = try Installation.run(

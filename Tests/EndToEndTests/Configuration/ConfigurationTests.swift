@@ -248,10 +248,7 @@ struct ConfigurationTests {
         #expect(failure.explanation.contains("--metrics-listen"))
     }
 
-    @Test(
-        "refuses what is no JSON object",
-        arguments: ["", "[]", "{", "{\"listen\":\"a\",\"listen\":\"b\"}"]
-    )
+    @Test("refuses what is no object", arguments: ["", "[]", "{", "{\"listen\":\"a\",\"listen\":\"b\"}"])
     func brokenFile(text: String) throws { #expect(try failure(file: text).exitCode == .configuration) }
 
     @Test("shows control characters of a value as question marks")

@@ -20,9 +20,7 @@ struct SimulateCommandTests {
         return object?["trials"] as? [[String: Any]] ?? []
     }
 
-    @Test(
-        "finds every browser's click by its own device on a running server, by the SDKs of all forms and by newer clients, and no robot's"
-    )
+    @Test("finds every browser's click by its device, by SDKs of all forms and newer clients, and no robot's")
     func everyProfile() throws {
         for release in ["--sdk 1.7.1", "--sdk 1.8.5", "--sdk 1.8.7", "--sdk 1.8.9", "--resolve"] {
             let installation = try Installation()

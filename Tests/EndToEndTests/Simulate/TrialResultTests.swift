@@ -86,9 +86,7 @@ struct TrialResultTests {
         #expect(try !result("", { _ in noMatch("expired") }, launchedAt: inTime).isAsExpected)
     }
 
-    @Test(
-        "says of a browser that hides the model that no fingerprint can be made, and a token finds its click all the same"
-    )
+    @Test("says of a browser that hides its model that it has no fingerprint; a token finds its click")
     func hiddenModel() throws {
         let trial = try Trials.trial("--profile firefox-android")
         let refused = TrialClickResponse(
