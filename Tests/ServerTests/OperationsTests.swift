@@ -311,9 +311,7 @@ private struct UnreadableStore: ClickStore, AppStore, StatsStore, LearningStore,
     func noteUse(of key: KeyID, at now: Timestamp) {}
     func record(_ click: NewClick) throws(StoreError) -> RecordOutcome { throw Self.failure }
     func view(for check: Check) throws(StoreError) -> CheckView { throw Self.failure }
-    func claim(_ choice: ClickChoice, for check: Check) throws(StoreError)
-        -> ClaimOutcome
-    {
+    func claim(_ choice: ClickChoice, for check: Check, _ basis: CheckBasis) throws(StoreError) -> ClaimOutcome {
         throw Self.failure
     }
     func matchingModel(of app: AppID, isTest: Bool, at moment: Timestamp) throws(StoreError) -> MatchingModel
@@ -321,10 +319,8 @@ private struct UnreadableStore: ClickStore, AppStore, StatsStore, LearningStore,
         throw Self.failure
     }
     func resetLearning(of app: AppID, isTest: Bool) throws(StoreError) { throw Self.failure }
-    func answering(_ click: ClickID) {}
-    func delivered(_ click: ClickID) {}
-    func deliveryFailed(of click: ClickID) {}
-    func note(_ report: CheckReport, of check: Check) {}
+    func receipt(for claim: Claim) -> any Receipt { UnwatchedReceipt() }
+    func recordOutcome(_ report: CheckReport, of check: Check) {}
     func statistics(_ query: StatisticsQuery, at now: Timestamp) throws(StoreError) -> StatisticsReport {
         throw Self.failure
     }
@@ -337,4 +333,10 @@ private struct UnreadableStore: ClickStore, AppStore, StatsStore, LearningStore,
     ) throws(StoreError) -> CollisionReport? {
         throw Self.failure
     }
+}
+
+private struct UnwatchedReceipt: Receipt {
+    func willRespond() {}
+    func delivered() {}
+    func failed() {}
 }

@@ -5,7 +5,6 @@ import Server
 import Testing
 import Threads
 
-private let hex = String(repeating: "a", count: 64)
 private let start = MonotonicTime(nanoseconds: 10_000_000_000)
 
 @Suite("Rate limits by address")
