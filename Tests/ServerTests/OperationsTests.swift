@@ -311,7 +311,9 @@ private struct UnreadableStore: ClickStore, AppStore, StatsStore, LearningStore,
     func noteUse(of key: KeyID, at now: Timestamp) {}
     func record(_ click: NewClick) throws(StoreError) -> RecordOutcome { throw Self.failure }
     func view(for check: Check) throws(StoreError) -> CheckView { throw Self.failure }
-    func claim(_ choice: ClickChoice, for check: Check, _ basis: CheckBasis) throws(StoreError) -> ClaimOutcome {
+    func claim(_ choice: ClickChoice, for check: Check, _ basis: CheckBasis) throws(StoreError)
+        -> ClaimOutcome
+    {
         throw Self.failure
     }
     func matchingModel(of app: AppID, isTest: Bool, at moment: Timestamp) throws(StoreError) -> MatchingModel
