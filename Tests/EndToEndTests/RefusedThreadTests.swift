@@ -52,10 +52,7 @@ struct RefusedThreadTests {
 
     @Test(
         "cannot keep a service from stopping that has no room left for one",
-        .enabled(
-            if: FileManager.default.isExecutableFile(atPath: UnprivilegedUser.prlimit),
-            "there is no prlimit(1)"
-        )
+        .enabled(if: FileManager.default.isExecutableFile(atPath: UnprivilegedUser.prlimit), "no prlimit(1)")
     )
     func stopWithoutRoom() throws {
         let installation = try Installation()

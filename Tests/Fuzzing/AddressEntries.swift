@@ -35,10 +35,7 @@ extension FuzzEntry {
     static let listenAddress = FuzzEntry(text: "listen-address", tokens: addressTokens) {
         (text) throws(BrokenPromise) in
         guard let address = ListenAddress(text) else { return }
-        try promise(
-            ListenAddress(address.description) == address,
-            "a written address to listen on reads differently"
-        )
+        try promise(ListenAddress(address.description) == address, "a listen address reads differently")
     }
 
     private static let proxies = TrustedProxies(
@@ -52,10 +49,7 @@ extension FuzzEntry {
         guard let proxy, let stranger else { throw BrokenPromise("the addresses of the entry are none") }
         let client = proxies.client(peer: proxy, forwardedFor: [text])
         let parts = text.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
-        try promise(
-            proxies.client(peer: proxy, forwardedFor: parts) == client,
-            "hops in lines of their own differ"
-        )
+        try promise(proxies.client(peer: proxy, forwardedFor: parts) == client, "hops in own lines differ")
         try promise(proxies.client(peer: stranger, forwardedFor: [text]) == stranger, "a stranger is trusted")
     }
 
@@ -63,10 +57,7 @@ extension FuzzEntry {
         (text) throws(BrokenPromise) in
         guard let proxy, let stranger else { throw BrokenPromise("the addresses of the entry are none") }
         let client = proxies.client(peer: proxy, forwarded: [text])
-        try promise(
-            proxies.client(peer: proxy, forwarded: [text]) == client,
-            "a field reads differently twice"
-        )
+        try promise(proxies.client(peer: proxy, forwarded: [text]) == client, "a field reads differently")
         try promise(proxies.client(peer: stranger, forwarded: [text]) == stranger, "a stranger is trusted")
         let both = proxies.client(peer: proxy, forwardedFor: [text], forwarded: [text])
         try promise(both == proxy || both == client, "two fields that disagree give a third address")

@@ -14,10 +14,7 @@ extension FuzzEntry {
         (text) throws(BrokenPromise) in
         for touchPoints in [nil, 0, 5, Int.max] as [Int?] {
             let agent = UserAgent(text, touchPoints: touchPoints)
-            try promise(
-                agent == UserAgent(text, touchPoints: touchPoints),
-                "an agent reads differently twice"
-            )
+            try promise(agent == UserAgent(text, touchPoints: touchPoints), "an agent reads differently")
             try promise((agent.model?.utf8.count ?? 0) <= text.utf8.count, "a model is longer than its agent")
         }
         let robot = RobotAgents.embedded.robot(text)
@@ -52,10 +49,7 @@ extension FuzzEntry {
         if let zone = data.timeZones.canonical(text) {
             try promise(data.timeZones.canonical(zone) == zone, "a canonical time zone is none")
         }
-        try promise(
-            canonical.fingerprints().count <= CanonicalSignals.maximumFingerprints,
-            "too many fingerprints"
-        )
+        try promise(canonical.fingerprints().count <= CanonicalSignals.maximumFingerprints, "too many hashes")
         for input in canonical.inputs() {
             try promise(
                 input.values.allSatisfy { !$0.isEmpty && !$0.utf8.contains(UInt8(ascii: "|")) },
@@ -109,10 +103,7 @@ extension FuzzEntry {
         )
         let reading = signals.reading
         try promise(reading == signals.reading, "a source reads differently each time")
-        try promise(
-            (reading.raw?.unicodeScalars.count ?? 0) <= SourceSignals.maximumRawLength,
-            "a source is too long"
-        )
+        try promise((reading.raw?.unicodeScalars.count ?? 0) <= SourceSignals.maximumRawLength, "too long")
     }
 
     /// A click's values as they are stored.
@@ -126,10 +117,7 @@ extension FuzzEntry {
     ) { (text) throws(BrokenPromise) in
         guard let signals = CanonicalSignals(line: text) else { return }
         try promise(!signals.line.utf8.contains { $0 < 0x20 }, "a line holds a control character")
-        try promise(
-            CanonicalSignals(line: signals.line)?.line == signals.line,
-            "written signals read differently"
-        )
+        try promise(CanonicalSignals(line: signals.line)?.line == signals.line, "signals read differently")
     }
 
     /// What a newer client tells beside its hash.

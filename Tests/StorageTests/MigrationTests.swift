@@ -198,10 +198,7 @@ struct MigrationTests {
             .appending(path: "../../Migrations/SQLite/schema.sql").standardizedFileURL
         let isCurrent = (try? String(contentsOf: file, encoding: .utf8)) == schema
         if !isCurrent { try? schema.write(to: file, atomically: true, encoding: .utf8) }
-        #expect(
-            isCurrent,
-            "Migrations/SQLite/schema.sql was not current. The test has written it: commit it."
-        )
+        #expect(isCurrent, "Migrations/SQLite/schema.sql was not current. The test wrote it: commit it.")
     }
 
     private static let notice =

@@ -309,10 +309,7 @@ struct WriterTests {
             try await flattened { try await test.run { _ = try await $0.record(.sample()) } }
         }
         #expect(refused == .stopping)
-        #expect(
-            !FileManager.default.fileExists(atPath: test.path + "-wal"),
-            "all is in the database's own file"
-        )
+        #expect(!FileManager.default.fileExists(atPath: test.path + "-wal"), "all is in the database file")
         let again = try await TestStore(in: test.folder)
         let report = try await again.run { try await $0.statistics(StatisticsQuery(), at: TestStore.noon) }
         #expect(report.totals == [.clicks: 100])

@@ -133,10 +133,7 @@ struct AddressKeysTests {
         #expect(try since(99) == nil && since(100) == nil && since(103) == nil && since(110) == later)
         #expect(keys.prepared(until: noon(140)).coversEarlierDays)
         #expect(keys.renewed(from: try link(103, 2), readyUntil: noon(101)).coversEarlierDays)
-        #expect(
-            !keys.advanced(to: 104, readyUntil: noon(104)).coversEarlierDays,
-            "there were keys before the first one"
-        )
+        #expect(!keys.advanced(to: 104, readyUntil: noon(104)).coversEarlierDays, "keys came before")
     }
 
     @Test("know the key that a visitor's last click was recorded under, in the first minutes of a day alone")
