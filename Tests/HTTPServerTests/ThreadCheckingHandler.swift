@@ -7,10 +7,7 @@ final class ThreadCheckingHandler: RequestHandler {
     private let gate: Gate
     private let turn: () -> Void
 
-    init(gate: Gate, turn: @escaping () -> Void) {
-        self.gate = gate
-        self.turn = turn
-    }
+    init(gate: Gate, turn: @escaping () -> Void) { (self.gate, self.turn) = (gate, turn) }
 
     func respond(to request: Request) async -> Response {
         let before = pthread_self() == thread

@@ -7,9 +7,7 @@ public struct World: Sendable {
         public var sigma: Double
 
         public init(share: Double, median: Double, sigma: Double) {
-            self.share = share
-            self.median = median
-            self.sigma = sigma
+            (self.share, self.median, self.sigma) = (share, median, sigma)
         }
     }
 
@@ -50,9 +48,7 @@ public struct World: Sendable {
     public var label: String { "\(name)-\(clicksPerDay)" }
 
     public init(name: String, clicksPerDay: Int, days: Int = 3) {
-        self.name = name
-        self.clicksPerDay = clicksPerDay
-        self.days = days
+        (self.name, self.clicksPerDay, self.days) = (name, clicksPerDay, days)
     }
 }
 

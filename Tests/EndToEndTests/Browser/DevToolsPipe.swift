@@ -20,10 +20,7 @@ struct DevToolsPipe {
     private var isOpen = true
 
     init(_ process: Process, input: FileHandle, output: FileHandle, log: String) {
-        self.process = process
-        self.input = input
-        self.output = output
-        self.log = log
+        (self.process, self.input, self.output, self.log) = (process, input, output, log)
     }
 
     /// Sends a command, whose reply is known by the number that is given back.

@@ -36,10 +36,7 @@ final class WatchedClicks: ClickStore {
     private let session: SQLiteSession
     private let watch: ClickWatch
 
-    init(_ session: SQLiteSession, _ watch: ClickWatch) {
-        self.session = session
-        self.watch = watch
-    }
+    init(_ session: SQLiteSession, _ watch: ClickWatch) { (self.session, self.watch) = (session, watch) }
 
     func record(_ click: NewClick) async throws(StoreError) -> RecordOutcome {
         watch.click = click

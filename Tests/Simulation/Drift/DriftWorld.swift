@@ -57,8 +57,7 @@ public struct DriftWorld: Sendable {
     public var incidents: [Incident] = []
 
     public init(name: String, launches: [Launches] = DriftWorld.thousandChecks) {
-        self.name = name
-        self.launches = launches
+        (self.name, self.launches) = (name, launches)
     }
 
     /// 1,000 checks a day, the fourth group with 100 of them, of which 70 % match.

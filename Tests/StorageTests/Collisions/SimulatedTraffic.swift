@@ -12,10 +12,7 @@ struct SimulatedTraffic {
     private var recorder = EventRecorder()
     private var clicks: [UInt64: RecordedClick] = [:]
 
-    init(app: AppID, policy: MatchPolicy) {
-        self.app = app
-        self.policy = policy
-    }
+    init(app: AppID, policy: MatchPolicy) { (self.app, self.policy) = (app, policy) }
 
     /// Forgets what was counted so far.
     mutating func beginCounting() {

@@ -12,9 +12,7 @@ struct CommitCycleTests {
         let action: CommitCycle.Action
 
         init(_ event: CommitCycle.Event?, at time: UInt64 = 0, _ action: CommitCycle.Action) {
-            self.event = event
-            self.time = time
-            self.action = action
+            (self.event, self.time, self.action) = (event, time, action)
         }
     }
     struct Course: Sendable, CustomTestStringConvertible {
