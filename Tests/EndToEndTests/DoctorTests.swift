@@ -194,9 +194,7 @@ struct ExaminationTests {
 
     @Test("keys that are old, unused, expired or about to be, and admin keys beyond one, are told")
     func keys() throws {
-        func diagnoses(_ keys: APIKey...) -> [Diagnosis] {
-            KeyExamination.diagnoses(keys, at: now)
-        }
+        func diagnoses(_ keys: APIKey...) -> [Diagnosis] { KeyExamination.diagnoses(keys, at: now) }
         let app = try key(.app, age: 10)
         #expect(diagnoses(app, try key(.admin, age: 300)).map(\.status) == [.ok])
         for (kind, says) in [

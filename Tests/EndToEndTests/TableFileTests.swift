@@ -19,9 +19,8 @@ struct TableFileTests {
         "stop the start where they cannot be used, with the file, the line and the reason",
         arguments: [
             ("--device-data", "# releases\nios-release\t99\n", "line 2"),
-            ("--device-data", "", "contains no row"),
-            ("--robots", "robot\tpreview\tExample\n", "line 1"), ("--robots", "person\n", "line 1"),
-            ("--relay-ranges", "10.0.0.0/8,GB\n\nhere\n", "line 3"),
+            ("--device-data", "", "contains no row"), ("--robots", "robot\tpreview\tExample\n", "line 1"),
+            ("--robots", "person\n", "line 1"), ("--relay-ranges", "10.0.0.0/8,GB\n\nhere\n", "line 3"),
             ("--relay-ranges", "#\n", "contains no range"),
             ("--landing-page", "<b>{{nonce}}{{{script}}}\n{{titel}}", "line 2"),
             ("--landing-page", "<b>{{nonce}}</b>", "has no {{{script}}}"),

@@ -9,7 +9,6 @@ private final class LimitingStore: ClickStore, Sendable {
     let deadlines = Mutex<[UInt64]>([])
 
     init(_ click: Click) { self.click = click }
-
     func setDeadline(of check: inout Check) { check.deadline = 42 }
 
     func view(for check: Check) async throws(StoreError) -> CheckView {

@@ -87,8 +87,7 @@ struct CheckRecordTests {
         #expect(
             try test.integer(
                 "SELECT count(*) FROM claims JOIN checks USING (click) WHERE claimed_at = checked_at"
-            )
-                == 20
+            ) == 20
         )
         #expect(try test.integer("SELECT value FROM progress WHERE name = 'kept_checks'") == 20)
         _ = try await page(test)

@@ -35,7 +35,6 @@ final class ScriptedClickStore: ClickStore, Sendable {
     var reports: [CheckReport] { state.withLock { $0.reports } }
 
     func view(for check: Check) async throws(StoreError) -> CheckView { try next(.view, \.views).get() }
-
     func claim(_ choice: ClickChoice, for check: Check, _ basis: CheckBasis) async throws(StoreError)
         -> ClaimOutcome
     {

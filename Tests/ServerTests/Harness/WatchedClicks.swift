@@ -70,6 +70,5 @@ final class WatchedClicks: ClickStore {
     }
 
     func receipt(for claim: Claim) -> any Receipt { session.receipt(for: claim) }
-
     func recordOutcome(_ report: CheckReport, of check: Check) { session.recordOutcome(report, of: check) }
 }

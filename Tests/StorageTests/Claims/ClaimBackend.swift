@@ -216,9 +216,7 @@ final class ClaimsInMemory: ClaimBackend {
             {
                 return .success(.replayed(earlier))
             }
-            guard let index = rows.firstIndex(where: { $0.click.id == click }) else {
-                return .success(.lost)
-            }
+            guard let index = rows.firstIndex(where: { $0.click.id == click }) else { return .success(.lost) }
             let row = rows[index]
             if defect == .losesToUncommitted, !state.failing.isEmpty, row.claim == nil,
                 !state.failing.contains(check.caller)

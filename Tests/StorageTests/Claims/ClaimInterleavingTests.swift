@@ -63,7 +63,6 @@ struct ClaimInterleaving {
     }
 
     private func isFailing(_ index: Int) -> Bool { failing == UInt64(index) + 1 }
-
     private func contradiction(in outcomes: [Int: MatchOutcome], _ clicks: [Click], live: [UInt64]) -> String?
     {
         var matched: [UInt64: Int] = [:]
@@ -124,9 +123,7 @@ struct ClaimInterleavingTests {
     )
     func findsDefect(_ defect: ClaimsInMemory.Defect) async throws {
         for seed in 1...400 as ClosedRange<UInt64>
-        where try await ClaimInterleaving(seed: seed).violation(on: ClaimsInMemory(defect)) != nil {
-            return
-        }
+        where try await ClaimInterleaving(seed: seed).violation(on: ClaimsInMemory(defect)) != nil { return }
         Issue.record("no interleaving shows it")
     }
 }
