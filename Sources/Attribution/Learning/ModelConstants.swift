@@ -13,142 +13,142 @@
 enum ModelConstants {
     // MARK: Answers
     /// The probability that a match needs, unless the app sets another one.
-    static let minimumConfidence = 0.70  // specified; not measured
+    static let minimumConfidence = 0.70  // specified; 3.8 6.4 3.0 0.003
     /// The largest confidence that is stated for a fingerprint: that of a signed token, and never certainty.
     ///
     /// A limit of 0.95 understated most matches and made the calibration error 0.04.
-    static let highestConfidence = 0.99  // specified; not measured
+    static let highestConfidence = 0.99  // specified; 0.0 0.0 0.0 0.236
     /// The plain rule applies for this many seconds after the start of learning.
-    static let freshSeconds = 3600.0  // not measured
+    static let freshSeconds = 3600.0  // 0.1 0.0 0.1 0.000
     /// The plain rule applies until the model has learnt from this many launches.
-    static let freshLaunches = 10.0  // not measured
+    static let freshLaunches = 10.0  // 0.0 0.0 0.0 0.000
 
     // MARK: Visitors
     /// Above this many clicks with one visitor hash, the address belongs to several people.
-    static let maximumVisitorClicks = 4  // not measured
+    static let maximumVisitorClicks = 4  // 0.0 0.0 0.0 0.000
     /// With this many other clicks and launches at the launch's address, equal agents no longer mean one person.
-    static let crowdedAddressThreshold = 4.0  // not measured
+    static let crowdedAddressThreshold = 4.0  // 0.0 0.0 0.0 0.001
     /// Up to this many clicks on a fingerprint, those without an address belong to one person.
-    static let lowTrafficClicks = 4  // not measured
+    static let lowTrafficClicks = 4  // 0.0 0.0 0.0 0.000
     /// The share of a click's conversions that remains if its visitor has launched since.
-    static let remainingShareAfterLaunch = 0.02  // not measured
+    static let remainingShareAfterLaunch = 0.02  // 0.0 0.0 0.0 0.000
     /// New launches a second by a device that has launched: one device in twenty is set up again each day.
-    static let reinstallRate = 0.05 / 86_400  // not measured
+    static let reinstallRate = 0.05 / 86_400  // 0.0 0.0 0.0 0.001
 
     // MARK: Conversions
     /// k · s: the conversions per click before any were learnt.
-    static let conversionsPerClick = 0.15  // not measured
+    static let conversionsPerClick = 0.15  // 0.1 0.0 0.1 0.001
     /// The clicks for which the prior of conversions counts.
-    static let conversionPriorClicks = 100.0  // not measured
+    static let conversionPriorClicks = 100.0  // 0.0 0.0 0.0 0.001
     /// The prior conversions for which each form counts as the only one of its platform.
-    static let formSharePriorConversions = 10.0  // not measured
+    static let formSharePriorConversions = 10.0  // 0.0 0.0 0.0 0.001
 
     // MARK: Delays
     /// The share of people who install at once.
-    static let promptDelayShare = 0.70  // specified; not measured
+    static let promptDelayShare = 0.70  // specified; 0.1 0.0 0.1 0.001
     /// The median delay in seconds of people who install at once.
-    static let promptDelayMedian = 240.0  // specified; not measured
+    static let promptDelayMedian = 240.0  // specified; 0.1 0.0 0.1 0.001
     /// The standard deviation of the logarithm of the delay of people who install at once.
-    static let promptDelaySigma = 0.9  // specified; not measured
+    static let promptDelaySigma = 0.9  // specified; 0.1 0.0 0.1 0.001
     /// The share of people who install later.
-    static let lateDelayShare = 0.30  // specified; not measured
+    static let lateDelayShare = 0.30  // specified; 0.1 0.0 0.1 0.001
     /// The median delay in seconds of people who install later.
-    static let lateDelayMedian = 18_000.0  // specified; not measured
+    static let lateDelayMedian = 18_000.0  // specified; 0.0 0.0 0.0 0.000
     /// The standard deviation of the logarithm of the delay of people who install later.
-    static let lateDelaySigma = 1.7  // specified; not measured
+    static let lateDelaySigma = 1.7  // specified; 0.1 0.0 0.1 0.001
     /// The share of delays that may have any length.
-    static let evenDelayShare = 1.0 / 30  // not measured
+    static let evenDelayShare = 1.0 / 30  // 0.0 0.0 0.0 0.000
     /// The conversions for which the prior of delays counts.
-    static let delayPriorConversions = 30.0  // not measured
+    static let delayPriorConversions = 30.0  // 0.0 0.0 0.0 0.001
     /// The smallest share of clicks that counts as old enough for a delay: a learnt delay is divided by it.
-    static let minimumBinExposure = 0.02  // not measured
+    static let minimumBinExposure = 0.02  // 0.0 0.0 0.0 0.000
     /// The smallest share of conversions that the counted clicks can have led to by now.
-    static let minimumExposure = 0.05  // not measured
+    static let minimumExposure = 0.05  // 0.0 0.0 0.0 0.000
 
     // MARK: Addresses
     /// The prior probability that a device has the exact address again, by ``ClickAge``.
     ///
     /// The values are high, because low values are the worse error: different addresses would then mean
     /// strangers.
-    static let exactAgreements = [0.70, 0.65, 0.50, 0.40, 0.35]  // specified; not measured
+    static let exactAgreements = [0.70, 0.65, 0.50, 0.40, 0.35]  // specified; 0.9 1.0 0.6 0.004
     /// The probability that a device has another address near the earlier one.
-    static let nearAgreement = 0.06  // not measured
+    static let nearAgreement = 0.06  // 0.0 0.0 0.1 0.001
     /// The pairs for which the prior of agreement counts.
-    static let agreementPriorPairs = 80.0  // not measured
+    static let agreementPriorPairs = 80.0  // 0.1 0.1 0.1 0.001
     /// The prior share of clicks with a known address.
-    static let clickAddressShare = 0.9  // not measured
+    static let clickAddressShare = 0.9  // 0.0 0.0 0.0 0.001
     /// The launches at an address of one visitor for which the prior of meeting a stranger there counts.
-    static let repeatPriorLaunches = 4.0  // not measured
+    static let repeatPriorLaunches = 4.0  // 0.0 0.0 0.0 0.000
     /// The strangers met in the launches of ``repeatPriorLaunches``.
-    static let repeatPriorMet = 0.2  // not measured
+    static let repeatPriorMet = 0.2  // 0.0 0.0 0.0 0.000
     /// Below this many faded launches, an address is one where no launch has been seen.
-    static let firstMeetingLimit = 0.25  // not measured
+    static let firstMeetingLimit = 0.25  // 0.0 0.0 0.0 0.000
     /// Below this many faded launches, an address is one where one launch has been seen.
-    static let secondMeetingLimit = 1.25  // not measured
+    static let secondMeetingLimit = 1.25  // 0.1 0.4 0.1 0.001
     /// The smallest probability that a stranger has the launch's address.
-    static let minimumStrangerShare = 1e-9  // not measured
+    static let minimumStrangerShare = 1e-9  // 0.0 0.0 0.0 0.000
     /// The largest probability that a stranger has the launch's address.
-    static let maximumStrangerShare = 0.98  // not measured
+    static let maximumStrangerShare = 0.98  // 0.0 0.0 0.0 0.000
     /// From this many recent clicks with addresses on, their shares count.
-    static let minimumRecentClicks = 8.0  // not measured
+    static let minimumRecentClicks = 8.0  // 0.0 0.0 0.0 0.000
 
     // MARK: Systems and signals
     /// The probability that a device agrees with itself on a value.
-    static let sameDeviceAgreement = 0.97  // specified; not measured
+    static let sameDeviceAgreement = 0.97  // specified; 0.2 0.5 0.1 0.002
     /// The probability that a device differs from itself in a value.
-    static let sameDeviceDifference = 0.03  // specified; not measured
+    static let sameDeviceDifference = 0.03  // specified; 0.1 0.0 0.1 0.001
     /// The clicks with a value for which its prior share counts.
-    static let valuePriorClicks = 5.0  // not measured
+    static let valuePriorClicks = 5.0  // 0.0 0.0 0.0 0.000
     /// The clicks among ``valuePriorClicks`` that have the value.
-    static let valuePriorEqual = 2.0  // not measured
+    static let valuePriorEqual = 2.0  // 0.0 0.0 0.0 0.000
     /// The smallest share of clicks that have a value.
-    static let minimumValueShare = 0.005  // not measured
+    static let minimumValueShare = 0.005  // 0.0 0.0 0.0 0.000
     /// The largest share of clicks that have a value.
-    static let maximumValueShare = 0.97  // not measured
+    static let maximumValueShare = 0.97  // 0.0 0.0 0.0 0.000
 
     // MARK: Launches from no click
     /// After this many seconds of observation, L(h) is trusted to 63 %.
-    static let organicTrustSeconds = 6 * 3600.0  // specified; not measured
+    static let organicTrustSeconds = 6 * 3600.0  // specified; 0.1 0.0 0.0 0.001
     /// The launches for which the rate expected from the clicks counts in L(h).
-    static let organicPriorLaunches = 1.0  // not measured
+    static let organicPriorLaunches = 1.0  // 0.1 0.1 0.1 0.001
     /// The clicks for which a guess counts in L(h) for learning.
-    static let organicGuessClicks = 500.0  // not measured
+    static let organicGuessClicks = 500.0  // 0.1 0.0 0.1 0.001
     /// The shortest span in seconds from which live clicks come, for the rate of a fingerprint.
-    static let minimumClickSpan = 6 * 3600.0  // not measured
+    static let minimumClickSpan = 6 * 3600.0  // 0.1 0.0 0.1 0.001
     /// The longest span in seconds from which live clicks come, for the rate of a fingerprint.
-    static let maximumClickSpan = 86_400.0  // not measured
+    static let maximumClickSpan = 86_400.0  // 0.4 0.6 0.2 0.001
     /// After this many seconds a launch counts half for the current rate of launches.
-    static let organicRateHalfLife = 600.0  // not measured
+    static let organicRateHalfLife = 600.0  // 0.1 0.1 0.1 0.001
     /// The launches for which the average rate counts in the current one.
-    static let organicRatePriorLaunches = 6.0  // not measured
+    static let organicRatePriorLaunches = 6.0  // 0.1 0.0 0.1 0.001
     /// After this many seconds a click counts half for the current rate of clicks.
-    static let clickRateHalfLife = 180.0  // not measured
+    static let clickRateHalfLife = 180.0  // 0.1 0.1 0.0 0.001
     /// The clicks for which the average rate counts in the current one.
-    static let clickRatePriorClicks = 4.0  // not measured
+    static let clickRatePriorClicks = 4.0  // 0.0 0.1 0.0 0.001
     /// The clicks for which launches at a level of the click rate count as unmoved by it.
-    static let responsePriorClicks = 40.0  // not measured
+    static let responsePriorClicks = 40.0  // 0.1 0.0 0.0 0.000
     /// The smallest rate of launches as a multiple of the average.
-    static let minimumRelativeRate = 0.1  // not measured
+    static let minimumRelativeRate = 0.1  // 0.0 0.0 0.0 0.000
     /// The largest rate of launches as a multiple of the average.
-    static let maximumRelativeRate = 30.0  // not measured
+    static let maximumRelativeRate = 30.0  // 0.1 0.0 0.1 0.001
 
     // MARK: Learning
     /// How far learning discounts the posterior: 0 not at all, 1 completely.
-    static let posteriorDiscount = 0.4  // not measured
+    static let posteriorDiscount = 0.4  // 0.1 0.1 0.1 0.001
     /// A fingerprint that makes one click at least this likely without the address shows how addresses behave.
-    static let certainFingerprint = 0.5  // not measured
+    static let certainFingerprint = 0.5  // 0.1 0.2 0.1 0.002
     /// The smallest share of agreeing conversions: an agreeing launch stands for at most its inverse.
-    static let minimumAgreeingShare = 0.05  // not measured
+    static let minimumAgreeingShare = 0.05  // 0.0 0.0 0.0 0.000
     /// The probability of exact agreement at which the address is half reliable.
-    static let rarelyAgreeing = 0.1  // not measured
+    static let rarelyAgreeing = 0.1  // 0.1 0.0 0.1 0.001
     /// How much one expected agreement by chance takes from the address's reliability.
-    static let chanceAgreementWeight = 5.0  // not measured
+    static let chanceAgreementWeight = 5.0  // 0.1 0.0 0.1 0.001
     /// After this many seconds totals, organic launches and launches by address count half: two days.
-    static let trafficHalfLife = 2 * 86_400.0  // not measured
+    static let trafficHalfLife = 2 * 86_400.0  // 0.1 0.3 0.1 0.001
     /// After this many seconds conversions, clicks and the shares of values count half: a week.
-    static let shareHalfLife = 7 * 86_400.0  // not measured
+    static let shareHalfLife = 7 * 86_400.0  // 0.1 0.0 0.1 0.000
     /// After this many seconds delays and agreements of addresses count half: two weeks.
-    static let habitHalfLife = 14 * 86_400.0  // not measured
+    static let habitHalfLife = 14 * 86_400.0  // 0.0 0.0 0.0 0.001
 
     /// Returns ``exactAgreements`` of an age.
     static func exactAgreement(_ age: ClickAge) -> Double { exactAgreements[Int(age.rawValue)] }
