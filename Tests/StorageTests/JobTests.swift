@@ -207,15 +207,15 @@ struct JobTests {
     @Test("of retention take an eighth of the time, and a third as long as what is due grows older")
     func retentionPace() {
         var pace = RetentionPace()
-        #expect(pace.share == 1 / 8)
+        #expect(pace.share == 1.0 / 8)
         // Days behind, but catching up.
         for lag in [900_000_000, 800_000_000, 700_000_000] as [Int64] {
             pace.noteLag(lag)
-            #expect(pace.share == 1 / 8)
+            #expect(pace.share == 1.0 / 8)
         }
         pace.noteLag(700_000_500)
-        #expect(pace.share == 1 / 3)
+        #expect(pace.share == 1.0 / 3)
         pace.noteLag(0)
-        #expect(pace.share == 1 / 8)
+        #expect(pace.share == 1.0 / 8)
     }
 }
