@@ -14,6 +14,8 @@ struct FilterJob: Job {
     private let shared: SharedState
     private let opening: DatabaseOpening
     private var building: Building?
+    /// When the next one may be begun, also when it is asked for.
+    private var mayBeginAt: UInt64 = 0
 
     /// A filter that is being built.
     private struct Building {
@@ -63,13 +65,16 @@ struct FilterJob: Job {
     mutating func slice(at now: UInt64) throws(StoreError) -> Due {
         if building == nil {
             // Checks ask the database until there is one.
-            guard shared.filters.withLock({ $0.needsFilter }) else { return .after(Self.minimumPause) }
+            guard now >= mayBeginAt, shared.filters.withLock({ $0.needsFilter }) else {
+                return .after(Self.minimumPause)
+            }
             try begin(at: now)
         }
         guard try goOn() else { return .more }
         let took = now - (building?.startedAt ?? now)
         building = nil
-        return .after(max(Self.minimumPause, Self.pauseFactor * took))
+        mayBeginAt = now + max(Self.minimumPause, Self.pauseFactor * took)
+        return .after(Self.minimumPause)
     }
 
     /// Builds a filter in one go, whether it is due or not; for tests.
