@@ -30,9 +30,7 @@ public struct ServiceSettings: Sendable {
     /// The program's version, which only operators see, in statistics and metrics.
     public var version: String
 
-    public init(version: String) {
-        self.version = version
-    }
+    public init(version: String) { self.version = version }
 }
 
 /// One event loop's own view of the stores.
@@ -166,9 +164,7 @@ public final class Service: Sendable {
     }
 
     /// Makes the service report that it is not ready, from now on.
-    public func beginStopping() {
-        stopping.store(true, ordering: .releasing)
-    }
+    public func beginStopping() { stopping.store(true, ordering: .releasing) }
 
     /// Polls all copies of domain files once, if the monitor is on; blocks, so it must not run on an event loop.
     public func pollDomainFiles(_ directory: Directory, unless mustStop: () -> Bool) {
@@ -184,9 +180,7 @@ public final class Service: Sendable {
     /// How long the service has been running, in nanoseconds.
     var uptime: UInt64 { MonotonicTime.now().nanoseconds(since: startedAt) }
 
-    var isStopping: Bool {
-        stopping.load(ordering: .acquiring)
-    }
+    var isStopping: Bool { stopping.load(ordering: .acquiring) }
 
     /// The clock of background work: the last test time where there was one.
     public var backgroundClock: WallClock {

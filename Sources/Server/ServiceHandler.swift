@@ -45,9 +45,7 @@ final class ServiceHandler: RequestHandler {
         return response
     }
 
-    func loopTurnWillBegin(connectionCount: Int) {
-        context.stores.beginTurn(connectionCount)
-    }
+    func loopTurnWillBegin(connectionCount: Int) { context.stores.beginTurn(connectionCount) }
 
     func loopTurnDidEnd() {
         context.stores.endTurn()

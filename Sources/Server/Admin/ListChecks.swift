@@ -56,3 +56,61 @@ enum ListChecks {
         return value
     }
 }
+
+/// The JSON form of a recorded check.
+struct CheckBody {
+    private let record: RecordedCheck
+
+    init(_ record: RecordedCheck) { self.record = record }
+
+    func write(to json: inout JSONWriter) {
+        let facts = record.facts
+        json.object { json in
+            json.member("id", record.id.text)
+            json.member("at", facts.at.iso8601)
+            json.member("app", record.app.text)
+            json.member("test", record.isTest)
+            json.member("outcome", facts.outcome.rawValue)
+            json.member("reason", facts.outcome == .match ? "matched" : facts.reason?.rawValue)
+            json.member("method", facts.method?.rawValue)
+            json.member("confidence", facts.confidence)
+            json.member("minimum_confidence", facts.minimumConfidence)
+            json.member("organic_share", facts.organicShare)
+            json.member("candidates", facts.candidates)
+            json.member("campaign_only", facts.isCampaignOnly)
+            json.member("form", facts.platformForm?.form?.rawValue)
+            json.member("click_id", record.clickID)
+            json.member("campaign", record.campaign?.text)
+            json.member("address", facts.agreement?.word)
+            json.member("platform", facts.platform.rawValue)
+            json.member("os_release", facts.release?.text)
+            json.member("sdk_version", facts.sdkVersion)
+            json.member("request_id", facts.requestID)
+            json.member("names_click", facts.namesClick)
+            json.member("has_install_id", facts.hasInstallID)
+            json.member("first_install_time", facts.firstInstalledAt?.iso8601)
+        }
+    }
+}
+
+extension RecordedCheck {
+    /// The answered click's id; nil also for a click that is no longer stored, of whose identifier half is known.
+    var clickID: String? { facts.click.flatMap { $0.low == 0 ? nil : $0.text } }
+}
+
+extension AddressAgreement {
+    /// The word on the wire.
+    package var word: String {
+        switch self {
+        case .exact: "exact"
+        case .near: "near"
+        case .differs: "differs"
+        case .missing: "missing"
+        }
+    }
+}
+
+extension OSRelease {
+    /// The release as `17.2`, or `17` where the minor number is unknown.
+    var text: String { minor.map { "\(major).\($0)" } ?? String(major) }
+}

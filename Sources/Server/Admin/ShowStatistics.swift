@@ -1,6 +1,7 @@
-internal import Attribution
+public import Attribution
+public import DomainFiles
 internal import HTTPServer
-internal import JSON
+public import JSON
 
 /// `GET /admin/stats`: reports the counts, in totals and by app, campaign, source, platform and period.
 enum ShowStatistics {
@@ -9,12 +10,7 @@ enum ShowStatistics {
         let query = try self.query(exchange)
         let now = exchange.now
         let report = try await exchange.store(await context.stores.statistics.statistics(query, at: now))
-        var body = StatisticsBody(
-            report: report,
-            query: query,
-            directory: exchange.directory,
-            now: now
-        )
+        var body = StatisticsBody(report: report, query: query, directory: exchange.directory, now: now)
         body.version = context.service.settings.version
         body.uptimeSeconds = Int64(context.service.uptime / 1_000_000_000)
         body.domainCopies = context.service.settings.domainWatch?.all ?? []
@@ -44,5 +40,247 @@ enum ShowStatistics {
         return directory.warnings + [
             "the test clock is on: any request can set the time; never use it for real"
         ]
+    }
+}
+
+/// The JSON form of a statistics report, shared by `GET /admin/stats` and `afterlink stats --json`.
+public struct StatisticsBody {
+    public let report: StatisticsReport
+    public let query: StatisticsQuery
+    public let directory: Directory
+    public let now: Timestamp
+    public var version = ""
+    public var uptimeSeconds: Int64?
+    public var warnings: [String] = []
+    /// The states of domain file copies, if the monitor is on.
+    public var domainCopies: [DomainCopy] = []
+
+    public init(report: StatisticsReport, query: StatisticsQuery, directory: Directory, now: Timestamp) {
+        self.report = report
+        self.query = query
+        self.directory = directory
+        self.now = now
+    }
+
+    /// The share of checks that led to a match, without replays; nil without any check.
+    public static func matchRate(_ counts: Counts) -> Double? {
+        let checks = (counts[.checks] ?? 0) - (counts[.replays] ?? 0)
+        return checks > 0 ? Double(counts[.matches] ?? 0) / Double(checks) : nil
+    }
+
+    /// The share of clicks that led to a match; nil without any click.
+    public static func conversionRate(_ counts: Counts) -> Double? {
+        let clicks = counts[.clicks] ?? 0
+        return clicks > 0 ? Double(counts[.matches] ?? 0) / Double(clicks) : nil
+    }
+
+    /// The whole body.
+    public func json() -> JSONWriter {
+        var json = JSONWriter()
+        json.object { json in
+            json.member("now", now.iso8601)
+            json.member("version", version)
+            json.member("uptime_seconds", uptimeSeconds)
+            json.member("interval", query.interval.rawValue)
+            json.member("test", query.isTest)
+            json.member("warnings", warnings)
+            json.object("totals", writeTotals)
+            groups("apps", by: "app", report.byApp, to: &json)
+            groups("campaigns", by: "campaign", report.byCampaign, to: &json)
+            groups("sources", by: "source", report.bySource, to: &json)
+            groups("platforms", by: "platform", report.byPlatform, to: &json)
+            groups("os_versions", by: "os_version", report.byOSVersion, to: &json)
+            json.objects("methods", report.byMethod) { json, group in
+                json.member("method", group.name)
+                json.member("matches", group.counts[.matches] ?? 0)
+            }
+            json.object("calibration", writeCalibration)
+            json.objects("series", report.series) { json, period in
+                json.member("start", period.start.iso8601)
+                write(period.counts, to: &json)
+            }
+            DriftBody(drift: report.drift, directory: directory).write(to: &json)
+            CollisionBody(collisions: report.collisions, directory: directory).write(to: &json)
+            if !domainCopies.isEmpty { DomainCopiesBody(copies: domainCopies).write(to: &json) }
+            json.object("database") { json in
+                json.member("bytes", report.databaseBytes)
+                json.member("wal_bytes", report.writeAheadLogBytes)
+            }
+        }
+        return json
+    }
+
+    private func writeTotals(to json: inout JSONWriter) {
+        write(report.totals, to: &json)
+        write(report.expected, to: &json)
+        json.member("live_clicks", report.liveClicks)
+        json.member("unrecorded_checks", report.unrecordedChecks)
+        json.object("time_to_install") { json in
+            json.member("count", report.timeToInstall.total)
+            for (name, share) in [("median_seconds", 0.5), ("p90_seconds", 0.9)] {
+                json.member(name, orNull: report.timeToInstall.quantile(share).map { $0 / 1000 })
+            }
+        }
+    }
+
+    private func write(_ counts: Counts, to json: inout JSONWriter) {
+        for (name, metric) in [
+            ("clicks", Metric.clicks), ("duplicates", .duplicates), ("robots", .robots), ("checks", .checks),
+            ("matches", .matches), ("replays", .replays),
+        ] {
+            json.member(name, counts[metric] ?? 0)
+        }
+        let reasons = NoMatchReason.allCases.map { ($0.rawValue, counts[.noMatch($0)] ?? 0) }
+        json.member("no_matches", reasons.reduce(0) { $0 + $1.1 })
+        json.object("no_match_reasons") { json in
+            for (reason, count) in reasons { json.member(reason, count) }
+        }
+        json.member("match_rate", orNull: Self.matchRate(counts))
+        json.member("conversion_rate", orNull: Self.conversionRate(counts))
+    }
+
+    private func write(_ expected: ExpectedConversions, to json: inout JSONWriter) {
+        json.object("expected_conversions") { json in
+            json.member("count", expected.count)
+            json.member("spread", expected.spread)
+        }
+    }
+
+    private func groups(
+        _ name: String,
+        by key: String,
+        _ groups: [StatisticsReport.Group],
+        to json: inout JSONWriter
+    ) {
+        json.objects(name, groups) { json, group in
+            json.member(key, group.name)
+            if key == "app" { json.member("name", AppID(group.name).flatMap(directory.app)?.settings.name) }
+            write(group.counts, to: &json)
+            if let expected = group.expected { write(expected, to: &json) }
+        }
+    }
+
+    /// Writes, for each tenth of the probability, the launches whose token said which click led to them.
+    private func writeCalibration(to json: inout JSONWriter) {
+        json.member("launches", report.calibration.launches)
+        json.member("error", orNull: report.calibration.error)
+        json.objects("bins", report.calibration.bins.enumerated()) { json, bin in
+            json.member("from", Double(bin.offset) / Double(CalibrationTable.binCount))
+            json.member("to", Double(bin.offset + 1) / Double(CalibrationTable.binCount))
+            json.member("launches", bin.element.launches)
+            json.member("stated", bin.element.stated)
+            json.member("expected", bin.element.expected)
+            json.member("right", bin.element.right)
+        }
+    }
+}
+
+/// The JSON form of match rates by group, a part of a statistics report.
+struct DriftBody {
+    let drift: [AppDrift]
+    let directory: Directory
+
+    func write(to json: inout JSONWriter) {
+        json.object("drift") { json in
+            json.member("alarms", drift.flatMap(\.readings).count { $0.alarm != nil })
+            json.objects("groups", drift.flatMap { app in app.readings.map { (app.app, $0) } }) {
+                write($1.1, of: $1.0, to: &$0)
+            }
+        }
+    }
+
+    private func write(_ reading: DriftReading, of app: AppID, to json: inout JSONWriter) {
+        let group = reading.group
+        json.member("app", app.text)
+        json.member("name", directory.app(app)?.settings.name)
+        json.member("by", group.side.rawValue)
+        json.member("title", group.title)
+        json.member("platform", orNull: Self.text(group.platform))
+        json.member("os_version", orNull: Self.text(group.osVersion))
+        json.member(group.side == .launch ? "sdk_version" : "browser", orNull: Self.text(group.client))
+        json.member("status", reading.status.rawValue)
+        json.member(group.side == .launch ? "checks" : "clicks", reading.recent.trials)
+        json.member("matches", reading.recent.matches)
+        json.member("match_rate", orNull: reading.recent.rate)
+        json.member("usual_match_rate", orNull: reading.usualRate)
+        guard let alarm = reading.alarm else { return }
+        json.member("fallen_to", alarm.rate)
+        json.member("fallen_since", alarm.since.iso8601)
+        json.member("detected_at", alarm.began.iso8601)
+    }
+
+    /// Nil for an unknown part.
+    private static func text(_ part: DriftGroup.Part) -> String? {
+        switch part {
+        case .value(let text): text
+        case .unknown: nil
+        case .others: "other"
+        case .all: "all"
+        }
+    }
+}
+
+/// The JSON form of the states of domain file copies, a part of a statistics report.
+struct DomainCopiesBody {
+    let copies: [DomainCopy]
+
+    func write(to json: inout JSONWriter) {
+        json.objects("domain_files", copies) { json, copy in
+            json.member("host", copy.host.text)
+            json.member("file", copy.file.rawValue)
+            json.member("copy", copy.holder.rawValue)
+            switch copy.state {
+            case .current: json.member("state", "current")
+            case .differs(let differences):
+                json.member("state", "differs")
+                json.member("differences", differences)
+            case .unknown(let reason):
+                json.member("state", "unknown")
+                json.member("reason", reason)
+            }
+            json.member("since", copy.since.iso8601)
+        }
+    }
+}
+
+/// The JSON form of reports on collisions, a part of a statistics report and what `afterlink collisions --json` prints.
+public struct CollisionBody {
+    private let collisions: [AppCollisions]
+    private let directory: Directory
+
+    public init(collisions: [AppCollisions], directory: Directory) {
+        self.collisions = collisions
+        self.directory = directory
+    }
+
+    /// Writes the member `collisions` of an object; what is unknown, or does not keep to a limit, is left out.
+    public func write(to json: inout JSONWriter) {
+        json.objects("collisions", collisions) { json, app in
+            let report = app.report
+            json.member("app", app.app.text)
+            json.member("name", directory.app(app.app)?.settings.name)
+            json.member("counted_at", report.countedAt.iso8601)
+            json.member("window_seconds", report.window.seconds)
+            json.objects("forms", report.forms) { json, form in
+                json.member("platform", form.platformForm.platform.rawValue)
+                json.member("form", form.platformForm.form?.rawValue)
+                json.member("clicks", form.crowding.clicks)
+                json.member("alone", form.crowding.alone)
+                json.member("competing_clicks", form.crowding.competing)
+            }
+            json.member("matches", report.matches)
+            json.object("expected_false_matches") { json in
+                json.member("count", report.expectedFalse)
+                json.member("spread", report.spread)
+            }
+            json.member("false_match_share", report.falseShare)
+            json.objects("limits", report.limits) { json, limit in
+                json.member("false_match_share", limit.share)
+                json.member("minimum_confidence", limit.threshold?.minimum)
+                json.member("matches_by_confidence", limit.threshold?.matches)
+                json.member("window_seconds", limit.window?.window.seconds)
+                json.member("matches_in_window", limit.window?.matches)
+            }
+        }
     }
 }

@@ -1,7 +1,7 @@
-internal import Attribution
-internal import DomainFiles
-internal import HTTPServer
-internal import JSON
+package import Attribution
+package import DomainFiles
+package import HTTPServer
+package import JSON
 
 /// `POST /admin/api/domains/check`: fetches a host's domain files from the public Internet and validates them against
 /// the rules of Apple and Google.
@@ -40,5 +40,177 @@ enum CheckDomain {
         }
         guard let validation else { throw .invalidField("host", "is no host name") }
         return Response(.ok, json: validation.json())
+    }
+}
+
+/// The validated domain files of a host, or a single file, and what they decide about a URL.
+package struct DomainValidation: Sendable {
+    /// The host, URL or path of a file that was validated.
+    package let subject: String
+    package let files: [DomainFileValidation]
+    package let url: AssociationURL?
+
+    package init(_ subject: String, _ files: [DomainFileValidation], url: AssociationURL? = nil) {
+        self.subject = subject
+        self.files = files
+        self.url = url
+    }
+
+    /// Fetches both files of a host where Apple and Google look for them; blocks.
+    ///
+    /// - Parameters:
+    ///   - host: a host name, with a port if it is not public yet.
+    ///   - url: the URL to decide about.
+    ///   - client: makes the calls.
+    /// - Returns: nil if `host` is not a host name.
+    package static func ofHost(_ host: String, url: AssociationURL?, by client: HTTPSClient)
+        -> DomainValidation?
+    {
+        let files = DomainFile.allCases.compactMap { kind in
+            (try? WebURL(parsing: "https://\(host)\(kind.path)")).map { address in
+                kind == .apple
+                    ? appleFile(address, host, client) : DomainFileValidation.fetch(kind, address, by: client)
+            }
+        }
+        return files.isEmpty ? nil : DomainValidation(host, files, url: url)
+    }
+
+    /// Fetches Apple's file, from the root if there is none under `.well-known`, as Apple does.
+    private static func appleFile(_ url: WebURL, _ host: String, _ client: HTTPSClient)
+        -> DomainFileValidation
+    {
+        let file = DomainFileValidation.fetch(.apple, url, by: client)
+        guard file.findings.contains(where: { $0.kind == .status }),
+            let root = try? WebURL(parsing: "https://\(host)/\(DomainFile.apple.rawValue)")
+        else { return file }
+        var other = DomainFileValidation.fetch(.apple, root, by: client)
+        guard other.byteCount != nil else { return file }
+        other.findings.insert(AssociationFinding(.rootLocation, DomainFile.apple.path), at: 0)
+        return other
+    }
+
+    /// Fetches one file; blocks.
+    package static func ofURL(_ address: WebURL, url: AssociationURL?, by client: HTTPSClient)
+        -> DomainValidation
+    {
+        DomainValidation(address.text, [DomainFileValidation.fetch(nil, address, by: client)], url: url)
+    }
+
+    package var hasErrors: Bool { files.contains(where: \.hasErrors) }
+}
+
+extension DomainValidation {
+    package func json(isPretty: Bool = false) -> JSONWriter {
+        var json = JSONWriter(isPretty: isPretty, reservedCapacity: 2048)
+        json.object { json in
+            json.member("subject", subject)
+            json.member("ok", !hasErrors)
+            json.member("files") { json in
+                json.array { json in for file in files { write(file, &json) } }
+            }
+        }
+        return json
+    }
+
+    private func write(_ file: DomainFileValidation, _ json: inout JSONWriter) {
+        json.object { json in
+            json.member("file", file.kind.rawValue)
+            json.member("source", file.source)
+            json.member("bytes", file.byteCount)
+            json.member("ok", !file.hasErrors)
+            json.member("findings") { json in
+                json.array { json in
+                    for finding in file.findings {
+                        json.object { json in
+                            json.member("severity", finding.severity.rawValue)
+                            json.member("rule", finding.rule)
+                            json.member("place", finding.place)
+                            json.member("problem", finding.problem)
+                            json.member("advice", finding.advice)
+                        }
+                    }
+                }
+            }
+            guard let url else { return }
+            json.member("decisions") { json in
+                json.array { json in
+                    for decision in file.decisions(for: url) {
+                        json.object { json in
+                            json.member("app", decision.app)
+                            json.member("outcome", decision.outcome.rawValue)
+                            json.member("place", decision.place)
+                            json.member("rule", decision.rule)
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+extension DomainFileValidation {
+    /// A little more than Apple reads, to detect files that are too long.
+    private static let bodyLimit = AppleAssociation.maximumByteCount + 1024
+
+    /// Fetches a file, and validates its delivery and its content; blocks.
+    static func fetch(_ kind: DomainFile?, _ url: WebURL, by client: HTTPSClient) -> DomainFileValidation {
+        let usualKind = kind ?? (url.target.contains("assetlinks") ? .google : .apple)
+        guard let request = HTTPSRequest(url, fields: [FieldLine(name: "Accept", value: "application/json")])
+        else {
+            return DomainFileValidation(
+                usualKind,
+                from: url.text,
+                without: [AssociationFinding(.unusableAddress)]
+            )
+        }
+        var client = client
+        client.bounds.bodyByteCount = bodyLimit
+        let response: HTTPSResponse
+        do throws(HTTPSFailure) {
+            response = try client.send(request)
+        } catch {
+            return DomainFileValidation(usualKind, from: url.text, without: [finding(for: error)])
+        }
+        let findings = headFindings(usualKind, response, url)
+        guard response.status == 200, !findings.contains(where: { $0.kind == .contentEncoding }) else {
+            return DomainFileValidation(usualKind, from: url.text, without: findings)
+        }
+        var validation = DomainFileValidation(kind, response.body, from: url.text)
+        validation.findings = findings + validation.findings
+        return validation
+    }
+
+    private static func finding(for failure: HTTPSFailure) -> AssociationFinding {
+        switch failure {
+        case .certificate(let reason): AssociationFinding(.certificate, reason)
+        case .tooLarge: AssociationFinding(.sizeUnknown)
+        default: AssociationFinding(.unreachable, failure.message)
+        }
+    }
+
+    private static func headFindings(_ kind: DomainFile, _ response: HTTPSResponse, _ url: WebURL)
+        -> [AssociationFinding]
+    {
+        guard response.status == 200 else {
+            if (300...399).contains(response.status), let location = response.field("location") {
+                return [AssociationFinding(.redirect, "\(response.status)", location)]
+            }
+            return [AssociationFinding(.status, "\(response.status)", kind.path)]
+        }
+        var findings: [AssociationFinding] = []
+        let type = (response.field("content-type") ?? "").prefix { $0 != ";" }
+        let mediaType = type.filter { $0 != " " && $0 != "\t" }.lowercased()
+        if mediaType.isEmpty {
+            findings.append(AssociationFinding(.noContentType))
+        } else if mediaType != "application/json" {
+            findings.append(AssociationFinding(.wrongContentType, mediaType))
+        }
+        if let coding = response.field("content-encoding"), coding.lowercased() != "identity" {
+            findings.append(AssociationFinding(.contentEncoding, coding))
+        }
+        if kind == .apple, url.target.hasSuffix(".json") {
+            findings.append(AssociationFinding(.fileName, kind.path))
+        }
+        return findings
     }
 }

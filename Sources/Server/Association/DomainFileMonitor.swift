@@ -25,9 +25,7 @@ public final class DomainFileMonitor: Sendable {
     private let copies: Copies
     private let seen = Mutex<[Key: DomainCopy]>([:])
 
-    public init(_ copies: Copies = Copies()) {
-        self.copies = copies
-    }
+    public init(_ copies: Copies = Copies()) { self.copies = copies }
 
     /// All copies, sorted by host.
     public var all: [DomainCopy] {

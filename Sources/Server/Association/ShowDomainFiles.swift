@@ -28,10 +28,7 @@ enum ShowAssetLinks {
     static func respond(_ exchange: inout Exchange, _ context: LoopContext) async throws(APIError) -> Response
     {
         let (host, apps) = try DomainFileResponse.apps(of: exchange, context)
-        return DomainFileResponse.response(
-            AssetLinks(host: host, apps: apps).json().bytes,
-            to: exchange
-        )
+        return DomainFileResponse.response(AssetLinks(host: host, apps: apps).json().bytes, to: exchange)
     }
 }
 

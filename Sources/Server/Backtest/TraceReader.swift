@@ -37,9 +37,7 @@ package struct TraceReader {
     }
 
     /// Says that no piece follows: the last line needs no line feed.
-    package mutating func end() {
-        hasEnded = true
-    }
+    package mutating func end() { hasEnded = true }
 
     /// The next event; nil when more is needed, or at the end.
     ///
@@ -89,4 +87,14 @@ package struct TraceReader {
             throw TraceError(line: line, reason: "id stands in an earlier click already")
         }
     }
+}
+
+/// Why a trace cannot be read, and where.
+package struct TraceError: Error, Equatable, Sendable {
+    /// Counted from 1.
+    package let line: Int
+    /// What is wrong with it; holds nothing of its values.
+    package let reason: String
+
+    package var message: String { "line \(line): \(reason)" }
 }

@@ -74,9 +74,7 @@ struct ClickDevice {
     }
 
     /// Hashes the fingerprints under another server key.
-    func keys(under key: ServerKey) -> [KeyedHash] {
-        ownFingerprints.map(key.keyed)
-    }
+    func keys(under key: ServerKey) -> [KeyedHash] { ownFingerprints.map(key.keyed) }
 
     /// The members that are missing in signals that are not empty, though perhaps in unknown words: such a click is
     /// found by its token.

@@ -1,5 +1,5 @@
 internal import Attribution
-internal import HTTPServer
+package import HTTPServer
 
 /// The address, agent and time that a click counts with: the caller's word where its key is believed, else the
 /// connection's data.
@@ -76,5 +76,16 @@ struct ClickProvenance {
             ),
             acceptLanguage: request.field("accept-language")
         )
+    }
+}
+
+/// Requests that announce that no person waits for their response.
+package enum AutomaticVisit {
+    /// Whether a request is for a head alone, as link checkers send, or announces a prefetch.
+    package static func isAnnounced(by request: Request) -> Bool {
+        request.method == .head
+            || Prefetching.fieldNames.contains { name in
+                request.withFieldBytes(name) { Prefetching.isAnnounced(by: $0) } ?? false
+            }
     }
 }

@@ -39,11 +39,7 @@ struct LandingPage {
             values,
             rawParts: ["style": pages.style, "script": visit.isRobot ? [] : pages.script]
         )
-        var fields = PageSecurity.fields(
-            nonce: nonce,
-            images: [values["icon"]],
-            hasScript: !visit.isRobot
-        )
+        var fields = PageSecurity.fields(nonce: nonce, images: [values["icon"]], hasScript: !visit.isRobot)
         if visit.visitor.platform == .android { fields += Self.hintFields }
         return Response(.ok, fields: fields, contentType: .html, body: body)
     }

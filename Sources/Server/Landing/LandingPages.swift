@@ -1,4 +1,5 @@
 public import Attribution
+internal import HTTPServer
 
 /// The templates of the pages that people see when they open a link.
 public struct LandingPages: Sendable {
@@ -88,5 +89,134 @@ public struct LandingPages: Sendable {
         } catch {
             preconditionFailure("the embedded texts do not parse: \(error.message)")
         }
+    }
+}
+
+/// The texts of pages, by language.
+struct PageTexts: Sendable {
+    struct Language: Sendable {
+        /// The code for HTML's `lang`.
+        let code: String
+        /// `ltr` or `rtl`.
+        let direction: String
+    }
+
+    private let languages: [Language]
+    private let texts: [String: [String: String]]
+
+    init(_ rows: [DataRow]) {
+        languages = rows.filter { $0.kind == "language" && $0.columns.count == 2 }.map {
+            Language(code: $0.columns[0], direction: $0.columns[1])
+        }
+        var texts: [String: [String: String]] = [:]
+        for row in rows where row.kind == "text" && row.columns.count == 3 {
+            texts[row.columns[0], default: [:]][row.columns[1]] = row.columns[2]
+        }
+        self.texts = texts
+    }
+
+    /// The first accepted language that has texts, else the first language with texts.
+    func language(acceptLanguage: String?) -> Language {
+        for tag in acceptLanguage.map(AcceptLanguage.tags) ?? [] {
+            let code = String(
+                decoding: tag.utf8.prefix { $0 != UInt8(ascii: "-") }.map(Self.lowered),
+                as: UTF8.self
+            )
+            if let language = languages.first(where: { $0.code == code }) { return language }
+        }
+        return languages.first ?? Language(code: "en", direction: "ltr")
+    }
+
+    private static func lowered(_ byte: UInt8) -> UInt8 {
+        (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte) ? byte + 0x20 : byte
+    }
+
+    /// The text of a key, with the app's name for `{app}`.
+    func text(_ key: String, in language: Language, app: String = "") -> String {
+        let text = texts[key]?[language.code] ?? texts[key]?["en"] ?? ""
+        return text.split(separator: "{app}", omittingEmptySubsequences: false).joined(separator: app)
+    }
+
+    /// Every key with its languages.
+    var coverage: [String: Set<String>] { texts.mapValues { Set($0.keys) } }
+}
+
+/// The look of an app's pages: the operator's icon and colour.
+struct PageTheme {
+    /// The values by their names in the templates.
+    let values: [String: String]
+
+    init(_ app: App?) {
+        var values: [String: String] = [:]
+        values["icon"] = app?.settings.links.icon?.text
+        if let color = app?.settings.links.color {
+            values["color"] = color
+            values["onColor"] = Self.ink(on: color)
+        }
+        self.values = values
+    }
+
+    /// The more readable text colour on a colour: the pages' dark ink, or white.
+    static func ink(on color: String) -> String {
+        guard let color = try? QRColor(parsing: color) else { return QRColor.white.text }
+        return (color.contrast(with: ink) > color.contrast(with: .white) ? ink : .white).text
+    }
+
+    /// The ink of page.css.
+    private static let ink = QRColor(red: 0x16, green: 0x18, blue: 0x1d)
+}
+
+/// Header fields of every page that let nothing but its own parts run or load in it (ASVS 5.0, 3.4).
+enum PageSecurity {
+    /// Creates an unguessable word by which a page marks its own script and style.
+    static func nonce(_ random: RandomSource) -> String { Base64URL.text(of: random.bytes(16)) }
+
+    /// - Parameters:
+    ///   - nonce: the page's nonce.
+    ///   - images: addresses of pictures on other hosts that the page shows.
+    ///   - hasScript: whether it runs a script, which posts its click to the service.
+    /// - Returns: the lines of the response's head.
+    static func fields(nonce: String, images: [String?], hasScript: Bool) -> [FieldLine] {
+        let hosts = Set(images.compactMap { $0.flatMap(origin) }).sorted()
+        let script = hasScript ? "script-src 'nonce-\(nonce)'; connect-src 'self'; " : ""
+        let policy =
+            "default-src 'none'; \(script)style-src 'nonce-\(nonce)'; "
+            + "img-src \((["'self'", "data:"] + hosts).joined(separator: " ")); "
+            + "base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
+        return [
+            FieldLine(name: "Content-Security-Policy", value: policy),
+            FieldLine(name: "Referrer-Policy", value: "strict-origin"),
+            FieldLine(name: "Cross-Origin-Opener-Policy", value: "same-origin"),
+            .noStore,
+        ]
+    }
+
+    /// `https://host` of an address that an operator stored; nil for one that could contain more than a host.
+    private static func origin(_ url: String) -> String? {
+        let start = "https://"
+        guard url.hasPrefix(start) else { return nil }
+        let authority = url.dropFirst(start.count).prefix { $0 != "/" && $0 != "?" && $0 != "#" }
+        let isPlain = authority.utf8.allSatisfy { byte in
+            (0x30...0x3a).contains(byte) || (0x61...0x7a).contains(byte) || (0x41...0x5a).contains(byte)
+                || byte == 0x2d || byte == 0x2e
+        }
+        return isPlain && !authority.isEmpty ? start + authority : nil
+    }
+}
+
+/// Scripts as they are sent, without what only their readers need.
+enum PageScript {
+    /// Removes comment lines, empty lines and indentation.
+    ///
+    /// The scripts are written for it: none has a text over several lines.
+    static func compact(_ source: String) -> [UInt8] {
+        var script: [UInt8] = []
+        for line in source.utf8.split(separator: UInt8(ascii: "\n")) {
+            let line = line.drop { $0 == UInt8(ascii: " ") }
+            guard !line.isEmpty, !line.starts(with: "//".utf8) else { continue }
+            script += line
+            script.append(UInt8(ascii: "\n"))
+        }
+        return script
     }
 }

@@ -1,5 +1,6 @@
-internal import Attribution
-internal import HTTPServer
+package import Attribution
+package import HTTPServer
+internal import JSON
 
 /// `GET /openapi.json`: every call of the service, for programs that make clients, tests and documentation of it.
 ///
@@ -17,5 +18,58 @@ enum ShowOpenAPI {
         // Viewers on other hosts may read it, because it reveals nothing about this server.
         response.fields.append(FieldLine(name: "Access-Control-Allow-Origin", value: "*"))
         return response
+    }
+}
+
+/// The description of the API in the form of the OpenAPI Specification, version 3.1.
+///
+/// A file that is written by hand. Tests compare it with the list of routes, the names that the code reads and
+/// writes, and the responses of all other tests.
+package enum APIDescription {
+    /// The document without blanks and line ends.
+    package static let body: [UInt8] = {
+        do throws(JSONError) {
+            var json = JSONWriter(reservedCapacity: 128 * 1024)
+            json.value(try JSONValue(parsing: Array(text.utf8)))
+            return json.bytes
+        } catch {
+            preconditionFailure("the embedded description of the API is no JSON: \(error.message)")
+        }
+    }()
+
+    /// Computed once, because the description is long and constant.
+    static let tag = EntityTag(of: body)
+
+    private static var text: String {
+        EmbeddedDescription.files.first { $0.name == "openapi.json" }?.text ?? ""
+    }
+}
+
+/// A row of the list of routes, for tests that compare the description of the API with it.
+package struct RouteSummary: Sendable {
+    package let method: Method
+    /// The path, as `/admin/api/links/{id}`; a parameter of several parts is written like one of one part.
+    package let path: String
+    /// The kinds of keys that may call.
+    package let keyKinds: [KeyKind]
+    /// Whether the call is allowed without a key.
+    package let isOpen: Bool
+    package let rateLimitClass: RateLimitClass?
+    /// The query parameters that the call takes, all others being refused; nil where unknown ones are ignored.
+    package let queryNames: [String]?
+
+    /// All routes at the service's own address.
+    package static let all = Routes.public.map(RouteSummary.init)
+
+    private init(_ route: Route) {
+        method = route.method
+        path = route.path.replacing("...}", with: "}")
+        rateLimitClass = route.rateLimitClass
+        queryNames = route.queryNames
+        switch route.access {
+        case .anyone: (keyKinds, isOpen) = ([], true)
+        case .anyoneOrKey(let kinds): (keyKinds, isOpen) = (kinds, true)
+        case .key(let kinds): (keyKinds, isOpen) = (kinds, false)
+        }
     }
 }

@@ -6,9 +6,7 @@ public final class Metrics: Sendable {
     private let routes: [String]
     private let loops = Mutex<[LoopMetrics]>([])
 
-    init(routes: [String]) {
-        self.routes = routes
-    }
+    init(routes: [String]) { self.routes = routes }
 
     /// Creates the counts of a loop that serves these routes.
     func makeLoopMetrics(for served: [Route]) -> LoopMetrics {
@@ -78,13 +76,9 @@ final class LoopMetrics: Sendable {
         }
     }
 
-    func count(_ code: APIError.Code) {
-        errors.withLock { $0[code, default: 0] += 1 }
-    }
+    func count(_ code: APIError.Code) { errors.withLock { $0[code, default: 0] += 1 } }
 
     var errorCounts: [APIError.Code: Int64] { errors.withLock { $0 } }
 
-    func counts(at index: Int) -> RouteCounts {
-        routes.withLock { $0[index] }
-    }
+    func counts(at index: Int) -> RouteCounts { routes.withLock { $0[index] } }
 }

@@ -12,9 +12,7 @@ public final class OutgoingRequests: Sendable {
     private let underWay = Atomic<Int>(0)
 
     /// - Parameter client: makes the requests; only tests pass one that may reach private addresses.
-    public init(_ client: HTTPSClient = OutgoingRequests.publicOnly()) {
-        self.client = client
-    }
+    public init(_ client: HTTPSClient = OutgoingRequests.publicOnly()) { self.client = client }
 
     /// Creates a client that connects to addresses of the public Internet alone.
     ///

@@ -1,3 +1,7 @@
+package import Attribution
+internal import Synchronization
+package import Threads
+
 /// A class of requests that share one limit for each address.
 public enum RateLimitClass: String, CaseIterable, Sendable {
     case clicks, checks, admin
@@ -75,5 +79,118 @@ struct RateLimiters: Sendable {
         case .admin: admin
         case .pictures: pictures
         }
+    }
+}
+
+/// How many requests one address may make: per second in the long run, and at once.
+public struct RateLimit: Equatable, Sendable {
+    /// Requests a second, 1 to 1,000,000.
+    public let perSecond: Int64
+    /// Requests that may come at once, 1 to 10,000,000.
+    public let burst: Int64
+
+    /// Nil outside the allowed ranges.
+    public init?(perSecond: Int64, burst: Int64) {
+        guard (1...1_000_000).contains(perSecond), (1...10_000_000).contains(burst) else { return nil }
+        self.perSecond = perSecond
+        self.burst = burst
+    }
+
+    /// Reads `20/s:500`.
+    public init?(_ text: String) {
+        let parts = text.split(separator: ":", omittingEmptySubsequences: false)
+        guard parts.count == 2, parts[0].hasSuffix("/s"), let perSecond = Int64(parts[0].dropLast(2)),
+            let burst = Int64(parts[1])
+        else { return nil }
+        self.init(perSecond: perSecond, burst: burst)
+    }
+
+    /// The form that is read, as `20/s:500`.
+    public var text: String { "\(perSecond)/s:\(burst)" }
+}
+
+/// Token buckets by address for one class of requests; one number each, in a bounded table.
+///
+/// A bucket is stored as the time at which it will be full again (the generic cell rate algorithm, ITU-T
+/// I.371): one in the past is a full bucket and need not be stored. When a shard is full of buckets in use,
+/// new addresses share one bucket, so that a flood of addresses fills no memory.
+package final class RateLimiter: Sendable {
+    package struct Refusal: Equatable {
+        /// Whole seconds until the next request is allowed, at least 1.
+        package let retryAfter: Int
+        /// Whole seconds until the whole burst is allowed again, at least 1.
+        package let reset: Int
+    }
+
+    private static let shardCount = 16
+    private static let entriesPerShard = 8192
+    private static let sweepInterval: UInt64 = 1_000_000_000
+
+    private struct Shard {
+        /// Nanoseconds of the monotonic clock at which the address's bucket is full again.
+        var fullAt: [NetworkAddress: UInt64] = [:]
+        var sharedFullAt: UInt64 = 0
+        /// When the table may be searched for full buckets again, which is not done for every new address.
+        var nextSweep: UInt64 = 0
+    }
+
+    package let limit: RateLimit
+    private let countsLoopback: Bool
+    private let interval: UInt64
+    private let shards: [Lock]
+
+    private final class Lock: Sendable {
+        let shard = Mutex(Shard())
+    }
+
+    package init(_ rule: RateLimits.Rule) {
+        limit = rule.limit
+        countsLoopback = rule.countsLoopback
+        interval = 1_000_000_000 / UInt64(limit.perSecond)
+        shards = (0..<Self.shardCount).map { _ in Lock() }
+    }
+
+    /// Takes a token of the address's bucket; IPv6 addresses share one by /64.
+    /// - Returns: nil when the request is allowed.
+    package func take(for address: NetworkAddress, at now: MonotonicTime) -> Refusal? {
+        guard countsLoopback || !address.isLoopback else { return nil }
+        let bucket = address.prefix(ipv4Bits: 32, ipv6Bits: 64)
+        // Hashing is seeded at random in each process: clients cannot choose addresses that meet in one shard.
+        let index = Int(truncatingIfNeeded: UInt(bitPattern: bucket.hashValue) % UInt(Self.shardCount))
+        return shards[index].shard.withLock { take(bucket, now.nanoseconds, &$0) }
+    }
+
+    /// The number of stored addresses.
+    package var count: Int {
+        shards.reduce(0) { sum, lock in sum + lock.shard.withLock { $0.fullAt.count } }
+    }
+
+    /// The largest number of stored addresses.
+    package static let maximumCount = shardCount * entriesPerShard
+
+    private func take(_ address: NetworkAddress, _ now: UInt64, _ shard: inout Shard) -> Refusal? {
+        if shard.fullAt.count >= Self.entriesPerShard, shard.fullAt[address] == nil, now >= shard.nextSweep {
+            shard.fullAt = shard.fullAt.filter { $0.value > now }
+            shard.nextSweep = now + Self.sweepInterval
+        }
+        let isKept = shard.fullAt[address] != nil || shard.fullAt.count < Self.entriesPerShard
+        let fullAt = max(isKept ? shard.fullAt[address] ?? 0 : shard.sharedFullAt, now)
+        let room = interval * UInt64(limit.burst)
+        guard fullAt + interval <= now + room else {
+            return Refusal(
+                retryAfter: Self.wholeSeconds(fullAt + interval - now - room),
+                reset: Self.wholeSeconds(fullAt - now)
+            )
+        }
+        if isKept {
+            shard.fullAt[address] = fullAt + interval
+        } else {
+            shard.sharedFullAt = fullAt + interval
+        }
+        return nil
+    }
+
+    private static func wholeSeconds(_ nanoseconds: UInt64) -> Int {
+        max(1, Int((nanoseconds + 999_999_999) / 1_000_000_000))
     }
 }

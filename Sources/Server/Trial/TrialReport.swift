@@ -101,3 +101,139 @@ public struct TrialReport: Sendable {
         }
     }
 }
+
+/// Why a trial ended as it did, in sentences.
+extension TrialResult {
+    public var explanation: [String] {
+        guard click.isRecorded else { return clickRefused + unexpected }
+        var sentences = [outcome]
+        if isMatched {
+            sentences += found
+        } else if launch?.isNoMatch == true || isMatchedByAnother {
+            sentences += whyNot
+        }
+        if let fingerprint = click.fingerprint, let first = reading.made.first,
+            fingerprint != first.input.fingerprint.hex, !click.isRepeated
+        {
+            sentences.append(
+                "The server made another first fingerprint than this program: it has another version or other"
+                    + " tables, or knows the languages of the app."
+            )
+        }
+        if click.isRepeated {
+            sentences.append(
+                "The server took the click for a repetition of one that was posted a moment ago, which counts in its"
+                    + " place; each click has a link of its own unless one is chosen."
+            )
+        }
+        if token == .missing {
+            sentences.append("The server made no token for the click, so that the launch brought none.")
+        }
+        return sentences + unexpected
+    }
+
+    private var outcome: String {
+        guard let launch else { return "The launch was not sent." }
+        if isMatched { return "Matched: the launch got this click, and \(launch.url ?? "no link")." }
+        if launch.isMatch {
+            return "Matched, but not this click: an older one has the same fingerprint and was still open"
+                + " (\(launch.url ?? "no link"))."
+        }
+        if launch.isNoMatch { return "No match." }
+        return "The launch was refused with \(launch.statusText): \(launch.message ?? launch.body)"
+    }
+
+    private var clickRefused: [String] {
+        let refusal = "The click was refused with \(click.statusText): \(click.message ?? click.body)"
+        guard reading.made.isEmpty, click.status == 400 else {
+            guard click.field == "deeplink_url" else { return [refusal] }
+            return [
+                refusal, "Choose a link that the app may open with --url, such as one of its destinations.",
+            ]
+        }
+        let names = reading.missing.map(\.rawValue).joined(separator: ", ")
+        return [
+            refusal,
+            "The browser does not tell \(names): no fingerprint can be made, whoever launches the app. Only a token"
+                + " that the launch brings from the page could find such a click.",
+        ]
+    }
+
+    /// How the click was found.
+    private var found: [String] {
+        var sentences: [String] = []
+        if let hit = reading.hit {
+            let rank = reading.made.filter { $0.input.form == hit.input.form }.firstIndex {
+                $0.input == hit.input
+            }
+            let place = rank.map { $0 == 0 ? "the first" : "spelling \($0 + 1)" } ?? "one"
+            let form = hit.input.form.rawValue
+            let maker =
+                trial.release.sendsRawSignals
+                ? "Of the values the server makes \(hit.input.text) in form \(form)"
+                : "Form \(form) of this release hashes \(hit.input.text)"
+            sentences.append(
+                "\(maker); it is \(place) of those"
+                    + " under which the click is found in this form, with a weight of \(Self.percent(hit.weight))."
+            )
+        }
+        guard let launch else { return sentences }
+        var facts = launch.method.map { ["method \($0)"] } ?? []
+        if let confidence = launch.confidence { facts.append("confidence \(Self.percent(confidence))") }
+        if let competing = launch.competingClicks { facts.append("competing clicks \(competing)") }
+        if launch.isGuaranteed == true { facts.append("guaranteed") }
+        if !facts.isEmpty { sentences.append("The server says: \(facts.joined(separator: ", ")).") }
+        return sentences
+    }
+
+    private var whyNot: [String] {
+        var sentences: [String] = []
+        if let reason = launch?.reason {
+            let meaning = NoMatchReason(rawValue: reason)?.words.trial ?? "see its documentation"
+            sentences.append("The server's reason is \(reason): \(meaning).")
+        } else if launch?.isNoMatch == true {
+            sentences.append("The server tells the reason to test keys only.")
+        }
+        if reading.isRobot {
+            sentences.append("The agent is a known robot's: nobody tapped, so that it is no candidate.")
+        }
+        if isExpired { sentences.append("The launch came after the click's attribution window.") }
+        guard reading.hit == nil, !reading.made.isEmpty else { return sentences }
+        let differences = reading.differences
+        guard !differences.isEmpty else {
+            sentences.append(
+                "Each component fits, but the device's combination of them is so rare that the click is not found by"
+                    + " it: \(reading.launch.text)."
+            )
+            return sentences
+        }
+        sentences += differences.map { difference in
+            let told = difference.click.prefix(5).map(\.text).joined(separator: " or ")
+            let click = told.isEmpty ? "the click does not say it" : "the click says \(told)"
+            return "They differ in \(difference.component.rawValue): \(click), the launch"
+                + " \(trial.release.sendsRawSignals ? "says" : "hashes") \(difference.launch)."
+        }
+        return sentences
+    }
+
+    private var unexpected: [String] {
+        guard !isAsExpected, click.isRecorded else { return [] }
+        guard launch.map({ $0.isMatch || $0.isNoMatch }) ?? false else { return [] }
+        if isMatchExpected, !isMatched {
+            return [
+                "By its values the launch should have got this click: what decided is named above, or is in the"
+                    + " server's settings for the app."
+            ]
+        }
+        return isMatched ? ["By its values the launch should not have got this click."] : []
+    }
+}
+
+extension TrialResult {
+    /// A share for people: `69 %`, `0.4 %`.
+    public static func percent(_ share: Double) -> String {
+        let thousandths = Int(max(0, min(share, 1)) * 1000 + 0.5)
+        return thousandths >= 100 || thousandths % 10 == 0
+            ? "\((thousandths + 5) / 10) %" : "\(thousandths / 10).\(thousandths % 10) %"
+    }
+}

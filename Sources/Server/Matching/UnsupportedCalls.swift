@@ -13,3 +13,17 @@ enum ShowSKAdNetworkConfiguration {
         return Response(.ok, json: json)
     }
 }
+
+/// `POST /v1/apple-ads/attribution`: newer clients send Apple's attribution token.
+///
+/// It is neither stored nor logged; the final response keeps them from retrying.
+enum DeclineAppleAdsAttribution {
+    static func respond(_ exchange: inout Exchange, _ context: LoopContext) async throws(APIError) -> Response
+    {
+        var json = JSONWriter()
+        json.object { json in
+            json.member("status", "unsupported")
+        }
+        return Response(.ok, json: json)
+    }
+}

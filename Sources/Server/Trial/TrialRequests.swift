@@ -1,5 +1,72 @@
 public import Attribution
-internal import JSON
+public import JSON
+
+/// An HTTP request as a browser or an app sends it, with all header fields.
+public struct ClientRequest: Sendable {
+    /// The method and the target.
+    public let line: String
+    public let fields: [(name: String, value: String)]
+    public let body: String
+
+    /// Creates a request that closes its connection.
+    ///
+    /// - Parameters:
+    ///   - line: method and target.
+    ///   - host: the field `Host`.
+    ///   - fields: all others but `Connection`.
+    ///   - body: empty for none; `Content-Length` is one of `fields` otherwise.
+    public init(_ line: String, host: String, _ fields: [(name: String, value: String)], body: String = "") {
+        self.line = line
+        self.fields = [("Host", host)] + fields + [("Connection", "close")]
+        self.body = body
+    }
+
+    /// The bytes on the wire, as text.
+    public var text: String {
+        let lines = ["\(line) HTTP/1.1"] + fields.map { "\($0.name): \($0.value)" }
+        return lines.joined(separator: "\r\n") + "\r\n\r\n" + body
+    }
+}
+
+/// An HTTP response as Afterlink's server sends it: a status line, header fields, and a body up to the end.
+public struct ClientResponse {
+    public let status: Int
+    /// The status line's text, such as `200 OK`.
+    public let statusText: String
+    /// In the order received, with the names as received.
+    public let fields: [(name: String, value: String)]
+    public let body: String
+
+    /// Creates a response without header fields.
+    public init(status: Int, body: String) {
+        self.status = status
+        statusText = String(status)
+        fields = []
+        self.body = body
+    }
+
+    /// Reads a whole response; nil if the bytes are none.
+    public init?(_ bytes: [UInt8]) {
+        let text = String(decoding: bytes, as: UTF8.self)
+        // CR LF is one Character in Swift: the blank line between head and body is two of them.
+        guard let blank = text.firstRange(of: "\r\n\r\n") else { return nil }
+        let lines = text[..<blank.lowerBound].split(separator: "\r\n")
+        guard let first = lines.first, first.hasPrefix("HTTP/1.1 "),
+            let status = Int(first.dropFirst(9).prefix(3))
+        else { return nil }
+        self.status = status
+        statusText = String(first.dropFirst(9))
+        fields = lines.dropFirst().compactMap { line in
+            line.firstIndex(of: ":").map { colon in
+                (String(line[..<colon]), String(line[line.index(after: colon)...].drop { $0 == " " }))
+            }
+        }
+        body = String(text[blank.upperBound...])
+    }
+
+    /// The body as a JSON object; nil if it is none.
+    public var json: JSONObject? { (try? JSONValue(parsing: Array(body.utf8)))?.object }
+}
 
 extension Trial {
     private static let page = "https://go.shop.example"

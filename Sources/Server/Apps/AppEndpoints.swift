@@ -1,0 +1,135 @@
+public import Attribution
+internal import HTTPServer
+public import JSON
+
+/// `GET /admin/api/apps`: lists the apps, oldest first.
+enum ListApps {
+    static func respond(_ exchange: inout Exchange, _ context: LoopContext) async throws(APIError) -> Response
+    {
+        let apps = exchange.directory.apps
+        var json = JSONWriter()
+        json.object { json in
+            json.member("apps") { json in
+                json.array { json in for app in apps { AppBody.write(app, to: &json) } }
+            }
+        }
+        return Response(.ok, json: json)
+    }
+}
+
+/// `GET /admin/api/apps/{id}`: returns one app.
+enum ShowApp {
+    static func respond(_ exchange: inout Exchange, _ context: LoopContext) async throws(APIError) -> Response
+    {
+        let app = try exchange.appOfPath()
+        exchange.app = app.id
+        return response(app)
+    }
+
+    static func response(_ app: App) -> Response {
+        var json = JSONWriter()
+        AppBody.write(app, to: &json)
+        return Response(.ok, json: json)
+    }
+}
+
+extension Exchange {
+    /// The app whose id is in the path.
+    func appOfPath() throws(APIError) -> App {
+        guard let app = parameter.flatMap({ AppID($0) }).flatMap(directory.app) else { throw .noApp() }
+        return app
+    }
+}
+
+extension APIError {
+    /// The error for an unknown app; `field` names the parameter or member, nil for a path.
+    static func noApp(field: String? = nil) -> APIError {
+        .notFound("There is no such app; GET /admin/api/apps lists them", field: field)
+    }
+}
+
+/// `PATCH /admin/api/apps/{id}`: changes the link settings that the body names; `null` removes a field.
+enum ChangeApp {
+    /// Members of the response that set no field: ignored when a client sends them back.
+    private static let others: Set<String> = ["id", "created_at"]
+
+    static func respond(_ exchange: inout Exchange, _ context: LoopContext) async throws(APIError) -> Response
+    {
+        let before = try exchange.appOfPath()
+        var app = before
+        exchange.app = app.id
+        let body = FieldBody<AppLinkField>(
+            try exchange.adminBody(),
+            over: app.settings.links.fields,
+            besides: others
+        )
+        do throws(FieldProblems) {
+            app.settings.links = try AppLinks(body.fields)
+        } catch {
+            throw .unprocessable(body.problems + error.all)
+        }
+        guard body.problems.isEmpty else { throw .unprocessable(body.problems) }
+        let (directory, settings) = (exchange.directory, app.settings)
+        let conflict = try await exchange.store(
+            await LinkHostChange.problem(of: before, to: settings, in: directory, context.stores.links)
+        )
+        if let conflict { throw .conflict(conflict.message, field: conflict.field) }
+        try await exchange.store(await context.stores.apps.update(before.id, to: settings))
+        return ShowApp.response(app)
+    }
+}
+
+/// The JSON form of an app and its settings.
+public enum AppBody {
+    public static func write(_ app: App, to json: inout JSONWriter) {
+        let settings = app.settings
+        json.object { json in
+            json.member("id", app.id.text)
+            json.member("name", settings.name)
+            json.member("open_clicks", settings.openClicks)
+            json.member("allowed_origins", settings.allowedOrigins)
+            json.member("destinations", settings.destinations)
+            json.member("attribution_window", settings.window?.seconds)
+            json.member("localizations", settings.localizations)
+            json.member("development_language", settings.developmentLanguage)
+            json.member("matching", settings.policy.rule.rawValue)
+            json.member("minimum_confidence", settings.policy.minimumConfidence)
+            json.member("on_ambiguity", settings.policy.onAmbiguity.rawValue)
+            json.member("fingerprinting", settings.policy.usesFingerprints)
+            json.member("default_link", settings.defaultLink?.text)
+            json.members(of: settings.links.fields)
+            json.member("created_at", app.createdAt.iso8601)
+        }
+    }
+}
+
+/// Checks that an app may get other link hosts: on one host no slug may lead to two links.
+public enum LinkHostChange {
+    /// Returns the problem of a change of link hosts; nil where there is none.
+    ///
+    /// - Parameters:
+    ///   - app: the app as it is now.
+    ///   - settings: its new settings.
+    ///   - directory: all apps.
+    ///   - links: the store of all apps' links.
+    /// - Returns: the refused field, with what to do.
+    /// - Throws: a store's failure.
+    public static func problem(
+        of app: App,
+        to settings: App.Settings,
+        in directory: Directory,
+        _ links: any LinkStore
+    ) async throws(StoreError) -> FieldProblem? {
+        for other in directory.newNeighbours(of: app, with: settings.links) {
+            guard let slug = try await links.sharedSlug(of: app.id, and: other.id) else { continue }
+            return FieldProblem(AppLinkField.hosts, message(slug, settings.name, other.settings.name))
+        }
+        return nil
+    }
+
+    private static func message(_ slug: LinkSlug, _ name: String, _ other: String) -> String {
+        "The apps \(name) and \(other) both have a link \(slug.text), and on the same link hosts only one of the two"
+            + " could be reached. Give the apps different link hosts, or delete one of the two links with"
+            + " \"afterlink links delete\" if it has no clicks."
+    }
+}

@@ -1,0 +1,304 @@
+public import Attribution
+internal import HTTPServer
+public import JSON
+
+/// `GET /admin/api/links`: lists the links, newest first.
+enum ListLinks {
+    static func respond(_ exchange: inout Exchange, _ context: LoopContext) async throws(APIError) -> Response
+    {
+        let query = try self.query(exchange)
+        let page = try await exchange.store(await context.stores.links.links(query))
+        return Response(.ok, json: LinkBody.page(page, exchange.directory, at: exchange.now))
+    }
+
+    private static func query(_ exchange: Exchange) throws(APIError) -> LinkQuery {
+        var query = LinkQuery(
+            limit: try exchange.limitItem(LinkQuery.limits, standard: LinkQuery.standardLimit)
+        )
+        query.app = try exchange.appItem()?.id
+        query.campaignKey = try exchange.campaignItem()
+        query.search = exchange.queryItem("search")
+        query.tag = exchange.queryItem("tag").flatMap { $0.isEmpty ? nil : $0 }
+        switch exchange.queryItem("archived") {
+        case nil, "false", "0": query.isArchived = false
+        case "true", "1": query.isArchived = true
+        case "any": query.isArchived = nil
+        default: throw .invalidField("archived", "must be true, false or any")
+        }
+        if let text = exchange.queryItem("before"), !text.isEmpty {
+            guard let id = LinkID(text) else {
+                throw .invalidField("before", "must be the \"next\" of the page before, as lnk_…")
+            }
+            query.before = id
+        }
+        return query
+    }
+}
+
+/// `GET /admin/api/links/{id}`: returns one link with its counts.
+enum ShowLink {
+    static func respond(_ exchange: inout Exchange, _ context: LoopContext) async throws(APIError) -> Response
+    {
+        let listing = try await context.link(of: exchange)
+        exchange.app = listing.link.app
+        return context.answer(listing, .ok, exchange)
+    }
+}
+
+/// `POST /admin/api/links`: creates a link.
+enum CreateLink {
+    static func respond(_ exchange: inout Exchange, _ context: LoopContext) async throws(APIError) -> Response
+    {
+        let object = try exchange.adminBody()
+        let body = FieldBody<LinkField>(object, over: LinkFields(), besides: ["app", "slug"])
+        let app = try app(object, exchange.directory)
+        exchange.app = app.id
+        var problems = body.problems
+        if object["slug"].map({ !$0.isNull && $0.string == nil }) ?? false {
+            problems.append(FieldProblem("slug", "slug must be a text, or null."))
+        }
+        let new: NewLink
+        do throws(FieldProblems) {
+            new = try LinkDraft.link(
+                object["slug"]?.string,
+                body.fields,
+                of: app,
+                in: exchange.directory,
+                at: exchange.now,
+                random: context.service.random
+            )
+        } catch {
+            throw .unprocessable(problems + error.all)
+        }
+        guard problems.isEmpty else { throw .unprocessable(problems) }
+        do throws(LinkStoreError) {
+            try await context.stores.links.create([new])
+        } catch {
+            throw APIError(error, requestID: exchange.requestID)
+        }
+        return context.answer(LinkListing(link: new.link), .created, exchange)
+    }
+
+    /// The app that the body names by its id; the only app, where it names none.
+    ///
+    /// - Throws: 422 for a text that is not an id, 404 where there is no such app.
+    private static func app(_ object: JSONObject, _ directory: Directory) throws(APIError) -> App {
+        guard let value = object["app"], !value.isNull else {
+            guard directory.apps.count == 1, let only = directory.apps.first else {
+                throw .unprocessable([
+                    FieldProblem(
+                        "app",
+                        "There are several apps: say whose link it is, by an id such as app_…."
+                    )
+                ])
+            }
+            return only
+        }
+        guard let id = value.string.flatMap({ AppID($0) }) else {
+            throw .unprocessable([FieldProblem("app", "app must be the id of an app, as app_….")])
+        }
+        guard let app = directory.app(id) else { throw .noApp(field: "app") }
+        return app
+    }
+}
+
+/// `PATCH /admin/api/links/{id}`: changes the fields that the body names; `null` removes a field.
+enum ChangeLink {
+    static func respond(_ exchange: inout Exchange, _ context: LoopContext) async throws(APIError) -> Response
+    {
+        let object = try exchange.adminBody()
+        let (directory, now) = (exchange.directory, exchange.now)
+        let response = try await context.changeLink(of: exchange) { link throws(APIError) in
+            link.settings = try settings(object, of: link, directory, at: now)
+        }
+        return response
+    }
+
+    private static func settings(
+        _ object: JSONObject,
+        of link: Link,
+        _ directory: Directory,
+        at now: Timestamp
+    ) throws(APIError) -> Link.Settings {
+        guard let app = directory.app(link.app) else { throw .noLink }
+        let body = FieldBody<LinkField>(object, over: link.settings.fields, besides: LinkBody.ownMembers)
+        var problems = body.problems
+        for (name, own) in [("slug", link.slug.text), ("app", link.app.text)] {
+            guard let value = object[name], value.string != own else { continue }
+            problems.append(
+                FieldProblem(name, "\(name) of a link cannot be changed; create another link instead.")
+            )
+        }
+        do throws(FieldProblems) {
+            let settings = try LinkDraft.settings(body.fields, for: app, at: now, insteadOf: link.settings)
+            guard problems.isEmpty else { throw FieldProblems([]) }
+            return settings
+        } catch {
+            throw .unprocessable(problems + error.all)
+        }
+    }
+}
+
+/// `POST /admin/api/links/{id}/archive`: makes the link lead nowhere; its slug and its counts stay.
+enum ArchiveLink {
+    static func respond(_ exchange: inout Exchange, _ context: LoopContext) async throws(APIError) -> Response
+    {
+        let now = exchange.now
+        return try await context.changeLink(of: exchange) { link throws(APIError) in
+            if link.archivedAt == nil { link.archivedAt = now }
+        }
+    }
+}
+
+/// `POST /admin/api/links/{id}/restore`: makes the link lead where it led before it was archived.
+enum RestoreLink {
+    static func respond(_ exchange: inout Exchange, _ context: LoopContext) async throws(APIError) -> Response
+    {
+        try await context.changeLink(of: exchange) { link throws(APIError) in link.archivedAt = nil }
+    }
+}
+
+/// `DELETE /admin/api/links/{id}`: deletes a link that was never clicked.
+enum DeleteLink {
+    static func respond(_ exchange: inout Exchange, _ context: LoopContext) async throws(APIError) -> Response
+    {
+        guard let id = exchange.parameter.flatMap({ LinkID($0) }) else { throw .noLink }
+        do throws(LinkStoreError) {
+            try await context.stores.links.delete(id)
+        } catch {
+            throw APIError(error, requestID: exchange.requestID)
+        }
+        return Response(.noContent)
+    }
+}
+
+/// Reading and changing a link, for the admin API's calls.
+extension LoopContext {
+    /// Reads the link whose id is in the path.
+    ///
+    /// - Throws: 404 where there is none.
+    func link(of exchange: Exchange) async throws(APIError) -> LinkListing {
+        guard let id = exchange.parameter.flatMap({ LinkID($0) }) else { throw .noLink }
+        guard let listing = try await exchange.store(await stores.links.link(id)) else { throw .noLink }
+        return listing
+    }
+
+    /// Changes the link whose id is in the path, and retries if another request changed it meanwhile.
+    func changeLink(
+        of exchange: Exchange,
+        _ change: (inout Link) throws(APIError) -> Void
+    ) async throws(APIError) -> Response {
+        for _ in 0..<4 {
+            var link = try await link(of: exchange).link
+            let earlier = link.updatedAt
+            try change(&link)
+            link.updatedAt = exchange.now
+            do throws(LinkStoreError) {
+                try await stores.links.update(link, ifUpdatedAt: earlier)
+            } catch {
+                if error == .changed { continue }
+                throw APIError(error, requestID: exchange.requestID)
+            }
+            return answer(try await self.link(of: exchange), .ok, exchange)
+        }
+        throw APIError(.changed, requestID: exchange.requestID)
+    }
+
+    func answer(_ listing: LinkListing, _ status: Status, _ exchange: Exchange) -> Response {
+        var json = JSONWriter()
+        LinkBody(listing, of: exchange.directory.app(listing.link.app), at: exchange.now).write(to: &json)
+        return Response(status, json: json)
+    }
+}
+
+extension APIError {
+    static let noLink = APIError.notFound("There is no such link; GET /admin/api/links lists them")
+
+    init(_ error: LinkStoreError, requestID: String) {
+        switch error {
+        case .slugTaken: self = .conflict(error.advice ?? "", field: "slug")
+        case .notFound: self = .noLink
+        case .changed, .clicked: self = .conflict(error.advice ?? "")
+        case .store(let error): self.init(error, requestID: requestID)
+        }
+    }
+}
+
+/// The JSON form of a link.
+public struct LinkBody {
+    private let listing: LinkListing
+    private let app: App?
+    private let now: Timestamp
+
+    /// - Parameters:
+    ///   - listing: the link and its counts.
+    ///   - app: the link's app.
+    ///   - now: the time that decides whether the link has expired.
+    public init(_ listing: LinkListing, of app: App?, at now: Timestamp) {
+        self.listing = listing
+        self.app = app
+        self.now = now
+    }
+
+    /// Members of the response that set no field: ignored when a client sends them back.
+    static let ownMembers: Set<String> = [
+        "id", "app", "slug", "url", "ending", "clicks", "robots", "matches", "former_variants", "created_at",
+        "updated_at", "archived_at",
+    ]
+
+    public func write(to json: inout JSONWriter) {
+        let link = listing.link
+        json.object { json in
+            json.member("id", link.id.text)
+            json.member("app", link.app.text)
+            json.member("slug", link.slug.text)
+            json.member("url", app.flatMap(link.url(of:)))
+            json.members(of: link.settings.fields)
+            writeVariants(to: &json)
+            json.member("ending", link.ending(at: now, clicks: listing.clicks)?.rawValue)
+            json.member("clicks", listing.clicks)
+            json.member("robots", listing.robots)
+            json.member("matches", listing.matches)
+            json.member("created_at", link.createdAt.iso8601)
+            json.member("updated_at", link.updatedAt.iso8601)
+            json.member("archived_at", link.archivedAt?.iso8601)
+        }
+    }
+
+    private func writeVariants(to json: inout JSONWriter) {
+        let variants = listing.link.settings.variants
+        let former = listing.variants.filter { count in !variants.contains { $0.name == count.name } }
+        if !variants.isEmpty {
+            json.objects("variants", variants) { json, variant in
+                let counts = listing.variants.first { $0.name == variant.name }
+                json.member("name", variant.name)
+                json.member("weight", variant.weight)
+                json.member("destination", variant.target.text)
+                json.member("clicks", counts?.clicks ?? 0)
+                json.member("matches", counts?.matches ?? 0)
+            }
+        }
+        guard !former.isEmpty else { return }
+        json.objects("former_variants", former) { json, counts in
+            json.member("name", counts.name)
+            json.member("clicks", counts.clicks)
+            json.member("matches", counts.matches)
+        }
+    }
+
+    /// Writes a page of links, as `{"links":[…],"next":"lnk_…"}`.
+    static func page(_ page: LinkPage, _ directory: Directory, at now: Timestamp) -> JSONWriter {
+        var json = JSONWriter()
+        json.object { json in
+            json.member("links") { json in
+                json.array { json in
+                    for listing in page.links {
+                        LinkBody(listing, of: directory.app(listing.link.app), at: now).write(to: &json)
+                    }
+                }
+            }
+            json.member("next", orNull: page.next?.text)
+        }
+        return json
+    }
+}
