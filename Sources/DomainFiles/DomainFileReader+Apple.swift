@@ -74,11 +74,7 @@ extension DomainFileReader {
 
     private mutating func detail(_ value: JSONValue, at place: String) -> AppleAssociation.Detail? {
         guard let object = object(value, at: place) else { return nil }
-        addUnknown(
-            in: object,
-            at: place,
-            known: ["appIDs", "appID", "components", "defaults", "paths"]
-        )
+        addUnknown(in: object, at: place, known: ["appIDs", "appID", "components", "defaults", "paths"])
         var appIDs = texts(object["appIDs"], at: "\(place).appIDs") ?? []
         if let appID = text(object["appID"], at: "\(place).appID"), !appIDs.contains(appID) {
             appIDs.append(appID)

@@ -93,14 +93,10 @@ public struct Request: Sendable {
     ///
     /// An absolute-form target is reduced to its path (RFC 9112 §3.2.2), an empty path to `/`; `*` is
     /// only seen with OPTIONS.
-    public var path: String {
-        target.unwritten?.rawValue ?? head.string(target.path)
-    }
+    public var path: String { target.unwritten?.rawValue ?? head.string(target.path) }
 
     /// The part after the first `?` as sent; `nil` without one.
-    public var query: String? {
-        target.query.map(head.string)
-    }
+    public var query: String? { target.query.map(head.string) }
 
     /// Reads the bytes of ``path`` in place, without making a `String`.
     public func withPathBytes<Result>(_ read: (Span<UInt8>) -> Result) -> Result {
@@ -124,9 +120,7 @@ public struct Request: Sendable {
     /// The host that the request was sent to, with its port if one was named.
     ///
     /// It comes from an absolute-form target, else from the Host field; `nil` for HTTP/1.0 without either.
-    public var host: String? {
-        authority.map(head.string)
-    }
+    public var host: String? { authority.map(head.string) }
 
     /// Returns the value of the first field line of this name, without white space around it.
     ///
@@ -147,9 +141,7 @@ public struct Request: Sendable {
     }
 
     /// Returns whether there is a field line of this name.
-    public func hasField(_ name: String) -> Bool {
-        head.firstLine(named: name) != nil
-    }
+    public func hasField(_ name: String) -> Bool { head.firstLine(named: name) != nil }
 
     /// Reads the bytes of the first field line of this name in place, without making a `String`.
     public func withFieldBytes<Result>(_ name: String, _ read: (Span<UInt8>) -> Result) -> Result? {

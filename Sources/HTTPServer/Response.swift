@@ -68,9 +68,7 @@ public struct ContentType: Sendable, Hashable {
     public let text: String
 
     /// Creates a media type from its text, such as `image/png`.
-    public init(_ text: String) {
-        self.text = text
-    }
+    public init(_ text: String) { self.text = text }
 
     public static let json = ContentType("application/json")
     public static let plainText = ContentType("text/plain; charset=utf-8")
@@ -173,7 +171,5 @@ public struct Status: Sendable, Hashable {
     }
 
     /// Whether a response of this status has content: 204 and 304 never do (RFC 9110 §6.4.1).
-    public var allowsContent: Bool {
-        code != 204 && code != 304
-    }
+    public var allowsContent: Bool { code != 204 && code != 304 }
 }

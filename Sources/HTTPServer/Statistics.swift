@@ -54,9 +54,7 @@ final class Counters: Sendable {
     let sentBytes = Atomic<Int>(0)
     private let rejections = Mutex<[Status: Int]>([:])
 
-    func countRejection(_ status: Status) {
-        rejections.withLock { $0[status, default: 0] += 1 }
-    }
+    func countRejection(_ status: Status) { rejections.withLock { $0[status, default: 0] += 1 } }
 
     var statistics: Statistics {
         Statistics(
@@ -76,7 +74,5 @@ final class Counters: Sendable {
 }
 
 extension Atomic where Value == Int {
-    func add(_ count: Int) {
-        _ = wrappingAdd(count, ordering: .relaxed)
-    }
+    func add(_ count: Int) { _ = wrappingAdd(count, ordering: .relaxed) }
 }

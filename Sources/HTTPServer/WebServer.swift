@@ -46,14 +46,10 @@ public final class WebServer: Sendable {
         ended = try WakeSignal()
     }
 
-    public var port: UInt16 {
-        listenAddress.address.port
-    }
+    public var port: UInt16 { listenAddress.address.port }
 
     /// Address and port as in a URL: `127.0.0.1:8080`, `[::1]:8080`.
-    public var addressText: String {
-        listenAddress.description
-    }
+    public var addressText: String { listenAddress.description }
 
     public var statistics: Statistics {
         var statistics = counters.statistics
@@ -100,9 +96,7 @@ public final class WebServer: Sendable {
     }
 
     /// Blocks until all loops have ended.
-    public func waitUntilStopped() {
-        _ = ended.wait()
-    }
+    public func waitUntilStopped() { _ = ended.wait() }
 
     private func run(_ loop: EventLoop, number: Int, _ assembly: Assembly) {
         loop.executor.adoptCurrentThread()

@@ -27,9 +27,7 @@ package enum QRMode: Int, CaseIterable, Sendable {
     }
 
     /// 0…44; nil if the alphanumeric mode does not contain the byte.
-    static func alphanumericValue(of byte: UInt8) -> UInt32? {
-        alphanumericValues[Int(byte)]
-    }
+    static func alphanumericValue(of byte: UInt8) -> UInt32? { alphanumericValues[Int(byte)] }
 
     private static let alphanumericValues: [UInt32?] = {
         var values = [UInt32?](repeating: nil, count: 256)

@@ -18,9 +18,7 @@ public struct QRVersion: Hashable, Comparable, Sendable {
         self.init(unchecked: number)
     }
 
-    private init(unchecked number: Int) {
-        self.number = number
-    }
+    private init(unchecked number: Int) { self.number = number }
 
     public static func < (left: Self, right: Self) -> Bool { left.number < right.number }
 

@@ -71,21 +71,21 @@ enum Routes {
             ListChecks.respond
         ),
         admin(.get, "/admin/api/checks/{id}/explain", ExplainCheck.respond),
-        admin(.get, "/admin/api/apps", ListApps.respond),
-        admin(.get, "/admin/api/apps/{id}", ShowApp.respond),
-        admin(.patch, "/admin/api/apps/{id}", ChangeApp.respond),
+        admin(.get, "/admin/api/apps", AppEndpoints.list),
+        admin(.get, "/admin/api/apps/{id}", AppEndpoints.show),
+        admin(.patch, "/admin/api/apps/{id}", AppEndpoints.change),
         admin(
             .get,
             "/admin/api/links",
             query: ["app", "search", "tag", "campaign", "archived", "limit", "before"],
-            ListLinks.respond
+            LinkEndpoints.list
         ),
-        admin(.post, "/admin/api/links", CreateLink.respond),
-        admin(.get, "/admin/api/links/{id}", ShowLink.respond),
-        admin(.patch, "/admin/api/links/{id}", ChangeLink.respond),
-        admin(.delete, "/admin/api/links/{id}", DeleteLink.respond),
-        admin(.post, "/admin/api/links/{id}/archive", ArchiveLink.respond),
-        admin(.post, "/admin/api/links/{id}/restore", RestoreLink.respond),
+        admin(.post, "/admin/api/links", LinkEndpoints.create),
+        admin(.get, "/admin/api/links/{id}", LinkEndpoints.show),
+        admin(.patch, "/admin/api/links/{id}", LinkEndpoints.change),
+        admin(.delete, "/admin/api/links/{id}", LinkEndpoints.delete),
+        admin(.post, "/admin/api/links/{id}/archive", LinkEndpoints.archive),
+        admin(.post, "/admin/api/links/{id}/restore", LinkEndpoints.restore),
         admin(.post, "/admin/api/domains/check", CheckDomain.respond),
     ]
 

@@ -1,4 +1,5 @@
 public import Attribution
+internal import FoundationEssentials
 public import HTTPServer
 internal import Synchronization
 internal import Threads
@@ -80,7 +81,7 @@ public final class Service: Sendable {
     let log: Log
     let storeHealth: @Sendable () -> StoreHealth
     let connections: @Sendable () -> Statistics
-    let process: @Sendable () -> [StoreHealth.Sample]
+    let process: @Sendable () -> [ProcessSample]
     /// The start by the monotonic clock, because a wall clock may be set back.
     private let startedAt = MonotonicTime.now()
     let rateLimiters: RateLimiters
@@ -99,7 +100,7 @@ public final class Service: Sendable {
     ///   - log: receives request lines and events.
     ///   - storeHealth: the state of the store, for readiness and metrics.
     ///   - connections: the state of the HTTP server, for metrics.
-    ///   - process: samples about the process itself; those of one name follow each other.
+    ///   - process: samples about the process itself, one by a name.
     public init(
         settings: ServiceSettings,
         clock: WallClock,
@@ -108,7 +109,7 @@ public final class Service: Sendable {
         log: Log,
         storeHealth: @escaping @Sendable () -> StoreHealth,
         connections: @escaping @Sendable () -> Statistics,
-        process: @escaping @Sendable () -> [StoreHealth.Sample] = { [] }
+        process: @escaping @Sendable () -> [ProcessSample] = { [] }
     ) {
         self.settings = settings
         self.clock = clock
@@ -198,5 +199,12 @@ public final class Service: Sendable {
         }
         testTime.store(moment.milliseconds, ordering: .relaxed)
         return moment
+    }
+}
+
+extension WallClock {
+    /// The machine's own wall clock.
+    public static let system = WallClock {
+        Timestamp(milliseconds: Int64((Date().timeIntervalSince1970 * 1000).rounded(.down)))
     }
 }

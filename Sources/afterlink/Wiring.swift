@@ -46,7 +46,7 @@ enum Wiring {
                     beginTurn: { session.beginTurn(with: $0) }
                 )
             },
-            health: { health(of: store.health) },
+            health: { store.health },
             confirm: { checks, now throws(StoreError) in
                 try store.confirm(serverKeys: checks, at: now)
             },
@@ -98,47 +98,5 @@ enum Wiring {
         case .warning: .warning
         case .error: .error
         }
-    }
-
-    private static func health(of store: Storage.StoreHealth) -> Server.StoreHealth {
-        let refusals = store.refusals.sorted { $0.key.rawValue < $1.key.rawValue }.map { code, count in
-            Server.StoreHealth.Sample(
-                "afterlink_store_refusals_total",
-                .counter,
-                Double(count),
-                help: "Requests that the store could not do, by reason.",
-                label: ("reason", code.rawValue)
-            )
-        }
-        let gauges = [
-            ("queue_length", Double(store.queueLength), "Writes that wait or are under way."),
-            ("database_bytes", Double(store.databaseBytes), "Size of the database file."),
-            ("wal_bytes", Double(store.writeAheadLogBytes), "Size of the write-ahead log."),
-            (
-                "retention_lag_seconds", Double(store.retentionLagSeconds),
-                "How long ago the oldest click expired that should have been deleted."
-            ),
-        ]
-        return Server.StoreHealth(
-            acceptsWrites: store.lastFailure == nil && !store.isStopping,
-            samples: gauges.map { .init("afterlink_store_\($0.0)", .gauge, $0.1, help: $0.2) } + refusals,
-            histograms: [
-                ("afterlink_store_batch_size", "Writes in one transaction.", histogram(store.batchSizes)),
-                (
-                    "afterlink_store_commit_seconds", "How long a commit took, the sync to disk included.",
-                    histogram(store.commitSeconds)
-                ),
-            ]
-        )
-    }
-
-    /// Prometheus counts what lies at or below each bound.
-    private static func histogram(_ histogram: Storage.Histogram) -> Server.StoreHealth.Histogram {
-        var below: Int64 = 0
-        let buckets = zip(histogram.bounds, histogram.counts).map { bound, count in
-            below += count
-            return (bound: bound, count: below)
-        }
-        return Server.StoreHealth.Histogram(buckets: buckets, count: histogram.count, sum: histogram.sum)
     }
 }

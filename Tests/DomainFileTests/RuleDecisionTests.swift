@@ -117,7 +117,5 @@ struct RuleDecisionTests {
         "needs a URL",
         arguments: ["", "products", "ftp://a.example/b", "https://", "/a b", "mailto:a@b.example", "/a\nb"]
     )
-    func noURL(text: String) {
-        #expect(AssociationURL(text) == nil)
-    }
+    func noURL(text: String) { #expect(AssociationURL(text) == nil) }
 }

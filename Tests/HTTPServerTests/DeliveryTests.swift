@@ -141,13 +141,9 @@ struct DeliveryTests {
 final class DeliveryReports: Sendable {
     private let deliveries = Mutex<[Delivery]>([])
 
-    var all: [Delivery] {
-        deliveries.withLock { $0 }
-    }
+    var all: [Delivery] { deliveries.withLock { $0 } }
 
-    func append(_ delivery: Delivery) {
-        deliveries.withLock { $0.append(delivery) }
-    }
+    func append(_ delivery: Delivery) { deliveries.withLock { $0.append(delivery) } }
 
     func become(_ expected: [Delivery]) async -> Bool {
         let came = await Polling.eventually { all.count >= expected.count }

@@ -37,9 +37,7 @@ final class EchoProcess {
     }
 
     /// What the system says of it.
-    var figures: ProcessFigures {
-        ProcessFigures(of: process.identifier)
-    }
+    var figures: ProcessFigures { ProcessFigures(of: process.identifier) }
 
     /// Asks on an established connection for a second.
     ///
@@ -55,15 +53,9 @@ final class EchoProcess {
         return figures.processorTicks - before
     }
 
-    func send(_ signal: Int32) {
-        process.send(signal)
-    }
+    func send(_ signal: Int32) { process.send(signal) }
 
-    func exitStatus() -> Int32 {
-        process.waitUntilExit()
-    }
+    func exitStatus() -> Int32 { process.waitUntilExit() }
 
-    func kill() {
-        process.kill()
-    }
+    func kill() { process.kill() }
 }

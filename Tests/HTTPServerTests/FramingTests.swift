@@ -75,10 +75,7 @@ struct FramingTests {
         #expect(Machine.log(Array(head.utf8)) == [Machine.line(refusal), "linger"])
     }
 
-    @Test(
-        "takes the chunked coding alone",
-        arguments: ["chunked", "Chunked", "CHUNKED", " chunked\t"]
-    )
+    @Test("takes the chunked coding alone", arguments: ["chunked", "Chunked", "CHUNKED", " chunked\t"])
     func takesChunked(coding: String) {
         let request =
             "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding:\(coding)\r\n\r\n5\r\nhello\r\n0\r\n\r\n"

@@ -38,9 +38,7 @@ struct Machine {
         return machine.log
     }
 
-    mutating func feed(_ text: String) {
-        feed(Array(text.utf8))
-    }
+    mutating func feed(_ text: String) { feed(Array(text.utf8)) }
 
     mutating func feed(_ bytes: [UInt8]) {
         guard !bytes.isEmpty, isReading else { return }
@@ -48,21 +46,13 @@ struct Machine {
     }
 
     /// The connection is gone in the middle of whatever it does.
-    mutating func abandon() {
-        state.abandon()
-    }
+    mutating func abandon() { state.abandon() }
 
-    mutating func end() {
-        perform(state.ended())
-    }
+    mutating func end() { perform(state.ended()) }
 
-    mutating func stop() {
-        state.stop(at: now)
-    }
+    mutating func stop() { state.stop(at: now) }
 
-    mutating func turnAway() {
-        perform(state.turnAway())
-    }
+    mutating func turnAway() { perform(state.turnAway()) }
 
     /// Moves the clock and tells the machine, if its deadline has passed.
     mutating func pass(_ duration: Duration) {
@@ -114,7 +104,5 @@ struct Machine {
 
 extension String {
     /// The bytes of a text of characters below U+0100, one each.
-    var latin1: [UInt8] {
-        unicodeScalars.map { UInt8(truncatingIfNeeded: $0.value) }
-    }
+    var latin1: [UInt8] { unicodeScalars.map { UInt8(truncatingIfNeeded: $0.value) } }
 }

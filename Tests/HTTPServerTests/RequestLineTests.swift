@@ -42,9 +42,7 @@ struct RequestLineTests {
                     var path = [UInt8](repeating: UInt8(ascii: "p"), count: length)
                     path[position] = byte
                     var machine = Machine()
-                    machine.feed(
-                        Array("GET /".utf8) + path + Array("?a=p HTTP/1.1\r\nHost: a\r\n\r\n".utf8)
-                    )
+                    machine.feed(Array("GET /".utf8) + path + Array("?a=p HTTP/1.1\r\nHost: a\r\n\r\n".utf8))
                     let isAllowed = (0x21..<0x7f).contains(byte) && byte != UInt8(ascii: "#")
                     let kept = machine.requests.first?.withPathBytes { bytes in
                         bytes.indices.map { bytes[$0] }

@@ -126,7 +126,5 @@ struct DateFieldTests {
             (-5, "Thu, 01 Jan 1970 00:00:00 GMT"),
         ] as [(Int64, String)]
     )
-    func written(seconds: Int64, text: String) {
-        #expect(DateField.text(seconds) == text)
-    }
+    func written(seconds: Int64, text: String) { #expect(DateField.text(seconds) == text) }
 }

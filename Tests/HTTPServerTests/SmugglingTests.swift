@@ -29,9 +29,7 @@ struct SmugglingTests {
             "Transfer-Encoding: cow\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
         ]
     )
-    func twistedFields(rest: String) {
-        expectRefusal(Self.head + rest)
-    }
+    func twistedFields(rest: String) { expectRefusal(Self.head + rest) }
 
     @Test(
         "whose chunks are twisted are refused, and nothing behind them is read",

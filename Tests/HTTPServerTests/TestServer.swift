@@ -19,17 +19,11 @@ final class ClosureHandler: RequestHandler {
         self.begin = begin
     }
 
-    func respond(to request: Request) async -> Response {
-        await answer(request)
-    }
+    func respond(to request: Request) async -> Response { await answer(request) }
 
-    func loopTurnWillBegin(connectionCount: Int) {
-        begin(connectionCount)
-    }
+    func loopTurnWillBegin(connectionCount: Int) { begin(connectionCount) }
 
-    func loopTurnDidEnd() {
-        turn()
-    }
+    func loopTurnDidEnd() { turn() }
 }
 
 /// A server on a free port of the loopback address, for as long as a test lasts.
@@ -55,9 +49,7 @@ struct TestServer {
         try await test(TestServer(server: server))
     }
 
-    func connect() throws -> RawClient {
-        try RawClient(port: server.port)
-    }
+    func connect() throws -> RawClient { try RawClient(port: server.port) }
 }
 
 extension Timeouts {
@@ -72,9 +64,7 @@ extension Timeouts {
 /// Work on threads of their own: the pool's may all be blocked by tests that wait for it.
 enum Background {
     /// Runs a closure that blocks; the task suspends until it has returned.
-    static func run(_ work: @escaping @Sendable () -> Void) async {
-        await start(work).pass()
-    }
+    static func run(_ work: @escaping @Sendable () -> Void) async { await start(work).pass() }
 
     /// Starts a closure that blocks; the gate opens when it has returned.
     static func start(_ work: @escaping @Sendable () -> Void) -> Gate {
@@ -96,9 +86,7 @@ final class Gate: Sendable {
 
     private let state = Mutex(State())
 
-    var waitingCount: Int {
-        state.withLock { $0.waiting.count }
-    }
+    var waitingCount: Int { state.withLock { $0.waiting.count } }
 
     var isOpen: Bool { state.withLock(\.isOpen) }
 

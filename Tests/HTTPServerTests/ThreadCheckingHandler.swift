@@ -19,7 +19,5 @@ final class ThreadCheckingHandler: RequestHandler {
         return Response(.ok, text: before && after ? "same thread" : "another thread")
     }
 
-    func loopTurnDidEnd() {
-        turn()
-    }
+    func loopTurnDidEnd() { turn() }
 }

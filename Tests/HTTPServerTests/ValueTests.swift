@@ -11,9 +11,7 @@ struct ListenAddressTests {
             "[2001:db8::7]:443",
         ]
     )
-    func readBack(text: String) {
-        #expect(ListenAddress(text)?.description == text)
-    }
+    func readBack(text: String) { #expect(ListenAddress(text)?.description == text) }
 
     @Test(
         "that are none are refused",
@@ -24,9 +22,7 @@ struct ListenAddressTests {
             "127.0.0.1:80 ",
         ]
     )
-    func refused(text: String) {
-        #expect(ListenAddress(text) == nil)
-    }
+    func refused(text: String) { #expect(ListenAddress(text) == nil) }
 
     @Test("hold an IPv4 address in its mapped form")
     func mapped() {

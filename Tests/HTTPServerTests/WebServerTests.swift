@@ -327,7 +327,5 @@ struct WebServerTests {
 }
 
 private final class EmptyHandler: RequestHandler {
-    func respond(to request: Request) async -> Response {
-        Response(.noContent)
-    }
+    func respond(to request: Request) async -> Response { Response(.noContent) }
 }

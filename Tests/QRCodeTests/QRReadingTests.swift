@@ -10,9 +10,7 @@ struct QRReadingTests {
     private static let isLong = ProcessInfo.processInfo.environment["AFTERLINK_LONG"] != nil
     private let folder: TemporaryFolder
 
-    init() throws {
-        folder = try TemporaryFolder()
-    }
+    init() throws { folder = try TemporaryFolder() }
 
     private func write(_ bytes: [UInt8], _ name: String) throws -> String {
         let file = folder.file(name)
@@ -66,9 +64,7 @@ struct QRReadingTests {
         try expectReadable(texts.map { ($0, try QRPicture(of: $0)) })
     }
 
-    @Test(
-        "contain their text in all accepted colours, also at their limits, in every size and quiet zone"
-    )
+    @Test("contain their text in all accepted colours, also at their limits, in every size and quiet zone")
     func styles() throws {
         let text = "https://links.example/summer25"
         let colors = [

@@ -40,10 +40,7 @@ enum Way: String, CaseIterable, Sendable {
 
 @Suite("The token of a click")
 struct ClickTokenCallTests {
-    @Test(
-        "leads to its click in every place, guaranteed, once",
-        arguments: Way.allCases
-    )
+    @Test("leads to its click in every place, guaranteed, once", arguments: Way.allCases)
     func everyWay(way: Way) async throws {
         let service = try await TestService(replayGrace: 0)
         let token = try #require(await service.click(click()).member("token"))
@@ -60,10 +57,7 @@ struct ClickTokenCallTests {
         #expect(again.text == plainNoMatch)
     }
 
-    @Test(
-        "a click's unsigned identifier leads to it too, without a guarantee",
-        arguments: Way.allCases
-    )
+    @Test("a click's unsigned identifier leads to it too, without a guarantee", arguments: Way.allCases)
     func clickID(way: Way) async throws {
         let service = try await TestService()
         let id = try #require(await service.click(click()).member("click_id"))

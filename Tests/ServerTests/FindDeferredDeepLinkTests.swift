@@ -164,9 +164,7 @@ struct FindDeferredDeepLinkTests {
         #expect(await service.check(hex).member("status") == "match")
     }
 
-    @Test(
-        "an install id that had its match gets it again with any fingerprint, and consumes nothing more"
-    )
+    @Test("an install id that had its match gets it again with any fingerprint, and consumes nothing more")
     func installIDWithAnotherFingerprint() async throws {
         let service = try await TestService()
         let other = String(repeating: "cd", count: 32)

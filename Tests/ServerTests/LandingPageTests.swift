@@ -39,9 +39,7 @@ struct LandingPageTests {
         #expect(page.body["data-play"] == "" && page.body["data-intent"] == "")
         #expect(page.tag(id: "code") == nil && page.tag(id: "browser") == nil)
         #expect(page.text.contains("Get it on the App Store") && page.text.contains("Summer"))
-        #expect(
-            page.meta("apple-itunes-app") == "app-id=1234567890, app-argument=myapp://promo/item?a=1"
-        )
+        #expect(page.meta("apple-itunes-app") == "app-id=1234567890, app-argument=myapp://promo/item?a=1")
         #expect(answer.field("Critical-CH") == nil)
         #expect(try await service.counted(.clicks) == 0)
     }

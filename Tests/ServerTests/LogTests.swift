@@ -4,10 +4,7 @@ import Testing
 
 @Suite("The log")
 struct LogTests {
-    @Test(
-        "a message cannot forge a line, or send commands to a terminal",
-        arguments: LogFormat.allCases
-    )
+    @Test("a message cannot forge a line, or send commands to a terminal", arguments: LogFormat.allCases)
     func staysOnOneLine(format: LogFormat) throws {
         let logged = LoggedBytes()
         let log = try Log(format: format, clock: .fixed(Timestamp(milliseconds: 0))) { logged.append($0) }

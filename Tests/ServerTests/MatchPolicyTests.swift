@@ -15,9 +15,7 @@ struct MatchPolicyTests {
     func withoutFingerprints() async throws {
         let policy = MatchPolicy(usesFingerprints: false)
         let service = try await TestService(App.Settings(name: "Shop", policy: policy))
-        let token = try #require(
-            await service.click(click, fields: service.bearer(.test)).member("token")
-        )
+        let token = try #require(await service.click(click, fields: service.bearer(.test)).member("token"))
         for reply in [
             await service.check(hex, key: .test),
             await service.check(

@@ -217,7 +217,7 @@ struct UnreadableStoreTests {
             random: .system,
             keyring: Keyring(server: ServerKeys(key), addresses: try TestKeys.addresses()),
             log: try Log(format: .json, clock: .fixed(Timestamp(milliseconds: 0))) { _ in },
-            storeHealth: { StoreHealth(acceptsWrites: true) },
+            storeHealth: { StoreHealth() },
             connections: { .zero }
         )
         let store = UnreadableStore()

@@ -89,9 +89,7 @@ struct PolicyWarningTests {
             warnings(MatchPolicy(rule: .newest), PolicyFigures(collisions: report(matches: 99, wrong: 50)))
                 .isEmpty
         )
-        #expect(
-            warnings(MatchPolicy(), PolicyFigures(collisions: report(matches: 1000, wrong: 100))).isEmpty
-        )
+        #expect(warnings(MatchPolicy(), PolicyFigures(collisions: report(matches: 1000, wrong: 100))).isEmpty)
     }
 
     @Test("use counts of one app's whole live traffic alone")

@@ -30,9 +30,7 @@ struct QRCodeTests {
     }
 
     /// The usual picture of a text.
-    private func png(_ text: String) throws -> [UInt8] {
-        try QRPicture(of: text).png()
-    }
+    private func png(_ text: String) throws -> [UInt8] { try QRPicture(of: text).png() }
 
     @Test("holds the link's address, by which a click has the source qr, whatever source the link has")
     func source() async throws {
@@ -299,9 +297,7 @@ struct QRCodeElementTests {
         #expect(svg.contains("viewBox=\"0 0 \(code.modulesPerSide + 8) "))
     }
 
-    @Test(
-        "are drawn for every address that a code can hold, and in readable colours only"
-    )
+    @Test("are drawn for every address that a code can hold, and in readable colours only")
     func everyElement() throws {
         let longest = "https://a.example/" + String(repeating: "a", count: 2_953 - 18)
         #expect(QRPicture.element(of: longest, defaults: Link.QRDefaults(), title: "") != nil)

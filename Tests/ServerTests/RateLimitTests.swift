@@ -135,9 +135,7 @@ struct RateLimitTests {
         #expect(limiter.count < RateLimiter.maximumCount)
     }
 
-    @Test(
-        "logs that a refused address looks like an unnamed proxy, once a minute, without the address"
-    )
+    @Test("logs that a refused address looks like an unnamed proxy, once a minute, without the address")
     func unnamedProxy() async throws {
         let service = try await TestService(rateLimits: limits([.checks], "1/s:1"))
         for seconds in [0, 0, 20, 20, 59, 59, 60, 60] {

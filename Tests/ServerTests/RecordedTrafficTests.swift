@@ -86,10 +86,7 @@ struct RecordedTrafficTests {
         )
     }
 
-    private func played(
-        _ history: inout SQLiteHistory,
-        proposed: ReplayPlan? = nil
-    ) throws -> Backtest {
+    private func played(_ history: inout SQLiteHistory, proposed: ReplayPlan? = nil) throws -> Backtest {
         let began = try #require(history.span).first
         var backtest = Backtest(ReplayPlan(warmUpDays: 0), proposed: proposed, began: began)
         while let event = try history.next() { backtest.play(event) }

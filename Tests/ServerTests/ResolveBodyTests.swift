@@ -75,9 +75,7 @@ struct ResolveBodyTests {
             #"{"gaid":"00000000-0000-0000-0000-000000000000"}"#,
         ]
     )
-    func accepts(body: String) throws {
-        _ = try read(body)
-    }
+    func accepts(body: String) throws { _ = try read(body) }
 
     @Test("takes from the query and the header fields what it does not say itself")
     func fields() throws {

@@ -161,11 +161,7 @@ struct ResolveTests {
         let fields = [
             "X-SDK-Version": "paylisher-ios/2.0.0", "X-Request-ID": "request-1", "User-Agent": "Shop/1",
         ]
-        await service.resolve(
-            launch(phone, #","first_install_time":"\#(time)""#),
-            fields: fields,
-            peer: peer
-        )
+        await service.resolve(launch(phone, #","first_install_time":"\#(time)""#), fields: fields, peer: peer)
         let check = try #require(service.watch.check)
         #expect(check.ladder.fingerprints.count == 4)
         #expect(check.platform == .ios)

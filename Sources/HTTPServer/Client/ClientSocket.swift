@@ -1,6 +1,100 @@
 internal import CLinux
 internal import Glibc
+internal import Synchronization
 internal import Threads
+
+/// Finds the addresses of a host by its name as the system does: with its files, resolvers and search domains.
+public enum HostLookup {
+    /// Blocks until the system has an answer, which may take half a minute.
+    ///
+    /// - Returns: the addresses in the order in which to try them; empty when the name is unknown.
+    public static func addresses(of host: String, port: UInt16) -> [ListenAddress] {
+        // A local value, without pointers yet.
+        var hints = unsafe addrinfo()
+        unsafe hints.ai_family = AF_UNSPEC
+        unsafe hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
+        var first: UnsafeMutablePointer<addrinfo>?
+        // The texts and the hints live for the call, which allocates the list that is freed below.
+        guard unsafe getaddrinfo(host, String(port), &hints, &first) == 0 else { return [] }
+        defer { unsafe freeaddrinfo(first) }
+        var addresses: [ListenAddress] = []
+        var next = unsafe first
+        // Each entry points to the next one of the list, the last one to none.
+        while let entry = unsafe next?.pointee {
+            if let address = unsafe address(entry.ai_addr, port) { addresses.append(address) }
+            unsafe next = entry.ai_next
+        }
+        return addresses
+    }
+
+    private static func address(_ pointer: UnsafeMutablePointer<sockaddr>?, _ port: UInt16) -> ListenAddress?
+    {
+        guard let pointer = unsafe pointer else { return nil }
+        switch unsafe Int32(pointer.pointee.sa_family) {
+        case AF_INET:
+            // The family says that it is a sockaddr_in.
+            let word = unsafe pointer.withMemoryRebound(to: sockaddr_in.self, capacity: 1) {
+                unsafe $0.pointee.sin_addr.s_addr
+            }
+            return ListenAddress(PeerAddress(ipv4: UInt32(bigEndian: word), port: port))
+        case AF_INET6:
+            // The family says that it is a sockaddr_in6, whose address is 16 bytes.
+            let words = unsafe pointer.withMemoryRebound(to: sockaddr_in6.self, capacity: 1) {
+                unsafe unsafeBitCast($0.pointee.sin6_addr, to: (UInt64, UInt64).self)
+            }
+            return ListenAddress(
+                PeerAddress(high: UInt64(bigEndian: words.0), low: UInt64(bigEndian: words.1), port: port)
+            )
+        default: return nil
+        }
+    }
+}
+
+/// Looks up a name on a thread of its own, so that the caller can stop waiting at a time of its choice.
+///
+/// The system's look-up cannot be cancelled: one that the caller gave up on continues until its resolvers have
+/// answered, and counts until then.
+enum BoundedLookup {
+    private static let mostUnderWay = 16
+    private static let underWay = Atomic<Int>(0)
+
+    private final class Result: Sendable {
+        let addresses = Mutex<[PeerAddress]?>(nil)
+        let isThere: WakeSignal
+
+        init() throws(StartError) { isThere = try WakeSignal() }
+    }
+
+    static func addresses(
+        of host: String,
+        _ port: UInt16,
+        until deadline: MonotonicTime,
+        by lookup: @escaping HTTPSClient.Lookup
+    ) throws(HTTPSFailure) -> [PeerAddress] {
+        guard underWay.add(1, ordering: .relaxed).oldValue < mostUnderWay else {
+            underWay.subtract(1, ordering: .relaxed)
+            throw .resources
+        }
+        let result: Result
+        do {
+            let made = try Result()
+            result = made
+            try SystemThread.start {
+                let addresses = lookup(host, port)
+                made.addresses.withLock { $0 = addresses }
+                underWay.subtract(1, ordering: .relaxed)
+                made.isThere.raise()
+            }
+        } catch {
+            underWay.subtract(1, ordering: .relaxed)
+            throw .resources
+        }
+        guard result.isThere.wait(until: deadline), let addresses = result.addresses.withLock({ $0 }) else {
+            throw .timedOut(stage: .name)
+        }
+        return addresses
+    }
+}
 
 /// A connection to a server, on which each step waits until a given time at most.
 struct ClientSocket: ~Copyable {
@@ -65,10 +159,7 @@ struct ClientSocket: ~Copyable {
     }
 
     /// Returns the next bytes; none at the end.
-    func receive(
-        until deadline: MonotonicTime,
-        _ stage: HTTPSFailure.Stage
-    ) throws(HTTPSFailure) -> [UInt8] {
+    func receive(until deadline: MonotonicTime, _ stage: HTTPSFailure.Stage) throws(HTTPSFailure) -> [UInt8] {
         var buffer = [UInt8](repeating: 0, count: TLSClient.receiveLength)
         while true {
             // Checked even while bytes keep arriving: the limit is for the whole response.

@@ -109,9 +109,7 @@ package struct HTTPSResponseParser {
             switch outcome {
             case .more: return false
             case .line(let line):
-                guard fields.count < limits.fieldCount else {
-                    throw .malformed(Refusal.fieldsCount.sentence)
-                }
+                guard fields.count < limits.fieldCount else { throw .malformed(Refusal.fieldsCount.sentence) }
                 fields.append(FieldLine(name: text(line.name), value: text(line.value)))
             case .end:
                 input.removeFirst(section.position)

@@ -77,19 +77,13 @@ final class Connection {
     }
 
     /// Whether the connection should yield to others.
-    var shouldYield: Bool {
-        readsInARow >= Self.maximumReadsInARow
-    }
+    var shouldYield: Bool { readsInARow >= Self.maximumReadsInARow }
 
     /// Whether written bytes can wait for the end of the loop's turn.
-    var maySendLater: Bool {
-        !canRead && sentCount == 0 && canWrite && !isBroken
-    }
+    var maySendLater: Bool { !canRead && sentCount == 0 && canWrite && !isBroken }
 
     /// The end of the response that was just written, counted from the connection's first byte.
-    var writtenEnd: UInt64 {
-        totalSent + UInt64(output.count)
-    }
+    var writtenEnd: UInt64 { totalSent + UInt64(output.count) }
 
     /// Records an event.
     ///
@@ -119,9 +113,7 @@ package struct DeliveryLedger {
 
     package init() {}
 
-    package var isEmpty: Bool {
-        entries.isEmpty
-    }
+    package var isEmpty: Bool { entries.isEmpty }
 
     /// Adds a response whose last byte is the `end`th of the connection.
     package mutating func watch(until end: UInt64, _ tell: @escaping (Delivery) -> Void) {

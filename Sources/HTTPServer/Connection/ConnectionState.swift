@@ -96,19 +96,13 @@ package struct ConnectionState {
 
 extension ConnectionState {
     /// Records that the connection was accepted.
-    package mutating func begin() -> Action {
-        .read
-    }
+    package mutating func begin() -> Action { .read }
 
     /// Records that the connection started with plain HTTP where TLS is expected.
-    package mutating func beganWithoutTLS() -> Action {
-        refuse(.tlsMissing)
-    }
+    package mutating func beganWithoutTLS() -> Action { refuse(.tlsMissing) }
 
     /// Refuses the connection because too many are open.
-    package mutating func turnAway() -> Action {
-        refuse(.tooManyConnections)
-    }
+    package mutating func turnAway() -> Action { refuse(.tooManyConnections) }
 
     /// Adds received bytes.
     package mutating func received(_ bytes: ArraySlice<UInt8>, at now: MonotonicTime) -> Action {

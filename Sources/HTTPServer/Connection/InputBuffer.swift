@@ -11,33 +11,21 @@ struct InputBuffer {
 
     init() {}
 
-    var isEmpty: Bool {
-        start == bytes.count
-    }
+    var isEmpty: Bool { start == bytes.count }
 
     /// Returns the first bytes of the current request's head, at most as many as there are.
-    func head(_ length: Int) -> [UInt8] {
-        Array(bytes[start...].prefix(length))
-    }
+    func head(_ length: Int) -> [UInt8] { Array(bytes[start...].prefix(length)) }
 
     /// Whether any byte after the head has arrived.
-    var bodyHasBegun: Bool {
-        bytes.count > headEnd
-    }
+    var bodyHasBegun: Bool { bytes.count > headEnd }
 
     /// Whether all received bytes are read.
-    var isRead: Bool {
-        readStart == bytes.count
-    }
+    var isRead: Bool { readStart == bytes.count }
 
     /// The memory of the buffer in bytes.
-    var heldByteCount: Int {
-        bytes.capacity
-    }
+    var heldByteCount: Int { bytes.capacity }
 
-    mutating func append(_ more: ArraySlice<UInt8>) {
-        bytes.append(contentsOf: more)
-    }
+    mutating func append(_ more: ArraySlice<UInt8>) { bytes.append(contentsOf: more) }
 
     /// Records the end of the head, after which the body starts.
     mutating func beginBody(after length: Int) {
@@ -45,9 +33,7 @@ struct InputBuffer {
         readStart = headEnd
     }
 
-    mutating func consumeBody(_ count: Int) {
-        readStart += count
-    }
+    mutating func consumeBody(_ count: Int) { readStart += count }
 
     /// Takes at most `count` bytes of the body.
     mutating func takeBody(_ count: Int) -> ArraySlice<UInt8> {

@@ -47,9 +47,7 @@ package final class RequestMemory {
     private static let worthReturning = 8 * 1024 * 1024
 
     /// - Parameter limit: the limit of each account in bytes.
-    package init(limit: Int) {
-        self.limit = limit
-    }
+    package init(limit: Int) { self.limit = limit }
 
     /// Changes what one connection holds for a request that has not arrived completely.
     ///
@@ -90,7 +88,5 @@ package final class RequestMemory {
     }
 
     /// Records that the memory was returned to the system.
-    package func memoryWasReturned() {
-        held.peak = held.sum
-    }
+    package func memoryWasReturned() { held.peak = held.sum }
 }

@@ -111,9 +111,7 @@ package struct DateField {
     /// Constant field lines that follow it in every response, with their line ends.
     private let constantLines: String
 
-    init(followedBy constantLines: String = "") {
-        self.constantLines = constantLines
-    }
+    init(followedBy constantLines: String = "") { self.constantLines = constantLines }
 
     /// Returns the current line with its line end, and the lines that follow it.
     mutating func current() -> [UInt8] {
@@ -162,5 +160,31 @@ package struct DateField {
         let month = Int(monthFromMarch < 10 ? monthFromMarch + 3 : monthFromMarch - 9)
         let year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0)
         return (year, month, dayOfYear - (153 * monthFromMarch + 2) / 5 + 1)
+    }
+}
+
+/// Writes texts and numbers into bytes, for responses and log lines.
+extension [UInt8] {
+    /// Appends a text in UTF-8.
+    package mutating func append(_ text: String) {
+        // The text lends its bytes for the call, which copies them.
+        unsafe text.utf8.span.withUnsafeBufferPointer { unsafe append(contentsOf: $0) }
+    }
+
+    /// Appends a number in decimal digits.
+    ///
+    /// It starts with the last digit, so that every division is by ten, which compiles to a multiplication.
+    package mutating func append(decimal number: UInt64) {
+        var digits = [20 of UInt8](repeating: 0)
+        var start = digits.count
+        var rest = number
+        repeat {
+            start -= 1
+            digits[start] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10)
+            rest /= 10
+        } while rest > 0
+        append(addingCapacity: digits.count - start) { free in
+            for index in start..<digits.count { free.append(digits[index]) }
+        }
     }
 }

@@ -53,23 +53,15 @@ struct WorkerPool {
         return worker
     }
 
-    mutating func add(_ worker: Worker) {
-        free.append(worker)
-    }
+    mutating func add(_ worker: Worker) { free.append(worker) }
 
     /// Whether some must still be dismissed or end.
-    var hasSurplus: Bool {
-        free.count > Self.maximumIdleWorkers || endingCount > 0
-    }
+    var hasSurplus: Bool { free.count > Self.maximumIdleWorkers || endingCount > 0 }
 
     /// Whether enough have ended to return their memory to the system.
-    var hasMemoryToReturn: Bool {
-        endedCount >= Self.worthReturning
-    }
+    var hasMemoryToReturn: Bool { endedCount >= Self.worthReturning }
 
-    mutating func memoryWasReturned() {
-        endedCount = 0
-    }
+    mutating func memoryWasReturned() { endedCount = 0 }
 
     /// Dismisses the workers that were not needed since the last call.
     mutating func dismissIdle() {

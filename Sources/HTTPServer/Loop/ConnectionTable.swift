@@ -36,9 +36,7 @@ struct ConnectionTable {
     }
 
     /// Returns the token of a slot for epoll: its number, and a generation that distinguishes its connections.
-    func token(_ slot: Int) -> UInt64 {
-        UInt64(generations[slot]) << 32 | UInt64(slot)
-    }
+    func token(_ slot: Int) -> UInt64 { UInt64(generations[slot]) << 32 | UInt64(slot) }
 
     /// Returns the connection of a token, unless it is gone.
     func connection(_ token: UInt64) -> Connection? {

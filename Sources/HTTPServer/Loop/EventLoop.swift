@@ -106,9 +106,7 @@ actor EventLoop {
         repeat { executor.runQueuedJobs(&batch) } while assumeIsolated { $0.dispatchWork() }
     }
 
-    func setHandler(_ handler: any RequestHandler) {
-        self.handler = handler
-    }
+    func setHandler(_ handler: any RequestHandler) { self.handler = handler }
 }
 
 // MARK: - A turn
@@ -173,9 +171,7 @@ extension EventLoop {
         workers.memoryWasReturned()
     }
 
-    private var hasMemoryToReturn: Bool {
-        memory.hasMemoryToReturn || workers.hasMemoryToReturn
-    }
+    private var hasMemoryToReturn: Bool { memory.hasMemoryToReturn || workers.hasMemoryToReturn }
 
     private func dismissWorkers() {
         hasStopped = true
@@ -249,14 +245,9 @@ extension EventLoop {
         )
         if isStopping { state.stop(at: now) }
         let handshake = tls.map { _ in
-            Connection.Handshake(
-                deadline: now.advanced(byNanoseconds: timeouts.header),
-                turnsAway: isTooMany
-            )
+            Connection.Handshake(deadline: now.advanced(byNanoseconds: timeouts.header), turnsAway: isTooMany)
         }
-        table.insert(
-            Connection(socket: Socket(descriptor), slot: slot, state: state, handshake: handshake)
-        )
+        table.insert(Connection(socket: Socket(descriptor), slot: slot, state: state, handshake: handshake))
         counters.acceptedConnections.add(1)
         counters.openConnections.add(1)
         pendingWork.append(Worker.WorkItem(slot: slot, cause: .accepted(turnsAway: isTooMany)))

@@ -18,9 +18,7 @@ final class LoopExecutor: SerialExecutor, TaskExecutor {
     private let thread = Atomic<UInt>(0)
     let wakeSignal: WakeSignal
 
-    init() throws(StartError) {
-        wakeSignal = try WakeSignal()
-    }
+    init() throws(StartError) { wakeSignal = try WakeSignal() }
 
     func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
@@ -34,9 +32,7 @@ final class LoopExecutor: SerialExecutor, TaskExecutor {
     }
 
     /// Wakes the loop without a job, so that it reads its stop request.
-    func wake() {
-        wakeSignal.raise()
-    }
+    func wake() { wakeSignal.raise() }
 
     func isIsolatingCurrentContext() -> Bool? {
         thread.load(ordering: .relaxed) == UInt(pthread_self())
@@ -53,9 +49,7 @@ final class LoopExecutor: SerialExecutor, TaskExecutor {
 // MARK: - On the loop's thread
 
 extension LoopExecutor {
-    func adoptCurrentThread() {
-        thread.store(UInt(pthread_self()), ordering: .relaxed)
-    }
+    func adoptCurrentThread() { thread.store(UInt(pthread_self()), ordering: .relaxed) }
 
     /// Runs the queued jobs, but not those that they enqueue.
     func runQueuedJobs(_ batch: inout [UnownedJob]) {
@@ -70,9 +64,7 @@ extension LoopExecutor {
         batch.removeAll(keepingCapacity: true)
     }
 
-    var isQueueEmpty: Bool {
-        queue.withLock { $0.jobs.isEmpty }
-    }
+    var isQueueEmpty: Bool { queue.withLock { $0.jobs.isEmpty } }
 
     /// Declares that the loop goes to sleep, so that the next job wakes it; returns `false` if there is a job
     /// already.
@@ -83,9 +75,7 @@ extension LoopExecutor {
         }
     }
 
-    func wokeUp() {
-        queue.withLock { $0.loopIsAsleep = false }
-    }
+    func wokeUp() { queue.withLock { $0.loopIsAsleep = false } }
 }
 
 /// The request to stop a loop, which the loop reads once a turn.
@@ -100,12 +90,8 @@ final class LoopStopRequest: Sendable {
         stopIsWanted.store(true, ordering: .releasing)
     }
 
-    var isStopping: Bool {
-        stopIsWanted.load(ordering: .acquiring)
-    }
+    var isStopping: Bool { stopIsWanted.load(ordering: .acquiring) }
 
     /// When the loop drops the connections that are still open.
-    var cutOff: MonotonicTime {
-        cutOffTime.withLock { $0 }
-    }
+    var cutOff: MonotonicTime { cutOffTime.withLock { $0 } }
 }

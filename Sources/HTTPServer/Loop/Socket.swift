@@ -27,13 +27,9 @@ struct Socket: ~Copyable {
 
     private let descriptor: Descriptor
 
-    init(_ descriptor: consuming Descriptor) {
-        self.descriptor = descriptor
-    }
+    init(_ descriptor: consuming Descriptor) { self.descriptor = descriptor }
 
-    var number: Int32 {
-        descriptor.number
-    }
+    var number: Int32 { descriptor.number }
 
     /// Reads the available bytes, at most the buffer's length.
     func receive(into buffer: inout [UInt8]) -> Received {
@@ -64,9 +60,7 @@ struct Socket: ~Copyable {
     }
 
     /// Closes the sending side, so that the peer reads the end.
-    func endSending() {
-        _ = shutdown(descriptor.number, Int32(SHUT_WR))
-    }
+    func endSending() { _ = shutdown(descriptor.number, Int32(SHUT_WR)) }
 
     /// How many of the sent bytes the peer's kernel has acknowledged.
     var progress: Progress {

@@ -14,22 +14,16 @@ enum ByteClass {
 
     /// The two kinds of white space that may stand around a field value (`OWS`, RFC 9110 §5.6.3).
     @inline(__always)
-    static func isBlank(_ byte: UInt8) -> Bool {
-        byte == space || byte == tab
-    }
+    static func isBlank(_ byte: UInt8) -> Bool { byte == space || byte == tab }
 
     /// The bytes of a field value (RFC 9110 §5.5): visible characters, blanks and bytes from 0x80 on.
     @inline(__always)
-    static func isFieldValue(_ byte: UInt8) -> Bool {
-        byte >= 0x20 ? byte != 0x7F : byte == tab
-    }
+    static func isFieldValue(_ byte: UInt8) -> Bool { byte >= 0x20 ? byte != 0x7F : byte == tab }
 
     /// The bytes of a request target: the characters of RFC 3986, and those that browsers send unencoded in queries
     /// (`"<>[]\^`{|}`); never a blank, control byte, `#` or a byte from 0x80 on.
     @inline(__always)
-    static func isTarget(_ byte: UInt8) -> Bool {
-        byte > 0x20 && byte < 0x7F && byte != 0x23
-    }
+    static func isTarget(_ byte: UInt8) -> Bool { byte > 0x20 && byte < 0x7F && byte != 0x23 }
 
     /// `unreserved` and `sub-delims` of RFC 3986: the characters of a `reg-name` apart from `%`.
     @inline(__always)
@@ -38,9 +32,7 @@ enum ByteClass {
     }
 
     @inline(__always)
-    static func isDigit(_ byte: UInt8) -> Bool {
-        byte &- 0x30 < 10
-    }
+    static func isDigit(_ byte: UInt8) -> Bool { byte &- 0x30 < 10 }
 
     /// Returns the value of a hexadecimal digit of either case.
     @inline(__always)
@@ -51,9 +43,7 @@ enum ByteClass {
     }
 
     @inline(__always)
-    static func lowercased(_ byte: UInt8) -> UInt8 {
-        byte &- 0x41 < 26 ? byte | 0x20 : byte
-    }
+    static func lowercased(_ byte: UInt8) -> UInt8 { byte &- 0x41 < 26 ? byte | 0x20 : byte }
 
     @inline(__always)
     private static func contains(_ byte: UInt8, low: UInt64, high: UInt64) -> Bool {
@@ -133,9 +123,7 @@ extension ByteClass {
 
     /// Returns a word of eight times the same byte.
     @inline(__always)
-    private static func every(_ byte: UInt8) -> UInt64 {
-        UInt64(byte) &* 0x0101_0101_0101_0101
-    }
+    private static func every(_ byte: UInt8) -> UInt64 { UInt64(byte) &* 0x0101_0101_0101_0101 }
 
     /// Returns a word with the highest bit set in each byte that equals the given one; after the first such byte,
     /// others may be set by mistake.

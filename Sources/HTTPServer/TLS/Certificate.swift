@@ -56,9 +56,7 @@ internal import COpenSSL
 @safe struct Certificate: ~Copyable {
     let pointer: OpaquePointer
 
-    init(owning pointer: OpaquePointer) {
-        unsafe self.pointer = pointer
-    }
+    init(owning pointer: OpaquePointer) { unsafe self.pointer = pointer }
 
     deinit {
         // This value is its only owner.
@@ -95,9 +93,7 @@ internal import COpenSSL
 @safe struct PrivateKey: ~Copyable {
     let pointer: OpaquePointer
 
-    init(owning pointer: OpaquePointer) {
-        unsafe self.pointer = pointer
-    }
+    init(owning pointer: OpaquePointer) { unsafe self.pointer = pointer }
 
     deinit {
         // This value is its only owner.

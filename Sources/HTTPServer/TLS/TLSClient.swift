@@ -39,9 +39,7 @@ public final class TLSClient {
     }
 
     /// Whether nothing more can be received.
-    public var hasEnded: Bool {
-        session.phase == .closedByPeer || session.phase == .failed
-    }
+    public var hasEnded: Bool { session.phase == .closedByPeer || session.phase == .failed }
 
     /// Whether the peer has ended the session properly (close_notify); an attacker may have caused any other end.
     public var hasEndedWell: Bool { session.phase == .closedByPeer }

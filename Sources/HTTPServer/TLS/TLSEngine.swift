@@ -28,9 +28,7 @@ final class TLSEngine {
     }
 
     /// Returns the server's end of a new connection; `nil` when memory has run out.
-    func accept() -> TLSSession? {
-        termination.context.accept(over: wire)
-    }
+    func accept() -> TLSSession? { termination.context.accept(over: wire) }
 
     /// Decrypts received bytes of a connection.
     ///
@@ -95,9 +93,7 @@ final class TLSEngine {
     }
 
     /// Whether OpenSSL has read all bytes that it was lent.
-    var isEmpty: Bool {
-        unsafe pointer.pointee.input_count == 0
-    }
+    var isEmpty: Bool { unsafe pointer.pointee.input_count == 0 }
 
     /// Moves the bytes that OpenSSL has written to the end of an array.
     func collect(into output: inout [UInt8]) {

@@ -57,12 +57,7 @@ internal import COpenSSL
     ///   - plain: has room for the bytes and one more record; the plain text is written to its start.
     ///   - output: gets the bytes that TLS itself sends in response, such as the next part of a handshake.
     /// - Returns: the length of the plain text.
-    func receive(
-        _ bytes: [UInt8],
-        count: Int,
-        into plain: inout [UInt8],
-        output: inout [UInt8]
-    ) -> Int {
+    func receive(_ bytes: [UInt8], count: Int, into plain: inout [UInt8], output: inout [UInt8]) -> Int {
         // OpenSSL would take an error that another connection left behind for one of this connection.
         ERR_clear_error()
         let length = wire.lend(bytes, count: count) {

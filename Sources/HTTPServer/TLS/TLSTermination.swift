@@ -8,11 +8,7 @@ public final class TLSTermination: Sendable {
 
     /// Takes a certificate chain in PEM, the server's own certificate first, and its private key in PEM.
     public init(certificatePEM: [UInt8], keyPEM: [UInt8]) throws(TLSError) {
-        let context = try TLSContext(
-            certificatePEM: certificatePEM,
-            keyPEM: keyPEM,
-            ticketKeys: ticketKeys
-        )
+        let context = try TLSContext(certificatePEM: certificatePEM, keyPEM: keyPEM, ticketKeys: ticketKeys)
         current = Mutex(context)
     }
 
@@ -24,11 +20,7 @@ public final class TLSTermination: Sendable {
     /// - Throws: when it cannot be used; the previous one then stays in use.
     @discardableResult
     public func replace(certificatePEM: [UInt8], keyPEM: [UInt8]) throws(TLSError) -> Bool {
-        let context = try TLSContext(
-            certificatePEM: certificatePEM,
-            keyPEM: keyPEM,
-            ticketKeys: ticketKeys
-        )
+        let context = try TLSContext(certificatePEM: certificatePEM, keyPEM: keyPEM, ticketKeys: ticketKeys)
         let previous = current.withLock { current in
             defer { current = context }
             return current
@@ -37,14 +29,10 @@ public final class TLSTermination: Sendable {
     }
 
     /// The certificate of new handshakes.
-    public var certificate: CertificateSummary {
-        context.certificate
-    }
+    public var certificate: CertificateSummary { context.certificate }
 
     /// The context for the next connection.
-    var context: TLSContext {
-        current.withLock { $0 }
-    }
+    var context: TLSContext { current.withLock { $0 } }
 }
 
 /// A certificate with its key, ready for handshakes; the connections of one certificate share it.

@@ -111,9 +111,7 @@ package struct TicketKeyRing: Sendable {
         package let bytes: [UInt8]
         let madeAt: MonotonicTime
 
-        package var name: ArraySlice<UInt8> {
-            bytes[..<Self.nameLength]
-        }
+        package var name: ArraySlice<UInt8> { bytes[..<Self.nameLength] }
     }
 
     private var keys: [Key] = []

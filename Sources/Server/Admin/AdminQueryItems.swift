@@ -38,6 +38,26 @@ extension Exchange {
         return limit
     }
 
+    /// Reads `before`, the `next` of the page before, which is an id such as `form`.
+    func pageItem<ID>(_ form: String, _ id: (String) -> ID?) throws(APIError) -> ID? {
+        guard let text = queryItem("before"), !text.isEmpty else { return nil }
+        guard let id = id(text) else {
+            throw .invalidField("before", "must be the \"next\" of the page before, as \(form)")
+        }
+        return id
+    }
+
+    /// Reads a parameter that must be one of a type's words.
+    func word<Value: RawRepresentable & CaseIterable>(_ name: String) throws(APIError) -> Value?
+    where Value.RawValue == String {
+        guard let text = queryItem(name), !text.isEmpty else { return nil }
+        guard let value = Value(rawValue: text) else {
+            let words = Value.allCases.map(\.rawValue).joined(separator: ", ")
+            throw .invalidField(name, "must be one of \(words)")
+        }
+        return value
+    }
+
     /// Reads `test`: whether the call is about test traffic.
     func testItem() throws(APIError) -> Bool {
         switch queryItem("test") {

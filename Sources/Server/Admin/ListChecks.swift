@@ -10,9 +10,7 @@ enum ListChecks {
         let page = try await exchange.store(await context.stores.checks.checks(query))
         var json = JSONWriter()
         json.object { json in
-            json.member("checks") { json in
-                json.array { json in for record in page.records { CheckBody(record).write(to: &json) } }
-            }
+            json.objects("checks", page.records) { CheckBody($1).writeMembers(to: &$0) }
             json.member("next", orNull: page.next?.text)
         }
         return Response(.ok, json: json)
@@ -26,34 +24,14 @@ enum ListChecks {
         query.app = try exchange.appItem()?.id
         query.campaign = try exchange.campaignItem()
         (query.from, query.to) = try exchange.rangeItems()
-        query.outcome = try word("outcome", exchange)
-        query.reason = try word("reason", exchange)
+        query.outcome = try exchange.word("outcome")
+        query.reason = try exchange.word("reason")
         if let text = exchange.queryItem("fingerprint") {
             guard let fingerprint = Fingerprint(hex: text) else { throw .invalidFingerprint }
             query.fingerprints = keys.keyed(fingerprint)
         }
-        if let text = exchange.queryItem("before"), !text.isEmpty {
-            guard let id = CheckID(text) else {
-                throw .invalidField("before", "must be the \"next\" of the page before, as chk_…")
-            }
-            query.before = id
-        }
+        query.before = try exchange.pageItem("chk_…") { CheckID($0) }
         return query
-    }
-
-    /// Reads a parameter that must be one of a type's words.
-    private static func word<Value: RawRepresentable & CaseIterable>(
-        _ name: String,
-        _ exchange: Exchange
-    ) throws(APIError) -> Value? where Value.RawValue == String {
-        guard let text = exchange.queryItem(name), !text.isEmpty else { return nil }
-        guard let value = Value(rawValue: text) else {
-            throw .invalidField(
-                name,
-                "must be one of \(Value.allCases.map(\.rawValue).joined(separator: ", "))"
-            )
-        }
-        return value
     }
 }
 
@@ -63,33 +41,33 @@ struct CheckBody {
 
     init(_ record: RecordedCheck) { self.record = record }
 
-    func write(to json: inout JSONWriter) {
+    func write(to json: inout JSONWriter) { json.object(writeMembers) }
+
+    func writeMembers(to json: inout JSONWriter) {
         let facts = record.facts
-        json.object { json in
-            json.member("id", record.id.text)
-            json.member("at", facts.at.iso8601)
-            json.member("app", record.app.text)
-            json.member("test", record.isTest)
-            json.member("outcome", facts.outcome.rawValue)
-            json.member("reason", facts.outcome == .match ? "matched" : facts.reason?.rawValue)
-            json.member("method", facts.method?.rawValue)
-            json.member("confidence", facts.confidence)
-            json.member("minimum_confidence", facts.minimumConfidence)
-            json.member("organic_share", facts.organicShare)
-            json.member("candidates", facts.candidates)
-            json.member("campaign_only", facts.isCampaignOnly)
-            json.member("form", facts.platformForm?.form?.rawValue)
-            json.member("click_id", record.clickID)
-            json.member("campaign", record.campaign?.text)
-            json.member("address", facts.agreement?.word)
-            json.member("platform", facts.platform.rawValue)
-            json.member("os_release", facts.release?.text)
-            json.member("sdk_version", facts.sdkVersion)
-            json.member("request_id", facts.requestID)
-            json.member("names_click", facts.namesClick)
-            json.member("has_install_id", facts.hasInstallID)
-            json.member("first_install_time", facts.firstInstalledAt?.iso8601)
-        }
+        json.member("id", record.id.text)
+        json.member("at", facts.at.iso8601)
+        json.member("app", record.app.text)
+        json.member("test", record.isTest)
+        json.member("outcome", facts.outcome.rawValue)
+        json.member("reason", facts.outcome == .match ? "matched" : facts.reason?.rawValue)
+        json.member("method", facts.method?.rawValue)
+        json.member("confidence", facts.confidence)
+        json.member("minimum_confidence", facts.minimumConfidence)
+        json.member("organic_share", facts.organicShare)
+        json.member("candidates", facts.candidates)
+        json.member("campaign_only", facts.isCampaignOnly)
+        json.member("form", facts.platformForm?.form?.rawValue)
+        json.member("click_id", record.clickID)
+        json.member("campaign", record.campaign?.text)
+        json.member("address", facts.agreement?.word)
+        json.member("platform", facts.platform.rawValue)
+        json.member("os_release", facts.release?.text)
+        json.member("sdk_version", facts.sdkVersion)
+        json.member("request_id", facts.requestID)
+        json.member("names_click", facts.namesClick)
+        json.member("has_install_id", facts.hasInstallID)
+        json.member("first_install_time", facts.firstInstalledAt?.iso8601)
     }
 }
 

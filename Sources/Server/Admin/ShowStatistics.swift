@@ -99,9 +99,9 @@ public struct StatisticsBody {
                 json.member("start", period.start.iso8601)
                 write(period.counts, to: &json)
             }
-            DriftBody(drift: report.drift, directory: directory).write(to: &json)
+            json.object("drift", writeDrift)
             CollisionBody(collisions: report.collisions, directory: directory).write(to: &json)
-            if !domainCopies.isEmpty { DomainCopiesBody(copies: domainCopies).write(to: &json) }
+            if !domainCopies.isEmpty { json.objects("domain_files", domainCopies, Self.writeCopy) }
             json.object("database") { json in
                 json.member("bytes", report.databaseBytes)
                 json.member("wal_bytes", report.writeAheadLogBytes)
@@ -173,19 +173,12 @@ public struct StatisticsBody {
             json.member("right", bin.element.right)
         }
     }
-}
 
-/// The JSON form of match rates by group, a part of a statistics report.
-struct DriftBody {
-    let drift: [AppDrift]
-    let directory: Directory
-
-    func write(to json: inout JSONWriter) {
-        json.object("drift") { json in
-            json.member("alarms", drift.flatMap(\.readings).count { $0.alarm != nil })
-            json.objects("groups", drift.flatMap { app in app.readings.map { (app.app, $0) } }) {
-                write($1.1, of: $1.0, to: &$0)
-            }
+    /// Writes the match rates by group.
+    private func writeDrift(to json: inout JSONWriter) {
+        json.member("alarms", report.drift.flatMap(\.readings).count { $0.alarm != nil })
+        json.objects("groups", report.drift.flatMap { app in app.readings.map { (app.app, $0) } }) {
+            write($1.1, of: $1.0, to: &$0)
         }
     }
 
@@ -218,28 +211,21 @@ struct DriftBody {
         case .all: "all"
         }
     }
-}
 
-/// The JSON form of the states of domain file copies, a part of a statistics report.
-struct DomainCopiesBody {
-    let copies: [DomainCopy]
-
-    func write(to json: inout JSONWriter) {
-        json.objects("domain_files", copies) { json, copy in
-            json.member("host", copy.host.text)
-            json.member("file", copy.file.rawValue)
-            json.member("copy", copy.holder.rawValue)
-            switch copy.state {
-            case .current: json.member("state", "current")
-            case .differs(let differences):
-                json.member("state", "differs")
-                json.member("differences", differences)
-            case .unknown(let reason):
-                json.member("state", "unknown")
-                json.member("reason", reason)
-            }
-            json.member("since", copy.since.iso8601)
+    private static func writeCopy(to json: inout JSONWriter, _ copy: DomainCopy) {
+        json.member("host", copy.host.text)
+        json.member("file", copy.file.rawValue)
+        json.member("copy", copy.holder.rawValue)
+        switch copy.state {
+        case .current: json.member("state", "current")
+        case .differs(let differences):
+            json.member("state", "differs")
+            json.member("differences", differences)
+        case .unknown(let reason):
+            json.member("state", "unknown")
+            json.member("reason", reason)
         }
+        json.member("since", copy.since.iso8601)
     }
 }
 

@@ -2,10 +2,10 @@ public import Attribution
 internal import HTTPServer
 public import JSON
 
-/// `GET /admin/api/apps`: lists the apps, oldest first.
-enum ListApps {
-    static func respond(_ exchange: inout Exchange, _ context: LoopContext) async throws(APIError) -> Response
-    {
+/// The admin API's calls on apps; each answers with the apps as ``AppBody`` writes them.
+enum AppEndpoints {
+    /// `GET /admin/api/apps`: lists the apps, oldest first.
+    static func list(_ exchange: inout Exchange, _ context: LoopContext) async throws(APIError) -> Response {
         let apps = exchange.directory.apps
         var json = JSONWriter()
         json.object { json in
@@ -15,54 +15,22 @@ enum ListApps {
         }
         return Response(.ok, json: json)
     }
-}
 
-/// `GET /admin/api/apps/{id}`: returns one app.
-enum ShowApp {
-    static func respond(_ exchange: inout Exchange, _ context: LoopContext) async throws(APIError) -> Response
-    {
-        let app = try exchange.appOfPath()
-        exchange.app = app.id
-        return response(app)
+    /// `GET /admin/api/apps/{id}`: returns one app.
+    static func show(_ exchange: inout Exchange, _ context: LoopContext) async throws(APIError) -> Response {
+        response(try app(&exchange))
     }
 
-    static func response(_ app: App) -> Response {
-        var json = JSONWriter()
-        AppBody.write(app, to: &json)
-        return Response(.ok, json: json)
-    }
-}
-
-extension Exchange {
-    /// The app whose id is in the path.
-    func appOfPath() throws(APIError) -> App {
-        guard let app = parameter.flatMap({ AppID($0) }).flatMap(directory.app) else { throw .noApp() }
-        return app
-    }
-}
-
-extension APIError {
-    /// The error for an unknown app; `field` names the parameter or member, nil for a path.
-    static func noApp(field: String? = nil) -> APIError {
-        .notFound("There is no such app; GET /admin/api/apps lists them", field: field)
-    }
-}
-
-/// `PATCH /admin/api/apps/{id}`: changes the link settings that the body names; `null` removes a field.
-enum ChangeApp {
     /// Members of the response that set no field: ignored when a client sends them back.
     private static let others: Set<String> = ["id", "created_at"]
 
-    static func respond(_ exchange: inout Exchange, _ context: LoopContext) async throws(APIError) -> Response
+    /// `PATCH /admin/api/apps/{id}`: changes the link settings that the body names; `null` removes a field.
+    static func change(_ exchange: inout Exchange, _ context: LoopContext) async throws(APIError) -> Response
     {
-        let before = try exchange.appOfPath()
+        let before = try app(&exchange)
         var app = before
-        exchange.app = app.id
-        let body = FieldBody<AppLinkField>(
-            try exchange.adminBody(),
-            over: app.settings.links.fields,
-            besides: others
-        )
+        let fields = app.settings.links.fields
+        let body = FieldBody<AppLinkField>(try exchange.adminBody(), over: fields, besides: others)
         do throws(FieldProblems) {
             app.settings.links = try AppLinks(body.fields)
         } catch {
@@ -75,7 +43,29 @@ enum ChangeApp {
         )
         if let conflict { throw .conflict(conflict.message, field: conflict.field) }
         try await exchange.store(await context.stores.apps.update(before.id, to: settings))
-        return ShowApp.response(app)
+        return response(app)
+    }
+
+    /// The app whose id is in the path.
+    private static func app(_ exchange: inout Exchange) throws(APIError) -> App {
+        guard let app = exchange.parameter.flatMap({ AppID($0) }).flatMap(exchange.directory.app) else {
+            throw .noApp()
+        }
+        exchange.app = app.id
+        return app
+    }
+
+    private static func response(_ app: App) -> Response {
+        var json = JSONWriter()
+        AppBody.write(app, to: &json)
+        return Response(.ok, json: json)
+    }
+}
+
+extension APIError {
+    /// The error for an unknown app; `field` names the parameter or member, nil for a path.
+    static func noApp(field: String? = nil) -> APIError {
+        .notFound("There is no such app; GET /admin/api/apps lists them", field: field)
     }
 }
 

@@ -105,45 +105,29 @@ extension DomainValidation {
         json.object { json in
             json.member("subject", subject)
             json.member("ok", !hasErrors)
-            json.member("files") { json in
-                json.array { json in for file in files { write(file, &json) } }
-            }
+            json.objects("files", files) { write($1, to: &$0) }
         }
         return json
     }
 
-    private func write(_ file: DomainFileValidation, _ json: inout JSONWriter) {
-        json.object { json in
-            json.member("file", file.kind.rawValue)
-            json.member("source", file.source)
-            json.member("bytes", file.byteCount)
-            json.member("ok", !file.hasErrors)
-            json.member("findings") { json in
-                json.array { json in
-                    for finding in file.findings {
-                        json.object { json in
-                            json.member("severity", finding.severity.rawValue)
-                            json.member("rule", finding.rule)
-                            json.member("place", finding.place)
-                            json.member("problem", finding.problem)
-                            json.member("advice", finding.advice)
-                        }
-                    }
-                }
-            }
-            guard let url else { return }
-            json.member("decisions") { json in
-                json.array { json in
-                    for decision in file.decisions(for: url) {
-                        json.object { json in
-                            json.member("app", decision.app)
-                            json.member("outcome", decision.outcome.rawValue)
-                            json.member("place", decision.place)
-                            json.member("rule", decision.rule)
-                        }
-                    }
-                }
-            }
+    private func write(_ file: DomainFileValidation, to json: inout JSONWriter) {
+        json.member("file", file.kind.rawValue)
+        json.member("source", file.source)
+        json.member("bytes", file.byteCount)
+        json.member("ok", !file.hasErrors)
+        json.objects("findings", file.findings) { json, finding in
+            json.member("severity", finding.severity.rawValue)
+            json.member("rule", finding.rule)
+            json.member("place", finding.place)
+            json.member("problem", finding.problem)
+            json.member("advice", finding.advice)
+        }
+        guard let url else { return }
+        json.objects("decisions", file.decisions(for: url)) { json, decision in
+            json.member("app", decision.app)
+            json.member("outcome", decision.outcome.rawValue)
+            json.member("place", decision.place)
+            json.member("rule", decision.rule)
         }
     }
 }

@@ -56,10 +56,15 @@ public final class DomainFileMonitor: Sendable {
             let apple = AppleAssociation(apps: apps)
             let google = AssetLinks(host: host, apps: apps)
             for holder in DomainCopy.Holder.allCases where !mustStop() {
-                if holder != .google, let state = appleState(apple, host, holder, outgoing) {
+                if holder != .google, let url = url(of: .apple, holder, host) {
+                    let state = Self.state(.apple, url, outgoing) { $0.apple.map(apple.differences) }
                     record(state, of: Key(host: host, file: .apple, holder: holder), at: now, log)
                 }
-                if holder != .apple, let state = googleState(google, host, holder, outgoing) {
+                if holder != .apple, let url = url(of: .google, holder, host) {
+                    let state =
+                        holder == .google
+                        ? Self.stateOfGoogleCopy(url, outgoing, google)
+                        : Self.state(.google, url, outgoing) { $0.google.map(google.differences) }
                     record(state, of: Key(host: host, file: .google, holder: holder), at: now, log)
                 }
             }
@@ -93,39 +98,39 @@ public final class DomainFileMonitor: Sendable {
         }
     }
 
-    private func appleState(
-        _ expected: AppleAssociation,
-        _ host: LinkHost,
-        _ holder: DomainCopy.Holder,
-        _ outgoing: OutgoingRequests
-    ) -> DomainCopy.State? {
-        let address = holder == .live ? Self.liveAddress(.apple, host) : copies.apple
-        guard let file = fetch(.apple, address, host, outgoing) else { return nil }
-        guard let found = file.apple, file.byteCount != nil else { return .unknown(Self.reason(file)) }
-        return Self.state(expected.differences(from: found))
+    /// Where a file's copy is; nil for one that is skipped.
+    private func url(of file: DomainFile, _ holder: DomainCopy.Holder, _ host: LinkHost) -> WebURL? {
+        let address =
+            switch holder {
+            case .live: "https://{host}\(file.path)" as String?
+            case .apple: copies.apple
+            case .google: copies.google
+            }
+        return address.flatMap { try? WebURL(parsing: $0.replacing("{host}", with: host.text)) }
     }
 
-    private func googleState(
-        _ expected: AssetLinks,
-        _ host: LinkHost,
-        _ holder: DomainCopy.Holder,
-        _ outgoing: OutgoingRequests
-    ) -> DomainCopy.State? {
-        guard holder == .live else { return googleCopyState(expected, host, outgoing) }
-        guard let file = fetch(.google, Self.liveAddress(.google, host), host, outgoing) else { return nil }
-        guard let found = file.google, file.byteCount != nil else { return .unknown(Self.reason(file)) }
-        return Self.state(expected.differences(from: found))
-    }
-
-    /// Google returns what it has read in a form of its own.
-    private func googleCopyState(
-        _ expected: AssetLinks,
-        _ host: LinkHost,
-        _ outgoing: OutgoingRequests
-    ) -> DomainCopy.State? {
-        guard let url = copies.google.flatMap({ Self.url($0, host) }), let request = HTTPSRequest(url) else {
-            return nil
+    /// Fetches a file as it is served, and compares it by `differences`, which is nil for a file of another form.
+    private static func state(
+        _ kind: DomainFile,
+        _ url: WebURL,
+        _ outgoing: OutgoingRequests,
+        _ differences: (DomainFileValidation) -> [String]?
+    ) -> DomainCopy.State {
+        let file = DomainFileValidation.fetch(kind, url, by: outgoing.client)
+        guard file.byteCount != nil, let differences = differences(file) else {
+            let error = file.findings.first { $0.severity == .error }
+            return .unknown(error?.problem ?? "the file does not exist")
         }
+        return differences.isEmpty ? .current : .differs(differences)
+    }
+
+    /// Reads Google's copy: Google returns what it has read in a form of its own.
+    private static func stateOfGoogleCopy(
+        _ url: WebURL,
+        _ outgoing: OutgoingRequests,
+        _ expected: AssetLinks
+    ) -> DomainCopy.State {
+        guard let request = HTTPSRequest(url) else { return .unknown("the address cannot be requested") }
         do throws(HTTPSFailure) {
             let response = try outgoing.client.send(request)
             guard response.status == 200 else {
@@ -134,36 +139,10 @@ public final class DomainFileMonitor: Sendable {
             guard let found = AssetLinks(googleStatements: response.body) else {
                 return .unknown("the response is not JSON")
             }
-            return Self.state(expected.differences(from: found))
+            let differences = expected.differences(from: found)
+            return differences.isEmpty ? .current : .differs(differences)
         } catch {
             return .unknown(error.message)
         }
-    }
-
-    private func fetch(
-        _ kind: DomainFile,
-        _ address: String?,
-        _ host: LinkHost,
-        _ outgoing: OutgoingRequests
-    ) -> DomainFileValidation? {
-        address.flatMap { Self.url($0, host) }.map {
-            DomainFileValidation.fetch(kind, $0, by: outgoing.client)
-        }
-    }
-
-    private static func state(_ differences: [String]) -> DomainCopy.State {
-        differences.isEmpty ? .current : .differs(differences)
-    }
-
-    private static func liveAddress(_ file: DomainFile, _ host: LinkHost) -> String {
-        "https://\(host.text)\(file.path)"
-    }
-
-    private static func url(_ address: String, _ host: LinkHost) -> WebURL? {
-        try? WebURL(parsing: address.replacing("{host}", with: host.text))
-    }
-
-    private static func reason(_ file: DomainFileValidation) -> String {
-        file.findings.first { $0.severity == .error }?.problem ?? "the file does not exist"
     }
 }

@@ -45,8 +45,7 @@ enum DomainFileResponse {
     ///
     /// - Throws: 404 if none does, with the command that adds the host.
     static func apps(of exchange: Exchange, _ context: LoopContext) throws(APIError) -> (LinkHost, [App]) {
-        let host = RequestHost.of(exchange.request, trusting: context.service.settings.trustedProxies)
-        guard let host else {
+        guard let host = context.host(of: exchange) else {
             throw .notFound("The request names no host name, and domain files belong to one", field: "Host")
         }
         let apps = exchange.directory.apps(listing: host)

@@ -69,6 +69,10 @@ struct TraceLine {
             let signals = try SignalsBody.browser(browser)
             return CanonicalSignals(signals, headers, platform: platform ?? .unknown, data: data)
         }
+        return try device()
+    }
+
+    private func device() throws(APIError) -> CanonicalSignals? {
         guard let device = try body.object("device") else { return nil }
         return CanonicalSignals(try SignalsBody.native(device, platform), data: data)
     }
@@ -167,11 +171,6 @@ extension TraceLine {
             truth: try truth(),
             person: try body.name("person")
         )
-    }
-
-    private func device() throws(APIError) -> CanonicalSignals? {
-        guard let device = try body.object("device") else { return nil }
-        return CanonicalSignals(try SignalsBody.native(device, platform), data: data)
     }
 
     /// What the client hashed, and whether it was made from the line's device, as the form says that it hashes.

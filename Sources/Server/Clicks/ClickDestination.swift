@@ -30,8 +30,7 @@ enum ClickLink {
         if let app = exchange.key?.app ?? body.app.flatMap({ AppID($0) }) {
             return try await required(slug, of: [app], exchange, context)
         }
-        let host = RequestHost.of(exchange.request, trusting: context.service.settings.trustedProxies)
-        let nearest = directory.apps(onHost: host).map(\.id)
+        let nearest = directory.apps(onHost: context.host(of: exchange)).map(\.id)
         if let link = try await link(slug, of: nearest, exchange, context) { return link }
         let all = directory.apps.map(\.id)
         let link = try await required(slug, of: all, exchange, context)
@@ -53,16 +52,9 @@ enum ClickLink {
         _ exchange: Exchange,
         _ context: LoopContext
     ) throws(APIError) -> TappedLink {
-        let directory = exchange.directory
-        let apps: [App]
-        if let app = exchange.key?.app ?? body.app.flatMap({ AppID($0) }) {
-            apps = directory.app(app).map { [$0] } ?? []
-        } else {
-            let host = RequestHost.of(exchange.request, trusting: context.service.settings.trustedProxies)
-            let nearest = directory.apps(onHost: host)
-            apps = nearest.isEmpty ? directory.apps : nearest
-        }
-        guard let found = LongLink.find(text, of: apps) else {
+        let named = exchange.key?.app ?? body.app.flatMap { AppID($0) }
+        let apps = named.map { exchange.directory.app($0).map { [$0] } ?? [] }
+        guard let found = LongLink.find(text, of: apps ?? context.nearestApps(exchange)) else {
             throw .notFound(
                 "The long link has no \"link\", or names no app of this server: send a slug, or the part of its "
                     + "address after the link host, with \"apn\" or \"ibi\"",
@@ -72,8 +64,7 @@ enum ClickLink {
         do {
             return try found.link.get()
         } catch {
-            let first = error.all.first
-            throw .invalidURL("link", first?.message ?? "The link leads nowhere")
+            throw .invalidURL("link", error.all.first?.message ?? "The link leads nowhere")
         }
     }
 

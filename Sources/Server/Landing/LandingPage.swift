@@ -13,45 +13,28 @@ struct LandingPage {
     ]
 
     private let visit: LinkVisit
-    private let exchange: Exchange
-    private let context: LoopContext
-    private let pages: LandingPages
-    private let language: PageTexts.Language
+    private let page: Page
 
     init(_ visit: LinkVisit, _ exchange: Exchange, _ context: LoopContext) {
         self.visit = visit
-        self.exchange = exchange
-        self.context = context
-        pages = context.service.settings.pages
-        language = pages.texts.language(acceptLanguage: exchange.request.field("accept-language"))
+        page = Page(of: visit.app, exchange, context)
     }
 
     var response: Response {
-        let nonce = PageSecurity.nonce(context.service.random)
-        var values = PageTheme(visit.app).values
-        values["nonce"] = nonce
-        values["language"] = language.code
-        values["direction"] = language.direction
-        addPreview(&values)
-        addWays(&values)
-        if !visit.isRobot { addScriptValues(&values) }
-        let body = pages.landing.render(
-            values,
-            rawParts: ["style": pages.style, "script": visit.isRobot ? [] : pages.script]
-        )
-        var fields = PageSecurity.fields(nonce: nonce, images: [values["icon"]], hasScript: !visit.isRobot)
-        if visit.visitor.platform == .android { fields += Self.hintFields }
-        return Response(.ok, fields: fields, contentType: .html, body: body)
+        var page = page
+        addPreview(&page.values)
+        addWays(&page.values)
+        if !visit.isRobot { addScriptValues(&page.values) }
+        let script = ["script": visit.isRobot ? [] : page.pages.script]
+        var response = page.response(page.pages.landing, parts: script, hasScript: !visit.isRobot)
+        if visit.visitor.platform == .android { response.fields += Self.hintFields }
+        return response
     }
 
     /// Chrome on Android sends the model and the version only on request, and then repeats the visit with them at
     /// once.
     private static let hintFields = ["Accept-CH", "Critical-CH"].map {
         FieldLine(name: $0, value: "Sec-CH-UA-Model, Sec-CH-UA-Platform-Version")
-    }
-
-    private func text(_ key: String) -> String {
-        pages.texts.text(key, in: language, app: visit.app.settings.name)
     }
 
     /// Adds what messengers and social networks show: the Open Graph protocol (ogp.me) and X's cards.
@@ -86,22 +69,22 @@ struct LandingPage {
     private func addWays(_ values: inout [String: String]) {
         let (actions, address, inApp) = (visit.actions, visit.address, visit.actions.inApp)
         let isPage = !actions.showsCode && actions.store == .page && visit.visitor.platform == .other
-        values["invitation"] = isPage ? nil : text("invitation")
+        values["invitation"] = isPage ? nil : page.text("invitation")
         if let store = actions.store {
             let action = QueryItem(name: LinkParameter.action, value: LinkParameter.Action.store.rawValue)
             values["storeURL"] = address.path([action] + visit.pageItems)
-            values["storeText"] = text(store.rawValue)
+            values["storeText"] = page.text(store.rawValue)
             if isPage, !visit.isRobot { values["refresh"] = values["storeURL"] }
         }
         if let url = actions.openURL, inApp?.opensApps != .never {
             values["openURL"] = url
-            values["openText"] = text("open")
+            values["openText"] = page.text("open")
         }
         if let way = inApp?.wayOut, address.origin.hasPrefix("https:") {
             values["browserURL"] = way.url(of: address.url(visit.query))
-            values["browserText"] = text("browser")
+            values["browserText"] = page.text("browser")
         }
-        if inApp?.opensApps == .never { values["hint"] = text("in_app") }
+        if inApp?.opensApps == .never { values["hint"] = page.text("in_app") }
         if actions.showsCode { addCode(&values) }
     }
 
@@ -110,10 +93,10 @@ struct LandingPage {
         let url = visit.address.path([action] + visit.pageItems)
         values["codeURL"] = url
         values["codeWithToken"] = "\(url)&\(LinkParameter.token)="
-        values["codeText"] = text("scan")
+        values["codeText"] = page.text("scan")
         values["copyURL"] = visit.address.url(visit.query.filter { $0.name != LinkParameter.token })
-        values["copyText"] = text("copy")
-        values["copiedText"] = text("copied")
+        values["copyText"] = page.text("copy")
+        values["copiedText"] = page.text("copied")
     }
 
     private func addScriptValues(_ values: inout [String: String]) {

@@ -141,54 +141,65 @@ struct PageTexts: Sendable {
     var coverage: [String: Set<String>] { texts.mapValues { Set($0.keys) } }
 }
 
-/// The look of an app's pages: the operator's icon and colour.
-struct PageTheme {
-    /// The values by their names in the templates.
-    let values: [String: String]
+/// One page on its way to a visitor: the values that every page has, and its header fields.
+///
+/// The fields let nothing but the page's own parts run or load in it (ASVS 5.0, 3.4).
+struct Page {
+    let pages: LandingPages
+    let language: PageTexts.Language
+    /// The values by their names in the templates; missing ones are empty.
+    var values: [String: String]
+    /// An unguessable word by which the page marks its own script and style.
+    private let nonce: String
+    private let app: App?
 
-    init(_ app: App?) {
-        var values: [String: String] = [:]
+    /// Starts the page with the look of its app: the operator's icon and colour.
+    init(of app: App?, _ exchange: Exchange, _ context: LoopContext) {
+        self.app = app
+        pages = context.service.settings.pages
+        language = pages.texts.language(acceptLanguage: exchange.request.field("accept-language"))
+        nonce = Base64URL.text(of: context.service.random.bytes(16))
+        values = ["nonce": nonce, "language": language.code, "direction": language.direction]
         values["icon"] = app?.settings.links.icon?.text
         if let color = app?.settings.links.color {
             values["color"] = color
             values["onColor"] = Self.ink(on: color)
         }
-        self.values = values
     }
 
-    /// The more readable text colour on a colour: the pages' dark ink, or white.
-    static func ink(on color: String) -> String {
-        guard let color = try? QRColor(parsing: color) else { return QRColor.white.text }
-        return (color.contrast(with: ink) > color.contrast(with: .white) ? ink : .white).text
+    /// A text in the page's language, with the app's name where it stands for it.
+    func text(_ key: String) -> String {
+        pages.texts.text(key, in: language, app: app?.settings.name ?? "")
     }
 
-    /// The ink of page.css.
-    private static let ink = QRColor(red: 0x16, green: 0x18, blue: 0x1d)
-}
-
-/// Header fields of every page that let nothing but its own parts run or load in it (ASVS 5.0, 3.4).
-enum PageSecurity {
-    /// Creates an unguessable word by which a page marks its own script and style.
-    static func nonce(_ random: RandomSource) -> String { Base64URL.text(of: random.bytes(16)) }
-
+    /// Renders the page.
+    ///
     /// - Parameters:
-    ///   - nonce: the page's nonce.
-    ///   - images: addresses of pictures on other hosts that the page shows.
+    ///   - template: the page's template.
+    ///   - status: the status of the response.
+    ///   - parts: the parts that are not escaped, besides the style.
     ///   - hasScript: whether it runs a script, which posts its click to the service.
-    /// - Returns: the lines of the response's head.
-    static func fields(nonce: String, images: [String?], hasScript: Bool) -> [FieldLine] {
-        let hosts = Set(images.compactMap { $0.flatMap(origin) }).sorted()
+    /// - Returns: the response with the page and the fields that protect it.
+    func response(
+        _ template: PageTemplate,
+        _ status: Status = .ok,
+        parts: [String: [UInt8]] = [:],
+        hasScript: Bool = false
+    ) -> Response {
+        let body = template.render(values, rawParts: parts.merging(["style": pages.style]) { $1 })
+        let images = ["'self'", "data:"] + [values["icon"].flatMap(Self.origin)].compactMap(\.self)
         let script = hasScript ? "script-src 'nonce-\(nonce)'; connect-src 'self'; " : ""
         let policy =
             "default-src 'none'; \(script)style-src 'nonce-\(nonce)'; "
-            + "img-src \((["'self'", "data:"] + hosts).joined(separator: " ")); "
+            + "img-src \(images.joined(separator: " ")); "
             + "base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
-        return [
+        let fields = [
             FieldLine(name: "Content-Security-Policy", value: policy),
             FieldLine(name: "Referrer-Policy", value: "strict-origin"),
             FieldLine(name: "Cross-Origin-Opener-Policy", value: "same-origin"),
             .noStore,
         ]
+        return Response(status, fields: fields, contentType: .html, body: body)
     }
 
     /// `https://host` of an address that an operator stored; nil for one that could contain more than a host.
@@ -202,6 +213,15 @@ enum PageSecurity {
         }
         return isPlain && !authority.isEmpty ? start + authority : nil
     }
+
+    /// The more readable text colour on a colour: the pages' dark ink, or white.
+    private static func ink(on color: String) -> String {
+        guard let color = try? QRColor(parsing: color) else { return QRColor.white.text }
+        return (color.contrast(with: ink) > color.contrast(with: .white) ? ink : .white).text
+    }
+
+    /// The ink of page.css.
+    private static let ink = QRColor(red: 0x16, green: 0x18, blue: 0x1d)
 }
 
 /// Scripts as they are sent, without what only their readers need.

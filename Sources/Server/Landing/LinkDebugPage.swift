@@ -30,26 +30,19 @@ struct LinkDebugPage {
     }
 
     var response: Response {
-        let pages = context.service.settings.pages
-        let nonce = PageSecurity.nonce(context.service.random)
-        var values = PageTheme(opened.app).values
-        values["nonce"] = nonce
-        values["state"] = state
+        var page = Page(of: opened.app, exchange, context)
+        page.values["state"] = state
         var rows = FlowRows()
         switch opened.state {
         case .refused(let problems): rows.add("Why", problems.all.map { ($0.field, $0.message) })
         case .leads(let link), .ended(_, let link):
             let address = LinkAddress(exchange, context, link, of: opened.app)
-            values["title"] = address.url()
+            page.values["title"] = address.url()
             add(link, to: &rows)
         }
-        values["title"] = values["title"] ?? "A link of \(opened.app.settings.name)"
-        let body = pages.flow.render(
-            values,
-            rawParts: ["style": pages.style, "flowStyle": pages.flowStyle, "rows": rows.html]
-        )
-        let fields = PageSecurity.fields(nonce: nonce, images: [values["icon"]], hasScript: false)
-        return Response(.ok, fields: fields, contentType: .html, body: body)
+        page.values["title"] = page.values["title"] ?? "A link of \(opened.app.settings.name)"
+        let pages = page.pages
+        return page.response(pages.flow, parts: ["flowStyle": pages.flowStyle, "rows": rows.html])
     }
 
     private var state: String {

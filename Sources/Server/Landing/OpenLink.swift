@@ -7,8 +7,7 @@ internal import HTTPServer
 enum OpenLink {
     static func respond(_ exchange: inout Exchange, _ context: LoopContext) async throws(APIError) -> Response
     {
-        let proxies = context.service.settings.trustedProxies
-        let host = RequestHost.of(exchange.request, trusting: proxies)
+        let host = context.host(of: exchange)
         let apps: [App]
         let opened: OpenedLink?
         do throws(StoreError) {
@@ -152,28 +151,21 @@ struct InactiveLinkPage {
     /// Creates the page for browsers; programs get the error.
     func response(orThrow error: APIError) throws(APIError) -> Response {
         guard Self.wantsPage(exchange.request) else { throw error }
-        let pages = context.service.settings.pages
-        let language = pages.texts.language(acceptLanguage: exchange.request.field("accept-language"))
-        let nonce = PageSecurity.nonce(context.service.random)
-        var values = PageTheme(app).values
-        values["nonce"] = nonce
-        values["language"] = language.code
-        values["direction"] = language.direction
-        values["heading"] = pages.texts.text("\(reason.rawValue)_heading", in: language)
-        values["text"] = pages.texts.text("\(reason.rawValue)_text", in: language)
+        var page = Page(of: app, exchange, context)
+        page.values["heading"] = page.text("\(reason.rawValue)_heading")
+        page.values["text"] = page.text("\(reason.rawValue)_text")
         if let app, reason != .busy {
             let visitor = LinkVisitor(ClickProvenance.visitHeaders(of: exchange.request))
             let actions = LandingActions(visitor, of: Link.Settings(), to: nil, in: app.settings.links)
-            values["storeURL"] = actions.storeURL
-            values["storeText"] = actions.store.map { pages.texts.text($0.rawValue, in: language) }
+            page.values["storeURL"] = actions.storeURL
+            page.values["storeText"] = actions.store.map { page.text($0.rawValue) }
         }
-        let body = pages.ended.render(values, rawParts: ["style": pages.style])
-        var fields = PageSecurity.fields(nonce: nonce, images: [values["icon"]], hasScript: false)
+        var response = page.response(page.pages.ended, reason.status)
         // A store that cannot be read now may recover.
         if let seconds = error.retryAfter ?? (reason == .busy ? 1 : nil) {
-            fields.append(FieldLine(name: "Retry-After", value: String(seconds)))
+            response.fields.append(FieldLine(name: "Retry-After", value: String(seconds)))
         }
-        return Response(reason.status, fields: fields, contentType: .html, body: body)
+        return response
     }
 
     /// Whether the client prefers a page to a JSON error: browsers name the type, programs do not.

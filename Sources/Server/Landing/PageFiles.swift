@@ -27,9 +27,8 @@ enum ShowCollector {
 enum ShowIcon {
     static func respond(_ exchange: inout Exchange, _ context: LoopContext) async throws(APIError) -> Response
     {
-        let proxies = context.service.settings.trustedProxies
-        let host = RequestHost.of(exchange.request, trusting: proxies)
-        let icon = exchange.directory.apps(onHost: host).lazy.compactMap(\.settings.links.icon).first
+        let apps = exchange.directory.apps(onHost: context.host(of: exchange))
+        let icon = apps.lazy.compactMap(\.settings.links.icon).first
         let caching = FieldLine(name: "Cache-Control", value: "public, max-age=3600")
         guard let icon else { return Response(.noContent, fields: [caching]) }
         return Response(.found, fields: [FieldLine(name: "Location", value: icon.text), caching])

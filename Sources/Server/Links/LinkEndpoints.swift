@@ -2,19 +2,12 @@ public import Attribution
 internal import HTTPServer
 public import JSON
 
-/// `GET /admin/api/links`: lists the links, newest first.
-enum ListLinks {
-    static func respond(_ exchange: inout Exchange, _ context: LoopContext) async throws(APIError) -> Response
-    {
-        let query = try self.query(exchange)
-        let page = try await exchange.store(await context.stores.links.links(query))
-        return Response(.ok, json: LinkBody.page(page, exchange.directory, at: exchange.now))
-    }
-
-    private static func query(_ exchange: Exchange) throws(APIError) -> LinkQuery {
-        var query = LinkQuery(
-            limit: try exchange.limitItem(LinkQuery.limits, standard: LinkQuery.standardLimit)
-        )
+/// The admin API's calls on links; each answers with the links as ``LinkBody`` writes them.
+enum LinkEndpoints {
+    /// `GET /admin/api/links`: lists the links, newest first.
+    static func list(_ exchange: inout Exchange, _ context: LoopContext) async throws(APIError) -> Response {
+        let limit = try exchange.limitItem(LinkQuery.limits, standard: LinkQuery.standardLimit)
+        var query = LinkQuery(limit: limit)
         query.app = try exchange.appItem()?.id
         query.campaignKey = try exchange.campaignItem()
         query.search = exchange.queryItem("search")
@@ -25,29 +18,20 @@ enum ListLinks {
         case "any": query.isArchived = nil
         default: throw .invalidField("archived", "must be true, false or any")
         }
-        if let text = exchange.queryItem("before"), !text.isEmpty {
-            guard let id = LinkID(text) else {
-                throw .invalidField("before", "must be the \"next\" of the page before, as lnk_…")
-            }
-            query.before = id
-        }
-        return query
+        query.before = try exchange.pageItem("lnk_…") { LinkID($0) }
+        let page = try await exchange.store(await context.stores.links.links(query))
+        return Response(.ok, json: LinkBody.page(page, exchange.directory, at: exchange.now))
     }
-}
 
-/// `GET /admin/api/links/{id}`: returns one link with its counts.
-enum ShowLink {
-    static func respond(_ exchange: inout Exchange, _ context: LoopContext) async throws(APIError) -> Response
-    {
-        let listing = try await context.link(of: exchange)
+    /// `GET /admin/api/links/{id}`: returns one link with its counts.
+    static func show(_ exchange: inout Exchange, _ context: LoopContext) async throws(APIError) -> Response {
+        let listing = try await link(exchange, context)
         exchange.app = listing.link.app
-        return context.answer(listing, .ok, exchange)
+        return answer(listing, .ok, exchange)
     }
-}
 
-/// `POST /admin/api/links`: creates a link.
-enum CreateLink {
-    static func respond(_ exchange: inout Exchange, _ context: LoopContext) async throws(APIError) -> Response
+    /// `POST /admin/api/links`: creates a link.
+    static func create(_ exchange: inout Exchange, _ context: LoopContext) async throws(APIError) -> Response
     {
         let object = try exchange.adminBody()
         let body = FieldBody<LinkField>(object, over: LinkFields(), besides: ["app", "slug"])
@@ -76,7 +60,7 @@ enum CreateLink {
         } catch {
             throw APIError(error, requestID: exchange.requestID)
         }
-        return context.answer(LinkListing(link: new.link), .created, exchange)
+        return answer(LinkListing(link: new.link), .created, exchange)
     }
 
     /// The app that the body names by its id; the only app, where it names none.
@@ -85,12 +69,8 @@ enum CreateLink {
     private static func app(_ object: JSONObject, _ directory: Directory) throws(APIError) -> App {
         guard let value = object["app"], !value.isNull else {
             guard directory.apps.count == 1, let only = directory.apps.first else {
-                throw .unprocessable([
-                    FieldProblem(
-                        "app",
-                        "There are several apps: say whose link it is, by an id such as app_…."
-                    )
-                ])
+                let advice = "There are several apps: say whose link it is, by an id such as app_…."
+                throw .unprocessable([FieldProblem("app", advice)])
             }
             return only
         }
@@ -100,18 +80,15 @@ enum CreateLink {
         guard let app = directory.app(id) else { throw .noApp(field: "app") }
         return app
     }
-}
 
-/// `PATCH /admin/api/links/{id}`: changes the fields that the body names; `null` removes a field.
-enum ChangeLink {
-    static func respond(_ exchange: inout Exchange, _ context: LoopContext) async throws(APIError) -> Response
+    /// `PATCH /admin/api/links/{id}`: changes the fields that the body names; `null` removes a field.
+    static func change(_ exchange: inout Exchange, _ context: LoopContext) async throws(APIError) -> Response
     {
         let object = try exchange.adminBody()
         let (directory, now) = (exchange.directory, exchange.now)
-        let response = try await context.changeLink(of: exchange) { link throws(APIError) in
+        return try await change(exchange, context) { link throws(APIError) in
             link.settings = try settings(object, of: link, directory, at: now)
         }
-        return response
     }
 
     private static func settings(
@@ -125,9 +102,8 @@ enum ChangeLink {
         var problems = body.problems
         for (name, own) in [("slug", link.slug.text), ("app", link.app.text)] {
             guard let value = object[name], value.string != own else { continue }
-            problems.append(
-                FieldProblem(name, "\(name) of a link cannot be changed; create another link instead.")
-            )
+            let advice = "\(name) of a link cannot be changed; create another link instead."
+            problems.append(FieldProblem(name, advice))
         }
         do throws(FieldProblems) {
             let settings = try LinkDraft.settings(body.fields, for: app, at: now, insteadOf: link.settings)
@@ -137,30 +113,24 @@ enum ChangeLink {
             throw .unprocessable(problems + error.all)
         }
     }
-}
 
-/// `POST /admin/api/links/{id}/archive`: makes the link lead nowhere; its slug and its counts stay.
-enum ArchiveLink {
-    static func respond(_ exchange: inout Exchange, _ context: LoopContext) async throws(APIError) -> Response
+    /// `POST /admin/api/links/{id}/archive`: makes the link lead nowhere; its slug and its counts stay.
+    static func archive(_ exchange: inout Exchange, _ context: LoopContext) async throws(APIError) -> Response
     {
         let now = exchange.now
-        return try await context.changeLink(of: exchange) { link throws(APIError) in
+        return try await change(exchange, context) { link throws(APIError) in
             if link.archivedAt == nil { link.archivedAt = now }
         }
     }
-}
 
-/// `POST /admin/api/links/{id}/restore`: makes the link lead where it led before it was archived.
-enum RestoreLink {
-    static func respond(_ exchange: inout Exchange, _ context: LoopContext) async throws(APIError) -> Response
+    /// `POST /admin/api/links/{id}/restore`: makes the link lead where it led before it was archived.
+    static func restore(_ exchange: inout Exchange, _ context: LoopContext) async throws(APIError) -> Response
     {
-        try await context.changeLink(of: exchange) { link throws(APIError) in link.archivedAt = nil }
+        try await change(exchange, context) { link throws(APIError) in link.archivedAt = nil }
     }
-}
 
-/// `DELETE /admin/api/links/{id}`: deletes a link that was never clicked.
-enum DeleteLink {
-    static func respond(_ exchange: inout Exchange, _ context: LoopContext) async throws(APIError) -> Response
+    /// `DELETE /admin/api/links/{id}`: deletes a link that was never clicked.
+    static func delete(_ exchange: inout Exchange, _ context: LoopContext) async throws(APIError) -> Response
     {
         guard let id = exchange.parameter.flatMap({ LinkID($0) }) else { throw .noLink }
         do throws(LinkStoreError) {
@@ -170,41 +140,42 @@ enum DeleteLink {
         }
         return Response(.noContent)
     }
-}
 
-/// Reading and changing a link, for the admin API's calls.
-extension LoopContext {
     /// Reads the link whose id is in the path.
     ///
     /// - Throws: 404 where there is none.
-    func link(of exchange: Exchange) async throws(APIError) -> LinkListing {
-        guard let id = exchange.parameter.flatMap({ LinkID($0) }) else { throw .noLink }
-        guard let listing = try await exchange.store(await stores.links.link(id)) else { throw .noLink }
+    private static func link(_ exchange: Exchange, _ context: LoopContext) async throws(APIError)
+        -> LinkListing
+    {
+        guard let id = exchange.parameter.flatMap({ LinkID($0) }),
+            let listing = try await exchange.store(await context.stores.links.link(id))
+        else { throw .noLink }
         return listing
     }
 
     /// Changes the link whose id is in the path, and retries if another request changed it meanwhile.
-    func changeLink(
-        of exchange: Exchange,
+    private static func change(
+        _ exchange: Exchange,
+        _ context: LoopContext,
         _ change: (inout Link) throws(APIError) -> Void
     ) async throws(APIError) -> Response {
         for _ in 0..<4 {
-            var link = try await link(of: exchange).link
+            var link = try await link(exchange, context).link
             let earlier = link.updatedAt
             try change(&link)
             link.updatedAt = exchange.now
             do throws(LinkStoreError) {
-                try await stores.links.update(link, ifUpdatedAt: earlier)
+                try await context.stores.links.update(link, ifUpdatedAt: earlier)
             } catch {
                 if error == .changed { continue }
                 throw APIError(error, requestID: exchange.requestID)
             }
-            return answer(try await self.link(of: exchange), .ok, exchange)
+            return answer(try await self.link(exchange, context), .ok, exchange)
         }
         throw APIError(.changed, requestID: exchange.requestID)
     }
 
-    func answer(_ listing: LinkListing, _ status: Status, _ exchange: Exchange) -> Response {
+    private static func answer(_ listing: LinkListing, _ status: Status, _ exchange: Exchange) -> Response {
         var json = JSONWriter()
         LinkBody(listing, of: exchange.directory.app(listing.link.app), at: exchange.now).write(to: &json)
         return Response(status, json: json)
@@ -212,9 +183,9 @@ extension LoopContext {
 }
 
 extension APIError {
-    static let noLink = APIError.notFound("There is no such link; GET /admin/api/links lists them")
+    fileprivate static let noLink = notFound("There is no such link; GET /admin/api/links lists them")
 
-    init(_ error: LinkStoreError, requestID: String) {
+    fileprivate init(_ error: LinkStoreError, requestID: String) {
         switch error {
         case .slugTaken: self = .conflict(error.advice ?? "", field: "slug")
         case .notFound: self = .noLink

@@ -34,10 +34,8 @@ enum ResolveCampaign {
             at: exchange.now
         )
         if let app = key?.app { return [app] }
-        let host = RequestHost.of(exchange.request, trusting: context.service.settings.trustedProxies)
-        let nearest = exchange.directory.apps(onHost: host)
         // Clients call the service's own address, which need not be a link host.
-        return (nearest.isEmpty ? exchange.directory.apps : nearest).map(\.id)
+        return context.nearestApps(exchange).map(\.id)
     }
 
     /// Leaves the journey out, because each click has its own.

@@ -76,9 +76,7 @@ struct RequestedLink {
     static func find(_ exchange: Exchange, _ context: LoopContext) async throws(APIError) -> RequestedLink {
         let text = QueryItem.text(ofPathPart: exchange.parameter ?? "")
         guard let slug = try? LinkSlug(parsing: text) else { throw .noLinkHere }
-        let proxies = context.service.settings.trustedProxies
-        let host = RequestHost.of(exchange.request, trusting: proxies)
-        let apps = exchange.directory.apps(onHost: host).map(\.id)
+        let apps = exchange.directory.apps(onHost: context.host(of: exchange)).map(\.id)
         let found = try await exchange.store(await context.stores.links.link(slug, of: apps))
         guard let listing = found, let app = exchange.directory.app(listing.link.app) else {
             throw .noLinkHere
@@ -96,13 +94,9 @@ struct RequestedLink {
     ///
     /// - Throws: 400 for a request that names no host.
     func url(_ exchange: Exchange, _ context: LoopContext) throws(APIError) -> String {
+        let host = context.host(of: exchange).flatMap { app.settings.links.hosts.contains($0) ? $0 : nil }
+        if let url = host.map(link.url(on:)) ?? link.url(of: app) { return url }
         let proxies = context.service.settings.trustedProxies
-        if let host = RequestHost.of(exchange.request, trusting: proxies),
-            app.settings.links.hosts.contains(host)
-        {
-            return link.url(on: host)
-        }
-        if let url = link.url(of: app) { return url }
         guard let origin = RequestHost.origin(of: exchange.request, trusting: proxies) else {
             throw .missingField("Host", "Send a Host field that names the service's host")
         }

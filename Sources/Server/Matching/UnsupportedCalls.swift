@@ -7,9 +7,7 @@ enum ShowSKAdNetworkConfiguration {
     static func respond(_ exchange: inout Exchange, _ context: LoopContext) async throws(APIError) -> Response
     {
         var json = JSONWriter()
-        json.object { json in
-            json.member("enabled", false)
-        }
+        json.object { $0.member("enabled", false) }
         return Response(.ok, json: json)
     }
 }
@@ -21,9 +19,7 @@ enum DeclineAppleAdsAttribution {
     static func respond(_ exchange: inout Exchange, _ context: LoopContext) async throws(APIError) -> Response
     {
         var json = JSONWriter()
-        json.object { json in
-            json.member("status", "unsupported")
-        }
+        json.object { $0.member("status", "unsupported") }
         return Response(.ok, json: json)
     }
 }

@@ -7,9 +7,7 @@ enum CheckHealth {
     static func respond(_ exchange: inout Exchange, _ context: LoopContext) async throws(APIError) -> Response
     {
         var json = JSONWriter()
-        json.object { json in
-            json.member("status", "ok")
-        }
+        json.object { $0.member("status", "ok") }
         return Response(.ok, json: json)
     }
 }

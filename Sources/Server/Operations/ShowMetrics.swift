@@ -8,21 +8,29 @@ enum ShowMetrics {
     {
         var text = MetricsText()
         let service = context.service
-        text.header("afterlink_build_info", .gauge, "Always 1; the label has the version.")
-        text.sample("afterlink_build_info", [("version", service.settings.version)], 1)
-        text.header("afterlink_uptime_seconds", .gauge, "Seconds since the start.")
-        text.sample("afterlink_uptime_seconds", [], Double(service.uptime) / 1_000_000_000)
+        let version = [("version", service.settings.version)]
+        text.add("afterlink_build_info", .gauge, "Always 1; the label has the version.", [(version, 1)])
+        let uptime = Double(service.uptime) / 1_000_000_000
+        text.add("afterlink_uptime_seconds", .gauge, "Seconds since the start.", uptime)
         requests(service.metrics.counts(), &text)
-        errors(service.metrics.errorCounts(), &text)
+        let errors = service.metrics.errorCounts()
+        text.add(
+            "afterlink_http_errors_total",
+            .counter,
+            "Error responses, by their code.",
+            APIError.Code.allCases.compactMap { code in
+                errors[code].map { ([("code", code.rawValue)], Double($0)) }
+            }
+        )
         let statistics = service.connections()
         connections(statistics, &text)
         tls(statistics, &text)
-        try await facts(context, exchange, &text)
+        await facts(context, exchange, &text)
         store(service.storeHealth(), &text)
         domainFiles(service.settings.domainWatch?.all ?? [], &text)
-        text.header("afterlink_log_dropped_lines_total", .counter, "Log lines that were dropped.")
-        text.sample("afterlink_log_dropped_lines_total", [], Double(service.log.droppedLineCount))
-        samples(service.process(), &text)
+        let dropped = Double(service.log.droppedLineCount)
+        text.add("afterlink_log_dropped_lines_total", .counter, "Log lines that were dropped.", dropped)
+        for sample in service.process() { text.add(sample.name, sample.kind, sample.help, sample.value) }
         return Response(
             .ok,
             fields: [.noStore],
@@ -35,52 +43,40 @@ enum ShowMetrics {
         _ routes: [(route: String, counts: LoopMetrics.RouteCounts)],
         _ text: inout MetricsText
     ) {
-        text.header("afterlink_http_requests_total", .counter, "Requests by route and status.")
-        for (route, counts) in routes {
-            for (status, count) in counts.statuses.sorted(by: { $0.key < $1.key }) {
-                let labels = [("route", route), ("status", String(status))]
-                text.sample("afterlink_http_requests_total", labels, Double(count))
+        text.add(
+            "afterlink_http_requests_total",
+            .counter,
+            "Requests by route and status.",
+            routes.flatMap { route, counts in
+                counts.statuses.sorted { $0.key < $1.key }.map { status, count in
+                    ([("route", route), ("status", String(status))], Double(count))
+                }
             }
-        }
-        text.header(
-            "afterlink_http_request_duration_seconds",
-            .histogram,
-            "From a request's first byte to its response."
         )
+        let durations = "afterlink_http_request_duration_seconds"
+        text.header(durations, .histogram, "From a request's first byte to its response.")
+        let bounds = LoopMetrics.bounds.map { Double($0) / 1_000_000 }
         for (route, counts) in routes where counts.durations.contains(where: { $0 > 0 }) {
-            text.histogram(
-                "afterlink_http_request_duration_seconds",
-                [("route", route)],
-                bounds: LoopMetrics.bounds.map { Double($0) / 1_000_000 },
-                counts: counts.durations,
-                sum: Double(counts.totalMicroseconds) / 1_000_000
-            )
-        }
-    }
-
-    private static func errors(_ counts: [APIError.Code: Int64], _ text: inout MetricsText) {
-        text.header("afterlink_http_errors_total", .counter, "Error responses, by their code.")
-        for code in APIError.Code.allCases {
-            guard let count = counts[code] else { continue }
-            text.sample("afterlink_http_errors_total", [("code", code.rawValue)], Double(count))
+            let sum = Double(counts.totalMicroseconds) / 1_000_000
+            text.histogram(durations, [("route", route)], bounds: bounds, counts: counts.durations, sum: sum)
         }
     }
 
     private static func connections(_ statistics: Statistics, _ text: inout MetricsText) {
-        text.header("afterlink_http_connections", .gauge, "Open connections.")
-        text.sample("afterlink_http_connections", [], Double(statistics.openConnections))
-        text.header("afterlink_http_connections_accepted_total", .counter, "Connections accepted.")
-        text.sample("afterlink_http_connections_accepted_total", [], Double(statistics.acceptedConnections))
-        text.header("afterlink_http_connections_turned_away_total", .counter, "Connections refused with 503.")
-        text.sample(
-            "afterlink_http_connections_turned_away_total",
-            [],
-            Double(statistics.turnedAwayConnections)
+        let prefix = "afterlink_http_connections"
+        text.add(prefix, .gauge, "Open connections.", Double(statistics.openConnections))
+        let accepted = Double(statistics.acceptedConnections)
+        text.add("\(prefix)_accepted_total", .counter, "Connections accepted.", accepted)
+        let refused = Double(statistics.turnedAwayConnections)
+        text.add("\(prefix)_turned_away_total", .counter, "Connections refused with 503.", refused)
+        text.add(
+            "afterlink_http_rejections_total",
+            .counter,
+            "Bytes that never became a request.",
+            statistics.rejections.sorted { $0.key.code < $1.key.code }.map { status, count in
+                ([("status", String(status.code))], Double(count))
+            }
         )
-        text.header("afterlink_http_rejections_total", .counter, "Bytes that never became a request.")
-        for (status, count) in statistics.rejections.sorted(by: { $0.key.code < $1.key.code }) {
-            text.sample("afterlink_http_rejections_total", [("status", String(status.code))], Double(count))
-        }
     }
 
     private static func tls(_ statistics: Statistics, _ text: inout MetricsText) {
@@ -90,20 +86,14 @@ enum ShowMetrics {
             ("resumed_handshakes", statistics.resumedHandshakes, "TLS handshakes that resumed a session."),
             ("failed_handshakes", statistics.failedHandshakes, "TLS handshakes that did not finish."),
         ] {
-            text.header("afterlink_tls_\(name)_total", .counter, help)
-            text.sample("afterlink_tls_\(name)_total", [], Double(count))
+            text.add("afterlink_tls_\(name)_total", .counter, help, Double(count))
         }
-        let name = "afterlink_tls_certificate_expiry_seconds"
-        text.header(name, .gauge, "When the certificate expires, in seconds since 1970.")
-        text.sample(name, [], Double(expiry))
+        let help = "When the certificate expires, in seconds since 1970."
+        text.add("afterlink_tls_certificate_expiry_seconds", .gauge, help, Double(expiry))
     }
 
     /// Writes the statistics' counts of all time, for live traffic.
-    private static func facts(
-        _ context: LoopContext,
-        _ exchange: Exchange,
-        _ text: inout MetricsText
-    ) async throws(APIError) {
+    private static func facts(_ context: LoopContext, _ exchange: Exchange, _ text: inout MetricsText) async {
         let report: StatisticsReport
         do throws(StoreError) {
             report = try await context.stores.statistics.statistics(StatisticsQuery(), at: exchange.now)
@@ -113,100 +103,123 @@ enum ShowMetrics {
         }
         let reasons = NoMatchReason.allCases.map { ($0, Metric.noMatch($0)) }
         for metric in Metric.allCases where !reasons.contains(where: { $0.1 == metric }) {
-            let name = "afterlink_\(metric.name)_total"
-            text.header(name, .counter, "Counted as \(metric.name) since the database was made.")
-            text.sample(name, [], Double(report.totals[metric] ?? 0))
+            let help = "Counted as \(metric.name) since the database was made."
+            text.add("afterlink_\(metric.name)_total", .counter, help, Double(report.totals[metric] ?? 0))
         }
-        text.header("afterlink_no_matches_total", .counter, "Checks that matched nothing, by reason.")
-        for (reason, metric) in reasons {
-            let count = Double(report.totals[metric] ?? 0)
-            text.sample("afterlink_no_matches_total", [("reason", reason.rawValue)], count)
-        }
-        probabilities(report, &text)
-        text.header("afterlink_live_clicks", .gauge, "Clicks that could be matched now.")
-        text.sample("afterlink_live_clicks", [], Double(report.liveClicks))
-        drift(report.drift, &text)
-    }
-
-    private static func drift(_ drift: [AppDrift], _ text: inout MetricsText) {
-        let alarms = drift.flatMap(\.readings).filter { $0.alarm != nil }
-        let name = "afterlink_match_rate_alarms"
-        text.header(name, .gauge, "Groups of launches or clicks whose match rate has fallen, over all apps.")
-        for side in DriftSide.allCases {
-            text.sample(name, [("by", side.rawValue)], Double(alarms.count { $0.group.side == side }))
-        }
+        text.add(
+            "afterlink_no_matches_total",
+            .counter,
+            "Checks that matched nothing, by reason.",
+            reasons.map { ([("reason", $0.rawValue)], Double(report.totals[$1] ?? 0)) }
+        )
+        text.add(
+            "afterlink_matches_by_method_total",
+            .counter,
+            "Matches, by how the launch was recognised.",
+            AttributionMethod.allCases.map { method in
+                let group = report.byMethod.first { $0.name == method.rawValue }
+                return ([("method", method.rawValue)], Double(group?.counts[.matches] ?? 0))
+            }
+        )
+        text.add(
+            "afterlink_expected_conversions_total",
+            .counter,
+            "Launches that probably came from clicks, by the sum of their probabilities.",
+            report.expected.count
+        )
+        text.add(
+            "afterlink_unrecorded_checks_total",
+            .counter,
+            "Checks that were counted and not recorded, because there were too many at once.",
+            Double(report.unrecordedChecks)
+        )
+        let live = Double(report.liveClicks)
+        text.add("afterlink_live_clicks", .gauge, "Clicks that could be matched now.", live)
+        let alarms = report.drift.flatMap(\.readings).filter { $0.alarm != nil }
+        text.add(
+            "afterlink_match_rate_alarms",
+            .gauge,
+            "Groups of launches or clicks whose match rate has fallen, over all apps.",
+            DriftSide.allCases.map { side in
+                ([("by", side.rawValue)], Double(alarms.count { $0.group.side == side }))
+            }
+        )
     }
 
     private static func domainFiles(_ copies: [DomainCopy], _ text: inout MetricsText) {
         guard !copies.isEmpty else { return }
-        let drift = "afterlink_domain_file_drift"
-        text.header(
-            drift,
+        func samples(_ holds: (DomainCopy.State) -> Bool) -> [MetricsText.LabelledValue] {
+            copies.map { copy in
+                let labels = [
+                    ("host", copy.host.text), ("file", copy.file.rawValue), ("copy", copy.holder.rawValue),
+                ]
+                return (labels, holds(copy.state) ? 1 : 0)
+            }
+        }
+        text.add(
+            "afterlink_domain_file_drift",
             .gauge,
-            "1 where a copy of a link host's domain file differs from this service's file."
+            "1 where a copy of a link host's domain file differs from this service's file.",
+            samples { if case .differs = $0 { true } else { false } }
         )
-        for copy in copies { text.sample(drift, copy.labels, copy.hasDrifted ? 1 : 0) }
-        let unreadable = "afterlink_domain_file_unreadable"
-        text.header(unreadable, .gauge, "1 where a copy of a link host's domain file could not be read.")
-        for copy in copies {
-            let isUnreadable = if case .unknown = copy.state { true } else { false }
-            text.sample(unreadable, copy.labels, isUnreadable ? 1 : 0)
-        }
-    }
-
-    private static func probabilities(_ report: StatisticsReport, _ text: inout MetricsText) {
-        let methods = "afterlink_matches_by_method_total"
-        text.header(methods, .counter, "Matches, by how the launch was recognised.")
-        for method in AttributionMethod.allCases {
-            let group = report.byMethod.first { $0.name == method.rawValue }
-            text.sample(methods, [("method", method.rawValue)], Double(group?.counts[.matches] ?? 0))
-        }
-        let expected = "afterlink_expected_conversions_total"
-        text.header(
-            expected,
-            .counter,
-            "Launches that probably came from clicks, by the sum of their probabilities."
+        text.add(
+            "afterlink_domain_file_unreadable",
+            .gauge,
+            "1 where a copy of a link host's domain file could not be read.",
+            samples { if case .unknown = $0 { true } else { false } }
         )
-        text.sample(expected, [], report.expected.count)
-        let unrecorded = "afterlink_unrecorded_checks_total"
-        text.header(
-            unrecorded,
-            .counter,
-            "Checks that were counted and not recorded, because there were too many at once."
-        )
-        text.sample(unrecorded, [], Double(report.unrecordedChecks))
     }
 
     private static func store(_ health: StoreHealth, _ text: inout MetricsText) {
-        text.header("afterlink_store_accepts_writes", .gauge, "1 when the last write reached the disk.")
-        text.sample("afterlink_store_accepts_writes", [], health.acceptsWrites ? 1 : 0)
-        samples(health.samples, &text)
-        for (name, help, histogram) in health.histograms {
-            text.header(name, .histogram, help)
-            text.cumulativeHistogram(name, histogram)
+        let accepts = health.acceptsWrites ? 1.0 : 0
+        text.add("afterlink_store_accepts_writes", .gauge, "1 when the last write reached the disk.", accepts)
+        for (name, value, help) in [
+            ("queue_length", Int64(health.queueLength), "Writes that wait or are under way."),
+            ("database_bytes", health.databaseBytes, "Size of the database file."),
+            ("wal_bytes", health.writeAheadLogBytes, "Size of the write-ahead log."),
+            (
+                "retention_lag_seconds", health.retentionLagSeconds,
+                "How long ago the oldest click expired that should have been deleted."
+            ),
+        ] {
+            text.add("afterlink_store_\(name)", .gauge, help, Double(value))
         }
-    }
-
-    /// Writes samples; those of one name follow each other.
-    private static func samples(_ samples: [StoreHealth.Sample], _ text: inout MetricsText) {
-        var lastName = ""
-        for sample in samples {
-            if sample.name != lastName {
-                text.header(sample.name, sample.kind == .counter ? .counter : .gauge, sample.help)
-                lastName = sample.name
-            }
-            text.sample(sample.name, sample.label.map { [($0.name, $0.value)] } ?? [], sample.value)
+        if !health.refusals.isEmpty {
+            text.add(
+                "afterlink_store_refusals_total",
+                .counter,
+                "Requests that the store could not do, by reason.",
+                health.refusals.sorted { $0.key.rawValue < $1.key.rawValue }.map { code, count in
+                    ([("reason", code.rawValue)], Double(count))
+                }
+            )
+        }
+        for (name, help, histogram) in [
+            ("batch_size", "Writes in one transaction.", health.batchSizes),
+            ("commit_seconds", "How long a commit took, the sync to disk included.", health.commitSeconds),
+        ] {
+            let name = "afterlink_store_\(name)"
+            text.header(name, .histogram, help)
+            text.histogram(name, bounds: histogram.bounds, counts: histogram.counts, sum: histogram.sum)
         }
     }
 }
 
-extension DomainCopy {
-    fileprivate var labels: [(String, String)] {
-        [("host", host.text), ("file", file.rawValue), ("copy", holder.rawValue)]
+/// A number about the process itself, by its Prometheus name.
+public struct ProcessSample: Sendable {
+    let name: String
+    let help: String
+    let kind: MetricsText.Kind
+    let value: Double
+
+    /// A value that may rise and fall.
+    public static func gauge(_ name: String, _ value: Double, help: String) -> ProcessSample {
+        ProcessSample(name: name, help: help, kind: .gauge, value: value)
     }
 
-    fileprivate var hasDrifted: Bool {
-        if case .differs = state { true } else { false }
+    /// A count since the start.
+    public static func counter(_ name: String, _ value: Double, help: String) -> ProcessSample {
+        ProcessSample(name: name, help: help, kind: .counter, value: value)
     }
 }
 
@@ -216,11 +229,25 @@ struct MetricsText {
 
     private(set) var bytes: [UInt8] = []
 
+    /// A value and the names and values of its labels.
+    typealias LabelledValue = ([(String, String)], Double)
+
+    /// Writes a metric of one value without labels.
+    mutating func add(_ name: String, _ kind: Kind, _ help: String, _ value: Double) {
+        add(name, kind, help, [([], value)])
+    }
+
+    /// Writes a metric with a value for each set of labels.
+    mutating func add(_ name: String, _ kind: Kind, _ help: String, _ values: [LabelledValue]) {
+        header(name, kind, help)
+        for (labels, value) in values { sample(name, labels, value) }
+    }
+
     mutating func header(_ name: String, _ kind: Kind, _ help: String) {
         bytes += "# HELP \(name) \(help)\n# TYPE \(name) \(kind.rawValue)\n".utf8
     }
 
-    mutating func sample(_ name: String, _ labels: [(String, String)], _ value: Double) {
+    private mutating func sample(_ name: String, _ labels: [(String, String)], _ value: Double) {
         bytes += name.utf8
         if !labels.isEmpty {
             let list = labels.map { "\($0.0)=\"\(Self.escape($0.1))\"" }.joined(separator: ",")
@@ -232,7 +259,7 @@ struct MetricsText {
     /// Writes a histogram from counts that are not cumulative: one per bound, and one for everything above.
     mutating func histogram(
         _ name: String,
-        _ labels: [(String, String)],
+        _ labels: [(String, String)] = [],
         bounds: [Double],
         counts: [Int64],
         sum: Double
@@ -246,15 +273,6 @@ struct MetricsText {
         sample(name + "_bucket", labels + [("le", "+Inf")], all)
         sample(name + "_sum", labels, sum)
         sample(name + "_count", labels, all)
-    }
-
-    mutating func cumulativeHistogram(_ name: String, _ histogram: StoreHealth.Histogram) {
-        for (bound, count) in histogram.buckets {
-            sample(name + "_bucket", [("le", Self.number(bound))], Double(count))
-        }
-        sample(name + "_bucket", [("le", "+Inf")], Double(histogram.count))
-        sample(name + "_sum", [], histogram.sum)
-        sample(name + "_count", [], Double(histogram.count))
     }
 
     private static func number(_ value: Double) -> String {

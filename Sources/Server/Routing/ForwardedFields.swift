@@ -21,6 +21,19 @@ enum ClientAddress {
     }
 }
 
+extension LoopContext {
+    /// The host that a visitor requested, as far as it may be a link host.
+    func host(of exchange: Exchange) -> LinkHost? {
+        RequestHost.of(exchange.request, trusting: service.settings.trustedProxies)
+    }
+
+    /// The apps whose links the requested host serves; all apps for a host that is no link host.
+    func nearestApps(_ exchange: Exchange) -> [App] {
+        let nearest = exchange.directory.apps(onHost: host(of: exchange))
+        return nearest.isEmpty ? exchange.directory.apps : nearest
+    }
+}
+
 /// Finds the host that a visitor requested.
 enum RequestHost {
     /// The request's host, or the one that a trusted proxy reports.

@@ -85,34 +85,21 @@ struct JSONBody {
         return text
     }
 
-    func flag(_ name: String) throws(APIError) -> Bool? {
-        switch object[name] {
-        case nil, .some(.null): return nil
-        case .bool(let flag): return flag
-        default: throw .invalidField(path + name, "must be true or false")
-        }
-    }
+    func flag(_ name: String) throws(APIError) -> Bool? { try value(name, "true or false") { $0.bool } }
 
-    func integer(_ name: String) throws(APIError) -> Int64? {
-        switch object[name] {
-        case nil, .some(.null): return nil
-        case .number(let number):
-            guard let integer = number.int64 else {
-                throw .invalidField(path + name, "must be a whole number")
-            }
-            return integer
-        default: throw .invalidField(path + name, "must be a whole number")
-        }
-    }
+    func integer(_ name: String) throws(APIError) -> Int64? { try value(name, "a whole number") { $0.int64 } }
 
-    func number(_ name: String) throws(APIError) -> Double? {
-        switch object[name] {
-        case nil, .some(.null): return nil
-        case .number(let number):
-            guard let double = number.double else { throw .invalidField(path + name, "must be a number") }
-            return double
-        default: throw .invalidField(path + name, "must be a number")
-        }
+    func number(_ name: String) throws(APIError) -> Double? { try value(name, "a number") { $0.double } }
+
+    /// Reads a member of one form; nil where it was not sent.
+    private func value<Value>(
+        _ name: String,
+        _ form: String,
+        _ read: (JSONValue) -> Value?
+    ) throws(APIError) -> Value? {
+        guard let value = object[name], !value.isNull else { return nil }
+        guard let result = read(value) else { throw .invalidField(path + name, "must be \(form)") }
+        return result
     }
 
     func number(_ name: String, in allowed: ClosedRange<Double>) throws(APIError) -> Double? {
@@ -147,11 +134,8 @@ struct JSONBody {
     }
 
     func object(_ name: String) throws(APIError) -> JSONBody? {
-        switch object[name] {
-        case nil, .some(.null): return nil
-        case .object(let object): return JSONBody(object: object, bytes: bytes, path: "\(path)\(name).")
-        default: throw .invalidField(path + name, "must be an object")
-        }
+        try value(name, "an object") { $0.object }
+            .map { JSONBody(object: $0, bytes: bytes, path: "\(path)\(name).") }
     }
 
     /// Whether the body has no content coding (RFC 9110 §8.4), or `identity` alone.

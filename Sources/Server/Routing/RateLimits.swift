@@ -66,10 +66,11 @@ struct RateLimiters: Sendable {
     private let pictures: RateLimiter?
 
     init(_ limits: RateLimits) {
-        clicks = limits[.clicks].map(RateLimiter.init)
-        checks = limits[.checks].map(RateLimiter.init)
-        admin = limits[.admin].map(RateLimiter.init)
-        pictures = limits[.pictures].map(RateLimiter.init)
+        func limiter(_ limitClass: RateLimitClass) -> RateLimiter? {
+            limits[limitClass].map(RateLimiter.init)
+        }
+        (clicks, checks) = (limiter(.clicks), limiter(.checks))
+        (admin, pictures) = (limiter(.admin), limiter(.pictures))
     }
 
     subscript(_ limitClass: RateLimitClass) -> RateLimiter? {

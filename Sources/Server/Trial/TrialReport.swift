@@ -28,63 +28,37 @@ public struct TrialReport: Sendable {
             json.member("expected", result.isMatchExpected)
             json.member("as_expected", result.isAsExpected)
             json.member("robot", reading.isRobot)
-            json.member("canonical") { json in
-                json.object { json in
-                    for (name, value) in reading.values { json.member(name, value) }
-                }
+            json.object("canonical") { json in
+                for (name, value) in reading.values { json.member(name, value) }
             }
-            json.member("found_by") { json in
-                json.array { json in for made in reading.made { Self.write(made, to: &json) } }
+            json.objects("found_by", reading.made) { json, made in
+                json.member("form", made.input.form.rawValue)
+                json.member("text", made.input.text)
+                json.member("weight", made.weight)
+                json.member("fingerprint", made.input.fingerprint.hex)
             }
-            json.member("launch") { writeLaunch(to: &$0) }
+            json.object("launch", writeLaunch)
             json.member("click_answer") { Self.write(result.click.status, result.click.body, to: &$0) }
             if let answer = result.launch {
                 json.member("launch_answer") { Self.write(answer.status, answer.body, to: &$0) }
             }
-            json.member("explanation") { json in
-                json.array { json in for sentence in result.explanation { json.value(sentence) } }
-            }
-        }
-    }
-
-    private static func write(_ made: TrialAnalysis.Made, to json: inout JSONWriter) {
-        json.object { json in
-            json.member("form", made.input.form.rawValue)
-            json.member("text", made.input.text)
-            json.member("weight", made.weight)
-            json.member("fingerprint", made.input.fingerprint.hex)
+            json.member("explanation", result.explanation)
         }
     }
 
     private func writeLaunch(to json: inout JSONWriter) {
         let launch = result.reading.launch
-        json.object { json in
-            json.member("text", launch.text)
-            json.member("fingerprint", launch.fingerprint.hex)
-            json.member("token", result.token == .brought)
-            json.member("components") { json in
-                json.array { json in
-                    for component in result.reading.components { Self.write(component, to: &json) }
-                }
-            }
-        }
-    }
-
-    private static func write(_ component: TrialAnalysis.Component, to json: inout JSONWriter) {
-        json.object { json in
+        json.member("text", launch.text)
+        json.member("fingerprint", launch.fingerprint.hex)
+        json.member("token", result.token == .brought)
+        json.objects("components", result.reading.components) { json, component in
             json.member("component", component.component.rawValue)
             json.member("hashed", component.isHashed)
             json.member("launch", component.launch)
             json.member("fits", component.fits)
-            json.member("click") { json in
-                json.array { json in
-                    for spelling in component.click {
-                        json.object { json in
-                            json.member("text", spelling.text)
-                            json.member("weight", spelling.weight)
-                        }
-                    }
-                }
+            json.objects("click", component.click) { json, spelling in
+                json.member("text", spelling.text)
+                json.member("weight", spelling.weight)
             }
         }
     }

@@ -109,9 +109,7 @@ extension Trial {
         var json = JSONWriter()
         json.object { json in
             json.member("platform", device.platform.rawValue)
-            json.member("signals") { json in
-                json.object { Self.write(device.values(for: person), to: &$0) }
-            }
+            json.object("signals") { Self.write(device.values(for: person), to: &$0) }
             json.member("token", token)
         }
         let fields =
@@ -129,22 +127,14 @@ extension Trial {
         json.member("model", signals.model)
         if let machine = signals.machine { json.member("machine", machine) }
         json.member("osVersion", signals.osVersion)
-        json.member("screen") { json in
-            json.object { json in
-                write("width", signals.screenWidth, to: &json)
-                write("height", signals.screenHeight, to: &json)
-            }
+        json.object("screen") { json in
+            write("width", signals.screenWidth, to: &json)
+            write("height", signals.screenHeight, to: &json)
         }
         if let scale = signals.scale { write("scale", scale, to: &json) }
         json.member("timezone", signals.timezone)
         json.member("language", signals.language)
-        write(signals.languages ?? [], to: &json)
-    }
-
-    private static func write(_ languages: [String], to json: inout JSONWriter) {
-        json.member("languages") { json in
-            json.array { json in for language in languages { json.value(language) } }
-        }
+        json.member("languages", signals.languages ?? [])
     }
 
     private static func testTime(_ time: Timestamp?) -> [(name: String, value: String)] {
@@ -179,7 +169,7 @@ extension Trial {
     private var clickBody: String {
         var json = JSONWriter()
         json.object { json in
-            json.member("signals") { json in json.object { Self.write(signals, to: &$0) } }
+            json.object("signals") { Self.write(signals, to: &$0) }
             switch destination {
             case .url(let url):
                 json.member("deeplink_url", url)
@@ -202,7 +192,7 @@ extension Trial {
         write("pixelRatio", signals.pixelRatio, to: &json)
         json.member("timezone", signals.timezone)
         json.member("language", signals.language)
-        if let languages = signals.languages { write(languages, to: &json) }
+        if let languages = signals.languages { json.member("languages", languages) }
         json.member("touchPoints", signals.touchPoints)
         json.member("uaModel", signals.uaModel)
         json.member("uaPlatformVersion", signals.uaPlatformVersion)

@@ -1,4 +1,4 @@
-internal import Attribution
+public import Attribution
 internal import Threads
 
 /// Counts how a store is doing; shared by all its threads.

@@ -35,10 +35,9 @@ final class LogOutput: Sendable {
     }
 
     /// For the metrics.
-    var failureSample: StoreHealth.Sample {
-        StoreHealth.Sample(
+    var failureSample: ProcessSample {
+        .counter(
             "afterlink_log_write_failures_total",
-            .counter,
             Double(failures.load(ordering: .relaxed)),
             help: "Times that the log file could not be written or reopened."
         )

@@ -3,23 +3,17 @@ internal import Server
 
 /// Figures of this process, under the names that Prometheus' own libraries use.
 enum ProcessFacts {
-    static func samples() -> [StoreHealth.Sample] {
+    static func samples() -> [ProcessSample] {
         let gauges = [
             ("open_fds", openDescriptorCount(), "Open files and sockets."),
             ("max_fds", DescriptorLimit.current, "Files and sockets that may be open."),
             ("resident_memory_bytes", residentBytes(), "Memory that the process holds."),
         ]
         let known = gauges.compactMap { name, value, help in
-            value.map { StoreHealth.Sample("process_\(name)", .gauge, Double($0), help: help) }
+            value.map { ProcessSample.gauge("process_\(name)", Double($0), help: help) }
         }
-        return known + [
-            StoreHealth.Sample(
-                "process_cpu_seconds_total",
-                .counter,
-                processorSeconds(),
-                help: "Processor time, of the user and of the system."
-            )
-        ]
+        let help = "Processor time, of the user and of the system."
+        return known + [.counter("process_cpu_seconds_total", processorSeconds(), help: help)]
     }
 
     /// Linux reports the number as the directory's size since 6.2; on older kernels, the names are counted.

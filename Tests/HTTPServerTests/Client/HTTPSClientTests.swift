@@ -381,6 +381,4 @@ struct HTTPSClientTests {
 }
 
 /// Longer than any test waits; the thread ends with the process.
-private func waitWithoutEnd() {
-    sleep(600)
-}
+private func waitWithoutEnd() { sleep(600) }

@@ -135,9 +135,7 @@ struct HTTPSResponseParserTests {
             "HTTP/1.1 100 Continue\r\n\r\n",
         ]
     )
-    func endsEarly(text: String) {
-        #expect(throws: HTTPSFailure.endedEarly) { try read(text) }
-    }
+    func endsEarly(text: String) { #expect(throws: HTTPSFailure.endedEarly) { try read(text) } }
 
     @Test("that go to the connection's end are whole only where the server has said that it is the end")
     func cut() throws {

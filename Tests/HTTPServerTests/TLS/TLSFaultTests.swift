@@ -6,13 +6,10 @@ import Threads
 
 @Suite("TLS under attack", .blocking)
 struct TLSFaultTests {
-    private static let rounds =
-        ProcessInfo.processInfo.environment["AFTERLINK_LONG"] == nil ? 150 : 20_000
+    private static let rounds = ProcessInfo.processInfo.environment["AFTERLINK_LONG"] == nil ? 150 : 20_000
 
     /// A client's first flight, as OpenSSL sends it with TLS 1.3.
-    private func clientHello() throws -> [UInt8] {
-        try ClientHello.bytes()
-    }
+    private func clientHello() throws -> [UInt8] { try ClientHello.bytes() }
 
     @Test("HTTP without TLS is told so in plain text, without a promise that only https may make")
     func plainText() async throws {

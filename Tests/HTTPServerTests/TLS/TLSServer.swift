@@ -14,10 +14,7 @@ struct TLSServer {
         during test: (TLSServer) async throws -> Void
     ) async throws {
         let certificate = try certificate ?? TestCertificate()
-        let termination = try TLSTermination(
-            certificatePEM: certificate.certificate,
-            keyPEM: certificate.key
-        )
+        let termination = try TLSTermination(certificatePEM: certificate.certificate, keyPEM: certificate.key)
         try await TestServer.run(
             { configuration in
                 configuration.tls = termination

@@ -186,9 +186,7 @@ struct DomainCheckTests {
         #expect(answer.status == status && answer.text.contains(code), "\(answer.text)")
     }
 
-    @Test(
-        "are fetched for four operators at a time; a fifth gets 503, and the four get their results"
-    )
+    @Test("are fetched for four operators at a time; a fifth gets 503, and the four get their results")
     func crowded() async throws {
         let release = DispatchSemaphore(value: 0)
         let (begun, begins) = AsyncStream<Void>.makeStream()

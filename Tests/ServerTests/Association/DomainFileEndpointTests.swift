@@ -129,9 +129,7 @@ struct DomainFileEndpointTests {
                     lacks: ["com.example.shop"]
                 )
             )
-            await service.play(
-                Step(name: "no host", path: path, status: 404, holds: ["host name"])
-            )
+            await service.play(Step(name: "no host", path: path, status: 404, holds: ["host name"]))
         }
     }
 

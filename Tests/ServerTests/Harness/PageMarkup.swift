@@ -19,9 +19,7 @@ struct PageMarkup {
             let tag = Self.tag(&rest)
             tags.append(tag)
             guard ["script", "style"].contains(tag.name), let end = rest.firstRange(of: "</\(tag.name)")
-            else {
-                continue
-            }
+            else { continue }
             rawTexts.append(String(rest[..<end.lowerBound]))
             rest = rest[end.lowerBound...]
         }

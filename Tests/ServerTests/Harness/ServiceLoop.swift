@@ -41,21 +41,13 @@ actor ServiceLoop {
         return Self.answer(response)
     }
 
-    func reject(_ rejection: Rejection) -> Answer {
-        Self.answer(handler.respond(to: rejection))
-    }
+    func reject(_ rejection: Rejection) -> Answer { Self.answer(handler.respond(to: rejection)) }
 
-    func deliverLast(_ delivery: Delivery) {
-        last?.onDelivery?(delivery)
-    }
+    func deliverLast(_ delivery: Delivery) { last?.onDelivery?(delivery) }
 
-    func create(_ app: App) async throws {
-        try await session.create(app)
-    }
+    func create(_ app: App) async throws { try await session.create(app) }
 
-    func create(_ key: APIKey) async throws {
-        try await session.create(key)
-    }
+    func create(_ key: APIKey) async throws { try await session.create(key) }
 
     func makeKey(_ kind: KeyKind, of app: AppID?, at now: Timestamp) async throws -> (id: KeyID, text: String)
     {
@@ -103,17 +95,13 @@ final class TestClock: Sendable {
 
     var wallClock: WallClock { WallClock { self.now } }
 
-    func advance(seconds: Int64) {
-        milliseconds.withLock { $0 += seconds * 1000 }
-    }
+    func advance(seconds: Int64) { milliseconds.withLock { $0 += seconds * 1000 } }
 }
 
 final class Flag: Sendable {
     private let state: Mutex<Bool>
 
-    init(_ value: Bool) {
-        state = Mutex(value)
-    }
+    init(_ value: Bool) { state = Mutex(value) }
 
     var value: Bool {
         get { state.withLock { $0 } }
@@ -124,9 +112,7 @@ final class Flag: Sendable {
 final class LoggedBytes: Sendable {
     private let bytes = Mutex<[UInt8]>([])
 
-    func append(_ more: [UInt8]) {
-        bytes.withLock { $0 += more }
-    }
+    func append(_ more: [UInt8]) { bytes.withLock { $0 += more } }
 
     var text: String { String(decoding: bytes.withLock { $0 }, as: UTF8.self) }
 }

@@ -70,7 +70,11 @@ final class TestService: Sendable {
             random: .system,
             keyring: keyring,
             log: log,
-            storeHealth: { StoreHealth(acceptsWrites: acceptsWrites.value) },
+            storeHealth: {
+                var health = StoreHealth()
+                health.isStopping = !acceptsWrites.value
+                return health
+            },
             connections: { .zero }
         )
         loop = ServiceLoop(service, store, watch)
@@ -138,12 +142,7 @@ extension TestService {
         guard let key = ServerKey(bytes: Array(repeating: 100 + count, count: ServerKey.byteCount)) else {
             throw CocoaError(.coderInvalidValue)
         }
-        ring.replace(
-            by: Keyring(
-                server: ServerKeys(key, former: ring.server.all),
-                addresses: ring.addresses
-            )
-        )
+        ring.replace(by: Keyring(server: ServerKeys(key, former: ring.server.all), addresses: ring.addresses))
     }
 
     static let peer = PeerAddress(ipv4: 0x7F00_0001, port: 4711)
@@ -245,17 +244,13 @@ extension TestService {
     }
 
     /// Reports the end of the last response's delivery.
-    func deliverLast(_ delivery: Delivery) async {
-        await loop.deliverLast(delivery)
-    }
+    func deliverLast(_ delivery: Delivery) async { await loop.deliverLast(delivery) }
 
     func report(_ query: StatisticsQuery = StatisticsQuery()) async throws -> StatisticsReport {
         try await loop.report(query, at: clock.now)
     }
 
-    func totals() async throws -> Counts {
-        try await report().totals
-    }
+    func totals() async throws -> Counts { try await report().totals }
 
     struct OtherApp {
         let app: AppID
@@ -271,13 +266,9 @@ extension TestService {
         return OtherApp(app: id, key: key.id, bearer: ["Authorization": "Bearer \(key.text)"])
     }
 
-    func add(_ key: APIKey) async throws {
-        try await loop.create(key)
-    }
+    func add(_ key: APIKey) async throws { try await loop.create(key) }
 
-    func revoke(_ key: KeyID) async throws {
-        try await loop.revoke(key, at: clock.now)
-    }
+    func revoke(_ key: KeyID) async throws { try await loop.revoke(key, at: clock.now) }
 }
 
 /// A response as a test reads it.

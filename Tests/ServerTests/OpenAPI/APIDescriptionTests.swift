@@ -11,9 +11,7 @@ import Testing
 struct APIDescriptionTests {
     private let api = Described.api
 
-    @Test(
-        "is OpenAPI 3.1, has the API's version and not the program's, and gives operations different names"
-    )
+    @Test("is OpenAPI 3.1, has the API's version and not the program's, and gives operations different names")
     func head() {
         #expect(api.root["openapi"].string == "3.1.0")
         #expect(api.root["info"]["version"].string == "1")

@@ -1,5 +1,3 @@
-public import Attribution
-
 /// How a store is doing, for readiness and metrics.
 public struct StoreHealth: Sendable {
     /// Why the last transaction failed; nil when it succeeded or there was none yet.
@@ -20,4 +18,28 @@ public struct StoreHealth: Sendable {
     public var retentionLagSeconds: Int64 = 0
 
     public init() {}
+
+    /// Whether the last write reached the disk, and the next one may.
+    public var acceptsWrites: Bool { lastFailure == nil && !isStopping }
+}
+
+/// How many observations fell below each bound, and their sum: what a Prometheus histogram is made of.
+public struct Histogram: Equatable, Sendable {
+    /// Ascending.
+    public let bounds: [Double]
+    /// One more than the bounds, not cumulative: the last one counts what is above all bounds.
+    public private(set) var counts: [Int64]
+    public private(set) var sum: Double = 0
+
+    public init(bounds: [Double]) {
+        self.bounds = bounds
+        counts = Array(repeating: 0, count: bounds.count + 1)
+    }
+
+    public mutating func observe(_ value: Double) {
+        counts[bounds.firstIndex { value <= $0 } ?? bounds.count] += 1
+        sum += value
+    }
+
+    public var count: Int64 { counts.reduce(0, +) }
 }
