@@ -1,13 +1,13 @@
 /// An operator's rule about URLs of an app's link hosts: they open the app, or they stay in the browser.
 ///
 /// A rule is one line: `/products/*`, `exclude /help/*`, `/search ?q=?*&lang=tr #top ignore-case decoded -- a comment`.
-/// The path is first and optional. `?` precedes a pattern for the whole query, or `name=pattern` for its items, and `#`
-/// one for the fragment.
+/// The path is first and optional. `?` precedes the query's pattern, or `name=pattern` for its items; `#`
+/// precedes the fragment's pattern.
 public struct LinkRule: Equatable, Sendable {
     public let component: AssociationComponent
 
     public static let maximumLength = 512
-    /// The maximum for an app, because every phone that installs it reads its file.
+    /// The maximum per app: each phone that installs the app reads all its rules.
     public static let maximumCount = 100
 
     /// Creates the rule of a domain file's component, to print it.

@@ -53,7 +53,7 @@ public struct RecordedClick: Equatable, Sendable {
     /// A hash of fingerprint, destination, address and agent, if known: what duplicates have in common.
     public var visit: UInt64?
     public var destination: CreditedDestination
-    /// The click's own window; nil for the plan's.
+    /// The click's own window; nil if it has none.
     public var window: AttributionWindow?
     /// Values that a fingerprint may not contain.
     public var signals: SignalHashes
@@ -108,7 +108,7 @@ public struct RecordedLaunch: Equatable, Sendable {
     public var at: Timestamp
     /// Hashes of the fingerprints that the client sent or may have sent; empty if it sent only a token.
     ///
-    /// A click that several of them find counts under the first of these.
+    /// A click found by several counts under the first that finds it.
     public var fingerprints: [UInt64]
     public var address: AddressHashes?
     /// A hash of the install id, or else of fingerprint, exact address and agent: it identifies a caller that
@@ -167,7 +167,7 @@ public struct RecordedAnswer: Equatable, Sendable {
     public var isCampaignOnly: Bool
     /// Why the launch got no click.
     public var reason: NoMatchReason?
-    /// The unlimited probability that the answer was right, if it was recorded.
+    /// The probability that the answer was right, uncapped if so recorded.
     public var probability: Double?
     /// The probability that no click led to the launch; nil if nothing was weighed.
     public var organicShare: Double?
@@ -190,7 +190,7 @@ public struct RecordedAnswer: Equatable, Sendable {
         self.organicShare = organicShare
     }
 
-    /// Whether a certain match decided, not the fingerprint.
+    /// Whether a sure match decided, not the fingerprint.
     public var isCertain: Bool { method?.confidence != nil }
 }
 
@@ -238,7 +238,7 @@ public struct HistoryGaps: Equatable, Sendable {
     /// Claims since the first check, and recorded matches.
     public var claims = 0
     public var matches = 0
-    /// The number of launches by the probability that they needed.
+    /// The number of launches by the minimum confidence required.
     public var minimums: [Double: Int] = [:]
 
     public init() {}

@@ -151,7 +151,7 @@ public struct ClickHashesUnderFormerKeys: Equatable, Sendable {
     /// The visitor under that key, as in ``ClickEvidence/visitor``.
     public var visitor: UInt64?
     public var idempotencies: [KeyedHash] = []
-    /// The hashes of all fingerprints, under each other key.
+    /// All fingerprints' hashes, a list per other key.
     public var fingerprints: [[KeyedHash]] = []
 
     public init() {}

@@ -50,7 +50,7 @@ public struct CheckFacts: Equatable, Sendable {
     public var agreement: AddressAgreement?
     /// The most likely clicks, at most ``Verdict/maximumShares``, the most likely first.
     public var shares: [Share] = []
-    /// The launch's own fingerprint; for a launch with values, the fingerprint of the values as they came.
+    /// The launch's own fingerprint; if it sent signals, the fingerprint of the unchanged signals.
     public var fingerprint: KeyedHash?
     /// The first words of its other fingerprints, at most ``otherFingerprintLimit``.
     public var otherFingerprints: [UInt64] = []
@@ -181,7 +181,7 @@ extension CheckOutcome {
     }
 }
 
-/// One recorded check, retained for the same time as a click after its end.
+/// One recorded check, retained as long as a click after its window's end.
 public struct RecordedCheck: Equatable, Sendable {
     public let id: CheckID
     public let app: AppID
@@ -202,7 +202,7 @@ public struct RecordedCheck: Equatable, Sendable {
 /// The ways to refer to a check.
 public enum CheckReference: Equatable, Sendable {
     case check(CheckID)
-    /// The check that consumed the click, or else the last one whose most likely click it was.
+    /// The check that consumed the click, or else the last check for which it was most likely.
     case click(ClickID)
     /// The last check of a request.
     case request(String)

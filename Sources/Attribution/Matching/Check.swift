@@ -19,7 +19,7 @@ public struct Check: Sendable {
     public var policy: MatchPolicy
     /// The values of the launch that most checks never need.
     public var source: any LaunchSource
-    /// The properties by which the watch on match rates counts the check.
+    /// The properties under which the check is counted in match rates.
     public var launch: CountedLaunch
     /// The deadline of the answer in the store's own time; see ``ClickStore/setDeadline(of:)``.
     public var deadline: UInt64 = .max
@@ -64,7 +64,7 @@ public struct Check: Sendable {
     /// The caller, as in ``LaunchSource/caller``.
     public var caller: KeyedHash { source.caller }
 
-    /// The caller's hashes under every key that claims within the grace may have.
+    /// The caller's hashes under each key that was current within the grace.
     public var callers: [KeyedHash] { [source.caller] + source.earlierCallers }
 
     public var details: LaunchDetails { source.details }

@@ -1,8 +1,7 @@
 /// The consumption of a click by a first launch, and the answer, which is stored so that a repetition is the
 /// same.
 ///
-/// A class, because each check passes a reference to it several times, although hardly any check ends with
-/// one.
+/// A class: each check passes a reference to a claim several times, although few checks end with a claim.
 public final class Claim: Equatable, Sendable {
     public let click: Click
     public let claimedAt: Timestamp
@@ -48,9 +47,8 @@ public protocol Receipt: Sendable {
     /// Records that the response was delivered: the click belongs to that client.
     func delivered()
 
-    /// Records that the delivery of the response failed: the next check with the fingerprint gets it, once.
+    /// Records that the delivery failed: the next check with the fingerprint gets the response, once.
     ///
-    /// It has no effect after an earlier delivery: only the same caller can request a failed repetition
-    /// again.
+    /// It has no effect if the response was delivered before: only that caller can request it again.
     func failed()
 }

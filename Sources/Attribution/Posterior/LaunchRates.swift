@@ -22,7 +22,7 @@ struct LaunchRates {
     var clicks = 0.0
     /// The rate of new launches by a device with a claimed click: it was set up again or reinstalled the app.
     ///
-    /// A launch like this is more likely a reinstallation than the late conversion of another click.
+    /// Such a device's launch is more likely a reinstallation than another click's late conversion.
     var reinstalls = 0.0
     let intensity: OrganicIntensity
 

@@ -9,7 +9,7 @@ struct OrganicIntensity {
     let stated: Double
     /// The intensity for learning.
     ///
-    /// It starts with a guess: from 0, clicks would explain every launch with a candidate for ever.
+    /// It starts with a guess: at 0, clicks would always explain every launch with a candidate.
     let learning: Double
 
     /// - Parameters:
@@ -21,8 +21,8 @@ struct OrganicIntensity {
     init(organic: Double, clicks: Double, span: Double, share: Double, model: MatchingModel) {
         let observed = model.epoch.observedSeconds(.organic, at: model.at)
         let seen = max(0, organic)
-        // The clicks show how common the device is, and the app's model how many launches without a click
-        // come for each click.
+        // The clicks show how common the device is; the app's model gives the number of launches without
+        // a click per click.
         let rate = share * clicks / max(span, 3600)
         let activity = model.relativeOrganicRate
         let seconds = Double(model.at.milliseconds(since: model.epoch.began)) / 1000
@@ -41,7 +41,7 @@ struct OrganicIntensity {
 
 /// The rate of launches without a click at this time, as a multiple of the average.
 ///
-/// Nights, advertisements on television and the break of a match change it within minutes, while the counts by
+/// Nights, television advertisements and half-time in a football game change it within minutes; the counts by
 /// fingerprint cover days.
 enum RelativeOrganicRate {
     private static let slotMilliseconds: Int64 = 600_000
@@ -198,7 +198,7 @@ private struct PastSlot {
     ///
     /// - Parameters:
     ///   - maximum: the largest number of slots.
-    ///   - length: a slot's length in milliseconds; its number is the time divided by it.
+    ///   - length: a slot's milliseconds; the time divided by them is the slot's number.
     ///   - halfLife: the seconds after which an event counts half.
     ///   - counters: the counters, with the current time and the start of their epoch.
     /// - Returns: the current slot first.

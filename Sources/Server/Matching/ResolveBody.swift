@@ -80,7 +80,7 @@ package struct ResolveBody {
     }
 
     private static func installID(_ body: JSONBody, _ request: Request) throws(APIError) -> InstallID? {
-        // A malformed field is refused even where the body has an id, which then counts.
+        // A malformed header field is refused, although an id in the body wins over it.
         let sent = try LaunchFields.installID(request)
         guard let text = try body.text("install_id", maximumNameLength) else { return sent }
         return try LaunchFields.installID(text, from: "install_id")

@@ -38,7 +38,7 @@ final class LoopMetrics: Sendable {
     struct RouteCounts {
         /// By status code.
         var statuses: [Int: Int64] = [:]
-        /// By upper bound in ``bounds``, one more for everything above; not cumulative.
+        /// For each of ``bounds``, and last for everything above; not cumulative.
         var durations = [Int64](repeating: 0, count: bounds.count + 1)
         var totalMicroseconds: UInt64 = 0
 

@@ -2,14 +2,15 @@ internal import Attribution
 
 /// What a store holds of one app, in memory: live clicks by fingerprint and address, claims, learnt counters.
 ///
-/// A click is dropped when its window has ended, so that memory follows the live clicks; what is left of it is its name.
+/// A click is dropped when its window has ended, so that memory follows the live clicks; only its name is
+/// kept.
 struct ReplayStore: Sendable {
     struct Stored: Sendable {
         let click: RecordedClick
         /// The last moment in which a launch may be credited to it.
         let end: Timestamp
         var claimedAt: Timestamp?
-        /// Taken out with another click of the same visitor.
+        /// Retired by a claim of a click of the same visit.
         var isRetired = false
 
         var isOpen: Bool { claimedAt == nil && !isRetired }
@@ -21,7 +22,7 @@ struct ReplayStore: Sendable {
         let fingerprint: RecordedFingerprint
     }
 
-    /// By their numbers, which count from the first click on.
+    /// By number; the first click of all has number 0.
     private var clicks = TimeOrdered<Stored>()
     private var numbers: [UInt64: Int] = [:]
     private var live = ExpiryQueue()
@@ -35,7 +36,7 @@ struct ReplayStore: Sendable {
     private var summaries: [UInt64: KeySummary] = [:]
     private var clickCounts: [AddressHashes: AddressClickCount] = [:]
     var counters: ReplayCounters
-    /// The time of the latest launch that was asked for.
+    /// The time of the last launch that read the store.
     private(set) var now: Timestamp
 
     /// Clicks of one visitor that lie so close, in milliseconds, are retired together.
@@ -52,7 +53,7 @@ struct ReplayStore: Sendable {
     /// A click by its number; nil when its window has ended long ago.
     subscript(number: Int) -> Stored? { clicks[number] }
 
-    /// The click of a name, held or not; nil for one that was never recorded.
+    /// The number of a name's click, even if dropped; nil if never recorded.
     func number(of name: UInt64) -> Int? { numbers[name] }
 
     /// Clicks that can be matched, whatever their fingerprint.
@@ -92,10 +93,10 @@ struct ReplayStore: Sendable {
         return true
     }
 
-    /// Clicks among which the duplicates of one are, all of those of its minutes.
+    /// Clicks that may be duplicates of a click, including all that are.
     private func suspects(of click: RecordedClick) -> [Int] {
         if let address = click.address { return byExact[address.exact].map { Array($0.rest) } ?? [] }
-        // Without a word on the visit, equal agents alone do not make one visitor.
+        // If the visit is unknown, an equal agent alone does not make one visitor.
         guard click.visit != nil, let key = click.fingerprints.first?.key, let rows = byFingerprint[key]
         else {
             return []
@@ -143,7 +144,7 @@ struct ReplayStore: Sendable {
         if byNear[address.near]?.isEmpty == true { byNear[address.near] = nil }
     }
 
-    /// Forgets the oldest clicks with a fingerprint as far as they are claimed or ended.
+    /// Forgets a fingerprint's oldest clicks, up to the first that can be matched.
     private mutating func skipUnmatchable(_ key: UInt64, at now: Timestamp) {
         while let first = byFingerprint[key]?.first {
             let click = clicks[first.click]
@@ -179,10 +180,10 @@ extension ReplayStore {
         )
     }
 
-    /// Whether a live click with one of the launch's fingerprints came after a moment and may be the launch's own: one
-    /// from another address is another visitor's, where the launch's address says anything.
+    /// Whether a live click with one of the launch's fingerprints came after a moment and may be its own.
     ///
-    /// In a crowd, clicks of equal phones come within seconds, and an address rarely changes so soon.
+    /// If the launch's address is known, a click from any other address is another visitor's. In a crowd,
+    /// clicks of equal phones come within seconds, and an address rarely changes so soon.
     mutating func hasClick(of launch: RecordedLaunch, after moment: Timestamp) -> Bool {
         drop(endedBefore: launch.at)
         for key in launch.fingerprints {

@@ -39,7 +39,7 @@ struct TimeOrdered<Element: Sendable>: Sendable {
     /// Drops the first element, which must exist.
     mutating func removeFirst() {
         start += 1
-        // Moving the remaining elements costs as much as there are: each element moves once on average.
+        // Waits until over half is dropped, so that a drop moves at most one element on average.
         guard start > 16, start > elements.count / 2 else { return }
         elements.removeFirst(start)
         goneCount += start

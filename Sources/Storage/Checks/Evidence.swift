@@ -8,18 +8,18 @@ public protocol EvidenceSource {
 
     /// The time of the check.
     var now: Timestamp { get }
-    /// The known summary of a large key; nil where there is none that says anything.
+    /// The known summary of a key with many clicks; nil if none is usable.
     func summary(of key: KeyedHash) -> KeySummary?
     /// Asks for a new summary of a key.
     ///
     /// - Returns: whether it is there at once.
     mutating func renewSummary(of key: KeyedHash) throws(Failure) -> Bool
-    /// Feeds the click of a key that was closed last, then those that are not closed, newest first.
+    /// Feeds the key's last closed click, then its clicks that are not closed, newest first.
     mutating func read(_ selection: inout KeySelection) throws(Failure)
     /// Feeds the newest clicks around an address, newest first.
     mutating func read(_ selection: inout AddressSelection) throws(Failure)
-    /// Feeds clicks as they stand in the index under the selection's key, and those of exactly its address that were
-    /// claimed.
+    /// Of these clicks, feeds the open ones under the selection's key, and the claimed ones with exactly its
+    /// address.
     mutating func lookUp(_ clicks: [AddressSelection.Wanted], for selection: inout AddressSelection)
         throws(Failure)
     /// How many clicks came from an address with much traffic.
@@ -50,8 +50,8 @@ extension EvidenceSource {
 
     /// What the clicks of a launch's keys are weighed by: everything that ``CandidateEvidence`` promises.
     ///
-    /// The selections are of each of the launch's keys, the address is the launch's where that says anything, and the first
-    /// keys are its first fingerprint under each server key; learnt sums are relative to the epoch.
+    /// `selections` has one for each key of the launch. `launch` is nil if the address is no evidence.
+    /// `firstKeys` has its first fingerprint under each server key. Learnt sums are relative to `epoch`.
     public mutating func evidence(
         of selections: [KeySelection],
         launch: LaunchAddress?,
@@ -83,7 +83,7 @@ extension EvidenceSource {
         return evidence
     }
 
-    /// Adds the clicks that came from near an address of the launch, and how many others did.
+    /// Adds the candidates from near an address of the launch, and the count of clicks there.
     private mutating func addAgreeing(
         _ address: AddressHashes,
         _ selections: [KeySelection],

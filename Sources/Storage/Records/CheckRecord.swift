@@ -48,7 +48,7 @@ public struct CheckRecord: Record, Equatable, Sendable {
         row.put("sdk_version", facts.sdkVersion)
         row.put("request_id", facts.requestID)
         row.put("caller", facts.caller)
-        // Nothing where the rest of the record says it.
+        // Nil if the confidence implies it.
         row.put("probability", facts.probability == Self.probability(facts) ? nil : facts.probability)
         row.put("weight", facts.weight > 1 ? facts.weight : nil)
         row.put(
@@ -104,7 +104,7 @@ public struct CheckRecord: Record, Equatable, Sendable {
         }
     }
 
-    /// That of a record which holds none: the confidence, unless that is limited or of a certain match.
+    /// The probability where none is stored: the confidence, unless it is limited or a match is sure.
     private static func probability(_ facts: CheckFacts) -> Double? {
         guard facts.organicShare != nil, facts.method?.confidence == nil, let confidence = facts.confidence,
             confidence < Verdict.highestConfidence

@@ -1,6 +1,6 @@
 /// An option of one command, as opposed to a ``Setting``, which has other sources besides the command line.
 package struct CommandOption: Sendable {
-    /// As after `--`.
+    /// Without `--`.
     package let name: String
     /// The placeholder of the value in the help; nil for a switch.
     package let placeholder: String?
