@@ -119,31 +119,20 @@ extension SQLiteReader {
         WHERE scope = ?1 AND campaign = '' AND dimension = 'total' AND span = ?2 AND period >= ?3 AND period < ?4
         """
 
-    func unrecordedCheckCount() throws(SQLiteError) -> Int64 {
-        try connection.integer("SELECT value FROM progress WHERE name = 'unrecorded_checks'")
-    }
+    func unrecordedCheckCount() throws(SQLiteError) -> Int64 { try value(of: .unrecordedChecks) ?? 0 }
 
     func databaseByteCount() throws(SQLiteError) -> Int64 { try connection.databaseByteCount() }
 }
 
-extension WriteContext {
+extension SQLiteWriter {
     /// Adds each number to every span that it is kept in.
     func write(_ deltas: CountDeltas) throws(SQLiteError) {
         let statement = try connection.statement(Self.addCount)
         for (key, count) in deltas.counts {
-            let (scope, label) = (key.scope.number, key.label)
-            let campaign = label.campaign ?? ""
+            let record = CountRecord(key, count)
+            let (scope, campaign) = (key.scope.number, record.campaign)
             // Bound once for all spans of a number, because binding a text copies it.
-            try statement.bind(
-                scope,
-                campaign,
-                label.dimension.rawValue,
-                "",
-                0,
-                label.value,
-                key.metric,
-                count
-            )
+            try statement.bind(record)
             for granularity in key.granularity.kept {
                 let period = granularity.start(of: key.period).milliseconds
                 try statement.bindText(granularity.rawValue, at: Self.spanParameter)
@@ -161,8 +150,8 @@ extension WriteContext {
     private static let periodParameter: Int32 = 5
 
     // The words of spans are not checked by the table: SQLite would look each one up in a table of its own.
-    static let addCount: SQL = """
-        INSERT INTO counts VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
+    private static let addCount: SQL = """
+        \(SQL.insert("counts", CountRecord.columns))
         ON CONFLICT DO UPDATE SET count = count + excluded.count
         """
     /// A campaign is known and ranked by its clicks, also where it has none.

@@ -149,8 +149,8 @@ extension DatabaseSummary {
                 schemaVersion: schema.version,
                 pendingMigrations: schema.pending.map(\.name),
                 byteCount: try connection.databaseByteCount(),
-                serverKey: try connection.statement(KeySQL.present)
-                    .first { UInt64(bitPattern: $0.integer(0)) }
+                serverKey: try SQLiteReader(connection: connection).value(of: .serverKey)
+                    .map { UInt64(bitPattern: $0) }
             )
         }
     }

@@ -67,7 +67,7 @@ extension SQLiteReader {
         let last = [lastClickAt, lastCheckAt].compactMap(\.self).max()
         bounds.span = first.flatMap { first in last.map { (first, $0) } }
         bounds.learningBegan = try learningEpoch(of: scope)?.began
-        bounds.hasDeleted = try connection.statement(RetentionSQL.deletedUpTo).first { $0.integer(0) } != nil
+        bounds.hasDeleted = try value(of: .deletedUpTo) != nil
         return bounds
     }
 

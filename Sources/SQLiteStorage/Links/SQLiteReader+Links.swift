@@ -65,6 +65,32 @@ extension SQLiteReader {
     }
 }
 
+/// What sessions ask of links.
+extension SQLiteReader {
+    func listing(_ slug: LinkSlug, of apps: [AppID]) throws(SQLiteError) -> LinkListing? {
+        try link(slug, of: apps).map(listing)
+    }
+
+    func listing(_ id: LinkID) throws(SQLiteError) -> LinkListing? { try link(id).map(listing) }
+
+    func liveListing(ofCampaign key: CampaignKey, of apps: [AppID], at now: Timestamp) throws(SQLiteError)
+        -> LinkListing?
+    {
+        try connection.statement(LinkSQL.liveOfCampaign).all(key.text, now.milliseconds) {
+            row throws(SQLiteError) in try LinkRow(row)
+        }
+        .filter { apps.contains($0.app) }
+        .max { $0.number < $1.number }
+        .map(listing)
+    }
+
+    func sharedSlug(of app: AppID, and other: AppID) throws(SQLiteError) -> LinkSlug? {
+        try connection.statement(LinkSQL.sharedSlug).first(app.high, app.low, other.high, other.low) {
+            LinkSlug(stored: $0.text(0))
+        }
+    }
+}
+
 enum LinkSQL {
     static let bySlug: SQL = """
         SELECT \(LinkRow.columns)

@@ -149,31 +149,24 @@ public struct DatabaseVerification {
             check.scope = "not compared: there is no server key at hand"
             return
         }
-        let stored = try look.connection.statement(KeySQL.present).first { $0.integer(0) }
-        guard let stored else {
+        let reader = SQLiteReader(connection: look.connection)
+        guard let stored = try reader.value(of: .serverKey) else {
             check.scope = "not compared: the database does not say which key it was made with"
             return
         }
         let words = keys.map { Int64(bitPattern: $0.checkValue.index) }
         guard !words.contains(stored) else {
-            try compareFormer(words, &check)
+            let missing = try reader.formerServerKeys().keys.count { !words.contains(Int64(bitPattern: $0)) }
+            guard missing > 0 else { return }
+            check.add(
+                "former server keys are missing (\(missing)), so that clicks from before the rotation cannot be found",
+                "put them back from the backup, as further lines of the key file"
+            )
             return
         }
         check.add(
             "the server key is another one, so that no click in the database can be found",
             "put the database's own key back from the backup, or name it with --server-key-file"
-        )
-    }
-
-    private func compareFormer(_ words: [Int64], _ check: inout VerificationReport.Check) throws(SQLiteError)
-    {
-        let missing = try look.connection.statement(KeySQL.former).all { $0.integer(0) }.count {
-            !words.contains($0)
-        }
-        guard missing > 0 else { return }
-        check.add(
-            "former server keys are missing (\(missing)), so that clicks from before the rotation cannot be found",
-            "put them back from the backup, as further lines of the key file"
         )
     }
 

@@ -90,7 +90,7 @@ extension SettledClock {
 }
 
 /// The clocks of a store as its jobs see them; shared by all its threads.
-public final class JobClock: Sendable {
+final class JobClock: Sendable {
     private let wall: WallClock
     private let monotonicNow: @Sendable () -> UInt64
     private let log: StoreLog
@@ -101,7 +101,7 @@ public final class JobClock: Sendable {
     ///   - wall: the clock that records go by.
     ///   - monotonicNow: the monotonic clock, in nanoseconds.
     ///   - log: where leaps are reported.
-    public init(_ wall: WallClock, monotonicNow: @escaping @Sendable () -> UInt64, log: StoreLog) {
+    init(_ wall: WallClock, monotonicNow: @escaping @Sendable () -> UInt64, log: StoreLog) {
         self.wall = wall
         self.monotonicNow = monotonicNow
         self.log = log
@@ -112,7 +112,7 @@ public final class JobClock: Sendable {
     /// - Parameters:
     ///   - lastSettled: when jobs last went by the wall clock; nil for a new database.
     ///   - isAccepted: whether an operator says that the clock is right.
-    public func start(lastSettled: Timestamp?, isAccepted: Bool) {
+    func start(lastSettled: Timestamp?, isAccepted: Bool) {
         let clock = SettledClock(
             lastSettled: lastSettled,
             isAccepted: isAccepted,
@@ -123,10 +123,10 @@ public final class JobClock: Sendable {
     }
 
     /// The wall clock's reading.
-    public var now: Timestamp { wall.now() }
+    var now: Timestamp { wall.now() }
 
     /// Returns the time that jobs may act on; nil while the clock may have leapt, which the log says.
-    public func settledNow() -> Timestamp? {
+    func settledNow() -> Timestamp? {
         let (now, monotonic) = (wall.now(), monotonicNow())
         let (state, news) = settled.withLock { clock -> (SettledClock.State, String?) in
             guard let hasChanged = clock?.update(now: now, monotonic: monotonic) else {

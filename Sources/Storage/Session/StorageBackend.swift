@@ -1,0 +1,41 @@
+public import Attribution
+
+/// Questions that a database answers on one connection.
+public protocol DatabaseReader: SendableMetatype {
+    associatedtype Failure: Error
+
+    /// Returns what a failure means for the caller, and for the connection that met it.
+    static func translated(_ failure: Failure) -> EngineFailure
+}
+
+/// The connection of an event loop, which holds one state of the database over a turn.
+public protocol LoopReader: CheckRowReader, DirectoryReader, DatabaseReader {
+    /// Begins to read one state of the database.
+    func beginSnapshot() throws(Failure)
+    func endSnapshot() throws(Failure)
+}
+
+/// What links are asked for.
+public protocol LinkReader: DatabaseReader {
+    /// Returns the oldest link with this slug among those of `apps`.
+    func listing(_ slug: LinkSlug, of apps: [AppID]) throws(Failure) -> LinkListing?
+    func listing(_ id: LinkID) throws(Failure) -> LinkListing?
+    /// Returns the newest link of the campaign among those of `apps` that leads somewhere at a time.
+    func liveListing(ofCampaign key: CampaignKey, of apps: [AppID], at now: Timestamp) throws(Failure)
+        -> LinkListing?
+    /// Returns any slug that links of both apps have.
+    func sharedSlug(of app: AppID, and other: AppID) throws(Failure) -> LinkSlug?
+    /// Returns a page of links, newest first.
+    func page(_ query: LinkQuery) throws(Failure) -> LinkPage
+}
+
+/// A database that is open.
+public protocol StorageBackend: Sendable {
+    associatedtype Reader: LoopReader
+
+    func openReader() throws(Reader.Failure) -> Reader
+    /// Opens a connection for a job that reads everything once, and so needs no cache.
+    func openScanner() throws(Reader.Failure) -> Reader
+    /// The size of the write-ahead log; 0 for a database without one.
+    var logByteCount: Int64 { get }
+}
