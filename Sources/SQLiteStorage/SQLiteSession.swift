@@ -32,7 +32,7 @@ struct SQLiteBackend: StorageBackend {
 /// A connection that reads: the questions that statements answer, in extensions by subject.
 ///
 /// Belongs to its connection's thread, and sees what the connection's transaction sees.
-struct SQLiteReader: LoopReader, LinkReader, WriterReader {
+struct SQLiteReader: LoopReader, WriterReader {
     typealias Failure = SQLiteError
 
     let connection: SQLiteConnection

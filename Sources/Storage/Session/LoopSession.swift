@@ -200,7 +200,7 @@ extension DatabaseSession {
 }
 
 /// Links.
-extension DatabaseSession where Backend.Reader: LinkReader {
+extension DatabaseSession where Backend.Reader: ReportReader {
     public func link(_ slug: LinkSlug, of apps: [AppID]) async throws(StoreError) -> LinkListing? {
         try loop.read { reader throws(Backend.Reader.Failure) in try reader.listing(slug, of: apps) }
     }

@@ -15,20 +15,6 @@ public protocol LoopReader: CheckRowReader, DirectoryReader, DatabaseReader {
     func endSnapshot() throws(Failure)
 }
 
-/// What links are asked for.
-public protocol LinkReader: DatabaseReader {
-    /// Returns the oldest link with this slug among those of `apps`.
-    func listing(_ slug: LinkSlug, of apps: [AppID]) throws(Failure) -> LinkListing?
-    func listing(_ id: LinkID) throws(Failure) -> LinkListing?
-    /// Returns the newest link of the campaign among those of `apps` that leads somewhere at a time.
-    func liveListing(ofCampaign key: CampaignKey, of apps: [AppID], at now: Timestamp) throws(Failure)
-        -> LinkListing?
-    /// Returns any slug that links of both apps have.
-    func sharedSlug(of app: AppID, and other: AppID) throws(Failure) -> LinkSlug?
-    /// Returns a page of links, newest first.
-    func page(_ query: LinkQuery) throws(Failure) -> LinkPage
-}
-
 /// A database that is open.
 public protocol StorageBackend: Sendable {
     associatedtype Reader: LoopReader
