@@ -2,9 +2,9 @@ internal import Attribution
 internal import SQLite
 internal import Storage
 
-/// What a check asks, in the snapshot that its connection holds.
+/// The reads of a check, in the snapshot of its connection.
 extension SQLiteReader {
-    /// One statement for all of it: most checks find nothing, and what they cost is beginning a statement.
+    /// One statement reads all of it, because for most checks, which find nothing, each statement's start is the cost.
     func read(_ selection: inout KeySelection, in scope: Scope) throws(SQLiteError) {
         let statement = try connection.statement(Self.clicksOfKey)
         try statement.bind(scope.number, selection.key.index, selection.key.rest)

@@ -2,7 +2,7 @@ internal import Attribution
 internal import SQLite
 internal import Storage
 
-/// Clicks and their claims, as checks and the writer ask for them.
+/// The reads of clicks and claims that both checks and the writer make.
 extension SQLiteReader {
     func newestClick() throws(SQLiteError) -> Int64 {
         try connection.integer("SELECT ifnull(max(id), 0) FROM clicks")
@@ -54,7 +54,7 @@ extension SQLiteReader {
         """
 }
 
-/// What the writer asks for besides.
+/// The reads that only the writer makes.
 extension SQLiteReader {
     func posts(from click: Int64, atMost limit: Int) throws(SQLiteError) -> [StoredPost] {
         try connection.statement(Self.recentPosts).all(click, limit) { row in
@@ -190,7 +190,7 @@ extension SQLiteReader {
         """
 }
 
-/// What a filter of fingerprints is built from.
+/// The reads that build a filter of fingerprints.
 extension SQLiteReader {
     /// A row's position in the order of the index.
     struct IndexPosition {

@@ -143,7 +143,8 @@ extension SQLiteWriter {
                 try connection.statement(Self.addCampaign).run(scope, campaign, granularity.rawValue, period)
             }
         }
-        try write(deltas.live)
+        try addLiveClicks(deltas.live, by: "second")
+        try addLiveClicks(deltas.liveByHour, by: "hour")
     }
 
     private static let spanParameter: Int32 = 4
@@ -159,20 +160,11 @@ extension SQLiteWriter {
         INSERT INTO counts VALUES (?1, ?2, 'total', ?3, ?4, '', 'clicks', 0) ON CONFLICT DO NOTHING
         """
 
-    /// Adds the changes of live clicks.
-    private func write(_ changes: [CountDeltas.ExpirySlot: Int64]) throws(SQLiteError) {
-        let statement = try connection.statement(Self.addLiveClicks)
-        var hours: [CountDeltas.ExpirySlot: Int64] = [:]
+    private func addLiveClicks(_ changes: [CountDeltas.ExpirySlot: Int64], by span: String)
+        throws(SQLiteError)
+    {
         for (slot, change) in changes where change != 0 {
-            try statement.run(slot.scope.number, "second", slot.second, change)
-            let hour = CountDeltas.ExpirySlot(
-                scope: slot.scope,
-                second: LiveClicks.hour(ofSecond: slot.second)
-            )
-            hours[hour, default: 0] += change
-        }
-        for (slot, change) in hours where change != 0 {
-            try statement.run(slot.scope.number, "hour", slot.second, change)
+            try connection.statement(Self.addLiveClicks).run(slot.scope.number, span, slot.time, change)
         }
     }
 
@@ -181,25 +173,15 @@ extension SQLiteWriter {
         ON CONFLICT DO UPDATE SET count = count + excluded.count
         """
 
-    /// Deletes live clicks of the past, some at a time.
-    ///
-    /// A little past is kept, for a clock that is set back.
-    ///
-    /// - Returns: whether there may be more.
-    func purgeLiveClicks(of scope: Scope, at now: Timestamp, atMost limit: Int) throws(SQLiteError) -> Bool {
-        let second = LiveClicks.second(of: now) - Self.keptSeconds
-        try connection.statement(Self.purgeLiveClicks).run(scope.number, "second", second, limit)
+    func purgeLiveClicks(of scope: Scope, before second: Int64, atMost limit: Int) throws(SQLiteError) -> Bool
+    {
+        let statement = try connection.statement(Self.purgeLiveClicks)
+        try statement.run(scope.number, "second", second, limit)
         let seconds = connection.changeCount
-        try connection.statement(Self.purgeLiveClicks).run(
-            scope.number,
-            "hour",
-            LiveClicks.hour(ofSecond: second),
-            limit
-        )
-        return seconds >= Int64(limit) || connection.changeCount >= Int64(limit)
+        try statement.run(scope.number, "hour", LiveClicks.hour(ofSecond: second), limit)
+        return max(seconds, connection.changeCount) >= Int64(limit)
     }
 
-    private static let keptSeconds: Int64 = 7200
     static let purgeLiveClicks: SQL = """
         DELETE FROM live_clicks
         WHERE scope = ?1 AND span = ?2 AND expires_in IN

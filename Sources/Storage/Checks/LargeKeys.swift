@@ -7,11 +7,6 @@ public struct KeySummary: Sendable {
     public struct Key: Hashable, Sendable {
         public let scope: Scope
         public let fingerprint: KeyedHash
-
-        public init(scope: Scope, fingerprint: KeyedHash) {
-            self.scope = scope
-            self.fingerprint = fingerprint
-        }
     }
 
     /// The newest counted click.
@@ -160,14 +155,9 @@ public struct ClickPositionsByNetwork: Sendable {
 
 /// The number of clicks around an address with much traffic, counted once a minute and not for each check.
 public struct AddressClickCount: Sendable {
-    public struct Key: Hashable, Sendable {
-        public let scope: Scope
-        public let address: AddressHashes
-
-        public init(scope: Scope, address: AddressHashes) {
-            self.scope = scope
-            self.address = address
-        }
+    struct Key: Hashable, Sendable {
+        let scope: Scope
+        let address: AddressHashes
     }
 
     let exact: Double

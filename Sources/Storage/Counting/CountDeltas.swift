@@ -90,18 +90,20 @@ public enum CountWord {
 public struct CountDeltas: Sendable {
     public struct ExpirySlot: Hashable, Sendable {
         public let scope: Scope
-        /// Seconds since 1970.
-        public let second: Int64
-
-        public init(scope: Scope, second: Int64) {
-            self.scope = scope
-            self.second = second
-        }
+        /// Seconds since 1970, or hours.
+        public let time: Int64
     }
 
     public private(set) var counts: [CountKey: Int64] = [:]
     /// Changes in the number of live clicks, by the second in which they expire.
     public private(set) var live: [ExpirySlot: Int64] = [:]
+    /// The same changes, by the hour.
+    public var liveByHour: [ExpirySlot: Int64] {
+        live.reduce(into: [:]) { hours, change in
+            let hour = LiveClicks.hour(ofSecond: change.key.time)
+            hours[ExpirySlot(scope: change.key.scope, time: hour), default: 0] += change.value
+        }
+    }
 
     public init() {}
 
@@ -194,7 +196,7 @@ public struct CountDeltas: Sendable {
     }
 
     public mutating func addLive(_ change: Int64, of scope: Scope, expiringAt time: Timestamp) {
-        live[ExpirySlot(scope: scope, second: LiveClicks.second(of: time)), default: 0] += change
+        live[ExpirySlot(scope: scope, time: LiveClicks.second(of: time)), default: 0] += change
     }
 
     public mutating func removeAll() {

@@ -7,13 +7,6 @@ public struct CountQuery: Sendable {
     public let campaign: String
     public let dimension: Dimension
     public let spans: CountedSpans
-
-    public init(scope: Scope, campaign: String, dimension: Dimension, spans: CountedSpans) {
-        self.scope = scope
-        self.campaign = campaign
-        self.dimension = dimension
-        self.spans = spans
-    }
 }
 
 /// The counts of one dimension, added up by value.

@@ -53,8 +53,9 @@ extension WriteTransaction {
         slice.closed = closed
         slice.isMore = closedBefore < step.closingBefore
         slice.lag = slice.isMore ? step.closingBefore.milliseconds(since: closedBefore) : 0
+        let second = LiveClicks.second(of: step.now) - LiveClicks.keptSeconds
         for scope in try reader.numberedApps().flatMap(\.scopes)
-        where try writer.purgeLiveClicks(of: scope, at: step.now, atMost: limit) { slice.isMore = true }
+        where try writer.purgeLiveClicks(of: scope, before: second, atMost: limit) { slice.isMore = true }
         if try deleteChecks(before: step.deletingBefore, limit: 4 * Int64(limit)) { slice.isMore = true }
         memory.values.closedBefore = closedBefore
         return slice

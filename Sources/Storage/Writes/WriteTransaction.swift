@@ -72,8 +72,9 @@ public protocol StoreWriter: ClickWriter {
 
     // Counts
     func write(_ deltas: CountDeltas) throws(Reader.Failure)
-    /// Deletes live clicks of the past, some at a time; returns whether there may be more.
-    func purgeLiveClicks(of scope: Scope, at now: Timestamp, atMost limit: Int) throws(Reader.Failure) -> Bool
+    /// Deletes live clicks that expired before a second, some at a time; returns whether there may be more.
+    func purgeLiveClicks(of scope: Scope, before second: Int64, atMost limit: Int) throws(Reader.Failure)
+        -> Bool
     /// Adds some rare names of a span to the name for everything else; false when there are none.
     func foldRareNames(_ names: RareNames) throws(Reader.Failure) -> Bool
     /// Deletes the same names' counts; false when there are none.

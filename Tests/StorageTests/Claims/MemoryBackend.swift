@@ -215,7 +215,7 @@ struct MemoryWriter: StoreWriter {
     func insert(_ check: CheckRecord) {}
     func deleteChecks(before id: Int64, atMost limit: Int64) -> Int64 { 0 }
     func write(_ deltas: CountDeltas) {}
-    func purgeLiveClicks(of scope: Scope, at now: Timestamp, atMost limit: Int) -> Bool { false }
+    func purgeLiveClicks(of scope: Scope, before second: Int64, atMost limit: Int) -> Bool { false }
     func foldRareNames(_ names: RareNames) -> Bool { false }
     func removeRareNames(_ names: RareNames) -> Bool { false }
     func create(_ app: App, with keys: [APIKey]) -> StoreError? { nil }
