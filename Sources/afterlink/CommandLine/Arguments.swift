@@ -88,11 +88,8 @@ package struct Arguments: Equatable, Sendable {
             return
         }
         guard let value = attached ?? rest.popFirst() else {
-            throw CommandFailure(
-                .usage,
-                "--\(option.name) needs a value: --\(option.name) \(placeholder).",
-                advice: advice
-            )
+            throw CommandFailure.usage("--\(option.name) needs a value: --\(option.name) \(placeholder).")
+                .advising(advice)
         }
         options[option.name, default: []].append(value)
     }
@@ -100,19 +97,17 @@ package struct Arguments: Equatable, Sendable {
     private func checkOperands(of command: CommandDescription) throws {
         let advice = "`afterlink help \(command.name)` shows how it is used."
         if operands.count > command.operands.count, let extra = operands.last {
-            throw CommandFailure(
-                .usage,
-                "`afterlink \(command.name)` does not know what to do with \"\(extra)\".",
-                advice: advice
+            throw CommandFailure.usage(
+                "`afterlink \(command.name)` does not know what to do with \"\(extra)\"."
             )
+            .advising(advice)
         }
         let missing = command.operands.dropFirst(operands.count).first { $0.isRequired }
         if let missing {
-            throw CommandFailure(
-                .usage,
-                "`afterlink \(command.name)` needs \(missing.placeholder): \(missing.help)",
-                advice: advice
+            throw CommandFailure.usage(
+                "`afterlink \(command.name)` needs \(missing.placeholder): \(missing.help)"
             )
+            .advising(advice)
         }
     }
 
@@ -124,11 +119,10 @@ package struct Arguments: Equatable, Sendable {
             to: String(name.drop { $0 == "-" }),
             among: command.allOptions.map(\.name)
         )
-        return CommandFailure(
-            .usage,
-            "`afterlink \(command.name)` has no option \(typed).",
-            advice: near.map { "Did you mean --\($0)?" }
-                ?? "`afterlink help \(command.name)` lists its options."
-        )
+        return CommandFailure.usage("`afterlink \(command.name)` has no option \(typed).")
+            .advising(
+                near.map { "Did you mean --\($0)?" }
+                    ?? "`afterlink help \(command.name)` lists its options."
+            )
     }
 }

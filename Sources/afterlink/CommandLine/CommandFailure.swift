@@ -41,10 +41,12 @@ package struct CommandFailure: Error, Equatable, Sendable {
         }
     }
 
-    static func because(_ explanation: String) -> Cause { because(.failed, explanation) }
+    static func because(_ explanation: String) -> Cause { Cause(exitCode: .failed, explanation: explanation) }
 
-    static func because(_ exitCode: ExitCode, _ explanation: String) -> Cause {
-        Cause(exitCode: exitCode, explanation: explanation)
+    static func usage(_ explanation: String) -> Cause { Cause(exitCode: .usage, explanation: explanation) }
+
+    static func configuration(_ explanation: String) -> Cause {
+        Cause(exitCode: .configuration, explanation: explanation)
     }
 
     /// The failure in words for any error that reached a command's end.
@@ -66,7 +68,7 @@ package struct CommandFailure: Error, Equatable, Sendable {
 
     /// An option whose value is not allowed; the sentence begins with "must".
     static func wrongValue(_ option: String, _ value: String, _ sentence: String) -> CommandFailure {
-        CommandFailure.because(.usage, "--\(option) \"\(value)\" \(sentence).")
+        CommandFailure.usage("--\(option) \"\(value)\" \(sentence).")
             .advising("Correct it and run the command again; this time nothing was done.")
     }
 

@@ -53,18 +53,17 @@ package struct Program: Sendable {
         let group = commands.filter { $0.firstWord == one }
         guard !group.isEmpty else { throw unknownCommand(one) }
         guard let second = words.dropFirst().first else {
-            throw CommandFailure.because(.usage, "`afterlink \(one)` needs a second word.")
+            throw CommandFailure.usage("`afterlink \(one)` needs a second word.")
                 .advising(HelpText.group(one, of: group))
         }
         if second == "--help" || second == "-h" { return (nil, []) }
         guard let command = group.first(where: { $0.lastWord == second }) else {
             let near = Suggestion.nearest(to: second, among: group.map(\.lastWord))
-            throw CommandFailure(
-                .usage,
-                "There is no command `afterlink \(one) \(second)`.",
-                advice: near.map { "Did you mean `afterlink \(one) \($0)`?" }
-                    ?? HelpText.group(one, of: group)
-            )
+            throw CommandFailure.usage("There is no command `afterlink \(one) \(second)`.")
+                .advising(
+                    near.map { "Did you mean `afterlink \(one) \($0)`?" }
+                        ?? HelpText.group(one, of: group)
+                )
         }
         return (command, Array(words.dropFirst(2)))
     }
@@ -82,11 +81,10 @@ package struct Program: Sendable {
     private func unknownCommand(_ name: String) -> CommandFailure {
         let known = commands.flatMap { [$0.name, $0.firstWord] }
         let near = Suggestion.nearest(to: name, among: known)
-        return CommandFailure(
-            .usage,
-            "There is no command `afterlink \(name)`.",
-            advice: near.map { "Did you mean `afterlink \($0)`?" } ?? "`afterlink help` lists the commands."
-        )
+        return CommandFailure.usage("There is no command `afterlink \(name)`.")
+            .advising(
+                near.map { "Did you mean `afterlink \($0)`?" } ?? "`afterlink help` lists the commands."
+            )
     }
 }
 

@@ -123,12 +123,11 @@ package struct ConfigurationReader {
         let count = problems.count == 1 ? "One setting is" : "\(problems.count) settings are"
         let lines = problems.map(\.text).joined(separator: "\n")
         let advice = "`afterlink help settings` lists every setting, its names and what it may be."
-        return CommandFailure(
-            .configuration,
+        return CommandFailure.configuration(
             (fileFailure.map { "\($0.explanation)\n" } ?? "")
-                + "\(count) wrong, so nothing was done:\n\(lines)",
-            advice: (fileFailure.map { "\($0.advice)\n" } ?? "") + advice
+                + "\(count) wrong, so nothing was done:\n\(lines)"
         )
+        .advising((fileFailure.map { "\($0.advice)\n" } ?? "") + advice)
     }
 }
 
@@ -185,7 +184,7 @@ struct ConfigurationFile {
         } catch {
             reason = "\(place(of: error.byteOffset, in: text)): \(error.sentence)"
         }
-        throw CommandFailure.because(.configuration, "\(path) is not a JSON object: \(reason).")
+        throw CommandFailure.configuration("\(path) is not a JSON object: \(reason).")
             .advising("Write it as {\"listen\":\"127.0.0.1:8080\",\"retention\":604800}.")
     }
 

@@ -88,12 +88,11 @@ struct CommandDatabase {
 
     private static func checkIsNoDirectory(_ path: String) throws {
         guard TextFile.isDirectory(path) else { return }
-        throw CommandFailure(
-            "The database \(path) is a directory.",
-            advice:
+        throw CommandFailure.because("The database \(path) is a directory.")
+            .advising(
                 "Name a file in it, as in --database \(ShellWord.quoted(path + "/afterlink.db")), or give"
-                + " --data-directory \(ShellWord.quoted(path))."
-        )
+                    + " --data-directory \(ShellWord.quoted(path))."
+            )
     }
 
     private init(_ configuration: Configuration, for purpose: DatabasePurpose) throws {

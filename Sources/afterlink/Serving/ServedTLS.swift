@@ -135,7 +135,7 @@ package struct TLSFiles: Sendable {
     }
 
     private func outOfReach(_ what: String, _ flag: String, _ error: SystemError) -> CommandFailure {
-        CommandFailure.because(.configuration, "The \(what) is out of reach: \(error.text).")
+        CommandFailure.configuration("The \(what) is out of reach: \(error.text).")
             .advising("Give \(flag) the path of a file that the user that Afterlink runs as may read.")
     }
 }

@@ -49,7 +49,7 @@ enum TableFiles {
             try parse(bytes)
         } orElse: { (error: DataFileError) in
             CommandFailure
-                .because(.configuration, "The file of --\(setting) cannot be used: \(error.message)")
+                .configuration("The file of --\(setting) cannot be used: \(error.message)")
                 .advising("Correct the file and start again; nothing was started.")
         }
     }

@@ -121,12 +121,11 @@ enum MatchingOptions {
     /// - Throws: where the settings as a whole cannot be followed.
     static func check(_ settings: App.Settings) throws {
         guard settings.policy.onAmbiguity == .campaignOnly, settings.defaultLink == nil else { return }
-        throw CommandFailure(
-            .usage,
+        throw CommandFailure.usage(
             "--on-ambiguity campaignOnly needs a link to answer where the personal one is left out, and the app has"
-                + " none.",
-            advice: "Give one with it, as in --default-link myapp://home; this time nothing was done."
+                + " none."
         )
+        .advising("Give one with it, as in --default-link myapp://home; this time nothing was done.")
     }
 
     private static func word<Word: RawRepresentable & CaseIterable>(
@@ -186,7 +185,7 @@ enum AppLinkOptions {
         settings.links = try attempt {
             try AppLinks(fields)
         } orElse: { (error: FieldProblems) in
-            CommandFailure.because(.usage, error.all.map { inOptions($0.message) }.joined(separator: "\n"))
+            CommandFailure.usage(error.all.map { inOptions($0.message) }.joined(separator: "\n"))
                 .advising("Correct it and run the command again; this time nothing was done.")
         }
     }

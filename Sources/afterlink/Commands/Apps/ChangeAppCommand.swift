@@ -29,7 +29,7 @@ enum ChangeAppCommand {
         let arguments = invocation.arguments
         let changes = ["name"] + AppSettingOptions.all.map(\.name)
         guard changes.contains(where: arguments.has) else {
-            throw CommandFailure.because(.usage, "`afterlink apps set` needs at least one setting to change.")
+            throw CommandFailure.usage("`afterlink apps set` needs at least one setting to change.")
                 .advising("Give at least one of \(changes.map { "--\($0)" }.joined(separator: ", ")).")
         }
         // Report wrong use before anything else.

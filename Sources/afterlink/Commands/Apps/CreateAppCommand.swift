@@ -29,11 +29,11 @@ enum CreateAppCommand {
     private static func run(_ invocation: Invocation) async throws -> ExitCode {
         let arguments = invocation.arguments
         guard let text = arguments.value("name") ?? arguments.operands.first else {
-            throw CommandFailure.because(.usage, "`afterlink apps create` needs the app's name.")
+            throw CommandFailure.usage("`afterlink apps create` needs the app's name.")
                 .advising("Write `afterlink apps create NAME`.")
         }
         guard arguments.value("name") == nil || arguments.operands.isEmpty else {
-            throw CommandFailure.because(.usage, "The app's name is given twice.")
+            throw CommandFailure.usage("The app's name is given twice.")
                 .advising("Write `afterlink apps create NAME`, or --name NAME instead.")
         }
         var settings = App.Settings(name: try AppName.read(text))
@@ -84,12 +84,10 @@ enum CreateAppCommand {
 enum AppName {
     static func read(_ text: String) throws -> String {
         guard let name = ValueText.name(text) else {
-            throw CommandFailure(
-                .usage,
-                "\"\(text)\" cannot be an app's name.",
-                advice:
+            throw CommandFailure.usage("\"\(text)\" cannot be an app's name.")
+                .advising(
                     "A name has 1 to 100 characters, no white space at its ends, and no control characters."
-            )
+                )
         }
         return name
     }

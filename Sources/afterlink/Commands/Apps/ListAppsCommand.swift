@@ -89,11 +89,8 @@ enum AppChoice {
         }
         guard let text else {
             guard directory.apps.count == 1 else {
-                throw CommandFailure(
-                    .usage,
-                    "There are several apps, and the command is about one: \(names).",
-                    advice: "Say which one with --app."
-                )
+                throw CommandFailure.usage("There are several apps, and the command is about one: \(names).")
+                    .advising("Say which one with --app.")
             }
             return first
         }

@@ -34,7 +34,7 @@ enum BackUpCommand {
     private static func run(_ invocation: Invocation) async throws -> ExitCode {
         let arguments = invocation.arguments
         guard let path = arguments.operands.first, !path.isEmpty, !path.hasSuffix("/") else {
-            throw CommandFailure.because(.usage, "A backup needs the name of a file.")
+            throw CommandFailure.usage("A backup needs the name of a file.")
                 .advising("Write `afterlink backup FOLDER/NAME.db`.")
         }
         let configuration = try ConfigurationReader.read(invocation)

@@ -42,12 +42,11 @@ enum InitializeCommand {
     @inline(never)
     private static func show(_ firstApp: FirstApp?, _ configuration: Configuration, asJSON: Bool) throws {
         guard let firstApp else {
-            throw CommandFailure(
-                "The database \(configuration.databasePath) has an app already.",
-                advice:
+            throw CommandFailure.because("The database \(configuration.databasePath) has an app already.")
+                .advising(
                     "`afterlink apps list` shows it; `afterlink apps set` changes it, and `afterlink keys create`"
-                    + " makes further keys."
-            )
+                        + " makes further keys."
+                )
         }
         let text = """
             Made \(configuration.databasePath) with the app "\(firstApp.app.settings.name)", \(firstApp.app.id.text).
@@ -70,10 +69,9 @@ enum InitializeCommand {
             return CommandFailure.because("\(made), but that could not be printed.")
                 .advising("`afterlink apps list` shows the app; its keys are those that you supplied.")
         }
-        return CommandFailure(
-            "\(made), but its keys could not be printed and were never shown.",
-            advice:
+        return CommandFailure.because("\(made), but its keys could not be printed and were never shown.")
+            .advising(
                 "Nothing is in it yet: delete \(database) and \(key), and make it again where standard output is read."
-        )
+            )
     }
 }

@@ -100,11 +100,10 @@ enum RestoreCommand {
 
     private static func refuseOtherKey(_ key: KeyCopy, at path: String) throws {
         guard TextFile.exists(path), !key.isHeld(by: path) else { return }
-        throw CommandFailure(
-            "\(path) holds another server key than the backup's.",
-            advice:
+        throw CommandFailure.because("\(path) holds another server key than the backup's.")
+            .advising(
                 "Move it away, name another place with --server-key-file, or use --overwrite, which keeps it beside."
-        )
+            )
     }
 
     private static func refusal(_ error: StoreError) -> CommandFailure {

@@ -78,7 +78,7 @@ struct RequestExamination {
         forwarded = arguments.values("forwarded") ?? []
         guard let text = arguments.value("request-from") else {
             guard forwardedFor.isEmpty, forwarded.isEmpty else {
-                throw CommandFailure.because(.usage, "--forwarded-for and --forwarded belong to a request.")
+                throw CommandFailure.usage("--forwarded-for and --forwarded belong to a request.")
                     .advising("Say with --request-from which address the request's connection comes from.")
             }
             return nil

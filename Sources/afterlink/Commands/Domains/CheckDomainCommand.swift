@@ -90,7 +90,7 @@ enum CheckDomainCommand {
             return DomainValidation.ofURL(address, url: url, by: client)
         }
         guard !subject.hasPrefix("http://") else {
-            throw CommandFailure.because(.usage, "Apple and Google fetch nothing over plain http.")
+            throw CommandFailure.usage("Apple and Google fetch nothing over plain http.")
                 .advising(Self.advice)
         }
         // The files' own names are no hosts' names.

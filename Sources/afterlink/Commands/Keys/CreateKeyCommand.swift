@@ -60,18 +60,16 @@ enum CreateKeyCommand {
 
     private static func kind(_ arguments: Arguments) throws -> KeyKind {
         guard let text = arguments.value("kind") else {
-            throw CommandFailure(
-                .usage,
-                "`afterlink keys create` needs the kind of key.",
-                advice:
+            throw CommandFailure.usage("`afterlink keys create` needs the kind of key.")
+                .advising(
                     "Give --kind app, server, test or admin; `afterlink help keys create` says what each may do."
-            )
+                )
         }
         guard let kind = KeyKind(rawValue: text) else {
             throw CommandFailure.wrongValue("kind", text, "must be app, server, test or admin")
         }
         if kind == .admin, arguments.has("app") {
-            throw CommandFailure.because(.usage, "An admin key belongs to no app.")
+            throw CommandFailure.usage("An admin key belongs to no app.")
                 .advising("Leave --app out, or take another --kind.")
         }
         return kind

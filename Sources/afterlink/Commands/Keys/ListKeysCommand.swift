@@ -53,12 +53,10 @@ enum RevokeKeyCommand {
 
     private static func run(_ invocation: Invocation) async throws -> ExitCode {
         guard let text = invocation.arguments.operands.first, let id = KeyID(text) else {
-            throw CommandFailure(
-                .usage,
-                "A key is named by its id, which begins with key_.",
-                advice:
+            throw CommandFailure.usage("A key is named by its id, which begins with key_.")
+                .advising(
                     "`afterlink keys list` shows the ids. The secret text itself belongs on no command line."
-            )
+                )
         }
         let database = try CommandDatabase.open(ConfigurationReader.read(invocation))
         defer { database.close() }

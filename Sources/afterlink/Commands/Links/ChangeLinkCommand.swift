@@ -23,7 +23,7 @@ enum ChangeLinkCommand {
     private static func run(_ invocation: Invocation) async throws -> ExitCode {
         let arguments = invocation.arguments
         guard LinkOptions.areGiven(in: arguments) else {
-            throw CommandFailure.because(.usage, "`afterlink links set` needs at least one field to change.")
+            throw CommandFailure.usage("`afterlink links set` needs at least one field to change.")
                 .advising("`afterlink help links set` lists what there is.")
         }
         let database = try CommandDatabase.open(ConfigurationReader.read(invocation))

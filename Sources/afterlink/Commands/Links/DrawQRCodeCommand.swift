@@ -28,7 +28,7 @@ enum DrawQRCodeCommand {
     private static func run(_ invocation: Invocation) async throws -> ExitCode {
         let arguments = invocation.arguments
         guard let path = arguments.value("output") else {
-            throw CommandFailure.because(.usage, "`afterlink links qr` needs a file to write to.")
+            throw CommandFailure.usage("`afterlink links qr` needs a file to write to.")
                 .advising("Name a new file with --output, as in --output code.svg.")
         }
         guard let format = QRPicture.Format(fileName: path) else {

@@ -124,18 +124,17 @@ enum LinkChoice {
         }
         let others = apps.filter { $0 != listing.link.app }
         guard try await database.links.link(LinkSlug(stored: text), of: others) == nil else {
-            throw CommandFailure.because(.usage, "Several apps have a link \"\(text)\".")
+            throw CommandFailure.usage("Several apps have a link \"\(text)\".")
                 .advising("Say which one with --app, or give the link's id.")
         }
         return listing
     }
 
     private static func unknown(_ text: String) -> CommandFailure {
-        CommandFailure(
-            "There is no link \"\(text)\".",
-            advice:
+        CommandFailure.because("There is no link \"\(text)\".")
+            .advising(
                 "`afterlink links list` shows those there are, with --archived also those that lead nowhere any more."
-        )
+            )
     }
 }
 

@@ -26,11 +26,10 @@ package struct TrialChoice: Sendable {
     package init(_ arguments: Arguments) throws {
         isAll = arguments.has("all")
         if isAll, let option = ["profile", "device"].first(where: arguments.has) {
-            throw CommandFailure(
-                .usage,
-                "--all tries every profile with its own device, and --\(option) chooses one.",
-                advice: "Leave one of them out."
+            throw CommandFailure.usage(
+                "--all tries every profile with its own device, and --\(option) chooses one."
             )
+            .advising("Leave one of them out.")
         }
         let name = arguments.value("profile") ?? Self.standardProfile
         profiles =
@@ -39,11 +38,10 @@ package struct TrialChoice: Sendable {
         release = try Self.named("sdk", arguments, in: SDKRelease.all, \.name)
         sendsRawSignals = arguments.has("resolve")
         if sendsRawSignals, release != nil {
-            throw CommandFailure(
-                .usage,
-                "--sdk chooses a release that sends a hash, and --resolve a client that sends its values.",
-                advice: "Leave one of them out."
+            throw CommandFailure.usage(
+                "--sdk chooses a release that sends a hash, and --resolve a client that sends its values."
             )
+            .advising("Leave one of them out.")
         }
         timezone = try Self.text("timezone", arguments)
         language = try Self.text("language", arguments)
@@ -114,11 +112,10 @@ package struct TrialChoice: Sendable {
         if let release {
             if release.platform == device.platform { return release }
             guard isAll else {
-                throw CommandFailure(
-                    .usage,
-                    "The SDK \(release.name) does not run on the device \(device.name).",
-                    advice: "Leave --sdk out for the newest one that does, or choose another --device."
+                throw CommandFailure.usage(
+                    "The SDK \(release.name) does not run on the device \(device.name)."
                 )
+                .advising("Leave --sdk out for the newest one that does, or choose another --device.")
             }
         }
         guard let newest = SDKRelease.all.last(where: { $0.platform == device.platform }) else {
@@ -162,12 +159,11 @@ package struct TrialChoice: Sendable {
     ) throws -> Value {
         if let value = values.first(where: { name($0) == text }) { return value }
         let near = Suggestion.nearest(to: text, among: values.map(name))
-        throw CommandFailure(
-            .usage,
-            "There is no \(option) \"\(text)\".",
-            advice: (near.map { "Did you mean \($0)? " } ?? "")
-                + "`afterlink simulate --list` shows those there are."
-        )
+        throw CommandFailure.usage("There is no \(option) \"\(text)\".")
+            .advising(
+                (near.map { "Did you mean \($0)? " } ?? "")
+                    + "`afterlink simulate --list` shows those there are."
+            )
     }
 
     private static func text(_ option: String, _ arguments: Arguments) throws -> String? {
@@ -184,7 +180,7 @@ package struct TrialChoice: Sendable {
         case (let url?, nil): return .url(url)
         case (nil, let link?): return .link(link)
         case (_?, _?):
-            throw CommandFailure.because(.usage, "--url and --link both say where the click leads.")
+            throw CommandFailure.usage("--url and --link both say where the click leads.")
                 .advising("Leave one of them out.")
         }
     }

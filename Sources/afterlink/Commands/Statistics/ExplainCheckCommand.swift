@@ -30,11 +30,10 @@ enum ExplainCheckCommand {
         let keys = try KeyCopy(server: configuration.serverKeyPath).keys
         let text = invocation.arguments.operands.first ?? ""
         guard let reference = CheckReference(text, keys: keys) else {
-            throw CommandFailure(
-                .usage,
-                "\"\(Table.printable(text))\" is no id of a check, request or click, and no fingerprint.",
-                advice: "`afterlink help explain` says what it takes."
+            throw CommandFailure.usage(
+                "\"\(Table.printable(text))\" is no id of a check, request or click, and no fingerprint."
             )
+            .advising("`afterlink help explain` says what it takes.")
         }
         let database = try CommandDatabase.open(configuration, for: .reading)
         defer { database.close() }
@@ -49,12 +48,11 @@ enum ExplainCheckCommand {
                 Console.print(isJSON ? told.json().text : ClickExplanationText(explanation: told).text)
                 return .success
             }
-            throw CommandFailure(
-                "No check is recorded for this.",
-                advice:
+            throw CommandFailure.because("No check is recorded for this.")
+                .advising(
                     "Records are kept as long as clicks are after their window, and a serving process writes them"
-                    + " with up to a second's delay."
-            )
+                        + " with up to a second's delay."
+                )
         }
         Console.print(isJSON ? explanation.json().text : ExplanationText(explanation: explanation).text)
         return .success

@@ -59,11 +59,10 @@ struct ServerKeyFile {
     }
 
     private func outOfReach(_ error: SystemError) -> CommandFailure {
-        CommandFailure(
-            "The server key is out of reach: \(error.text).",
-            advice:
+        CommandFailure.because("The server key is out of reach: \(error.text).")
+            .advising(
                 "Its directory must belong to the user that Afterlink runs as; --server-key-file names another."
-        )
+            )
     }
 }
 

@@ -57,11 +57,10 @@ struct LinkFile {
             CommandFailure("The file is no JSON: \(error.message).", advice: "Correct it; nothing was done.")
         }
         guard let values = value.array ?? value.object?["links"]?.array else {
-            throw CommandFailure(
-                "The file holds no list of links.",
-                advice:
+            throw CommandFailure.because("The file holds no list of links.")
+                .advising(
                     "Write {\"links\":[…]} or the list alone, as `afterlink links export --format json` does."
-            )
+                )
         }
         return values.enumerated().map { index, value in
             var entry = Entry(number: index + 1)
