@@ -108,7 +108,6 @@ struct BackupTests {
     func underLoad() throws {
         let installation = try Installation()
         let server = try AfterlinkProcess(installation, ["--replay-grace", "0"])
-        defer { server.kill() }
         let load = SteadyClicks(server, from: 1)
         #expect(load.wait(for: 200))
         let before = load.acknowledged
@@ -125,7 +124,6 @@ struct BackupTests {
         let restored = try installation.restoredElsewhere()
         #expect(try restored.run(["verify"]).status == 0)
         let second = try AfterlinkProcess(restored, ["--replay-grace", "0"])
-        defer { second.kill() }
         try installation.expectMatches(before, on: second)
     }
 
@@ -140,7 +138,6 @@ struct BackupTests {
         #expect(try installation.run(["backup", installation.backup]).status == 0)
         let restored = try installation.restoredElsewhere()
         let second = try AfterlinkProcess(restored)
-        defer { second.kill() }
         try installation.expectMatches(1...50, on: second)
     }
 

@@ -63,7 +63,6 @@ struct CampaignOnlyTests {
         ])
         #expect(set.status == 0, "\(set.errors)")
         let (server, connection) = try installation.serve(Self.settings)
-        defer { server.kill() }
         try teach(connection)
         try clickTwice(connection)
         let first = try launch(connection, 360)
@@ -81,7 +80,6 @@ struct CampaignOnlyTests {
 
         server.kill()
         let again = try AfterlinkProcess(installation, Self.settings)
-        defer { again.kill() }
         #expect(try launch(again.connect(), 3600).text == first.text)
         let checks = try again.connect().get(
             "/admin/api/checks?campaign=GIFTS26",
@@ -92,8 +90,7 @@ struct CampaignOnlyTests {
 
     @Test("get no match where the app has not said that a campaign may be credited alone")
     func withoutPolicy() throws {
-        let (installation, server, connection) = try Installation.serving(Self.settings)
-        defer { server.kill() }
+        let (installation, _, connection) = try Installation.serving(Self.settings)
         try teach(connection)
         try clickTwice(connection)
         #expect(try launch(connection, 360).isNoMatch)

@@ -45,7 +45,6 @@ struct DamageTests {
 
         #expect(try Inspection(installation.database).integrity == ["ok"])
         let second = try AfterlinkProcess(installation)
-        defer { second.kill() }
         let next = try second.connect()
         let found = try (1...60).map { try next.check(fingerprint($0)).isMatch }
         let end = found.firstIndex(of: false) ?? found.count
@@ -59,7 +58,6 @@ struct DamageTests {
     )
     func takenAway(suffix: String) throws {
         let (installation, server, connection) = try Installation.serving()
-        defer { server.kill() }
         #expect(try connection.click(fingerprint(1)).status == 201)
         let file = URL(fileURLWithPath: installation.database.path + suffix)
         let elsewhere = installation.folder.appending(path: "elsewhere")
@@ -91,7 +89,6 @@ struct DamageTests {
         let installation = try Installation()
         try fill(installation)
         let server = try AfterlinkProcess(installation)
-        defer { server.kill() }
         let length = UInt64(try Data(contentsOf: installation.database).count)
         try overwrite(installation.database, at: 4096, count: Int(length) - 4096)
         let before = try Data(contentsOf: installation.database)

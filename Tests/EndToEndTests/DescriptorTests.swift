@@ -13,7 +13,6 @@ struct DescriptorTests {
             ["--log-file", log.path, "--metrics-listen", "127.0.0.1:0"]
                 + CertificateFiles(in: installation.folder).arguments
         )
-        defer { server.kill() }
         let connection = try server.connect(tls: TLSClientSettings())
         #expect(try connection.click(fingerprint(1)).status == 201)
         #expect(try connection.check(fingerprint(1)).isMatch)

@@ -47,7 +47,6 @@ struct EveryAnswerTests {
         let (path, taken, consumes) = Self.paths[index]
         let installation = try Installation()
         let server = try AfterlinkProcess(installation)
-        defer { server.kill() }
         let allowed = taken + (taken.contains("GET") && !consumes ? ["HEAD"] : []) + ["OPTIONS"]
         var answers: [String: RawClient.Answer] = [:]
         for asked in Self.methods {
@@ -82,7 +81,6 @@ struct EveryAnswerTests {
     func unknownMethods() throws {
         let installation = try Installation()
         let server = try AfterlinkProcess(installation)
-        defer { server.kill() }
         for path in Self.paths.map(\.path) + ["/", "/nothing", "/v1", "*"] {
             for method in ["BREW", "get", "PROPFIND"] {
                 #expect(try ask(method, path, server, installation).status == 501, "\(method) \(path)")
@@ -100,7 +98,6 @@ struct EveryAnswerTests {
     func unknownPaths() throws {
         let installation = try Installation()
         let server = try AfterlinkProcess(installation)
-        defer { server.kill() }
         for path in [
             "/", "/nothing", "/v1", "/v1/deferred-deeplink/", "/healthz/x", "/resolve/", "/%2e%2e/x",
         ] {
@@ -159,7 +156,6 @@ struct EveryAnswerTests {
     @Test("to what is no request, or too large, or too slow, is of the same form, and the last one")
     func refusals() throws {
         let server = try AfterlinkProcess(Installation(), ["--timeout-header", "1", "--timeout-body", "1"])
-        defer { server.kill() }
         for (bytes, status) in Self.malformed {
             let client = try RawClient(port: server.port)
             client.send(bytes)
@@ -175,7 +171,6 @@ struct EveryAnswerTests {
     @Test("100 has no field, and what follows it has all of them")
     func interim() throws {
         let server = try AfterlinkProcess(Installation())
-        defer { server.kill() }
         let client = try RawClient(port: server.port)
         client.send("\(Self.click)Content-Length: 2\r\nExpect: 100-continue\r\n\r\n")
         let interim = try client.answer()
@@ -193,7 +188,6 @@ struct EveryAnswerTests {
             installation,
             ["--maximum-connections", "1", "--rate-limit-checks", "1/s:1", "--threads", "1"]
         )
-        defer { server.kill() }
         let only = try server.connect()
         #expect(try only.check(fingerprint(1)).isNoMatch)
         only.sendCheck(fingerprint(1))
@@ -213,7 +207,6 @@ struct EveryAnswerTests {
     func refusedByEndpoints() throws {
         let installation = try Installation()
         let server = try AfterlinkProcess(installation)
-        defer { server.kill() }
         let keys = installation.keys
         let json = "Content-Type: application/json\r\n"
         let requests: [(head: String, body: String, status: Int)] = [

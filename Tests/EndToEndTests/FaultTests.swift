@@ -18,7 +18,6 @@ struct FaultTests {
     )
     func faultAndRecovery(name: String) throws {
         let (installation, disk, server) = try AfterlinkProcess.onFaultyDisk()
-        defer { server.kill() }
         let connection = try server.connect()
         for number in 1...20 { #expect(try connection.click(fingerprint(number)).status == 201) }
 
@@ -80,7 +79,6 @@ struct FaultTests {
         server.kill()
         #expect(try Inspection(installation.database).integrity == ["ok"])
         let second = try AfterlinkProcess(installation, ["--replay-grace", "0"])
-        defer { second.kill() }
         let next = try second.connect()
         for number in 1...20 { #expect(try next.check(fingerprint(number)).isMatch) }
     }
@@ -91,7 +89,6 @@ struct FaultTests {
     )
     func failsOnce(call: UInt32) throws {
         let (_, disk, server) = try AfterlinkProcess.onFaultyDisk(["--threads", "1"])
-        defer { server.kill() }
         let connection = try server.connect()
         let calls = Fault.Calls(rawValue: call)
         try disk.set(
@@ -125,7 +122,6 @@ struct FaultTests {
         #expect(replies.allSatisfy { $0.status == 201 || $0.status == 503 })
         server.kill()
         let second = try AfterlinkProcess(installation)
-        defer { second.kill() }
         let next = try second.connect()
         for number in [1] + replies.filter({ $0.status == 201 }).map(\.number) {
             #expect(try next.check(fingerprint(number)).isMatch)
@@ -141,7 +137,6 @@ struct FaultTests {
         #expect(try disk.callCount() > 20)
         server.kill()
         let second = try AfterlinkProcess(installation)
-        defer { second.kill() }
         let next = try second.connect()
         for number in 1...20 { #expect(try next.check(fingerprint(number)).isMatch) }
     }
@@ -149,7 +144,6 @@ struct FaultTests {
     @Test("a sync that takes longer than a second is answered 503 in time; the claim goes to the next check")
     func slowSync() throws {
         let (installation, disk, server) = try AfterlinkProcess.onFaultyDisk()
-        defer { server.kill() }
         let connection = try server.connect()
         #expect(try connection.click(fingerprint(1)).status == 201)
         // It does not end before the answer is there.
@@ -201,14 +195,12 @@ struct FaultTests {
         #expect(try disk.callCount() > 0)
         let key = made.text.trimmingCharacters(in: .whitespacesAndNewlines)
         let server = try AfterlinkProcess(installation)
-        defer { server.kill() }
         #expect(try server.connect().check(fingerprint(1), key: key).isNoMatch)
     }
 
     @Test("while syncs stay slow, a check for a claim in doubt gets a retryable error, never no match")
     func claimInDoubt() throws {
         let (_, disk, server) = try AfterlinkProcess.onFaultyDisk()
-        defer { server.kill() }
         let connection = try server.connect()
         #expect(try connection.click(fingerprint(1)).status == 201)
         // The claim's own commit comes after its 503, and what makes up for it takes as long again.

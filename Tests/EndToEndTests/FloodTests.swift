@@ -12,7 +12,6 @@ struct FloodTests {
     @Test("of bodies that never end are held in bounds, answered 503 beyond them, and leave no memory behind")
     func bodies() throws {
         let server = try AfterlinkProcess(Installation())
-        defer { server.kill() }
         let figures = ProcessFigures(of: server.identifier)
         let honest = try server.connect()
         #expect(try honest.click(fingerprint(1)).status == 201)
@@ -45,7 +44,6 @@ struct FloodTests {
     @Test("of bytes that are nearly HTTP end no process, hold no descriptor and no memory")
     func nearlyHTTP() throws {
         let server = try AfterlinkProcess(Installation())
-        defer { server.kill() }
         let figures = ProcessFigures(of: server.identifier)
         let honest = try server.connect()
         #expect(try honest.click(fingerprint(1)).status == 201)

@@ -13,7 +13,6 @@ struct FullQueueTests {
             ["--limit-queue", "3"],
             environment: disk.environment
         )
-        defer { server.kill() }
         let first = try server.connect()
         #expect(try first.click(fingerprint(0)).status == 201)
         try disk.set(.stuckSync)

@@ -51,7 +51,6 @@ struct KeyFileTests {
     @Test("a server whose key is taken out of the file says so, and stores under it as before")
     func takenAway() throws {
         let (installation, server, connection) = try Installation.serving(["--replay-grace", "0"])
-        defer { server.kill() }
         #expect(try connection.click(fingerprint(1)).status == 201)
         let own = try text(keyFile(installation))
         try put(String(repeating: "ab", count: 32) + "\n", keyFile(installation))

@@ -42,7 +42,6 @@ struct KillTests {
         #expect(try Inspection(installation.database).matchRecords.count == 2)
 
         let next = try AfterlinkProcess(installation)
-        defer { next.kill() }
         let again = try next.connect()
         #expect(try again.check(fingerprint(1), key: installation.keys.app).text == first.text)
         let replay = try again.check(fingerprint(2), key: installation.keys.app, fields: install)

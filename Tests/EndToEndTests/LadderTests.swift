@@ -21,7 +21,6 @@ struct LadderTests {
         let installation = try Installation()
         let options = ["--unsafe-test-clock", "--replay-grace", "0"]
         let (server, connection) = try installation.serve(options)
-        defer { server.kill() }
         let key = installation.keys.app
         let ways: [(String) throws -> HTTPTestClient.Reply] = [
             { try connection.get("\(HTTPTestClient.prefix)?token=\($0)", key: key, fields: at(60)) },
@@ -53,7 +52,6 @@ struct LadderTests {
         }
         server.kill()
         let again = try AfterlinkProcess(installation, options)
-        defer { again.kill() }
         let after = try again.connect()
         for token in tokens {
             #expect(
@@ -64,8 +62,7 @@ struct LadderTests {
 
     @Test("a token is its own app's, unaltered, good until its window ends; a test key gets the reason")
     func refusedTokens() throws {
-        let (installation, server, connection) = try Installation.serving(["--unsafe-test-clock"])
-        defer { server.kill() }
+        let (installation, _, connection) = try Installation.serving(["--unsafe-test-clock"])
         let test = ["Authorization": "Bearer \(installation.keys.test)"]
         let click = try connection.click(
             fingerprint(1),
@@ -98,8 +95,7 @@ struct LadderTests {
 
     @Test("raw signals and advertising ids find their click")
     func resolves() throws {
-        let (installation, server, connection) = try Installation.serving(["--unsafe-test-clock"])
-        defer { server.kill() }
+        let (installation, _, connection) = try Installation.serving(["--unsafe-test-clock"])
         let signals: [String: Any] = [
             "model": "iPhone", "osVersion": "17_2", "screenWidth": 390, "screenHeight": 844, "pixelRatio": 3,
             "timezone": "Europe/Istanbul", "language": "tr-TR",
@@ -126,8 +122,7 @@ struct LadderTests {
 
     @Test("a serving process follows when an app does without fingerprints from now on")
     func withoutFingerprints() throws {
-        let (installation, server, connection) = try Installation.serving()
-        defer { server.kill() }
+        let (installation, _, connection) = try Installation.serving()
         #expect(try installation.run(["apps", "set", "--fingerprinting", "off"]).status == 0)
         let key = installation.keys.test
         let follows = try Polling.until {

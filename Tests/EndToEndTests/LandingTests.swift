@@ -70,8 +70,7 @@ struct LandingTests {
     @Test("ends in a certain match by every way of a token: store, pasteboard, code and the app's scheme")
     func tokens() throws {
         let installation = try shop()
-        let (server, connection) = try installation.serve(["--trusted-proxy", "127.0.0.1/32"])
-        defer { server.kill() }
+        let (_, connection) = try installation.serve(["--trusted-proxy", "127.0.0.1/32"])
         func page(_ agent: String) throws -> String {
             let reply = try connection.get("/summer25?x=1", fields: visitor(agent))
             #expect(reply.status == 200)
@@ -121,8 +120,7 @@ struct LandingTests {
     @Test("without a script goes to the store by way of the server, and ends in the same match")
     func withoutScript() throws {
         let installation = try shop()
-        let (server, connection) = try installation.serve(["--trusted-proxy", "127.0.0.1/32"])
-        defer { server.kill() }
+        let (_, connection) = try installation.serve(["--trusted-proxy", "127.0.0.1/32"])
         let page = try connection.get("/summer25", fields: visitor(Self.android)).text
         let button = try #require(page.range(of: "id=\"store\""))
         let address = try attribute("href", String(page[button.upperBound...]))

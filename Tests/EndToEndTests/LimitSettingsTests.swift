@@ -32,7 +32,6 @@ struct LimitSettingsTests {
     @Test("hold to the byte, and the last request of a connection is told so")
     func limits() throws {
         let server = try AfterlinkProcess(Installation(), Self.settings)
-        defer { server.kill() }
         for (name, bytes, status) in Self.requests {
             let client = try RawClient(port: server.port)
             client.send(bytes)

@@ -23,7 +23,6 @@ struct LogFileTests {
             installation,
             ["--log-file", "\(folder)/a.log", "--log-format", "json"]
         )
-        defer { server.kill() }
         let connection = try server.connect()
         func ask(_ numbers: ClosedRange<Int>) throws {
             for number in numbers {
@@ -58,7 +57,6 @@ struct LogFileTests {
             installation,
             ["--log-file", "\(folder)/a.log", "--log-format", "json"]
         )
-        defer { server.kill() }
         try FileManager.default.removeItem(atPath: folder)
         server.terminate(with: SIGHUP)
         #expect(try isLogged(by: server) { installation.log.contains("/healthz") })
@@ -75,7 +73,6 @@ struct LogFileTests {
     func fullDisk() throws {
         let installation = try Installation()
         let server = try AfterlinkProcess(installation, ["--log-file", "/dev/full", "--log-format", "json"])
-        defer { server.kill() }
         #expect(try isLogged(by: server) { installation.log.contains("/healthz") })
         #expect(
             installation.log.components(separatedBy: "the log file fails: cannot write /dev/full").count == 2
@@ -88,7 +85,6 @@ struct LogFileTests {
         let installation = try Installation()
         let path = installation.folder.appending(path: "a.log").path
         let (server, connection) = try installation.serve(["--log-file", path, "--log-format", format])
-        defer { server.kill() }
         let rude = "x\u{9B}31m\u{202E}\u{7}\\n{\"forged\":1}"
         for fields in [
             ["X-Request-ID": rude], ["User-Agent": rude], ["X-Install-ID": rude], ["Referer": rude],

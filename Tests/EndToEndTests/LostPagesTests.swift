@@ -32,7 +32,6 @@ struct LostPagesTests {
             _ = try cut.happen(leaving: SimulatedDisk.Remainder.allCases[round % 4], using: &random)
 
             let third = try AfterlinkProcess(installation, ["--replay-grace", "0"])
-            defer { third.kill() }
             let again = try third.connect()
             for number in [1, 2, 3, 11, 12, 13] { #expect(try again.check(fingerprint(number)).isMatch) }
         }

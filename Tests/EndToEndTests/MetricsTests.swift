@@ -7,7 +7,6 @@ struct MetricsTests {
     /// What the service tells once it has done a bit of everything.
     private func scrape() throws -> PrometheusText {
         let (installation, server, connection) = try Installation.serving(["--replay-grace", "0"])
-        defer { server.kill() }
         #expect(try connection.click(fingerprint(1)).status == 201)
         #expect(try connection.check(fingerprint(1)).isMatch)
         #expect(try connection.check(fingerprint(1)).isNoMatch)

@@ -17,7 +17,6 @@ struct ModelCommandTests {
         let fresh = try figures(installation)
         #expect(fresh["learning_since"] is NSNull || fresh["learning_since"] == nil)
         let (server, connection) = try installation.serve()
-        defer { server.kill() }
         for number in 1...5 { #expect(try connection.check(fingerprint(number)).isNoMatch) }
         server.terminate()
         #expect(server.waitUntilExit() == 0)

@@ -37,7 +37,6 @@ struct PolicyWarningTests {
 
         try set(installation, "--minimum-confidence", "0.4")
         let server = try AfterlinkProcess(installation)
-        defer { server.kill() }
         #expect(Polling.until { installation.log.contains(words) })
         #expect(try warnings(server.connect(), installation).contains { $0.contains(words) })
         let printed = try installation.run(["stats"])
@@ -53,8 +52,7 @@ struct PolicyWarningTests {
         let words = "of 100 checks none brought a token"
         let installation = try Installation()
         try set(installation, "--fingerprinting", "off")
-        let (server, connection) = try installation.serve(["--rate-limit", "off"])
-        defer { server.kill() }
+        let (_, connection) = try installation.serve(["--rate-limit", "off"])
         for number in 1...100 { #expect(try connection.check(fingerprint(number)).isNoMatch) }
         // What a loop has noted of checks is on disk with the next statistics.
         let told = try warnings(connection, installation, "?app=\(installation.appID)")

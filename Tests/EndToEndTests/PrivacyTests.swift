@@ -54,7 +54,6 @@ struct PrivacyTests {
             installation,
             ["--trusted-proxy", "127.0.0.0/8", "--log-file", log.path, "--log-format", "json"]
         )
-        defer { server.kill() }
         try visit(server, installation)
         let traces = Self.traces(installation)
         // Once beside the open log of the database, and once after everything was folded into it.

@@ -17,7 +17,6 @@ struct QRScanTests {
             #expect(output.status == 0, "\(output.errors)")
         }
         let server = try AfterlinkProcess(installation)
-        defer { server.kill() }
         let client = try RawClient(port: server.port)
         let target = "/poster/qr.svg?logo=true&size=600&foreground=1a2b3c"
         client.send("GET \(target) HTTP/1.1\r\nHost: go.shop.example\r\n\r\n")

@@ -20,7 +20,6 @@ struct RefusedThreadTests {
     private func outcome(of nobody: UnprivilegedUser, limit: String) throws -> Outcome {
         try Data().write(to: nobody.errorLog)
         let server = try nobody.serve("127.0.0.1:0", ["--threads", "2"], limit: limit)
-        defer { server.kill() }
         func log() -> String { (try? String(contentsOf: nobody.errorLog, encoding: .utf8)) ?? "" }
         let answers = Polling.until { !server.isRunning || log().contains("listens on") }
         guard answers else { return .stuck }
@@ -57,7 +56,6 @@ struct RefusedThreadTests {
     func stopWithoutRoom() throws {
         let installation = try Installation()
         let server = try AfterlinkProcess(installation)
-        defer { server.kill() }
         #expect(try server.connect().click(fingerprint(1)).status == 201)
         // Room for what it does, and none for a thread's stack of eight megabytes.
         let limit = ProcessFigures(of: server.identifier).virtualByteCount + 4_000_000

@@ -50,7 +50,6 @@ struct RestoreTests {
         let again = try installation.run(["restore", whole, "--overwrite"])
         #expect(again.status == 0, "\(again.errors)")
         let third = try AfterlinkProcess(installation, ["--replay-grace", "0"])
-        defer { third.kill() }
         #expect(try third.connect().check(fingerprint(1)).isMatch)
     }
 
@@ -91,7 +90,6 @@ struct RestoreTests {
         #expect(output.status == 0 && output.text.contains("-wal."), "\(output.errors)")
         #expect(try installation.run(["verify"]).status == 0)
         let second = try AfterlinkProcess(installation, ["--replay-grace", "0"])
-        defer { second.kill() }
         #expect(try second.connect().check(fingerprint(1)).isNoMatch)
     }
 }
@@ -100,8 +98,7 @@ struct RestoreTests {
 struct VerifyCommandTests {
     @Test("is content with a database in use, and tells everything as JSON")
     func whileServing() throws {
-        let (installation, server, connection) = try Installation.serving()
-        defer { server.kill() }
+        let (installation, _, connection) = try Installation.serving()
         for number in 1...20 { #expect(try connection.click(fingerprint(number)).status == 201) }
         for number in 1...10 { #expect(try connection.check(fingerprint(number)).isMatch) }
         let output = try installation.run(["verify", "--json"])

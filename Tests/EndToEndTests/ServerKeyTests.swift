@@ -49,7 +49,6 @@ struct ServerKeyTests {
         let servers = try logs.map {
             try AfterlinkProcess(installation, ["--replay-grace", "0", "--log-file", $0.path])
         }
-        defer { for server in servers { server.kill() } }
         let connections = try servers.map { try $0.connect() }
         let app = installation.keys.app
         func isRotated(_ log: URL) throws -> Bool {
@@ -97,7 +96,6 @@ struct ServerKeyTests {
         let again = try installation.run(["server-key", "rotate"])
         #expect(again.status == 1 && again.errors.contains("made just now"))
         let next = try AfterlinkProcess(installation)
-        defer { next.kill() }
         #expect(try Polling.until { try installation.run(["server-key", "list"]).text.contains("previous") })
         let list = try installation.run(["server-key", "list"]).text
         #expect(list.contains("current") && !list.contains("upcoming"))
@@ -134,7 +132,6 @@ struct ServerKeyTests {
         }
         #expect(kills >= 4)
         let server = try AfterlinkProcess(installation)
-        defer { server.kill() }
         #expect(try server.connect().click(fingerprint(1)).status == 201)
         let files = try FileManager.default.contentsOfDirectory(atPath: installation.folder.path)
         #expect(!files.contains { $0.hasSuffix(".draft") }, "what was killed left no key behind")
@@ -178,7 +175,6 @@ struct ServerKeyTests {
         #expect(try installation.run(["serve", "--listen", "127.0.0.1:0"]).status == 1)
         try put(new)
         let late = try AfterlinkProcess(installation)
-        defer { late.kill() }
         #expect(Polling.until { installation.log.contains("a former server key is missing") })
         #expect(try late.connect().check(fingerprint(2)).isMatch)
         #expect(try installation.run(["verify"]).text.contains("problem  server_key: former"))
@@ -191,7 +187,6 @@ struct ServerKeyTests {
             installation,
             ["--unsafe-test-clock", "--rate-limit", "off", "--retention", "3600"]
         )
-        defer { server.kill() }
         let connection = try server.connect()
         let key = installation.keys.app
         #expect(try connection.click(fingerprint(1)).status == 201)
@@ -241,7 +236,6 @@ struct ServerKeyTests {
         let restored = try installation.run(["restore", backup])
         #expect(restored.status == 0, "\(restored.errors)")
         let next = try AfterlinkProcess(installation)
-        defer { next.kill() }
         for number in 1...2 { #expect(try next.connect().check(fingerprint(number)).isMatch) }
     }
 }
@@ -270,7 +264,6 @@ struct AddressKeyTests {
             installation,
             ["--unsafe-test-clock", "--rate-limit", "off", "--trusted-proxy", "127.0.0.0/8"]
         )
-        defer { server.kill() }
         let connection = try server.connect()
         let (before, key) = (try text(installation), installation.keys.app)
         let attributes = try FileManager.default.attributesOfItem(atPath: file(installation).path)
@@ -310,7 +303,6 @@ struct AddressKeyTests {
         #expect(other.string("attributionMethod") == "probabilistic")
         for server in servers { server.kill() }
         let next = try AfterlinkProcess(installation, arguments)
-        defer { next.kill() }
         let late = try next.connect().check(fingerprint(2), key: app, fields: address)
         #expect(late.string("attributionMethod") == "probabilistic")
     }

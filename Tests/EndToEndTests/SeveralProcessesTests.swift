@@ -9,7 +9,6 @@ struct SeveralProcessesTests {
     func twoServers() throws {
         let installation = try Installation()
         let servers = try (0..<2).map { _ in try AfterlinkProcess(installation, ["--replay-grace", "0"]) }
-        defer { for server in servers { server.kill() } }
         let connections = try servers.flatMap { server in try (0..<4).map { _ in try server.connect() } }
         var acknowledged: [Int] = []
         for round in 0..<30 {
@@ -40,7 +39,6 @@ struct SeveralProcessesTests {
     func repeatedPosts() throws {
         let installation = try Installation()
         let servers = try (0..<2).map { _ in try AfterlinkProcess(installation) }
-        defer { for server in servers { server.kill() } }
         let connections = try servers.map { try $0.connect() }
         for number in 0..<80 {
             // At once, and then one after the other.
@@ -63,7 +61,6 @@ struct SeveralProcessesTests {
         let installation = try Installation()
         let logs = [1, 2].map { installation.folder.appending(path: "\($0).log") }
         let servers = try logs.map { try AfterlinkProcess(installation, ["--log-file", $0.path]) }
-        defer { for server in servers { server.kill() } }
         let isSaid = try Polling.until {
             // On a connection of its own: one ends after a thousand requests.
             _ = try servers[1].connect().get("/healthz")
@@ -94,7 +91,6 @@ struct SeveralProcessesTests {
     )
     func lockHeld() throws {
         let (installation, server, connection) = try Installation.serving(["--replay-grace", "0"])
-        defer { server.kill() }
         let other = try server.connect()
         for number in 1...2 { #expect(try connection.click(fingerprint(number)).status == 201) }
 

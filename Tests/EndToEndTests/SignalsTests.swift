@@ -47,7 +47,6 @@ struct SignalsTests {
         let installation = try Installation()
         let options = ["--unsafe-test-clock", "--replay-grace", "0"]
         let first = try AfterlinkProcess(installation, options)
-        defer { first.kill() }
         let key = installation.keys.test
         let before = try first.connect()
         // Launches of no click, so that the newest one is not the answer just because nothing is known.
@@ -59,8 +58,7 @@ struct SignalsTests {
         // Answered when everything that was noted of checks is on disk.
         _ = try before.get("/admin/api/checks", key: installation.keys.admin)
         first.kill()
-        let (server, connection) = try installation.serve(options)
-        defer { server.kill() }
+        let (_, connection) = try installation.serve(options)
 
         let untold = try connection.check(Self.formD, key: key, fields: at(300))
         #expect(untold.isNoMatch && untold.string("reason") == "ambiguous", "\(untold.text)")

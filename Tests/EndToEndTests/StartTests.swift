@@ -28,7 +28,6 @@ struct StartTests {
         try load.run(on: second)
         #expect(try byteCount(log) < 72_000_000)
         let third = try AfterlinkProcess(installation)
-        defer { third.kill() }
         #expect(try third.connect().get("/readyz").status == 200)
         try load.verify(on: third, all: true)
         #expect(load.lost.isEmpty)

@@ -8,7 +8,6 @@ struct StatisticsBesideClicksTests {
     @Test("hold up no click, however often they are asked for")
     func clicksGoOn() throws {
         let (installation, server, connection) = try Installation.serving()
-        defer { server.kill() }
         let askers = try (0..<4).map { _ in try RawClient(port: server.port, patienceMilliseconds: 60_000) }
         let request = Self.request + "\(installation.keys.admin)\r\n\r\n"
         for asker in askers { asker.send(String(repeating: request, count: 50)) }

@@ -57,8 +57,7 @@ struct TableFileTests {
     @Test("of robots say whose clicks are matched by nobody")
     func robots() throws {
         let robots = try file("robot\tcrawler\tExample\tour-own-crawler\thttps://example.com/crawler\n")
-        let (_, server, connection) = try Installation.serving(["--robots", robots])
-        defer { server.kill() }
+        let (_, _, connection) = try Installation.serving(["--robots", robots])
         for (number, agent) in ["Our-Own-Crawler/1.0", "facebookexternalhit/1.1"].enumerated() {
             let click = try connection.click(fingerprint(number), fields: ["User-Agent": agent])
             #expect(click.status == 201)
@@ -74,8 +73,7 @@ struct TableFileTests {
         for number in 0..<20_000 {
             text += "172.\(224 + number / 65_536).\(number / 256 % 256).\(number % 256)/32,GB,GB-EN,London,\n"
         }
-        let (_, server, connection) = try Installation.serving(["--relay-ranges", try file(text)])
-        defer { server.kill() }
+        let (_, _, connection) = try Installation.serving(["--relay-ranges", try file(text)])
         #expect(try connection.click(fingerprint(1)).status == 201)
         #expect(try connection.check(fingerprint(1)).isMatch)
     }

@@ -10,7 +10,6 @@ struct TestClockTests {
     func banner() throws {
         let installation = try Installation()
         let server = try AfterlinkProcess(installation, ["--unsafe-test-clock"])
-        defer { server.kill() }
         let stats = try server.connect().get("/admin/stats", key: installation.keys.admin)
         let warnings = try #require(stats.json["warnings"] as? [String])
         #expect(warnings.contains { $0.contains("test clock is on") })
@@ -24,10 +23,9 @@ struct TestClockTests {
 
     @Test("sets the time of clicks, checks, windows and expiry, to the millisecond")
     func sets() throws {
-        let (installation, server, connection) = try Installation.serving([
+        let (installation, _, connection) = try Installation.serving([
             "--unsafe-test-clock", "--rate-limit", "off",
         ])
-        defer { server.kill() }
         let click = try connection.click(
             fingerprint(1),
             ["attribution_window_seconds": 60],
@@ -51,8 +49,7 @@ struct TestClockTests {
     func addresses(daysFromToday: Int64) throws {
         let installation = try Installation()
         let options = ["--unsafe-test-clock", "--rate-limit", "off", "--trusted-proxy", "127.0.0.1/32"]
-        let (server, connection) = try installation.serve(options)
-        defer { server.kill() }
+        let (_, connection) = try installation.serve(options)
         let day = 86_400_000 as Int64
         let today = Int64(Date().timeIntervalSince1970 * 1000) / day * day
         let midnight = Timestamp(milliseconds: today + daysFromToday * day)
@@ -79,8 +76,7 @@ struct TestClockTests {
 
     @Test("is none where it was not asked for: the header says nothing")
     func ignored() throws {
-        let (_, server, connection) = try Installation.serving()
-        defer { server.kill() }
+        let (_, _, connection) = try Installation.serving()
         let fields = ["X-Test-Time": "2031-05-06T07:08:09.123Z"]
         let click = try connection.click(fingerprint(1), fields: fields)
         #expect(click.status == 201)

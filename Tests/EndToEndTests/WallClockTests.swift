@@ -13,7 +13,6 @@ struct WallClockTests {
     @Test("to 1986, 2041 and back causes no error; clicks of the future match; timeouts do not mind")
     func leaps() throws {
         let (installation, disk, server) = try AfterlinkProcess.onFaultyDisk()
-        defer { server.kill() }
         // Open over all leaps: a timeout by the wall clock would close it.
         let idle = try server.connect()
         #expect(try idle.get("/healthz").status == 200)
@@ -76,7 +75,6 @@ struct WallClockTests {
             options + ["--accept-clock"],
             environment: disk.environment
         )
-        defer { third.kill() }
         try wait(on: third) { try clickCount() == 1 }
     }
 }

@@ -172,8 +172,7 @@ struct AppsAndKeysTests {
 
     @Test("tells with the second app that clicks without a key have to say whose they are, and how")
     func secondApp() throws {
-        let (installation, server, connection) = try Installation.serving()
-        defer { server.kill() }
+        let (installation, _, connection) = try Installation.serving()
         #expect(try connection.click(fingerprint(1)).status == 201)
         let second = try installation.run(["apps", "create", "Shop"])
         #expect(second.status == 0 && second.text.hasPrefix("Made the app \"Shop\""))
@@ -213,7 +212,6 @@ struct AppsAndKeysTests {
     func keyLife() throws {
         let installation = try Installation()
         let server = try AfterlinkProcess(installation)
-        defer { server.kill() }
         let made = try json(
             installation.run([
                 "keys", "create", "--kind", "app", "--label", "phone", "--expires", "30d", "--json",
@@ -239,7 +237,6 @@ struct AppsAndKeysTests {
     func revocation() throws {
         let installation = try Installation()
         let server = try AfterlinkProcess(installation)
-        defer { server.kill() }
         var old = installation.keys.app
         // More than once, since the server may just have looked by chance.
         for round in 1...3 {

@@ -34,7 +34,6 @@ struct BacktestCommandTests {
         let (installation, server, connection) = try Installation.serving([
             "--unsafe-test-clock", "--rate-limit", "off",
         ])
-        defer { server.kill() }
         try play(connection, installation)
 
         let current = try installation.run(["backtest"])

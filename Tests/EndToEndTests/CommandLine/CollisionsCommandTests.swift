@@ -8,7 +8,6 @@ struct CollisionsCommandTests {
     /// Three people with one fingerprint, one of whom clicks twice, and a fourth with his own; two of them launch.
     private func fill(_ installation: Installation) throws {
         let (server, connection) = try installation.serve()
-        defer { server.kill() }
         for (fingerprint, agent, path) in [
             (1, "Anna", "a"), (1, "Ben", "a"), (1, "Anna", "b"), (1, "Cem", "a"), (2, "Dua", "a"),
         ] {
@@ -76,7 +75,6 @@ struct CollisionsCommandTests {
         // The first server may have counted some of the clicks; the next one waits a minute then.
         try connection.execute("DELETE FROM figures")
         let server = try AfterlinkProcess(installation)
-        defer { server.kill() }
         let client = try server.connect()
         let isShown = try Polling.until {
             let statistics = try client.get("/admin/stats", key: installation.keys.admin)

@@ -38,7 +38,6 @@ struct LinkCommandTests {
     func wholeWay() throws {
         let installation = try shop()
         let server = try AfterlinkProcess(installation)
-        defer { server.kill() }
         // Beside the serving process.
         let made = try link(
             installation.run([
@@ -71,7 +70,6 @@ struct LinkCommandTests {
     func shortestWay() throws {
         let installation = try Installation()
         let server = try AfterlinkProcess(installation)
-        defer { server.kill() }
         let key = installation.folder.appending(path: "app.key").path
         try installation.run(["keys", "create", "--kind", "app"]).text
             .write(toFile: key, atomically: true, encoding: .utf8)

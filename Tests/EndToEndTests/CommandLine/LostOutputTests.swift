@@ -79,7 +79,6 @@ struct LostOutputTests {
             ],
             errorLog: folder.url.appending(path: "errors")
         )
-        defer { server.kill() }
         func logged() -> String { (try? String(contentsOfFile: log, encoding: .utf8)) ?? "" }
         #expect(Polling.until { logged().contains("were never shown") })
         #expect(logged().contains("`afterlink keys create`"))

@@ -18,7 +18,6 @@ struct RefusedStartTests {
     func addresses() throws {
         let installation = try Installation()
         let server = try AfterlinkProcess(installation)
-        defer { server.kill() }
         let database = ["--database", installation.database.path]
         let taken = try serve(database + ["--listen", "127.0.0.1:\(server.port)"])
         #expect(taken.status == 1)
@@ -89,7 +88,6 @@ struct RefusedStartTests {
             environment: ["AFTERLINK_INITIAL_APP_KEY": String(repeating: "a", count: 32)],
             errorLog: folder.url.appending(path: "log")
         )
-        defer { server.kill() }
         _ = server.line(containing: "listening on")
         server.send(SIGTERM)
         #expect(server.waitUntilExit() == 0)

@@ -30,7 +30,6 @@ struct ServeTests {
     func firstStart() throws {
         let folder = try TemporaryFolder()
         let server = try start(in: folder)
-        defer { server.kill() }
         // The two calls as they are printed, run by a shell.
         let target = try #require(server.line(containing: "curl -X POST"))
         #expect(target.contains("/v1/deferred-deeplink/click \\"))
@@ -54,7 +53,6 @@ struct ServeTests {
         #expect(try !log(folder).contains(String(key)))
 
         let second = try start(in: folder)
-        defer { second.kill() }
         let line = second.line(containing: " ")
         #expect(line?.hasPrefix("listening on http://127.0.0.1:") == true, "keys are printed once")
     }
@@ -68,7 +66,6 @@ struct ServeTests {
             ["--destination", "myapp://"],
             environment: ["AFTERLINK_INITIAL_APP_KEY": app, "AFTERLINK_INITIAL_ADMIN_KEY": admin]
         )
-        defer { server.kill() }
         let line = server.line(containing: " ")
         let connection = try HTTPTestClient(port: try port(line))
         #expect(line?.hasPrefix("listening on ") == true)
@@ -83,7 +80,6 @@ struct ServeTests {
         let (app, other) = (String(repeating: "a", count: 32), String(repeating: "b", count: 32))
         func restart(_ arguments: [String], key: String) throws -> String {
             let server = try start(in: folder, arguments, environment: ["AFTERLINK_INITIAL_APP_KEY": key])
-            defer { server.kill() }
             _ = server.line(containing: "listening on")
             server.send(SIGTERM)
             #expect(server.waitUntilExit() == 0)
@@ -133,7 +129,6 @@ struct ServeTests {
     func metrics() throws {
         let folder = try TemporaryFolder()
         let server = try start(in: folder, ["--metrics-listen", "127.0.0.1:0", "--log-format", "json"])
-        defer { server.kill() }
         let connection = try HTTPTestClient(port: try port(server.line(containing: "listening on")))
         #expect(try connection.get("/metrics").status == 401)
         // The line is in the log before the address is printed only if the log was flushed: ask until it is.
@@ -186,8 +181,7 @@ struct ServeTests {
 
     @Test("limits what one address may send, by class, where that was asked for")
     func rateLimit() throws {
-        let (_, server, connection) = try Installation.serving(["--rate-limit-checks", "1/s:3"])
-        defer { server.kill() }
+        let (_, _, connection) = try Installation.serving(["--rate-limit-checks", "1/s:3"])
         // At most one more passes for each second that the machine takes for it.
         var replies: [HTTPTestClient.Reply] = []
         while replies.count < 200, replies.last?.status != 429 {

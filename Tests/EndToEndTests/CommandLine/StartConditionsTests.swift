@@ -22,7 +22,6 @@ struct StartConditionsTests {
             ofItemAtPath: installation.folder.path
         )
         let second = try AfterlinkProcess(installation)
-        defer { second.kill() }
         for file in [path, path + "-wal", path + "-shm", path + ".key"] {
             let mode = try FileManager.default.attributesOfItem(atPath: file)[.posixPermissions] as? Int
             #expect(mode == 0o600, "\(file)")
@@ -70,7 +69,6 @@ struct StartConditionsTests {
                 + ["--database", installation.database.path] + arguments,
             errorLog: log
         )
-        defer { server.kill() }
         _ = server.line(containing: "listening on")
         server.send(SIGTERM)
         #expect(server.waitUntilExit() == 0)
@@ -95,7 +93,6 @@ struct StartConditionsTests {
     func asNobody() throws {
         let nobody = try UnprivilegedUser()
         let server = try nobody.serve("127.0.0.1:0")
-        defer { server.kill() }
         let line = server.line(containing: "listening on")
         let port = try #require(line?.split(separator: ":").last.flatMap { UInt16($0) })
         #expect(try HTTPTestClient(port: port).click(fingerprint(1)).status == 201)

@@ -39,7 +39,6 @@ struct TerminalTests {
     func campaigns() throws {
         let installation = try Installation()
         let server = try AfterlinkProcess(installation)
-        defer { server.kill() }
         let campaign = "\u{1B}[31mred\u{9B}2J\u{202E}"
         #expect(try server.connect().click(fingerprint(1), ["campaign_key": campaign]).status == 201)
         let table = try installation.run(["stats"])

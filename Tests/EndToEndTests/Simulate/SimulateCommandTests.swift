@@ -25,7 +25,6 @@ struct SimulateCommandTests {
         for release in ["--sdk 1.7.1", "--sdk 1.8.5", "--sdk 1.8.7", "--sdk 1.8.9", "--resolve"] {
             let installation = try Installation()
             let server = try AfterlinkProcess(installation)
-            defer { server.kill() }
             let output = try run(installation, server, "--all --json \(release)")
             #expect(output.status == 0, "\(output.errors)")
             let trials = try trials(output)
@@ -44,7 +43,6 @@ struct SimulateCommandTests {
     func shows() throws {
         let installation = try Installation()
         let server = try AfterlinkProcess(installation)
-        defer { server.kill() }
         let output = try run(installation, server, "--profile safari-ios-26 --sdk 1.7.1")
         #expect(output.status == 0, "\(output.errors)")
         for text in [
@@ -60,7 +58,6 @@ struct SimulateCommandTests {
     func values() throws {
         let installation = try Installation()
         let server = try AfterlinkProcess(installation)
-        defer { server.kill() }
         let updated = try run(installation, server, "--resolve --os-version 26.5")
         #expect(updated.status == 0, "\(updated.errors)")
         for text in [
@@ -79,7 +76,6 @@ struct SimulateCommandTests {
     func differs() throws {
         let installation = try Installation()
         let server = try AfterlinkProcess(installation)
-        defer { server.kill() }
         let output = try run(installation, server, "--device-timezone Asia/Dubai")
         #expect(output.status == 0, "\(output.errors)")
         #expect(output.text.contains("<- differs"))
@@ -91,7 +87,6 @@ struct SimulateCommandTests {
     func repeated() throws {
         let installation = try Installation()
         let server = try AfterlinkProcess(installation)
-        defer { server.kill() }
         for words in [
             "--device-timezone Asia/Dubai", "", "", "--profile preview-robot", "--profile safari-ios-17",
             // A chosen link is the same each time; the journey id that each click brings is not.
@@ -115,7 +110,6 @@ struct SimulateCommandTests {
         server.kill()
 
         let other = try AfterlinkProcess(installation)
-        defer { other.kill() }
         let refused = try run(installation, other, "--delay 25h")
         #expect(refused.status == 1)
         #expect(refused.errors.contains("--unsafe-test-clock"))
@@ -125,7 +119,6 @@ struct SimulateCommandTests {
     func live() throws {
         let installation = try Installation()
         let server = try AfterlinkProcess(installation)
-        defer { server.kill() }
         for (poster, key) in [
             ("page", installation.keys.app), ("app", installation.keys.app),
             ("server", installation.keys.server),
@@ -151,7 +144,6 @@ struct SimulateCommandTests {
         let installation = try Installation()
         let files = try CertificateFiles(in: installation.folder)
         let server = try AfterlinkProcess(installation, files.arguments)
-        defer { server.kill() }
         func run(_ host: String, trusting certificate: String?) throws -> ChildProcess.Output {
             try Installation.run(
                 [
@@ -179,7 +171,6 @@ struct SimulateCommandTests {
         #expect(gone.errors.contains("No service answers at http://127.0.0.1:1"))
         #expect(gone.errors.contains("afterlink serve"))
         let server = try AfterlinkProcess(installation)
-        defer { server.kill() }
         let url = "http://localhost:\(server.port)"
         let nowhere = installation.folder.appending(path: "none.db").path
         let keyless = try Installation.run(["simulate", "--server", url, "--database", nowhere])
@@ -197,7 +188,6 @@ struct SimulateCommandTests {
     func keptKey() throws {
         let installation = try Installation()
         let server = try AfterlinkProcess(installation)
-        defer { server.kill() }
         #expect(
             try installation.run(["apps", "set", "--destination", "https://shop.example/app"]).status == 0
         )

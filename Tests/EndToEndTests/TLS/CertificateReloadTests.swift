@@ -21,7 +21,6 @@ struct CertificateReloadTests {
         let installation = try Installation()
         let files = try CertificateFiles(in: installation.folder, "first")
         let server = try AfterlinkProcess(installation, files.arguments)
-        defer { server.kill() }
         let open = try (0..<20).map { _ in try server.connect(tls: TLSClientSettings()) }
         let load = Load(port: server.port)
         let log = installation.folder.appending(path: "server.log")
@@ -51,7 +50,6 @@ struct CertificateReloadTests {
         let files = try CertificateFiles(in: installation.folder)
         let log = installation.folder.appending(path: "requests.log")
         let server = try AfterlinkProcess(installation, files.arguments + ["--log-file", log.path])
-        defer { server.kill() }
         let first = try server.connect(tls: TLSClientSettings(.tls13))
         #expect(try first.get("/healthz").status == 200)
         let session = try #require(first.client.tlsSession)

@@ -9,7 +9,6 @@ struct TLSServeTests {
         let installation = try Installation()
         let files = try CertificateFiles(in: installation.folder)
         let server = try AfterlinkProcess(installation, files.arguments)
-        defer { server.kill() }
         let connection = try server.connect(tls: TLSClientSettings())
         let key = installation.keys.app
         let replies = [
@@ -33,7 +32,6 @@ struct TLSServeTests {
             installation,
             try CertificateFiles(in: installation.folder).arguments
         )
-        defer { server.kill() }
         let connection = try server.connect()
         let reply = try connection.click(fingerprint(1))
         #expect(reply.status == 400 && reply.text.contains("HTTPS"))
@@ -47,7 +45,6 @@ struct TLSServeTests {
         let installation = try Installation()
         let files = try CertificateFiles(in: installation.folder)
         let server = try AfterlinkProcess(installation, files.arguments)
-        defer { server.kill() }
         let address = ["--listen", "127.0.0.1:\(server.port)"]
         #expect(try Installation.run(["health"] + address + files.arguments).status == 0)
         let plain = try Installation.run(["health"] + address)
@@ -74,7 +71,6 @@ struct TLSServeTests {
             installation,
             try CertificateFiles(in: installation.folder).arguments
         )
-        defer { server.kill() }
         let hello = try ClientHello.bytes()
         let watching = try server.connect(tls: TLSClientSettings())
         _ = try watching.get("/healthz")
@@ -108,7 +104,6 @@ struct TLSServeTests {
             ],
             environment: disk.environment
         )
-        defer { server.kill() }
         let key = installation.keys.app
         for version in [TLSClientSettings.Version.tls12, .tls13] {
             let print = fingerprint(Int(version.rawValue))
