@@ -54,7 +54,9 @@ struct KeyFileTests {
         #expect(try connection.click(fingerprint(1)).status == 201)
         let own = try text(keyFile(installation))
         try put(String(repeating: "ab", count: 32) + "\n", keyFile(installation))
-        #expect(Polling.until { installation.log.contains("does not hold the server key any more") })
+        #expect(
+            Polling.until { installation.log.contains("lacks the server key that clicks are stored under") }
+        )
         #expect(try connection.click(fingerprint(2)).status == 201)
         for number in 1...2 { #expect(try connection.check(fingerprint(number)).isMatch) }
         try put(own, keyFile(installation))

@@ -283,7 +283,7 @@ struct AddressKeyTests {
         let after = try text(installation)
         #expect(after.prefix(10) > before.prefix(10) && after.split(separator: "\n").count == 1)
         #expect(!after.contains(before.split(separator: " ")[1].prefix(32)))
-        let words = "the keys were destroyed under which addresses from before"
+        let words = "the address keys of the days before"
         #expect(Polling.until { installation.log.contains(words) })
         #expect(try bytes.readToEnd()?.allSatisfy { $0 == 0 } == true)
         let reply = try connection.check(fingerprint(3), key: key, fields: at(8.6))

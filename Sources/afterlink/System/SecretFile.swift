@@ -32,7 +32,7 @@ struct SecretFile {
         let (text, isOpenToOthers) = try attempt({ try read() }, orElse: outOfReach)
         guard isOpenToOthers else { return text }
         throw CommandFailure.because(
-            "Users other than \(pronoun) owner can read or change the \(name) \(path)."
+            "The \(name) \(path) can be read or changed by others than \(pronoun) owner."
         )
         .advising("Run `chmod 600 \(ShellWord.quoted(operand: path))`.")
     }

@@ -48,14 +48,14 @@ struct StartConditionsTests {
         let server = try AfterlinkProcess(installation)
         server.terminate()
         #expect(server.waitUntilExit() == 0)
-        #expect(!installation.log.contains("others than its owner"))
+        #expect(!installation.log.contains("other than its owner"))
     }
 
     @Test(
-        "takes as many connections as the limit of open files lets it, and warns where that is few",
+        "takes as many connections as the limit of open files allows, and warns if these are few",
         arguments: [
-            (2000, [], "only 2000 files and sockets may be open, so that 1900 connections are taken"),
-            (2000, ["--maximum-connections", "2000"], "fewer than --maximum-connections 2000 needs"),
+            (2000, [], "may open only 2000 files and sockets, which allows 1900 connections"),
+            (2000, ["--maximum-connections", "2000"], "too few for --maximum-connections 2000"),
             (2000, ["--maximum-connections", "1500"], nil),
         ] as [(Int, [String], String?)]
     )
