@@ -75,7 +75,7 @@ struct RefusedStartTests {
         let listen = command == "serve" ? ["--listen", "127.0.0.1:0"] : []
         let output = try Installation.run([command, "--data-directory", "/dev/null"] + listen)
         #expect(output.status == 1)
-        #expect(output.errors.contains("The data directory /dev/null is no directory."))
+        #expect(output.errors.contains("The data directory /dev/null is not a directory."))
         #expect(output.errors.contains("Name a directory with --data-directory"))
     }
 

@@ -35,7 +35,7 @@ enum ChangeAppCommand {
         // Report wrong use before anything else.
         var probe = App.Settings(name: "")
         try change(&probe, arguments)
-        let database = try CommandDatabase.open(ConfigurationReader.read(invocation))
+        let database = try CommandDatabase.open(invocation)
         defer { database.close() }
         let directory = try database.directory()
         let before = try AppChoice.find(arguments.value("app"), in: directory)

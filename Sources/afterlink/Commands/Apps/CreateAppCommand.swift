@@ -39,7 +39,7 @@ enum CreateAppCommand {
         var settings = App.Settings(name: try AppName.read(text))
         try AppSettingOptions.apply(arguments, to: &settings)
         try MatchingOptions.check(settings)
-        let database = try CommandDatabase.open(ConfigurationReader.read(invocation))
+        let database = try CommandDatabase.open(invocation)
         defer { database.close() }
         let now = WallClock.system.now()
         let app = App(id: AppID(at: now, random: RandomSource.system), settings: settings, createdAt: now)

@@ -15,7 +15,7 @@ enum ListAppsCommand {
     )
 
     private static func run(_ invocation: Invocation) async throws -> ExitCode {
-        let database = try CommandDatabase.open(ConfigurationReader.read(invocation), for: .reading)
+        let database = try CommandDatabase.open(invocation, for: .reading)
         defer { database.close() }
         let apps = try database.directory().apps
         Console.print(invocation.arguments.has("json") ? AppListing.json(apps) : AppListing.table(apps))

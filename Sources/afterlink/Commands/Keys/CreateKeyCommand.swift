@@ -40,7 +40,7 @@ enum CreateKeyCommand {
             ValueText.label
         )
         let expiresAt = try arguments.value("expires").map { text in try TimeArgument.expiry(text, now: now) }
-        let database = try CommandDatabase.open(ConfigurationReader.read(invocation))
+        let database = try CommandDatabase.open(invocation)
         defer { database.close() }
         let app = kind == .admin ? nil : try AppChoice.find(arguments.value("app"), in: database.directory())
         let text = KeyText(kind: kind, random: RandomSource.system)

@@ -18,7 +18,7 @@ enum ListKeysCommand {
     )
 
     private static func run(_ invocation: Invocation) async throws -> ExitCode {
-        let database = try CommandDatabase.open(ConfigurationReader.read(invocation), for: .reading)
+        let database = try CommandDatabase.open(invocation, for: .reading)
         defer { database.close() }
         let directory = try database.directory()
         let app = try invocation.arguments.value("app").map { text in
@@ -58,7 +58,7 @@ enum RevokeKeyCommand {
                     "`afterlink keys list` shows the ids. The secret text itself belongs on no command line."
                 )
         }
-        let database = try CommandDatabase.open(ConfigurationReader.read(invocation))
+        let database = try CommandDatabase.open(invocation)
         defer { database.close() }
         guard let key = try database.directory().keys.first(where: { $0.id == id }) else {
             throw CommandFailure.because("There is no key \(id.text).")

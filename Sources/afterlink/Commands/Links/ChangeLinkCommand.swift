@@ -26,7 +26,7 @@ enum ChangeLinkCommand {
             throw CommandFailure.usage("`afterlink links set` needs at least one field to change.")
                 .advising("`afterlink help links set` lists what there is.")
         }
-        let database = try CommandDatabase.open(ConfigurationReader.read(invocation))
+        let database = try CommandDatabase.open(invocation)
         defer { database.close() }
         let directory = try database.directory()
         let listing = try await LinkChoice.find(invocation, in: database)
@@ -60,7 +60,7 @@ enum ArchiveLinkCommand {
     static func archive(_ invocation: Invocation, _ since: (Timestamp?) -> Timestamp?) async throws
         -> ExitCode
     {
-        let database = try CommandDatabase.open(ConfigurationReader.read(invocation))
+        let database = try CommandDatabase.open(invocation)
         defer { database.close() }
         let listing = try await LinkChoice.find(invocation, in: database)
         let changed = try await database.change(listing) { link in link.archivedAt = since(link.archivedAt) }
@@ -95,7 +95,7 @@ enum DeleteLinkCommand {
     )
 
     private static func run(_ invocation: Invocation) async throws -> ExitCode {
-        let database = try CommandDatabase.open(ConfigurationReader.read(invocation))
+        let database = try CommandDatabase.open(invocation)
         defer { database.close() }
         let listing = try await LinkChoice.find(invocation, in: database)
         try await database.links.delete(listing.link.id)
@@ -134,7 +134,7 @@ enum CreateLinkCommand {
         let arguments = invocation.arguments
         var fields = LinkFields()
         LinkOptions.apply(arguments, to: &fields)
-        let database = try CommandDatabase.open(ConfigurationReader.read(invocation))
+        let database = try CommandDatabase.open(invocation)
         defer { database.close() }
         let directory = try database.directory()
         let app = try AppChoice.find(arguments.value("app"), in: directory)

@@ -34,7 +34,7 @@ enum DrawQRCodeCommand {
         guard let format = QRPicture.Format(fileName: path) else {
             throw CommandFailure.wrongValue("output", path, "must end in .svg or .png")
         }
-        let database = try CommandDatabase.open(ConfigurationReader.read(invocation), for: .reading)
+        let database = try CommandDatabase.open(invocation, for: .reading)
         defer { database.close() }
         let directory = try database.directory()
         let link = try await LinkChoice.find(invocation, in: database).link

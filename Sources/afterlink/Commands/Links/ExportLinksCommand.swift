@@ -30,7 +30,7 @@ enum ExportLinksCommand {
         guard ["csv", "json"].contains(format) else {
             throw CommandFailure.wrongValue("format", format, "must be csv or json")
         }
-        let database = try CommandDatabase.open(ConfigurationReader.read(invocation), for: .reading)
+        let database = try CommandDatabase.open(invocation, for: .reading)
         defer { database.close() }
         let directory = try database.directory()
         var query = LinkQuery(isArchived: nil, limit: LinkQuery.limits.upperBound)

@@ -32,7 +32,7 @@ enum ListLinksCommand {
         query.campaignKey = try arguments.read("campaign", "must have 1 to 255 characters") {
             CampaignKey($0)
         }
-        let database = try CommandDatabase.open(ConfigurationReader.read(invocation), for: .reading)
+        let database = try CommandDatabase.open(invocation, for: .reading)
         defer { database.close() }
         let directory = try database.directory()
         query.app = try AppChoice.named(arguments, in: directory)?.id
@@ -71,7 +71,7 @@ enum ShowLinkCommand {
     )
 
     private static func run(_ invocation: Invocation) async throws -> ExitCode {
-        let database = try CommandDatabase.open(ConfigurationReader.read(invocation), for: .reading)
+        let database = try CommandDatabase.open(invocation, for: .reading)
         defer { database.close() }
         let listing = try await LinkChoice.find(invocation, in: database)
         LinkTable.show(listing, invocation, in: try database.directory())

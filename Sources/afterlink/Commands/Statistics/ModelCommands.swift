@@ -22,7 +22,7 @@ enum ShowModelCommand {
 
     private static func run(_ invocation: Invocation) async throws -> ExitCode {
         let arguments = invocation.arguments
-        let database = try CommandDatabase.open(ConfigurationReader.read(invocation), for: .reading)
+        let database = try CommandDatabase.open(invocation, for: .reading)
         defer { database.close() }
         let app = try AppChoice.find(arguments.value("app"), in: database.directory())
         let now = WallClock.system.now()
@@ -85,7 +85,7 @@ enum ResetModelCommand {
 
     private static func run(_ invocation: Invocation) async throws -> ExitCode {
         let arguments = invocation.arguments
-        let database = try CommandDatabase.open(ConfigurationReader.read(invocation))
+        let database = try CommandDatabase.open(invocation)
         defer { database.close() }
         let app = try AppChoice.find(arguments.value("app"), in: database.directory())
         try await database.learning.resetLearning(of: app.id, isTest: arguments.has("test"))

@@ -34,7 +34,7 @@ enum ShowStatisticsCommand {
     private static func run(_ invocation: Invocation) async throws -> ExitCode {
         let arguments = invocation.arguments
         var query = try query(arguments)
-        let database = try CommandDatabase.open(ConfigurationReader.read(invocation), for: .reading)
+        let database = try CommandDatabase.open(invocation, for: .reading)
         defer { database.close() }
         let directory = try database.directory()
         query.app = try AppChoice.named(arguments, in: directory)?.id

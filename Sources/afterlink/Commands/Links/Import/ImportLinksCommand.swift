@@ -46,7 +46,7 @@ enum ImportLinksCommand {
             return service
         }
         let file = try LinkFile(arguments.operands.first ?? "", of: service)
-        let database = try CommandDatabase.open(ConfigurationReader.read(invocation))
+        let database = try CommandDatabase.open(invocation)
         defer { database.close() }
         let directory = try database.directory()
         let app = try app(arguments, directory)
