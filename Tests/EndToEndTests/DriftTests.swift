@@ -54,6 +54,6 @@ struct DriftAlarmTests {
         let text = try installation.run(["stats"]).text
         #expect(text.contains("MATCH RATE HAS FALLEN"))
         #expect(text.contains("launches on iOS 26.1 with SDK 1.8.9"))
-        #expect(text.contains("Match rates watched: 2 groups as usual"))
+        #expect(text.contains("Match rates: 2 groups as usual"))
     }
 }

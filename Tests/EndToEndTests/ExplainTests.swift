@@ -58,7 +58,7 @@ struct ExplainTests {
         #expect(try JSONSerialization.jsonObject(with: material.standardOutput) is [String: Any])
         let none = try installation.run(["explain", "launch-2"])
         #expect(none.status != 0)
-        #expect(none.errors.contains("No check is recorded for this."))
+        #expect(none.errors.contains("The database has no record of this check."))
         #expect(try installation.run(["explain", "two words"]).status != 0)
     }
 }

@@ -94,7 +94,7 @@ struct ServerKeyTests {
         _ = server.waitUntilExit()
         #expect(try installation.run(["server-key", "rotate", "--json"]).status == 0)
         let again = try installation.run(["server-key", "rotate"])
-        #expect(again.status == 1 && again.errors.contains("made just now"))
+        #expect(again.status == 1 && again.errors.contains("created just now"))
         let next = try AfterlinkProcess(installation)
         #expect(try Polling.until { try installation.run(["server-key", "list"]).text.contains("previous") })
         let list = try installation.run(["server-key", "list"]).text

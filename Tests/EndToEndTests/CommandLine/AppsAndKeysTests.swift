@@ -175,9 +175,9 @@ struct AppsAndKeysTests {
         let (installation, _, connection) = try Installation.serving()
         #expect(try connection.click(fingerprint(1)).status == 201)
         let second = try installation.run(["apps", "create", "Shop"])
-        #expect(second.status == 0 && second.text.hasPrefix("Made the app \"Shop\""))
+        #expect(second.status == 0 && second.text.hasPrefix("Created the app \"Shop\""))
         #expect(
-            second.errors.contains("There are two apps now: from now on a click without a key has to say")
+            second.errors.contains("There are 2 apps: a click without a key must name its app")
         )
         let id = try #require(second.text.components(separatedBy: ", ").last?.prefix { $0 != "." })
         #expect(second.errors.contains("\"app\":\"\(id)\"") && second.errors.contains("--allowed-origin"))
@@ -230,7 +230,7 @@ struct AppsAndKeysTests {
         let revoked = try installation.run(["keys", "revoke", id])
         #expect(revoked.status == 0 && revoked.text == "Revoked \(id).\n")
         #expect(try Polling.until { try connection.check(fingerprint(1), key: text).status == 401 })
-        #expect(try installation.run(["keys", "revoke", id]).text.contains("was revoked before"))
+        #expect(try installation.run(["keys", "revoke", id]).text.contains("was already revoked at"))
     }
 
     @Test("a key that was revoked is refused by a running server a second later, and the new one goes on")

@@ -33,7 +33,7 @@ struct LostOutputTests {
         let database = ["--database", installation.database.path]
         let output = try run(["keys", "create", "--kind", "app"] + database, output: kind)
         #expect(output.status == 1)
-        #expect(output.errors.contains("was made, but it could not be printed and was never shown."))
+        #expect(output.errors.contains("was created, but could not be printed."))
         let advice = try #require(output.errors.components(separatedBy: "`afterlink ").dropFirst().first)
         let words = advice.prefix { $0 != "`" }.split(separator: " ").map(String.init)
         #expect(words.starts(with: ["keys", "revoke"]))
@@ -47,7 +47,9 @@ struct LostOutputTests {
         let database = ["--database", installation.database.path]
         let output = try run(["apps", "create", "Shop"] + database, output: kind)
         #expect(output.status == 1)
-        #expect(output.errors.contains("The app \"Shop\", app_") && output.errors.contains("was made, but"))
+        #expect(
+            output.errors.contains("The app \"Shop\", app_") && output.errors.contains("was created, but")
+        )
         #expect(output.errors.contains("`afterlink apps list`"))
         #expect(try installation.run(["apps", "list"]).text.contains("Shop"))
     }

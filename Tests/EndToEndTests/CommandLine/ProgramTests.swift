@@ -123,7 +123,9 @@ struct ProgramTests {
             "< 201 Created", "< 401 Unauthorized", "\"status\": \"match\"", "\"status\": \"no_match\"",
             "SUMMER25", "(The demo serves with --replay-grace 0.",
         ] { #expect(output.text.contains(part)) }
-        #expect(output.text.hasSuffix("All of it was right: one click, one match, and no second one.\n"))
+        #expect(
+            output.text.hasSuffix("Every response was right: one click, one match, and no second match.\n")
+        )
         #expect(output.errors.isEmpty)
     }
 }

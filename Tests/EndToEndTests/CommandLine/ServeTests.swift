@@ -116,12 +116,12 @@ struct ServeTests {
         #expect(try Installation.run(["health"] + address).status == 0)
         let files = try CertificateFiles(in: installation.folder)
         let overTLS = try Installation.run(["health"] + address + files.arguments)
-        #expect(overTLS.status == 1 && overTLS.errors.contains("speaks plain HTTP, and was asked over TLS"))
+        #expect(overTLS.status == 1 && overTLS.errors.contains("speaks plain HTTP, not HTTPS"))
         server.terminate()
         #expect(server.waitUntilExit() == 0)
         let output = try Installation.run(["health"] + address)
         #expect(
-            output.status == 1 && output.errors.contains("No service answers at 127.0.0.1:\(server.port)")
+            output.status == 1 && output.errors.contains("No service responds at 127.0.0.1:\(server.port)")
         )
     }
 

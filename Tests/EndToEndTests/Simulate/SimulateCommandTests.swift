@@ -47,7 +47,7 @@ struct SimulateCommandTests {
         #expect(output.status == 0, "\(output.errors)")
         for text in [
             "no live statistic counts it", "seen in shalanah/inapp-spy", "26.4, the patch unknown",
-            "iPhone|26.4.1|402x874|Europe/Istanbul|tr", "<- the launch asks for this one", "< 201 Created",
+            "iPhone|26.4.1|402x874|Europe/Istanbul|tr", "<- the launch sends this one", "< 201 Created",
             "Matched: the launch got this click", "Form A",
         ] { #expect(output.text.contains(text), "\(text)") }
         #expect(!output.text.contains("<- differs"))
@@ -168,7 +168,7 @@ struct SimulateCommandTests {
         let installation = try Installation()
         let gone = try installation.run(["simulate", "--server", "http://127.0.0.1:1"])
         #expect(gone.status == 1)
-        #expect(gone.errors.contains("No service answers at http://127.0.0.1:1"))
+        #expect(gone.errors.contains("No service responds at http://127.0.0.1:1"))
         #expect(gone.errors.contains("afterlink serve"))
         let server = try AfterlinkProcess(installation)
         let url = "http://localhost:\(server.port)"

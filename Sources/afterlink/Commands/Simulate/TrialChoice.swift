@@ -1,7 +1,7 @@
 package import Attribution
 package import Server
 
-/// Which trials a command line asks for.
+/// The trials that a command line asks for.
 package struct TrialChoice: Sendable {
     package let profiles: [BrowserProfile]
     private let device: TrialDevice?
@@ -16,11 +16,11 @@ package struct TrialChoice: Sendable {
     package let poster: Trial.Poster
     private let target: Trial.Target?
     package let broughtToken: Bool
-    /// Between click and launch, in milliseconds; nil where the time stays the machine's own.
+    /// The time between click and launch in milliseconds; nil for the server's own clock.
     package let delay: Int64?
     package let isAll: Bool
 
-    /// The profile that is tried where none is named.
+    /// The profile of a trial without `--profile`.
     private static let standardProfile = "safari-ios-26"
 
     package init(_ arguments: Arguments) throws {
@@ -34,12 +34,14 @@ package struct TrialChoice: Sendable {
         let name = arguments.value("profile") ?? Self.standardProfile
         profiles =
             isAll ? BrowserProfile.all : [try Self.find("profile", name, in: BrowserProfile.all, \.name)]
-        device = try Self.named("device", arguments, in: TrialDevice.all, \.name)
-        release = try Self.named("sdk", arguments, in: SDKRelease.all, \.name)
+        device = try arguments.value("device").map {
+            try Self.find("device", $0, in: TrialDevice.all, \.name)
+        }
+        release = try arguments.value("sdk").map { try Self.find("sdk", $0, in: SDKRelease.all, \.name) }
         sendsRawSignals = arguments.has("resolve")
         if sendsRawSignals, release != nil {
             throw CommandFailure.usage(
-                "--sdk chooses a release that sends a hash, and --resolve a client that sends its values."
+                "--sdk chooses a release that sends a hash, and --resolve sends values."
             )
             .advising("Leave one of them out.")
         }
@@ -61,17 +63,17 @@ package struct TrialChoice: Sendable {
         )
     }
 
-    /// The trial of one of the profiles.
+    /// Returns the trial of one of the profiles.
     ///
     /// - Parameters:
     ///   - profile: the browser of the click.
-    ///   - prefix: what the link begins with if that was not chosen; a link of its own keeps a click from being taken for
-    ///     the repetition of another trial's.
-    ///   - app: whose click it is, where the key does not say it.
-    ///   - localization: the languages that the app comes in; iOS gives it one of these.
-    ///   - number: unlike that of any other trial.
+    ///   - prefix: the start of the link without `--url`; each trial has its own link, so that the server does not take its
+    ///     click for a repetition of another one.
+    ///   - app: the app of the click, if the key does not determine it.
+    ///   - localization: the languages of the app; iOS gives it one of these.
+    ///   - number: a number that no other trial has.
     /// - Returns: the trial, which has not been sent.
-    /// - Throws: where the release that was chosen does not run on the device.
+    /// - Throws: if the chosen release does not run on the device.
     package func trial(
         of profile: BrowserProfile,
         prefix: String,
@@ -100,7 +102,7 @@ package struct TrialChoice: Sendable {
         } else {
             device = try Self.find("device", profile.device, in: TrialDevice.all, \.name)
         }
-        // The very device that the browser was seen on, unless it is another one that was chosen.
+        // The version of the device on which the browser was recorded.
         if device.name == profile.device { device.osVersion = profile.osVersion }
         if let model { device.model = model }
         if let osVersion { device.osVersion = osVersion }
@@ -141,16 +143,6 @@ package struct TrialChoice: Sendable {
         return person
     }
 
-    private static func named<Value>(
-        _ option: String,
-        _ arguments: Arguments,
-        in values: [Value],
-        _ name: (Value) -> String
-    ) throws -> Value? {
-        guard let text = arguments.value(option) else { return nil }
-        return try find(option, text, in: values, name)
-    }
-
     private static func find<Value>(
         _ option: String,
         _ text: String,
@@ -160,10 +152,7 @@ package struct TrialChoice: Sendable {
         if let value = values.first(where: { name($0) == text }) { return value }
         let near = Suggestion.nearest(to: text, among: values.map(name))
         throw CommandFailure.usage("There is no \(option) \"\(text)\".")
-            .advising(
-                (near.map { "Did you mean \($0)? " } ?? "")
-                    + "`afterlink simulate --list` shows those there are."
-            )
+            .advising((near.map { "Did you mean \($0)? " } ?? "") + "`afterlink simulate --list` shows all.")
     }
 
     private static func text(_ option: String, _ arguments: Arguments) throws -> String? {
@@ -180,7 +169,7 @@ package struct TrialChoice: Sendable {
         case (let url?, nil): return .url(url)
         case (nil, let link?): return .link(link)
         case (_?, _?):
-            throw CommandFailure.usage("--url and --link both say where the click leads.")
+            throw CommandFailure.usage("--url and --link both name the click's destination.")
                 .advising("Leave one of them out.")
         }
     }
