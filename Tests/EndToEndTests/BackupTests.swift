@@ -262,7 +262,7 @@ struct BackupTests {
         try setMode(0o600, of: installation.backup + ".key")
         let foreign = try Installation.run(["restore", installation.backup, "--database", target])
         #expect(
-            foreign.status == 1 && foreign.errors.contains("is not the one that the backup was made with")
+            foreign.status == 1 && foreign.errors.contains("is not the backup's")
         )
         #expect(!installation.exists("restored.db"))
     }

@@ -46,7 +46,7 @@ struct RefusedThreadTests {
         // With eight to eleven, it depends on whether threads that there are at the start only have ended by then.
         #expect(outcomes.suffix(2).allSatisfy { $0 == .served }, "\(outcomes)")
         #expect(!outcomes.contains(.stuck) && !outcomes.contains(.ended), "\(outcomes)")
-        #expect(logs.count { $0.contains("were never shown") } == 1, "keys are made once, and told of")
+        #expect(logs.count { $0.contains("were not shown") } == 1, "keys are created once, and reported")
     }
 
     @Test(

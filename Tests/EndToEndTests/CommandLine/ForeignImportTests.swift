@@ -127,7 +127,7 @@ struct ForeignImportTests {
         let output = try installation.run(["links", "import", file, "--from", "firebase"])
         #expect(output.status == 0, "\(output.text)")
         #expect(output.text.contains("creation_timestamp (1 link)"), "\(output.text)")
-        #expect(output.text.contains("Made 3 links; 0 were refused."))
+        #expect(output.text.contains("Created 3 links; 0 were refused."))
         for (slug, createdAt) in [
             ("links/Ab-9_", "2020-05-06T07:08:09.123Z"), ("b", "2020-05-06T07:08:09.500Z"), ("c", nil),
         ] as [(String, String?)] {
@@ -161,14 +161,14 @@ struct ForeignImportTests {
                 "line 3 (foreign): apn is com.other, and the app's package is com.example.shop",
                 "line 4 (evil): destination leads to evil.example", "--web-host evil.example",
                 "line 5 (lost): destination:", "line 6: short_link must be an address",
-                "line 7: It has no short link", "line 8 (good): The slug good is taken",
+                "line 7: The line has no short link", "line 8 (good): The slug good is taken",
                 "line 9 (plain): desktop_url:",
             ] { #expect(output.text.contains(part), "\(part) in \(output.text)") }
             #expect(try json(installation.run(["links", "list", "--json"]))["links"] as? [String] == [])
         }
         #expect(
             try installation.run(["links", "import", file, "--from", "firebase"]).text.contains(
-                "Made 1 links; 7"
+                "Created 1 links; 7"
             )
         )
         _ = try self.link("good", installation)
@@ -201,7 +201,7 @@ struct ForeignImportTests {
         ]
         let file = try file(Self.csv([Self.shortColumns] + lines), in: installation)
         let made = try installation.run(["links", "import", file, "--from", "firebase"])
-        #expect(made.text.contains("line 4 (none): It does not say whose link it is"), "\(made.text)")
+        #expect(made.text.contains("line 4 (none): The line names no app"), "\(made.text)")
         #expect(try link("wear", installation)["app"] as? String != installation.appID)
         #expect(try link("shop", installation)["app"] as? String == installation.appID)
     }
@@ -244,7 +244,9 @@ struct ForeignImportTests {
             in: installation
         )
         let output = try installation.run(["links", "import", second, "--from", "branch"])
-        for part in ["line 3 (broken): data must be a JSON object", "line 4: It has neither url nor alias"] {
+        for part in [
+            "line 3 (broken): data must be a JSON object", "line 4: The link has neither url nor alias",
+        ] {
             #expect(output.text.contains(part), "\(output.text)")
         }
         let whole = try link("whole", installation)

@@ -205,7 +205,7 @@ struct LinkCommandTests {
                 #expect(NSDictionary(dictionary: first) == NSDictionary(dictionary: second), "\(slug)")
             }
             let again = try other.run(["links", "import", file])
-            #expect(again.status == 1 && again.text.contains("Made 0 links; 3 were refused."))
+            #expect(again.status == 1 && again.text.contains("Created 0 links; 3 were refused."))
         }
     }
 
@@ -230,7 +230,7 @@ struct LinkCommandTests {
             for part in [
                 "line 3 (admin): The service itself", "line 4 (lost): destination",
                 "line 5 (many): maximum_clicks",
-                "line 6 (good): The slug good is taken", "line 8: It has 2 cells",
+                "line 6 (good): The slug good is taken", "line 8: The line has 2 cells",
             ] { #expect(output.text.contains(part), "\(part) in \(output.text)") }
             #expect(try slugs(installation).isEmpty)
         }
