@@ -97,8 +97,8 @@ struct ProgramTests {
     func madeDatabase() throws {
         for command in Program.standard.commands where command.settings.contains("database") {
             let help = HelpText.command(command).split(whereSeparator: \.isWhitespace).joined(separator: " ")
-            #expect(help.contains("`serve` and `init` make it when it is not there."))
-            #expect(!help.contains("It is made when"))
+            #expect(help.contains("`serve` and `init` create it if it is missing."))
+            #expect(!help.contains("It is created when"))
         }
     }
 

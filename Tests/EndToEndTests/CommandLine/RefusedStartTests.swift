@@ -21,12 +21,15 @@ struct RefusedStartTests {
         let database = ["--database", installation.database.path]
         let taken = try serve(database + ["--listen", "127.0.0.1:\(server.port)"])
         #expect(taken.status == 1)
-        #expect(taken.errors.contains("Another process has the address") && taken.errors.contains("ss -ltnp"))
+        #expect(
+            taken.errors.contains("Stop the process that has the address")
+                && taken.errors.contains("ss -ltnp")
+        )
         let metrics = try serve(database + ["--metrics-listen", "127.0.0.1:\(server.port)"])
         #expect(metrics.status == 1 && metrics.errors.contains("--metrics-listen"))
         // An address of the documentation (RFC 5737), which no machine has.
         let foreign = try serve(database + ["--listen", "203.0.113.1:8080"])
-        #expect(foreign.status == 1 && foreign.errors.contains("This machine has no such address"))
+        #expect(foreign.status == 1 && foreign.errors.contains("Give an address of this machine"))
     }
 
     /// Ports below it need a right of their own; some containers have none such.
@@ -45,7 +48,7 @@ struct RefusedStartTests {
         #expect(server.waitUntilExit() == 1)
         let errors = try String(contentsOf: nobody.errorLog, encoding: .utf8)
         #expect(errors.contains("Cannot listen on 127.0.0.1:1: Permission denied"))
-        #expect(errors.contains("Ports below 1024 need a right of their own"))
+        #expect(errors.contains("Give a port above 1023"))
         #expect(errors.contains("CAP_NET_BIND_SERVICE") && errors.contains("--listen"))
     }
 
