@@ -249,11 +249,11 @@ struct BackupTests {
         let other = String(own.filter { $0 != "\n" }.reversed())
         try FileHandle(forWritingTo: key).write(contentsOf: Data(other.utf8))
         let wrong = try installation.run(["backup", installation.backup])
-        #expect(wrong.status == 1 && wrong.errors.contains("is not the one"))
+        #expect(wrong.status == 1 && wrong.errors.contains("is not the server key of the database"))
         #expect(!installation.exists("backup.db") && !installation.exists("backup.db.key"))
 
         let without = try installation.run(["backup", installation.backup, "--without-server-key"])
-        #expect(without.status == 0 && without.text.contains("nothing in a restored database can be found"))
+        #expect(without.status == 0 && without.text.contains("no click of a restored database can be found"))
         #expect(!installation.exists("backup.db.key"))
         let target = installation.folder.appending(path: "restored.db").path
         let refused = try Installation.run(["restore", installation.backup, "--database", target])

@@ -251,6 +251,6 @@ struct FaultTests {
         let output = try installation.run(["serve", "--listen", "127.0.0.1:0"])
         #expect(output.status == 1)
         #expect(output.errors.contains("afterlink.db.key"))
-        #expect(output.errors.contains("not the one"))
+        #expect(output.errors.contains("is not the server key of"))
     }
 }

@@ -56,7 +56,7 @@ struct QRCommandTests {
         }
         try Data("kept".utf8).write(to: URL(filePath: file))
         let output = try installation.run(["links", "qr", "summer25", "--output", file])
-        #expect(output.status == 1 && output.errors.contains("not there yet"))
+        #expect(output.status == 1 && output.errors.contains("does not exist yet"))
         #expect(try String(contentsOfFile: file, encoding: .utf8) == "kept")
     }
 

@@ -167,7 +167,7 @@ struct ServeTests {
         for broken in ["", "abc", String(repeating: "g", count: 64), String(text.dropLast(2))] {
             try broken.write(toFile: key, atomically: false, encoding: .utf8)
             let output = try serve()
-            #expect(output.status == 1 && output.errors.contains("is damaged"), "\(broken)")
+            #expect(output.status == 1 && output.errors.contains("are damaged"), "\(broken)")
         }
         try text.write(toFile: key, atomically: false, encoding: .utf8)
         try FileManager.default.setAttributes([.posixPermissions: 0o640], ofItemAtPath: key)

@@ -37,7 +37,7 @@ struct UnusableDatabaseTests {
         #expect(output.status == 1)
         #expect(output.text.isEmpty)
         #expect(output.errors.contains("is not a SQLite database, or its beginning is damaged."))
-        #expect(output.errors.contains("from a backup, or name another one with --database"))
+        #expect(output.errors.contains("Restore a backup, or name another database with --database."))
         #expect(!output.errors.contains("key"))
     }
 
@@ -97,7 +97,7 @@ struct UnusableDatabaseTests {
             let output = try installation.run([command])
             #expect(output.status == 1)
             #expect(output.text.contains("server_key: the server key "))
-            #expect(output.text.contains("; put it back from the backup"))
+            #expect(output.text.contains("; restore it from the backup"))
             #expect(!output.text.contains(".;") && !output.text.contains("file.\n"))
         }
     }

@@ -159,7 +159,7 @@ struct SimulateCommandTests {
             try run("localhost", trusting: nil), try run("127.0.0.1", trusting: files.certificate),
         ] {
             #expect(refused.status == 1)
-            #expect(refused.errors.contains("no certificate for that name that this machine trusts"))
+            #expect(refused.errors.contains("no certificate for its name that this machine trusts"))
         }
     }
 

@@ -48,7 +48,7 @@ struct TLSServeTests {
         let address = ["--listen", "127.0.0.1:\(server.port)"]
         #expect(try Installation.run(["health"] + address + files.arguments).status == 0)
         let plain = try Installation.run(["health"] + address)
-        #expect(plain.status == 1 && plain.errors.contains("speaks HTTPS, and was asked in plain HTTP"))
+        #expect(plain.status == 1 && plain.errors.contains("speaks HTTPS, not plain HTTP"))
         #expect(plain.errors.contains("--tls-certificate"))
 
         let session = try server.connect(tls: TLSClientSettings(.tls12)).client.tlsSession
