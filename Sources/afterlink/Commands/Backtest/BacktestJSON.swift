@@ -20,7 +20,8 @@ enum BacktestJSON {
             json.member("campaign_only", score.campaignMatches)
             json.member("replays", score.replays)
             json.object("no_match") { json in
-                for reason in Verdict.Reason.allCases {
+                json.member("no_candidate", score.reasons[nil] ?? 0)
+                for reason in NoMatchReason.ofVerdicts {
                     json.member(reason.rawValue, score.reasons[reason] ?? 0)
                 }
             }

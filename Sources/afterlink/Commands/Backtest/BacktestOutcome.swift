@@ -156,10 +156,9 @@ enum BacktestTables {
         row("match rate") { Table.percent($0.score.matchRate) }
         count("by token", \.tokenMatches)
         count("campaign only", \.campaignMatches)
-        for reason in Verdict.Reason.allCases where reason != .fingerprintDisabled {
-            count("no match: " + reason.rawValue.map { $0 == "_" ? " " : String($0) }.joined()) {
-                $0.reasons[reason] ?? 0
-            }
+        count("no match: no candidate") { $0.reasons[nil] ?? 0 }
+        for reason in NoMatchReason.ofVerdicts where reason != .fingerprintDisabled {
+            count("no match: " + reason.name) { $0.reasons[reason] ?? 0 }
         }
         count("repeated answers", \.replays)
         row("expected conversions") {
