@@ -13,12 +13,12 @@ public struct ReplayScore: Equatable, Sendable {
     public var campaignMatches = 0
     /// Launches that got the answer of an earlier one.
     public var replays = 0
-    /// Launches without a match by the verdict's reason.
-    public var reasons: [Verdict.Reason: Int] = [:]
+    /// Launches without a match by the verdict's reason; nil counts those without a live click.
+    public var reasons: [NoMatchReason?: Int] = [:]
     /// The sum of the probabilities that a click led to the launch, of launches that only a fingerprint could
     /// recognise.
     public var expected = 0.0
-    /// The square of the spread of ``expectedByFingerprint``.
+    /// The square of the spread of ``expected``.
     public var variance = 0.0
 
     /// The number of matches by a fingerprint that are expected to be right: the sum of their unlimited
@@ -250,25 +250,12 @@ extension ReplayScore {
             variance += organic * (1 - organic)
         }
         guard answer.outcome == .match else {
-            reasons[answer.reason?.verdictReason ?? .noCandidate, default: 0] += 1
+            reasons[NoMatchReason.ofVerdicts.first { $0 == answer.reason }, default: 0] += 1
             return
         }
         matches += 1
         if answer.isCertain { tokenMatches += 1 }
         if answer.isCampaignOnly { campaignMatches += 1 }
         if !answer.isCertain { expectedRight += answer.probability ?? 0 }
-    }
-}
-
-extension NoMatchReason {
-    /// What a verdict says of such a launch: most have no candidate.
-    fileprivate var verdictReason: Verdict.Reason {
-        switch self {
-        case .belowThreshold: .belowThreshold
-        case .ambiguous: .ambiguous
-        case .fingerprintDisabled: .fingerprintDisabled
-        case .noClick, .expired, .alreadyClaimed, .robotClick, .otherApp, .tokenInvalid, .tokenUsed:
-            .noCandidate
-        }
     }
 }

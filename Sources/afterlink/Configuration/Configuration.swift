@@ -3,6 +3,9 @@ package import HTTPServer
 package import Server
 
 /// The operator's configuration: a valid value for every setting.
+///
+/// The initial value of a property is the setting's default. The configurations of the modules have defaults, too, which
+/// apply only to callers without this configuration, such as tests.
 package struct Configuration: Sendable {
     package var listen = ListenAddress(PeerAddress(ipv4: 0x7F00_0001, port: 8080))
     package var metricsListen: ListenAddress?
@@ -81,7 +84,7 @@ package struct Configuration: Sendable {
     /// The path of the address keys.
     package var addressKeyPath: String { databasePath + KeyCopy.addressSuffix }
 
-    private static let standardConnections = 20_000
+    static let standardConnections = 20_000
     /// Below this number, a service without --maximum-connections logs a warning.
     static let connectionsWorthHaving = 10_000
 

@@ -67,21 +67,25 @@ struct InvalidValue: Error {
     var sentence: String?
 }
 
-/// A kind of value: its placeholder in the help, the words for its rule, and its parser.
+/// A kind of value: its placeholder in the help, the words for its rule, its text, and its parser.
 struct ValueKind<Value>: Sendable {
     let placeholder: String
     /// The end of the sentence "must be …".
     let allowed: String
+    /// Returns the text of a value, for the documentation of a default.
+    let format: @Sendable (Value) -> String
     /// Returns nil for a text that is not allowed.
     let parse: @Sendable (String) throws(InvalidValue) -> Value?
 
     init(
         _ placeholder: String,
         _ allowed: String,
-        _ parse: @escaping @Sendable (String) throws(InvalidValue) -> Value?
+        _ parse: @escaping @Sendable (String) throws(InvalidValue) -> Value?,
+        format: @escaping @Sendable (Value) -> String = { "\($0)" }
     ) {
         self.placeholder = placeholder
         self.allowed = allowed
+        self.format = format
         self.parse = parse
     }
 }
@@ -89,13 +93,16 @@ struct ValueKind<Value>: Sendable {
 /// The rows of the table, without their section and their help.
 extension Setting {
     /// A setting with a value.
+    ///
+    /// The documentation shows `defaultText` as the default; without it, the value in a new ``Configuration``.
     static func value<Value>(
         _ name: String,
         _ kind: ValueKind<Value>,
-        default defaultText: String,
+        default defaultText: String? = nil,
         into path: any WritableKeyPath<Configuration, Value> & Sendable
     ) -> Setting {
-        Setting(name, kind, defaultText) { texts, configuration in
+        let standard = defaultText ?? kind.format(Configuration()[keyPath: path])
+        return Setting(name, kind, standard) { texts, configuration in
             read(texts.suffix(1), kind.parse) { configuration[keyPath: path] = $0[0] }
         }
     }

@@ -2,7 +2,8 @@ internal import Attribution
 internal import HTTPServer
 internal import Server
 
-// The one table of settings. A new setting is a row here and a field in `Configuration`.
+// The one table of settings. A new setting is a row here and a property of `Configuration`, whose initial value is the
+// default.
 
 extension Setting {
     /// Every setting, in the order of the documentation.
@@ -14,7 +15,7 @@ extension Setting {
         + log.map { $0.under(.log) } + tests.map { $0.under(.tests) }
 
     private static let network: [Setting] = [
-        value("listen", .address(8080), default: "127.0.0.1:8080", into: \.listen)
+        value("listen", .address(8080), into: \.listen)
             .saying("Serve clicks and first launches on this address. Port 0 picks a free port."),
         optional("metrics-listen", .address(9090), default: "none", into: \.metricsListen)
             .saying(
@@ -27,7 +28,7 @@ extension Setting {
         optional(
             "maximum-connections",
             .number(1...1_000_000),
-            default: "20000, or fewer by the limit of open files",
+            default: "\(Configuration.standardConnections), or fewer by the limit of open files",
             into: \.maximumConnections
         )
         .saying("Maximum number of open connections; one more gets 503."),
@@ -65,7 +66,7 @@ extension Setting {
     }
 
     private static let database: [Setting] = [
-        value("database", .database, default: "afterlink.db", into: \.database)
+        value("database", .database, into: \.database)
             .saying("The SQLite database. `serve` and `init` create it if it is missing."),
         value("data-directory", .directory, default: "the working directory", into: \.dataDirectory)
             .saying("Directory of a relative database path. `serve`, `init` and `restore` create it."),
@@ -74,7 +75,7 @@ extension Setting {
                 "File of the server keys, the newest first, which hash fingerprints and ids and sign tokens. A new database"
                     + " creates the first key; back up both together."
             ),
-        value("durability", .durability, default: "full", into: \.durability)
+        value("durability", .durability, into: \.durability)
             .saying(
                 "With full, an acknowledged click survives a power cut. With relaxed, it survives the end of the process,"
                     + " but a power cut may lose the last seconds."
@@ -82,11 +83,11 @@ extension Setting {
     ]
 
     private static let matching: [Setting] = [
-        value("attribution-window", .window, default: "86400", into: \.attributionWindow)
+        value("attribution-window", .window, into: \.attributionWindow)
             .saying("Time after a click in which it may match. Apps and clicks may have their own window."),
-        value("replay-grace", .seconds(0...3600), default: "60", into: \.replayGrace)
+        value("replay-grace", .seconds(0...3600), into: \.replayGrace)
             .saying("Time in which a caller without an install id may fetch a response again; 0 for none."),
-        value("retention", .seconds(0...315_360_000), default: "604800", into: \.retention)
+        value("retention", .seconds(0...315_360_000), into: \.retention)
             .saying("Time from the end of a click's window to its deletion. Statistics stay."),
         optional("device-data", .file, default: "built in", into: \.deviceData)
             .saying("Replace the built-in tables of releases, panels, time zones or languages at the start."),
@@ -110,20 +111,14 @@ extension Setting {
                 "Interval of comparing the domain files of all link hosts with the copies that phones read, at Apple and at"
                     + " Google. The log, the statistics and the metrics report differences."
             ),
-        copies("apple-copies", default: DomainFileMonitor.Copies().apple, into: \.domainCopies.apple)
+        value("apple-copies", .copies, into: \.domainCopies.apple)
             .saying("Address of Apple's copy of a domain file, or none."),
-        copies("google-copies", default: DomainFileMonitor.Copies().google, into: \.domainCopies.google)
+        value("google-copies", .copies, into: \.domainCopies.google)
             .saying("Address of Google's copy of a domain file, or none."),
     ]
 
-    private static func copies(
-        _ name: String,
-        default address: String?,
-        into path: any WritableKeyPath<Configuration, String?> & Sendable
-    ) -> Setting { value(name, .copies, default: address ?? "none", into: path) }
-
     private static let firstStart: [Setting] = [
-        value("app-name", .name, default: "app", into: \.appName)
+        value("app-name", .name, into: \.appName)
             .saying("Name of the first app of a new database."),
         repeated("destination", .destination, default: "any", into: \.destinations)
             .saying(
@@ -138,39 +133,34 @@ extension Setting {
     private static let randomKey = "a random one, printed once"
 
     private static let limits: [Setting] = [
-        value("limit-target", .bytes(256...65_536), default: "8192", into: \.limits.targetByteCount)
+        value("limit-target", .bytes(256...65_536), into: \.limits.targetByteCount)
             .saying("Maximum length of a request target; a longer one gets 414."),
-        value("limit-fields", .bytes(1024...1_048_576), default: "16384", into: \.limits.fieldsByteCount)
+        value("limit-fields", .bytes(1024...1_048_576), into: \.limits.fieldsByteCount)
             .saying("Maximum of all header fields of a request together; more get 431."),
-        value("limit-field-count", .number(8...10_000), default: "100", into: \.limits.fieldCount)
+        value("limit-field-count", .number(8...10_000), into: \.limits.fieldCount)
             .saying("Maximum number of header fields of a request; more get 431."),
-        value("limit-body", .bytes(1024...16_777_216), default: "65536", into: \.limits.bodyByteCount)
+        value("limit-body", .bytes(1024...16_777_216), into: \.limits.bodyByteCount)
             .saying("Maximum length of a body; a longer one gets 413 before it is read."),
-        value("limit-memory", .bytes(1 << 20...1 << 40), default: "67108864", into: \.requestMemory)
+        value("limit-memory", .bytes(1 << 20...1 << 40), into: \.requestMemory)
             .saying("Maximum memory of all unfinished requests together; one more gets 503."),
-        value(
-            "limit-requests",
-            .number(1...1_000_000_000),
-            default: "1000",
-            into: \.limits.requestsPerConnection
-        )
-        .saying("Maximum number of requests on one connection; the response to the last one closes it."),
-        value("limit-queue", .number(1...1_000_000), default: "8192", into: \.queueLimit)
+        value("limit-requests", .number(1...1_000_000_000), into: \.limits.requestsPerConnection)
+            .saying("Maximum number of requests on one connection; the response to the last one closes it."),
+        value("limit-queue", .number(1...1_000_000), into: \.queueLimit)
             .saying(
                 "Maximum number of clicks and matches that wait for the disk; one more gets 503 at once."
             ),
     ]
 
     private static let timeLimits: [Setting] = [
-        value("timeout-header", .duration, default: "10", into: \.timeouts.header)
+        value("timeout-header", .duration, into: \.timeouts.header)
             .saying("Time from a request's first byte to the end of its header; then 408."),
-        value("timeout-body", .duration, default: "10", into: \.timeouts.body)
+        value("timeout-body", .duration, into: \.timeouts.body)
             .saying("Time from the end of the header to the end of the body; then 408."),
-        value("timeout-idle", .duration, default: "75", into: \.timeouts.idle)
+        value("timeout-idle", .duration, into: \.timeouts.idle)
             .saying("Time without a byte between requests; then the connection is closed."),
-        value("timeout-write", .duration, default: "10", into: \.timeouts.write)
+        value("timeout-write", .duration, into: \.timeouts.write)
             .saying("Time without progress while a response is sent; then the connection is closed."),
-        value("shutdown-grace", .seconds(0...3600), default: "7", into: \.shutdownGrace)
+        value("shutdown-grace", .seconds(0...3600), into: \.shutdownGrace)
             .saying("Time for requests in flight to finish after SIGTERM."),
     ]
 

@@ -142,7 +142,12 @@ extension ValueKind where Value == String {
 
 extension ValueKind where Value == String? {
     static var copies: ValueKind {
-        ValueKind("URL", "an https address with {host} instead of the host, or none", ValueText.copies)
+        ValueKind(
+            "URL",
+            "an https address with {host} instead of the host, or none",
+            ValueText.copies,
+            format: { $0 ?? "none" }
+        )
     }
 }
 
@@ -166,10 +171,12 @@ extension ValueKind where Value == Int64 {
 
 extension ValueKind where Value == AttributionWindow {
     static var window: ValueKind {
-        ValueKind("SECONDS", "a whole number of seconds from 60 to 2592000") {
-            ValueText.integer($0, in: AttributionWindow.allowedSeconds).flatMap(
-                AttributionWindow.init(seconds:)
-            )
+        let allowed = AttributionWindow.allowedSeconds
+        let words = "a whole number of seconds from \(allowed.lowerBound) to \(allowed.upperBound)"
+        return ValueKind("SECONDS", words) {
+            ValueText.integer($0, in: allowed).flatMap(AttributionWindow.init(seconds:))
+        } format: {
+            "\($0.seconds)"
         }
     }
 }
@@ -178,13 +185,19 @@ extension ValueKind where Value == Duration {
     static var duration: ValueKind {
         ValueKind("SECONDS", "a whole number of seconds from 1 to 3600") {
             ValueText.integer($0, in: 1...3600).map { .seconds($0 as Int) }
+        } format: {
+            "\($0.components.seconds)"
         }
     }
 }
 
 extension ValueKind where Value == StoreDurability {
     static var durability: ValueKind {
-        ValueKind("full|relaxed", "full or relaxed") { StoreDurability(rawValue: $0) }
+        ValueKind("full|relaxed", "full or relaxed") {
+            StoreDurability(rawValue: $0)
+        } format: {
+            $0.rawValue
+        }
     }
 }
 

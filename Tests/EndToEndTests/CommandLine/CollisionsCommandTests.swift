@@ -1,3 +1,4 @@
+import Attribution
 import Foundation
 import SQLite
 import Support
@@ -30,7 +31,7 @@ struct CollisionsCommandTests {
 
     private func check(_ app: [String: Any], _ installation: Installation) throws {
         #expect(app["app"] as? String == installation.appID)
-        #expect(app["window_seconds"] as? Int == 86_400)
+        #expect(app["window_seconds"] as? Int == Int(AttributionWindow.standard.seconds))
         let form = try #require((app["forms"] as? [[String: Any]])?.first)
         #expect(form["clicks"] as? Double == 5)
         #expect(form["form"] == nil)

@@ -33,7 +33,7 @@ struct ConfigurationTests {
         #expect("\(configuration.listen)" == "127.0.0.1:8080")
         #expect(configuration.databasePath == "afterlink.db")
         #expect(configuration.serverKeyPath == "afterlink.db.key")
-        #expect(configuration.attributionWindow.seconds == 86_400)
+        #expect(configuration.attributionWindow == .standard)
         #expect(configuration.replayGrace == 60)
         #expect(configuration.retention == 604_800)
         #expect(configuration.limits.bodyByteCount == 65_536)

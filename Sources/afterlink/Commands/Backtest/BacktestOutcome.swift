@@ -168,7 +168,8 @@ private struct BacktestColumn {
         }
         for figure in score.figures { figure.write(to: &json) }
         json.object("no_match") { json in
-            for reason in Verdict.Reason.allCases {
+            json.member("no_candidate", score.reasons[nil] ?? 0)
+            for reason in NoMatchReason.ofVerdicts {
                 json.member(reason.rawValue, score.reasons[reason] ?? 0)
             }
         }
@@ -238,10 +239,10 @@ extension ReplayScore {
             BacktestFigure("match rate", "match_rate", .share(matchRate)),
             BacktestFigure("by token", "by_token", .count(tokenMatches)),
             BacktestFigure("campaign only", "campaign_only", .count(campaignMatches)),
+            BacktestFigure("no match: no candidate", nil, .count(reasons[nil] ?? 0)),
         ]
-            + Verdict.Reason.allCases.filter { $0 != .fingerprintDisabled }.map { reason in
-                let words = reason.rawValue.replacing("_", with: " ")
-                return BacktestFigure("no match: \(words)", nil, .count(reasons[reason] ?? 0))
+            + NoMatchReason.ofVerdicts.filter { $0 != .fingerprintDisabled }.map { reason in
+                BacktestFigure("no match: \(reason.name)", nil, .count(reasons[reason] ?? 0))
             } + [
                 BacktestFigure("repeated answers", "replays", .count(replays)),
                 BacktestFigure(
