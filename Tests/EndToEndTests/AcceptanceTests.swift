@@ -2,17 +2,16 @@ import Foundation
 import Support
 import Testing
 
-/// The eleven scenarios that every release must pass, through the real binary, a real socket and the real
-/// database.
+/// Ten of the eleven scenarios that every release must pass, with the real binary, socket and database.
 ///
-/// The eleventh stands in `KillTests`.
-@Suite("What a claim guarantees", .blocking)
+/// The eleventh is in `KillTests`.
+@Suite("The guarantees of a claim", .blocking)
 struct AcceptanceTests {
-    /// A server with the test clock, so that windows and graces pass without waiting.
+    /// Starts a server with the test clock, so that windows and graces pass without waiting.
     private func start(_ arguments: [String] = []) throws -> (Installation, AfterlinkProcess, HTTPTestClient)
     { try Installation.serving(["--unsafe-test-clock"] + arguments) }
 
-    @Test("a click and then a check give a match with link and campaign; after the grace there is none")
+    @Test("a check after a click matches with link and campaign; a check after the grace does not")
     func matchesOnce() throws {
         let (_, _, connection) = try start()
         let click = try connection.click(fingerprint(1), ["jid": "j1"], fields: at(0))
@@ -27,7 +26,7 @@ struct AcceptanceTests {
         #expect(again.json.keys.sorted() == ["matched", "status"])
     }
 
-    @Test("a check after the window is no match, and the operator sees why")
+    @Test("a check after the window does not match, and the statistics have the reason")
     func windowPasses() throws {
         let (installation, _, connection) = try start()
         _ = try connection.click(fingerprint(1), ["attribution_window_seconds": 3600], fields: at(0))
@@ -40,7 +39,7 @@ struct AcceptanceTests {
         #expect(reasons?["no_click"] == 0)
     }
 
-    @Test("a new click makes a new match possible")
+    @Test("a new click can match again")
     func newClickNewMatch() throws {
         let (_, _, connection) = try start()
         _ = try connection.click(fingerprint(1), ["campaign_key": "FIRST"], fields: at(0))
@@ -132,7 +131,7 @@ struct AcceptanceTests {
         #expect(try connection.check(fingerprint(1).uppercased()).isMatch)
     }
 
-    @Test("without any click there is no match, and nobody may keep that answer")
+    @Test("without any click there is no match, and caches must not store the response")
     func noClick() throws {
         let (_, _, connection) = try start()
         let reply = try connection.check(fingerprint(9))
@@ -140,7 +139,7 @@ struct AcceptanceTests {
         #expect(reply.fields["cache-control"] == "no-store")
     }
 
-    @Test("test keys see and make only test clicks, and are told the reason")
+    @Test("test keys find and create only test clicks, and get the reason for no match")
     func testKeys() throws {
         let (installation, _, connection) = try start()
         let bearer = ["Authorization": "Bearer \(installation.keys.test)"]
@@ -157,7 +156,7 @@ struct AcceptanceTests {
         #expect(try connection.totals(installation.keys.admin, "?test=true")["matches"] as? Int == 1)
     }
 
-    @Test("a match takes the same visitor's duplicates of ten minutes with it, and no stranger's")
+    @Test("a match retires the same visitor's duplicates of ten minutes, and no other visitor's clicks")
     func retiresDuplicates() throws {
         let (_, _, connection) = try start(["--replay-grace", "0"])
         let stranger = ["User-Agent": "Another/1"]
@@ -174,7 +173,7 @@ struct AcceptanceTests {
         let (installation, disk, server) = try AfterlinkProcess.onFaultyDisk(["--threads", "1"])
         let (connection, key) = (try server.connect(), installation.keys.app)
         #expect(try connection.click(fingerprint(1)).status == 201)
-        // The claim is committed after the client has gone: what its kernel has taken would count as delivered.
+        // The claim is committed after the client has closed: bytes in the client's kernel would count as delivered.
         try disk.set(.stuckSync)
         let vanishing = try server.connect()
         vanishing.sendCheck(fingerprint(1), key: key)
@@ -187,7 +186,7 @@ struct AcceptanceTests {
         #expect(try connection.totals(installation.keys.admin)["matches"] as? Int == 1)
     }
 
-    @Test("as many checks at once as there are clicks are matched all of them, each with a click of its own")
+    @Test("as many simultaneous checks as clicks all match, each with another click")
     func manyClicksManyChecks() throws {
         let (_, server, connection) = try start(["--replay-grace", "0"])
         let count = 200

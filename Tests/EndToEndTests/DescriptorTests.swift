@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Descriptors", .blocking)
 struct DescriptorTests {
-    @Test("none of them would pass to a started program: after a click, over TLS, and a rotated log")
+    @Test("are closed for started programs: after a click, TLS, and a rotated log")
     func closeOnExecution() throws {
         let installation = try Installation()
         let log = installation.folder.appending(path: "requests.log")

@@ -25,7 +25,7 @@ struct DriftAlarmTests {
         }
     }
 
-    @Test("stands in the log once, in the metrics, in the statistics and in what the command prints")
+    @Test("appears once in the log, in the metrics, in the statistics and in the output of the command")
     func told() throws {
         let installation = try Installation()
         try writeFall(to: installation)

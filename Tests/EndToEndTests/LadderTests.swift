@@ -2,7 +2,7 @@ import Foundation
 import Support
 import Testing
 
-/// By what a launch is recognised besides a fingerprint, through the real binary.
+/// The certain ways to recognise a launch, with the real binary.
 @Suite("Tokens, ids and raw signals through the whole program", .blocking)
 struct LadderTests {
     private func resolve(
@@ -16,7 +16,7 @@ struct LadderTests {
         return try connection.call("POST", path, fields: usual.merging(fields) { $1 }, body: body)
     }
 
-    @Test("a token is good once, by every way, and stays used over a kill")
+    @Test("a token matches once, in every form, and remains used after a kill")
     func tokens() throws {
         let installation = try Installation()
         let options = ["--unsafe-test-clock", "--replay-grace", "0"]
@@ -60,7 +60,7 @@ struct LadderTests {
         }
     }
 
-    @Test("a token is its own app's, unaltered, good until its window ends; a test key gets the reason")
+    @Test("a token matches only unaltered, in its app and window; a test key gets the reason")
     func refusedTokens() throws {
         let (installation, _, connection) = try Installation.serving(["--unsafe-test-clock"])
         let test = ["Authorization": "Bearer \(installation.keys.test)"]
@@ -120,7 +120,7 @@ struct LadderTests {
         #expect(byID.string("attributionMethod") == "gaid" && byID.string("jid") == "j2", "\(byID.text)")
     }
 
-    @Test("a serving process follows when an app does without fingerprints from now on")
+    @Test("a serving process follows when an app switches fingerprints off")
     func withoutFingerprints() throws {
         let (installation, _, connection) = try Installation.serving()
         #expect(try installation.run(["apps", "set", "--fingerprinting", "off"]).status == 0)

@@ -6,7 +6,7 @@ import Testing
 struct LogFileTests {
     private func text(_ path: String) -> String { (try? String(contentsOfFile: path, encoding: .utf8)) ?? "" }
 
-    /// Asks the server for something until it is so: each question writes a line.
+    /// Sends requests until a condition holds: each request writes a line.
     private func isLogged(by server: AfterlinkProcess, _ isTrue: () -> Bool) throws -> Bool {
         let connection = try server.connect()
         return try Polling.until {
@@ -15,7 +15,7 @@ struct LogFileTests {
         }
     }
 
-    @Test("is opened anew on SIGHUP after it was moved away, and no line is lost on the way")
+    @Test("is reopened on SIGHUP after it was moved away, and no line is lost")
     func rotation() throws {
         let installation = try Installation()
         let folder = installation.folder.path
@@ -69,7 +69,7 @@ struct LogFileTests {
         #expect(installation.log.contains("the log file works again"))
     }
 
-    @Test("on a full disk is told of once, and its lines are on standard error")
+    @Test("on a full disk is reported once, and its lines go to standard error")
     func fullDisk() throws {
         let installation = try Installation()
         let server = try AfterlinkProcess(installation, ["--log-file", "/dev/full", "--log-format", "json"])
@@ -80,7 +80,7 @@ struct LogFileTests {
         #expect(try server.connect().click(fingerprint(1)).status == 201)
     }
 
-    @Test("holds no line that anybody outside could have written", arguments: ["json", "text"])
+    @Test("has no line that a client wrote", arguments: ["json", "text"])
     func injection(format: String) throws {
         let installation = try Installation()
         let path = installation.folder.appending(path: "a.log").path

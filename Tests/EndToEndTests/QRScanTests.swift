@@ -4,7 +4,7 @@ import Testing
 
 @Suite("A scan of a link's QR code", .blocking)
 struct QRScanTests {
-    @Test("leads to the link as a click with the source qr, and the first launch gets what the link says")
+    @Test("leads to the link as a click with the source qr, and the first launch gets the link's destination")
     func wholeWay() throws {
         let installation = try Installation()
         let set = ["apps", "set", "--link-host", "go.shop.example", "--ios-scheme", "shopapp"]

@@ -4,14 +4,14 @@ import Testing
 
 @Suite("Restore", .blocking)
 struct RestoreTests {
-    /// An installation with a backup of it.
+    /// Returns an installation with a backup of it.
     private func backedUp() throws -> Installation {
         let installation = try Installation()
         #expect(try installation.run(["backup", installation.backup]).status == 0)
         return installation
     }
 
-    @Test("is refused while a server has the database open, or where a database is")
+    @Test("is refused while a server has the database open, and over an existing database")
     func refused() throws {
         let installation = try backedUp()
         let server = try AfterlinkProcess(installation)
@@ -31,7 +31,7 @@ struct RestoreTests {
         let installation = try backedUp()
         let server = try AfterlinkProcess(installation)
         #expect(try server.connect().click(fingerprint(1)).status == 201)
-        // The click is in the log alone, which must not meet the restored database.
+        // Only the log has the click; it must not be applied to the restored database.
         server.kill()
         let output = try installation.run(["restore", installation.backup, "--overwrite", "--json"])
         #expect(output.status == 0, "\(output.errors)")
@@ -43,7 +43,7 @@ struct RestoreTests {
         #expect(try second.connect().check(fingerprint(1)).isNoMatch)
         second.kill()
 
-        // And back again, with what came after the backup.
+        // The previous database is restored, with the clicks after the backup.
         #expect(try installation.run(["restore", aside, "--overwrite"]).errors.contains("afterlink backup"))
         let whole = aside + ".copy"
         #expect(try Installation.run(["backup", whole, "--database", aside]).status == 0)
@@ -54,7 +54,7 @@ struct RestoreTests {
     }
 
     @Test(
-        "takes no backup that is damaged, cut off, another program's or of a newer version, and changes nothing",
+        "refuses a backup that is damaged, cut off, of another program or a newer version, and changes nothing",
         arguments: ["page", "half", "application", "version", "text", "log"]
     )
     func refusesBackups(damage: String) throws {
@@ -79,7 +79,7 @@ struct RestoreTests {
         #expect(!names.contains { $0.contains("partial") || $0.contains("replaced") })
     }
 
-    @Test("a log that lies about without its database does not get into the restored one")
+    @Test("is not affected by a log without its database")
     func strayLog() throws {
         let installation = try backedUp()
         let server = try AfterlinkProcess(installation)
@@ -96,7 +96,7 @@ struct RestoreTests {
 
 @Suite("The command verify", .blocking)
 struct VerifyCommandTests {
-    @Test("is content with a database in use, and tells everything as JSON")
+    @Test("finds nothing wrong in a database in use, and prints all steps as JSON")
     func whileServing() throws {
         let (installation, _, connection) = try Installation.serving()
         for number in 1...20 { #expect(try connection.click(fingerprint(number)).status == 201) }
@@ -109,7 +109,7 @@ struct VerifyCommandTests {
         #expect(checks.count == 10 && checks.allSatisfy { $0["ok"] as? Bool == true })
     }
 
-    @Test("fails where anything is wrong, in one line with what to do")
+    @Test("fails for each mistake, in one line with advice")
     func fails() throws {
         let installation = try Installation()
         let file = try FileHandle(forUpdating: installation.database)

@@ -15,12 +15,12 @@ struct ServerKeyTests {
         return try #require(attributes[.posixPermissions] as? Int)
     }
 
-    /// Waits until a server says that it stores under the newest key.
+    /// Waits until a server logs that it stores under the newest key.
     private func isRotated(_ installation: Installation) -> Bool {
         Polling.until { installation.log.contains("the server key was rotated") }
     }
 
-    /// Records a click; where another process holds the write lock for long, it is sent again.
+    /// Records a click; sends it again if another process held the write lock for long.
     private func record(_ number: Int, on connection: HTTPTestClient) throws {
         let end = Polling.end
         var reply = try connection.click(fingerprint(number))
@@ -30,7 +30,7 @@ struct ServerKeyTests {
         #expect(reply.status == 201 || reply.status == 200)
     }
 
-    /// The answer to a check; where another process holds the write lock for long, it is asked again.
+    /// Returns the response to a check; sends it again if another process held the write lock for long.
     private func decided(_ number: Int, on connection: HTTPTestClient, _ key: String) throws
         -> HTTPTestClient.Reply
     {
@@ -42,7 +42,7 @@ struct ServerKeyTests {
         return reply
     }
 
-    @Test("while the service runs: what came before and what comes after it match, each once")
+    @Test("while the service runs: clicks before and after it match, each once")
     func running() throws {
         let installation = try Installation()
         let logs = [1, 2].map { installation.folder.appending(path: "\($0).log") }
@@ -61,7 +61,7 @@ struct ServerKeyTests {
         let output = try installation.run(["server-key", "rotate"])
         #expect(output.status == 0, "\(output.errors)")
         #expect(output.text.contains("no restart is needed"))
-        // From now on and until both store under the new key, clicks of either are found by either.
+        // Until both servers store under the new key, each finds the clicks of both.
         var number = 8
         let end = Polling.end
         while try !logs.allSatisfy(isRotated), ContinuousClock.now < end {
@@ -85,7 +85,7 @@ struct ServerKeyTests {
         #expect(try connections[0].totals(installation.keys.admin)["matches"] as? Int == number + 2)
     }
 
-    @Test("while nothing runs: the next start finds what is there, and the list shows both keys")
+    @Test("while no service runs: the next start finds the clicks, and the list shows both keys")
     func stopped() throws {
         let installation = try Installation()
         let server = try AfterlinkProcess(installation)
@@ -105,7 +105,7 @@ struct ServerKeyTests {
         #expect(try installation.run(["doctor"]).text.contains("1 other key besides"))
     }
 
-    @Test("leaves the file whole, the old or the new one, wherever it is killed")
+    @Test("leaves the complete old or new file, whenever it is killed")
     func killed() throws {
         let installation = try Installation()
         let disk = try FaultyDisk(in: installation.folder)
@@ -122,7 +122,7 @@ struct ServerKeyTests {
                 #expect(after == before || after.dropFirst().elementsEqual(before))
                 #expect(after.allSatisfy { $0.count == 64 || $0.count == 89 })
                 #expect(try mode(keyFile(installation)) == 0o600)
-                // Back to one key, so that the next one may be made.
+                // The file gets one key again, so that the next rotation is allowed.
                 try Data((before.joined(separator: "\n") + "\n").utf8).write(
                     to: URL(fileURLWithPath: keyFile(installation))
                 )
@@ -148,7 +148,7 @@ struct ServerKeyTests {
         #expect(try String(contentsOf: other, encoding: .utf8).count == 65)
     }
 
-    @Test("by hand, with several keys in the file, does the same; without the former the start is refused")
+    @Test("by hand, with several keys in the file, does the same; a start without the former key is refused")
     func byHand() throws {
         let installation = try Installation()
         let server = try AfterlinkProcess(installation, ["--replay-grace", "0"])
@@ -170,7 +170,7 @@ struct ServerKeyTests {
         #expect(try connection.click(fingerprint(2)).status == 201)
         both.terminate()
         _ = both.waitUntilExit()
-        // The database has been used with the new one: the old one alone is another one now.
+        // The database has used the new key: the old key alone is not its key.
         try put(own)
         #expect(try installation.run(["serve", "--listen", "127.0.0.1:0"]).status == 1)
         try put(new)
@@ -180,7 +180,7 @@ struct ServerKeyTests {
         #expect(try installation.run(["verify"]).text.contains("problem  server_key: former"))
     }
 
-    @Test("destroys the former key when nothing is stored under it any more, and says so")
+    @Test("destroys the former key when nothing is stored under it any more, and logs it")
     func destroyed() throws {
         let installation = try Installation()
         let server = try AfterlinkProcess(
@@ -195,9 +195,9 @@ struct ServerKeyTests {
         let former = try #require(try lines(installation).last)
         #expect(try lines(installation).count == 2)
         #expect(try connection.check(fingerprint(1), key: key).isMatch)
-        // Whoever has the file open sees what becomes of its bytes on the disk.
+        // An open descriptor shows the erased bytes on the disk.
         let bytes = try #require(FileHandle(forReadingAtPath: keyFile(installation)))
-        // Days later, by the clock of the tests, retention has deleted the click and the record of the check.
+        // Days later by the test clock, retention has deleted the click and the record of the check.
         let late = ISO8601DateFormatter().string(from: .now.addingTimeInterval(10 * 86_400))
         #expect(try connection.click(fingerprint(2), fields: ["X-Test-Time": late]).status == 201)
         #expect(try Polling.until { try lines(installation).count == 1 })
@@ -240,7 +240,7 @@ struct ServerKeyTests {
     }
 }
 
-@Suite("The keys for addresses", .blocking)
+@Suite("The address keys", .blocking)
 struct AddressKeyTests {
     private func file(_ installation: Installation) -> URL {
         URL(fileURLWithPath: installation.database.path + ".address-key")
@@ -257,7 +257,7 @@ struct AddressKeyTests {
         ]
     }
 
-    @Test("change each day, are kept as long as a click can be matched, and are destroyed then")
+    @Test("change each day, and are destroyed when no click of their day can match")
     func rotation() throws {
         let installation = try Installation()
         let server = try AfterlinkProcess(
@@ -277,7 +277,7 @@ struct AddressKeyTests {
         #expect(match.string("attributionMethod") == "probabilistic")
         #expect(try text(installation) == before)
         let bytes = try FileHandle(forReadingFrom: file(installation))
-        // Past the window of the first, in that of the second.
+        // The window of the first click has ended, that of the second has not.
         #expect(try connection.click(fingerprint(3), fields: at(8.5)).status == 201)
         #expect(try Polling.until { try text(installation) != before })
         let after = try text(installation)
@@ -291,7 +291,7 @@ struct AddressKeyTests {
         #expect(try installation.run(["doctor"]).text.contains("address_keys"))
     }
 
-    @Test("are the same for another process, and after a start")
+    @Test("are the same for another process, and after a restart")
     func shared() throws {
         let installation = try Installation()
         let arguments = ["--trusted-proxy", "127.0.0.0/8", "--replay-grace", "0"]
@@ -307,7 +307,7 @@ struct AddressKeyTests {
         #expect(late.string("attributionMethod") == "probabilistic")
     }
 
-    @Test("of others to read, or damaged, refuse the start; lost ones are made anew")
+    @Test("refuse the start if damaged or open to others; missing ones are created again")
     func refused() throws {
         let installation = try Installation()
         let path = file(installation).path

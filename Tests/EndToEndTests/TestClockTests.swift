@@ -3,10 +3,10 @@ import Foundation
 import Support
 import Testing
 
-/// The clock that judges and tests set, and that no real service has.
+/// The clock that tests set, and that no real service has.
 @Suite("The test clock", .blocking)
 struct TestClockTests {
-    @Test("is told loudly in the log and in the statistics")
+    @Test("causes a warning in the log and in the statistics")
     func banner() throws {
         let installation = try Installation()
         let server = try AfterlinkProcess(installation, ["--unsafe-test-clock"])
@@ -43,7 +43,7 @@ struct TestClockTests {
     }
 
     @Test(
-        "lets addresses tell as much before, across and after the day of their keys",
+        "lets addresses distinguish visitors before, across and after the day of their keys",
         arguments: [-400, 0, 400]
     )
     func addresses(daysFromToday: Int64) throws {
@@ -57,7 +57,7 @@ struct TestClockTests {
             let moment = midnight.advanced(byMilliseconds: minute * 60_000)
             return ["X-Test-Time": moment.iso8601, "X-Forwarded-For": address]
         }
-        // What is learnt on the day before is how rarely strangers share an address.
+        // On the day before, the model learns how rarely strangers share an address.
         for number in 0..<40 {
             let fields = fields(minute: Int64(2 * number) - 240, "81.0.\(number).1")
             let launch = try connection.check(fingerprint(100 + number), fields: fields)
@@ -74,7 +74,7 @@ struct TestClockTests {
         #expect(launch.string("url")?.hasPrefix("myapp://promo/5") == true)
     }
 
-    @Test("is none where it was not asked for: the header says nothing")
+    @Test("does not exist without the setting: the header has no effect")
     func ignored() throws {
         let (_, _, connection) = try Installation.serving()
         let fields = ["X-Test-Time": "2031-05-06T07:08:09.123Z"]
@@ -83,7 +83,7 @@ struct TestClockTests {
         #expect(click.string("expires_at")?.hasPrefix("2031") == false)
     }
 
-    @Test("does not start with TLS or on an address that others reach")
+    @Test("does not start with TLS or on an address that others can reach")
     func refused() throws {
         let installation = try Installation()
         for more in [
