@@ -6,7 +6,7 @@ import Testing
 
 @Suite("afterlink collisions", .blocking)
 struct CollisionsCommandTests {
-    /// Three people with one fingerprint, one of whom clicks twice, and a fourth with his own; two of them launch.
+    /// Plays three people with one fingerprint, one of whom clicks twice, and a fourth with another; two of them launch.
     private func fill(_ installation: Installation) throws {
         let (server, connection) = try installation.serve()
         for (fingerprint, agent, path) in [
@@ -45,7 +45,7 @@ struct CollisionsCommandTests {
         )
     }
 
-    @Test("counts how many people share a fingerprint, and says it as a table and as JSON")
+    @Test("counts how many people share a fingerprint, as a table and as JSON")
     func command() throws {
         let installation = try Installation()
         let empty = try installation.run(["collisions"])
@@ -64,7 +64,7 @@ struct CollisionsCommandTests {
         #expect(try installation.run(["collisions", "--test"]).text.contains("no click with a fingerprint"))
     }
 
-    @Test("a serving process counts the same beside its work, and shows it with the time in the statistics")
+    @Test("a serving process counts the same in the background, and shows it in the statistics")
     func statistics() throws {
         let installation = try Installation()
         try fill(installation)

@@ -2,12 +2,10 @@ import Foundation
 import Support
 import Testing
 
-/// What other services have exported.
-///
-/// The tables are made from their documentation, not taken from a real account.
+/// Exports of other services, written from their documentation and not taken from a real account.
 @Suite("Imports of other services' links", .blocking)
 struct ForeignImportTests {
-    /// The columns as Firebase's "Export Dynamic Links metadata" names them, in its order.
+    /// The columns in the words and the order of Firebase's "Export Dynamic Links metadata".
     private static let documentedColumns = [
         "Short link", "Deep link (link)", "Android package name (apn)", "Android fallback link (afl)",
         "Android minimum package version code (amv)", "iOS bundle ID (ibi)", "iOS fallback link (ifl)",
@@ -19,14 +17,14 @@ struct ForeignImportTests {
         "UTM term (utm_term)", "UTM content (utm_content)", "iTunes Connect at", "iTunes Connect ct",
         "iTunes Connect mt", "iTunes Connect pt", "Archived?", "Link name", "Creation timestamp",
     ]
-    /// The same as the files have them.
+    /// The same columns in the words of the files.
     private static let shortColumns = [
         "short_link", "link", "apn", "afl", "amv", "ibi", "ifl", "ius", "ipfl", "ipbi", "isi", "imv", "efr",
         "ofl", "st", "sd", "si", "utm_source", "utm_medium", "utm_campaign", "utm_term", "utm_content", "at",
         "ct", "mt", "pt", "archived", "name", "creation_timestamp",
     ]
 
-    /// A line in which every column says something, but for the fallback that would hide the store's parameters.
+    /// A line with a value in every column, except for the fallback that would hide the store's parameters.
     private static let whole = [
         "https://example.page.link/m9Mm", "https://shop.example/promo?id=1", "com.example.shop",
         "https://shop.example/android", "12", "com.example.shop", "", "other", "https://shop.example/ipad",
@@ -76,7 +74,7 @@ struct ForeignImportTests {
     }
 
     @Test(
-        "take over all of a Firebase export's 29 columns that mean something here, and count the others",
+        "import the columns of a Firebase export that links have fields for, and count the others",
         arguments: [documentedColumns, shortColumns]
     )
     func firebaseColumns(header: [String]) throws {
@@ -105,7 +103,7 @@ struct ForeignImportTests {
         #expect(link["ending"] == nil)
     }
 
-    @Test("keep a Firebase link's slug and prefix, its archiving and whatever it says of its age")
+    @Test("keep a Firebase link's slug and prefix, its archiving and its time of creation")
     func firebaseForms() throws {
         let installation = try shop()
         let link = "https://shop.example/x"
@@ -137,7 +135,7 @@ struct ForeignImportTests {
         }
     }
 
-    @Test("refuse a Firebase link line by line, with what to do, and keep the good ones or none")
+    @Test("refuse wrong lines of Firebase links with advice, and import the others or none")
     func firebaseRefusals() throws {
         let installation = try shop()
         let link = "https://shop.example/x"
@@ -206,7 +204,7 @@ struct ForeignImportTests {
         #expect(try link("shop", installation)["app"] as? String == installation.appID)
     }
 
-    @Test("take over Branch's labels and link data, in columns or as one JSON object")
+    @Test("import Branch's labels and link data, in columns or as one JSON object")
     func branch() throws {
         let installation = try shop()
         let columns = [

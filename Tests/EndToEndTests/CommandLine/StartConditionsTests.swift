@@ -3,16 +3,16 @@ import Support
 import Testing
 import afterlink
 
-/// What a start finds around it, and puts right by itself or lives with.
-@Suite("What a start finds", .blocking)
+/// Conditions of the system that a start corrects or tolerates.
+@Suite("The conditions of a start", .blocking)
 struct StartConditionsTests {
-    @Test("takes others' rights to a database's files away, and says so; the folder is its owner's business")
+    @Test("removes the rights of other users to a database's files, and only warns about the folder")
     func modes() throws {
         let installation = try Installation()
         let path = installation.database.path
         let first = try AfterlinkProcess(installation)
         #expect(try first.connect().click(fingerprint(1)).status == 201)
-        // Ended hard, it leaves its log beside the database.
+        // A killed server leaves its log beside the database.
         first.kill()
         for file in [path, path + "-wal", path + "-shm"] {
             try FileManager.default.setAttributes([.posixPermissions: 0o664], ofItemAtPath: file)
@@ -42,7 +42,7 @@ struct StartConditionsTests {
         #expect(mode == 0o777)
     }
 
-    @Test("is silent about modes where they are right")
+    @Test("does not mention correct modes")
     func silentModes() throws {
         let installation = try Installation()
         let server = try AfterlinkProcess(installation)
@@ -79,7 +79,7 @@ struct StartConditionsTests {
         }
     }
 
-    @Test("of 20000 files and sockets the usual number of connections is what is left of them")
+    @Test("with 20000 files and sockets the default number of connections is the rest of them")
     func usualConnections() {
         #expect(Configuration().connectionLimit(descriptors: 19_900) == 19_900)
         #expect(Configuration().connectionLimit(descriptors: 100_000) == 20_000)
@@ -87,7 +87,7 @@ struct StartConditionsTests {
     }
 
     @Test(
-        "needs no right of a particular user: as nobody, in a folder of nobody's, everything works",
+        "needs no privilege: everything works as an unprivileged user in that user's folder",
         .enabled(if: UnprivilegedUser.isPossible)
     )
     func asNobody() throws {

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("afterlink stats", .blocking)
 struct StatisticsCommandTests {
-    @Test("says of a campaign without clicks whether there were none in this time, or none ever")
+    @Test("reports whether a campaign has no clicks in the chosen time, or none at all")
     func absentCampaign() throws {
         let installation = try Installation()
         let none = try installation.run(["stats", "--campaign", "SUMMER25"])

@@ -20,7 +20,9 @@ struct SimulateCommandTests {
         return object?["trials"] as? [[String: Any]] ?? []
     }
 
-    @Test("finds every browser's click by its device, by SDKs of all forms and newer clients, and no robot's")
+    @Test(
+        "matches every browser's click with its device, for SDKs of all forms and newer clients, but no robot's"
+    )
     func everyProfile() throws {
         for release in ["--sdk 1.7.1", "--sdk 1.8.5", "--sdk 1.8.7", "--sdk 1.8.9", "--resolve"] {
             let installation = try Installation()
@@ -39,7 +41,7 @@ struct SimulateCommandTests {
         }
     }
 
-    @Test("shows how the click was read, what was hashed, and why they met")
+    @Test("shows the click's values, the hashed values, and why they match")
     func shows() throws {
         let installation = try Installation()
         let server = try AfterlinkProcess(installation)
@@ -54,7 +56,7 @@ struct SimulateCommandTests {
         #expect(!KeyMark.occurs(in: output.text))
     }
 
-    @Test("asks as a newer client does: an update of the phone still finds its click, another zone does not")
+    @Test("checks as a newer client does: an updated phone still finds its click, another zone does not")
     func values() throws {
         let installation = try Installation()
         let server = try AfterlinkProcess(installation)
@@ -72,7 +74,7 @@ struct SimulateCommandTests {
         #expect(other.text.contains("the click says Europe/Istanbul, the launch says Asia/Dubai"))
     }
 
-    @Test("says which component differs when nothing matched, and that this was to be expected")
+    @Test("names the different component if nothing matched, and reports the result as expected")
     func differs() throws {
         let installation = try Installation()
         let server = try AfterlinkProcess(installation)
@@ -83,13 +85,13 @@ struct SimulateCommandTests {
         #expect(output.text.contains("The server's reason is no_click"))
     }
 
-    @Test("does not depend on what was tried a moment before, with a chosen link neither")
+    @Test("does not depend on earlier trials, also with a chosen link")
     func repeated() throws {
         let installation = try Installation()
         let server = try AfterlinkProcess(installation)
         for words in [
             "--device-timezone Asia/Dubai", "", "", "--profile preview-robot", "--profile safari-ios-17",
-            // A chosen link is the same each time; the journey id that each click brings is not.
+            // The chosen link is the same in each trial; the journey id of each click is not.
             "--device-timezone Asia/Dubai --url myapp://a/b", "--url myapp://a/b",
         ] {
             let output = try run(installation, server, words)
@@ -98,7 +100,7 @@ struct SimulateCommandTests {
         }
     }
 
-    @Test("lets time pass on a server whose clock its requests set, and says of another that it cannot")
+    @Test("delays the launch on a server with a test clock, and refuses to on another")
     func delay() throws {
         let installation = try Installation()
         let server = try AfterlinkProcess(installation, ["--unsafe-test-clock"])
@@ -115,7 +117,7 @@ struct SimulateCommandTests {
         #expect(refused.errors.contains("--unsafe-test-clock"))
     }
 
-    @Test("tries live keys from a file, and says that this counts")
+    @Test("uses live keys from a file, and reports that the trial counts")
     func live() throws {
         let installation = try Installation()
         let server = try AfterlinkProcess(installation)
@@ -139,7 +141,7 @@ struct SimulateCommandTests {
         #expect(try run(installation, server, "--as app").errors.contains("--key-file"))
     }
 
-    @Test("trusts a certificate with the server's name that the machine trusts, and else sends no key")
+    @Test("sends the key only to a server whose certificate the machine trusts for its name")
     func overTLS() throws {
         let installation = try Installation()
         let files = try CertificateFiles(in: installation.folder)
@@ -163,7 +165,7 @@ struct SimulateCommandTests {
         }
     }
 
-    @Test("says what to do where no server answers, no key is known, and no database is")
+    @Test("gives advice without a server, without a key and without a database")
     func missing() throws {
         let installation = try Installation()
         let gone = try installation.run(["simulate", "--server", "http://127.0.0.1:1"])
@@ -184,7 +186,7 @@ struct SimulateCommandTests {
         #expect(!unknown.errors.contains("0123456789"))
     }
 
-    @Test("makes another key if the kept one was revoked, and takes a link that the app's destinations allow")
+    @Test("creates another key if the stored one was revoked, and uses a link that the app allows")
     func keptKey() throws {
         let installation = try Installation()
         let server = try AfterlinkProcess(installation)
@@ -198,7 +200,7 @@ struct SimulateCommandTests {
         let object = try JSONSerialization.jsonObject(with: list.standardOutput)
         let keys = (object as? [String: Any])?["keys"] as? [[String: Any]] ?? object as? [[String: Any]] ?? []
         let id = keys.first { $0["label"] as? String == "afterlink simulate" }?["id"] as? String
-        // The key of the first time serves the next times, until it is revoked.
+        // The first run's key serves the next runs until it is revoked.
         func made() throws -> Int {
             let keys = try installation.run(["keys", "list"]).text
             return keys.split(separator: "\n").count { $0.contains("afterlink simulate") }
@@ -213,7 +215,7 @@ struct SimulateCommandTests {
         #expect(outside.text.contains("with --url"))
     }
 
-    @Test("lists what there is without a server")
+    @Test("lists browsers, devices and releases without a server")
     func list() throws {
         let text = try Installation.run(["simulate", "--list"]).text
         for name in BrowserProfile.all.map(\.name) + TrialDevice.all.map(\.name) + SDKRelease.all.map(\.name)

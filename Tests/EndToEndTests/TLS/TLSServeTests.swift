@@ -4,7 +4,7 @@ import Testing
 
 @Suite("afterlink serve over TLS", .blocking)
 struct TLSServeTests {
-    @Test("a click and its match over TLS, with the promise of https on every answer, refusals too")
+    @Test("a click and its match over TLS, with the promise of https on every response, also on refusals")
     func serves() throws {
         let installation = try Installation()
         let files = try CertificateFiles(in: installation.folder)
@@ -25,7 +25,7 @@ struct TLSServeTests {
         #expect(malformed.status == 400 && malformed.fields["strict-transport-security"] != nil)
     }
 
-    @Test("plain HTTP on the TLS port is refused in plain text and led nowhere; no click is taken from it")
+    @Test("plain HTTP on the TLS port is refused in plain text without a redirect; no click is recorded")
     func plainText() throws {
         let installation = try Installation()
         let server = try AfterlinkProcess(
@@ -40,7 +40,7 @@ struct TLSServeTests {
         #expect(try secure.totals(installation.keys.admin)["clicks"] as? Int == 0)
     }
 
-    @Test("health and metrics know of it, and metrics of their own address stay without TLS")
+    @Test("health and metrics support it, and metrics with a separate address stay without TLS")
     func watching() throws {
         let installation = try Installation()
         let files = try CertificateFiles(in: installation.folder)
@@ -64,7 +64,7 @@ struct TLSServeTests {
         #expect(abs(expiry - Date.now.timeIntervalSince1970 - 86_400) < 600)
     }
 
-    @Test("a thousand handshakes broken off leave no descriptor behind")
+    @Test("a thousand aborted handshakes leave no open descriptor")
     func brokenOff() throws {
         let installation = try Installation()
         let server = try AfterlinkProcess(
@@ -93,7 +93,7 @@ struct TLSServeTests {
         try FileManager.default.contentsOfDirectory(atPath: "/proc/\(server.identifier)/fd").count
     }
 
-    @Test("a match whose client resets before it has the answer's bytes goes to the next check, once")
+    @Test("a match whose client resets before it has the response goes to the next check, once")
     func redelivery() throws {
         let installation = try Installation()
         let disk = try FaultyDisk(in: installation.folder)
@@ -109,7 +109,7 @@ struct TLSServeTests {
             let print = fingerprint(Int(version.rawValue))
             let connection = try server.connect(tls: TLSClientSettings(version))
             #expect(try connection.click(print).status == 201)
-            // The claim is committed after the client has gone.
+            // The claim is committed after the client has closed.
             try disk.set(.stuckSync)
             let unlucky = try server.connect(tls: TLSClientSettings(version))
             unlucky.sendCheck(print, key: key)
