@@ -42,12 +42,12 @@ enum CreateAppCommand {
         let now = WallClock.system.now()
         let app = App(id: AppID(at: now, random: RandomSource.system), settings: settings, createdAt: now)
         try await AppName.translatingConflict(settings.name) { try await database.apps.create(app) }
-        let text = """
+        let created = """
             Created the app "\(settings.name)", \(app.id.text).
             Its first key: afterlink keys create --app \(app.id.text) --kind app
             """
         try Console.show(
-            arguments.has("json") ? AppListing.json(app) : text,
+            arguments.has("json") ? AppListing.json(app) : created,
             orElse: .because("The app \"\(settings.name)\", \(app.id.text), was created, but not printed.")
                 .advising("`afterlink apps list` shows it; do not create it again.")
         )
