@@ -1,6 +1,6 @@
 public import Foundation
 
-/// The binary as a running server, on the database of an ``Installation``.
+/// The binary as a server on the database of an ``Installation``; it runs until this value is released.
 public final class AfterlinkProcess: Sendable {
     public let port: UInt16
     /// Where its database is; its folder lasts as long as this value.
@@ -42,8 +42,6 @@ public final class AfterlinkProcess: Sendable {
         }
         self.port = port
     }
-
-    deinit { process.kill() }
 
     /// Ends the process as a power switch would: at once, without a signal that it could handle.
     public func kill() { process.kill() }

@@ -1,7 +1,7 @@
 public import Foundation
 internal import Synchronization
 
-/// A program that runs as a child process, and whose standard output is read here.
+/// A program that runs as a child process until this value is released, and whose standard output is read here.
 public final class ChildProcess: Sendable {
     public struct Failure: Error, CustomStringConvertible {
         public let description: String
@@ -43,6 +43,8 @@ public final class ChildProcess: Sendable {
         output = Mutex(pipe.fileHandleForReading)
         self.process = Mutex(process)
     }
+
+    deinit { kill() }
 
     private static func openForAppending(_ file: URL) throws -> FileHandle {
         if !FileManager.default.fileExists(atPath: file.path) {

@@ -221,7 +221,9 @@ public struct AttributionWindow: Hashable, Sendable {
     /// One minute to thirty days.
     public static let allowedSeconds: ClosedRange<Int64> = 60...2_592_000
 
-    /// 24 hours.
+    /// The window of clicks and apps without one of their own, unless the operator sets another.
+    ///
+    /// A test compares the articles with it.
     public static let standard = AttributionWindow(unchecked: 86_400)
 
     private init(unchecked seconds: Int64) { self.seconds = seconds }

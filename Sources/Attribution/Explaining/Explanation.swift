@@ -123,13 +123,13 @@ extension Explanation {
     }
 
     private var unmatched: String {
-        let words = (record.facts.reason ?? .noClick).words.sentence
-        return switch record.facts.reason {
-        case .noClick, nil: withoutClick
-        case .expired: fate(.expired) ?? words
-        case .alreadyClaimed: fate(.claimed) ?? words
-        case .belowThreshold, .ambiguous: "\(words): \(probabilities)"
-        case .robotClick, .otherApp, .tokenInvalid, .tokenUsed, .fingerprintDisabled: words
+        let reason = record.facts.reason ?? .noClick
+        let meaning = reason.meaning
+        return switch reason {
+        case .noClick: withoutClick
+        case .expired: fate(.expired) ?? meaning.sentence
+        case .alreadyClaimed: fate(.claimed) ?? meaning.sentence
+        default: meaning.origin == .probability ? "\(meaning.sentence): \(probabilities)" : meaning.sentence
         }
     }
 
@@ -187,11 +187,11 @@ extension Explanation {
     public var advice: [String] {
         guard record.facts.outcome == .noMatch else { return [] }
         let reason = record.facts.reason ?? .noClick
-        guard reason == .noClick else { return reason.words.advice }
+        guard reason == .noClick else { return reason.meaning.advice }
         guard record.facts.fingerprint != nil else {
             return ["Let the client send what it knows: a fingerprint, its signals, or the install referrer."]
         }
-        guard launch != nil else { return reason.words.advice }
+        guard launch != nil else { return reason.meaning.advice }
         guard let near = clicks.first(where: { !$0.differences.isEmpty })
         else { return ["Most likely the launch came from no campaign, or the page lost the click."] }
         return near.differences.map(\.component.advice)
@@ -215,6 +215,29 @@ extension FingerprintInput {
     /// The components with their values, as `model iPhone, timezone Asia/Dubai, language tr`.
     public var words: String {
         zip(form.components, values).map { "\($0.rawValue) \($1)" }.joined(separator: ", ")
+    }
+}
+
+extension SignalComponent {
+    /// Why a click and its launch may differ in the component, and what to do.
+    var advice: String {
+        switch self {
+        case .model:
+            "model: browsers that hide it reveal it only in client hints; let the page ask for them (Accept-CH) and send"
+                + " uaModel. On iOS it was another kind of device."
+        case .osVersion:
+            "osVersion: the device was updated in between, or its browser hides the version and the release is not"
+                + " known yet; give a newer table of releases with --device-data."
+        case .screen: "screen: another device, or the page sends sides that are not the screen's own."
+        case .width:
+            "width: Display Zoom, or a panel that is not known yet; give a newer table of panels with --device-data."
+        case .timezone:
+            "timezone: the device changed its zone between click and launch, or page and app read it differently: both"
+                + " should send the system's own name."
+        case .language:
+            "language: iOS gives an app one of the languages that it comes in; name those with `afterlink apps set"
+                + " --localization`."
+        }
     }
 }
 

@@ -56,14 +56,9 @@ extension ClickChoice {
 }
 
 extension Verdict {
-    /// Nil for a match, and if there was no candidate: then the store knows the reason.
+    /// Nil for a match, and if there was no candidate.
     public var noMatchReason: NoMatchReason? {
         guard case .noMatch(let reason) = outcome else { return nil }
-        return switch reason {
-        case .noCandidate: nil
-        case .belowThreshold: .belowThreshold
-        case .ambiguous: .ambiguous
-        case .fingerprintDisabled: .fingerprintDisabled
-        }
+        return reason
     }
 }

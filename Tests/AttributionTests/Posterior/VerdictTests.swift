@@ -91,7 +91,7 @@ struct VerdictTests {
     func switchedOff() {
         let verdict = Scenario.verdict([near], policy: MatchPolicy(usesFingerprints: false))
         #expect(verdict.outcome == .noMatch(.fingerprintDisabled))
-        #expect(Scenario.verdict([]).outcome == .noMatch(.noCandidate))
+        #expect(Scenario.verdict([]).outcome == .noMatch(nil))
     }
 
     @Test("clamps policies", arguments: [(-1.0, 0.0), (2, 1), (.nan, 0.70), (.infinity, 1), (0.9, 0.9)])

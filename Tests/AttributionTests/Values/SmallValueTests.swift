@@ -44,9 +44,10 @@ struct SmallValueTests {
         arguments: [(0, true), (86_400_000, true), (86_400_001, false), (-1, true), (-86_400_000, true)]
             as [(Int64, Bool)]
     )
-    func covers(age: Int64, isCovered: Bool) {
+    func covers(age: Int64, isCovered: Bool) throws {
+        let day = try #require(AttributionWindow(seconds: 86_400))
         let clickedAt = TestValues.noon.advanced(byMilliseconds: -age)
-        #expect(AttributionWindow.standard.covers(clickedAt: clickedAt, now: TestValues.noon) == isCovered)
+        #expect(day.covers(clickedAt: clickedAt, now: TestValues.noon) == isCovered)
     }
 
     @Test("moments hold at the ends of time instead of running over")

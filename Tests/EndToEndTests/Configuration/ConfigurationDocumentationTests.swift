@@ -1,3 +1,4 @@
+import Attribution
 import Foundation
 import Testing
 import afterlink
@@ -30,6 +31,23 @@ struct ConfigurationDocumentationTests {
             article.contains(SettingsDocumentation.markdown),
             "FaultsAndSettings.md: replace the table with what `afterlink help settings --markdown` prints"
         )
+    }
+
+    @Test("the articles state the defaults in force")
+    func defaults() throws {
+        let standard = Configuration()
+        let window = ElapsedTime.text(milliseconds: standard.attributionWindow.seconds * 1000)
+        let retention = ElapsedTime.text(milliseconds: standard.retention * 1000)
+        let sentences = [
+            ("API", "the grace (\(standard.replayGrace) s by default)"),
+            ("FaultsAndSettings", "with the defaults of \(window) and \(retention)"),
+            ("KeysAndBackups", "the end of its window (\(retention) by default)"),
+            ("Traces", "\(AttributionWindow.standard.seconds) without it"),
+        ]
+        for (article, sentence) in sentences {
+            let text = try Repository.text("Sources/afterlink/Afterlink.docc/\(article).md")
+            #expect(text.contains(sentence), "\(article).md")
+        }
     }
 
     @Test("the guide says which durability is the default, and names by setting what a power cut takes")
