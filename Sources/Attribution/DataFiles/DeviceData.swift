@@ -68,14 +68,9 @@ public struct DeviceData: Sendable {
     private init(_ rows: [DataRow]) throws(DataFileError) {
         var tables = DeviceRows()
         // Spellings are added last, because they refer to zones and languages anywhere in the rows.
-        for row in rows
-        where row.kind != Kind.zoneSpelling.rawValue && row.kind != Kind.languageSpelling.rawValue {
-            try tables.add(row)
-        }
-        for row in rows
-        where row.kind == Kind.zoneSpelling.rawValue || row.kind == Kind.languageSpelling.rawValue {
-            try tables.add(row)
-        }
+        let spellings = [Kind.zoneSpelling.rawValue, Kind.languageSpelling.rawValue]
+        for row in rows where !spellings.contains(row.kind) { try tables.add(row) }
+        for row in rows where spellings.contains(row.kind) { try tables.add(row) }
         releases = IOSReleases(tables.releases)
         screens = ScreenTable(rows: tables.iosScreens, androidPanels: tables.androidPanels)
         timeZones = TimeZoneTable(tables.timeZones)

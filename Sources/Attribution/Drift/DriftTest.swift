@@ -268,10 +268,7 @@ public struct DriftHistory: Sendable {
     public init(end: Timestamp) { self.end = end }
 
     /// Returns the start of the span that contains a time: everything before it is complete.
-    public static func end(at time: Timestamp) -> Timestamp {
-        let remainder = time.milliseconds % periodMilliseconds
-        return time.advanced(byMilliseconds: remainder < 0 ? -remainder - periodMilliseconds : -remainder)
-    }
+    public static func end(at time: Timestamp) -> Timestamp { Granularity.quarter.start(of: time) }
 
     /// Returns the start of the first span that is read when the last one ended at `end`.
     public static func start(before end: Timestamp) -> Timestamp {

@@ -171,7 +171,7 @@ public struct CheckFacts: Equatable, Sendable {
 }
 
 extension CheckOutcome {
-    public init(_ ending: CheckEnding) {
+    public init(_ ending: MatchOutcome) {
         self =
             switch ending {
             case .match: .match

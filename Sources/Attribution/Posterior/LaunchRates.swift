@@ -6,7 +6,7 @@ struct LaunchRates {
         /// The rate without the evidence of the address.
         let rateWithoutAddress: Double
         let bin: Int
-        let evidence: MatchEvidence
+        let evidence: AttributionMethod
     }
 
     struct BackgroundRate {
