@@ -131,7 +131,7 @@ public struct ClickHashesUnderFormerKeys: Equatable, Sendable {
     /// The visitor under that key, as in ``ClickEvidence/visitor``.
     public var visitor: UInt64?
     public var idempotencies: [KeyedHash] = []
-    /// All fingerprints' hashes, a list per other key.
+    /// The hashes of all fingerprints, a list for each other server key.
     public var fingerprints: [[KeyedHash]] = []
 
     public init() {}

@@ -25,7 +25,7 @@ public struct CollisionReport: Equatable, Sendable {
     public var expectedFalse: Double
     /// One standard deviation of ``expectedFalse``.
     public var spread: Double
-    /// For each of ``FalseMatchLimit/shares``.
+    /// The limits for each of ``FalseMatchLimit/shares``.
     public var limits: [FalseMatchLimit]
 
     public init(

@@ -199,11 +199,11 @@ struct IOSReleaseRows {
 
 /// The content of the rows about languages, from which ``LanguageTable`` is made.
 struct LanguageRows {
-    /// By every code, including the canonical ones.
+    /// The canonical code of every code, of canonical ones too.
     var canonicalCodes: [String: String] = [:]
-    /// By canonical code.
+    /// The other spellings on iOS by canonical code.
     var iosSpellings: [String: [Spelling]] = [:]
-    /// By canonical code.
+    /// The other spellings on Android by canonical code.
     var androidSpellings: [String: [Spelling]] = [:]
 
     mutating func add(language row: DataRow) throws(DataFileError) {
@@ -245,7 +245,7 @@ struct TimeZoneRows {
     var names: [[String]] = []
     /// The zone of each name, as an index into `names`.
     var positions: [String: Int] = [:]
-    /// By canonical name.
+    /// The other spellings by canonical name.
     var spellings: [String: [Spelling]] = [:]
 
     mutating func add(zone row: DataRow) throws(DataFileError) {

@@ -18,11 +18,11 @@ struct DriftDrop: Equatable {
 
 /// The change test: a generalised likelihood ratio of the newest days against the days before them.
 ///
-/// For several numbers of newest days, the test compares two likelihoods of their counts: with the rate of
-/// the days before, and with a rate of their own. The past counts as the number of trials that would leave
-/// its rate as uncertain, so that a short past proves little. Both likelihoods are divided by the dispersion
-/// of the past, by which its days differ more than by chance (quasi-likelihood), so that weekly variation is
-/// not significant.
+/// For each of ``windows``, the test compares two likelihoods of the counts of so many newest days: with the
+/// rate of the days before, and with a rate of their own. The past has the weight of as many trials as would
+/// leave its rate as uncertain as it is, so that a short past proves little. Both likelihoods are divided by the
+/// dispersion, the factor by which days of the past differ more than by chance (quasi-likelihood). So weekly
+/// variation is not significant.
 ///
 /// The rate is compared with two expectations, and the smaller significance counts. One is the group's own
 /// past, lowered if fewer clicks can lead to matches. The other is that past, changed as much as the rest of
@@ -147,7 +147,7 @@ struct DriftTest {
         return min(plain, explained)
     }
 
-    /// Returns by which factor the days differ more than by chance from the expected log odds; at least 1.
+    /// Returns the factor by which the days differ more than by chance from the expected log odds; at least 1.
     private func dispersion(
         _ days: Range<Int>,
         expecting: (_ day: Int) -> (value: Double, variance: Double)
@@ -203,7 +203,8 @@ struct DriftSeries {
         }
     }
 
-    /// Returns the clicks per check as a multiple of the past ones; nil without clicks in the past.
+    /// Returns the recent number of clicks per check as a multiple of the past number; nil without clicks in the
+    /// past.
     func clicksToACheck(_ recent: Range<Int>, against past: Range<Int>) -> Double? {
         // An app whose clicks are recorded elsewhere has no clicks to compare.
         guard case .clicks(let clicks, let checks) = supply, Self.sum(clicks, past) > 0 else { return nil }

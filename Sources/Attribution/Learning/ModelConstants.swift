@@ -89,7 +89,7 @@ enum ModelConstants {
     static let minimumStrangerShare = 1e-9  // 0.0 0.0 0.0 0.000
     /// The largest probability that a stranger has the launch's address.
     static let maximumStrangerShare = 0.98  // 0.0 0.0 0.0 0.000
-    /// From this many recent clicks with addresses on, their shares count.
+    /// The shares of recent addresses count from this many recent clicks with addresses on.
     static let minimumRecentClicks = 8.0  // 0.0 0.0 0.0 0.000
 
     // MARK: Systems and signals

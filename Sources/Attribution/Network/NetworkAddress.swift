@@ -87,7 +87,7 @@ extension NetworkAddress {
     /// follows RFC 4291 §2.2 with `::` and an embedded IPv4 address, without zone, brackets or prefix length.
     public init?(_ text: String) { self.init(utf8: text.utf8.span) }
 
-    /// Reads an address from the bytes of a request, for every request behind a proxy.
+    /// Reads an address from the bytes of a request; it is called for every request behind a proxy.
     public init?(utf8 bytes: Span<UInt8>) {
         if let bits = Self.ipv4(bytes) {
             self.init(ipv4: bits)
@@ -279,7 +279,7 @@ extension NetworkAddress {
 public struct AddressRange: Hashable, Sendable {
     /// The first address.
     public let base: NetworkAddress
-    /// The number of the 128 bits that are fixed; an IPv4 range fixes 96 and its own.
+    /// The number of the 128 bits that are fixed: those of an IPv4 range are 96 more than in its text.
     let fixedBits: Int
 
     /// Reads an address, alone or with `/` and the number of fixed bits; nil for any other text.
