@@ -121,7 +121,7 @@ let package = Package(
         .target(
             name: "Fuzzing",
             dependencies: [
-                "Attribution", "DomainFiles", "HTTPServer", "JSON", "QRCodes", "Server", "Storage", "Threads",
+                "Attribution", "DomainFiles", "HTTPServer", "JSON", "QRCodes", "Server", "Threads",
             ],
             path: "Tests/Fuzzing",
             swiftSettings: commonSettings

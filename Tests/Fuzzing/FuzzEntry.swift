@@ -42,7 +42,7 @@ public struct FuzzEntry: Sendable, CustomStringConvertible {
         .http, .chunkedBody, .json, .query, .percentEncoding, .userAgent, .signals, .signalsLine,
         .deviceSignalsField, .source, .dataFile, .networkAddress, .addressRange, .addressRanges,
         .listenAddress, .forwardedFor, .forwarded, .deepLink, .destination, .origin, .timestamp, .identifier,
-        .fingerprint, .names, .keyText, .rateLimit, .clickToken, .launchText, .resolveBody, .trace, .linkSlug,
+        .fingerprint, .names, .keyText, .rateLimit, .clickToken, .launchText, .resolveBody, .linkSlug,
         .linkFields, .firebaseLongLink, .csv, .qrColor, .qrStyle, .answer, .domainFile, .linkRule,
     ]
 }

@@ -8,12 +8,10 @@ public import Attribution
 public struct Replay: Sendable {
     /// The answer to a launch.
     public struct Answer: Equatable, Sendable {
-        /// The name of the credited click; nil for no match, and for a click without one.
+        /// The name of the credited click; nil for no match.
         public let click: UInt64?
         /// Nil for no match.
         public let destination: CreditedDestination?
-        /// Whether it is right; nil if the truth is unknown.
-        public let isRight: Bool?
         /// The unlimited probability of the answer; of the most likely one if there is no match, and 0
         /// without a candidate.
         public let probability: Double
@@ -72,7 +70,6 @@ public struct Replay: Sendable {
             return Answer(
                 click: nil,
                 destination: nil,
-                isRight: nil,
                 probability: recorded.probability ?? 0,
                 ageSeconds: nil
             )
@@ -80,7 +77,6 @@ public struct Replay: Sendable {
         return Answer(
             click: click.name,
             destination: click.destination,
-            isRight: recorded.isCertain ? true : nil,
             probability: recorded.probability ?? 0,
             ageSeconds: Double(launch.at.milliseconds(since: click.at)) / 1000
         )

@@ -32,10 +32,6 @@ public struct ReplayScore: Equatable, Sendable {
     public var knownMatches = 0
     /// Launches from a click whose window had not ended.
     public var conversions = 0
-    /// Launches from a click whose window had ended.
-    public var lateConversions = 0
-    /// Launches whose truth names a click that was never recorded.
-    public var unknownClicks = 0
     /// Matches with the link and campaign of the click that led to the launch.
     public var rightLink = 0
     /// Matches with a click of the same person.
@@ -116,7 +112,6 @@ extension ReplayScore {
         } else if case .noMatch(let reason) = verdict.outcome {
             reasons[reason, default: 0] += 1
         }
-        var isRight: Bool?
         if let truth = launch.truth {
             knownLaunches += 1
             let isCampaignOnly = match?.isCampaignOnly ?? false
@@ -126,13 +121,11 @@ extension ReplayScore {
                 if holds { rightLink += 1 }
                 calibration.add(stated: verdict.confidence, isRight: holds)
                 uncappedCalibration.add(stated: verdict.probability, isRight: holds)
-                isRight = holds
             }
         }
         return Replay.Answer(
             click: answered?.name,
             destination: answered?.destination,
-            isRight: isRight,
             probability: verdict.probability,
             ageSeconds: answered.map { Double(launch.at.milliseconds(since: $0.at)) / 1000 }
         )
@@ -148,12 +141,7 @@ extension ReplayScore {
     ) -> Bool {
         switch truth {
         case .click(let name):
-            guard let number = store.number(of: name) else {
-                unknownClicks += 1
-                return false
-            }
-            guard let stored = store[number], stored.end >= launch.at else {
-                lateConversions += 1
+            guard let stored = store.number(of: name).flatMap({ store[$0] }), stored.end >= launch.at else {
                 return false
             }
             conversions += 1
@@ -204,7 +192,6 @@ extension ReplayScore {
         return Replay.Answer(
             click: click.name,
             destination: click.destination,
-            isRight: true,
             probability: 1,
             ageSeconds: Double(moment.milliseconds(since: click.at)) / 1000
         )

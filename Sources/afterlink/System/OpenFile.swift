@@ -34,7 +34,7 @@ struct OpenFile: ~Copyable, Sendable {
     }
 
     /// The next bytes, as many as there are and at most `count`; none at the end.
-    func read(upTo count: Int) throws(SystemError) -> [UInt8] {
+    private func read(upTo count: Int) throws(SystemError) -> [UInt8] {
         var buffer = [UInt8](repeating: 0, count: count)
         while true {
             // The kernel writes at most the buffer's own length into it.
@@ -43,12 +43,6 @@ struct OpenFile: ~Copyable, Sendable {
             guard count >= 0 else { throw SystemError("cannot read", path) }
             return Array(buffer[..<count])
         }
-    }
-
-    /// How long it is, if it is a file with an end and no pipe or device.
-    func regularByteCount() throws(SystemError) -> Int64? {
-        let status = try status()
-        return status.st_mode & S_IFMT == S_IFREG ? Int64(status.st_size) : nil
     }
 
     /// Writes all bytes, however many calls that takes.

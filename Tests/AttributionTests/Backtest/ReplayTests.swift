@@ -247,7 +247,6 @@ struct ReplayTests {
         #expect(score.knownLaunches == 7)
         #expect(score.knownMatches == 4)
         #expect(score.conversions == 3)
-        #expect(score.unknownClicks == 1)
         #expect(score.precision == 0.25)
         #expect(score.found == 1.0 / 3)
         #expect(score.falseAttribution == 0.5)

@@ -44,9 +44,10 @@ struct Script {
         address: AddressHashes? = nil,
         signals: SignalHashes = .none,
         token: UInt64? = nil,
-        truth: RecordedLaunch.Truth? = nil
+        truth: RecordedLaunch.Truth? = nil,
+        answer: RecordedAnswer? = nil
     ) {
-        let launch = RecordedLaunch(
+        var launch = RecordedLaunch(
             at: Self.noon.advanced(byMilliseconds: at),
             fingerprints: keys,
             address: address,
@@ -56,6 +57,7 @@ struct Script {
             token: token,
             truth: truth
         )
+        launch.answer = answer
         events.append(.launch(launch))
     }
 

@@ -61,9 +61,7 @@ struct TracePlayer {
 
     private func request(_ click: TracedClick) -> String {
         let body =
-            #"{"deeplink_url":"\#(click.link)","campaign_key":"\#(click.campaignKey)","#
-            + #""platform":"\#(click.device.platform.rawValue)","signals":\#(click.device.browserSignals),"#
-            + #""ip_address":"\#(Self.address(click.address, of: click.person))","#
+            #"{\#(click.members),"ip_address":"\#(Self.address(click.address, of: click.person))","#
             + #""user_agent":"\#(click.userAgent)","click_timestamp":"\#(click.at.iso8601)","#
             + #""metadata":{"click":\#(click.number)}}"#
         return """

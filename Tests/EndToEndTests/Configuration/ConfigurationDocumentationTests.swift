@@ -42,7 +42,6 @@ struct ConfigurationDocumentationTests {
             ("API", "the grace (\(standard.replayGrace) s by default)"),
             ("FaultsAndSettings", "with the defaults of \(window) and \(retention)"),
             ("KeysAndBackups", "the end of its window (\(retention) by default)"),
-            ("Traces", "\(AttributionWindow.standard.seconds) without it"),
         ]
         for (article, sentence) in sentences {
             let text = try Repository.text("Sources/afterlink/Afterlink.docc/\(article).md")
