@@ -4,7 +4,7 @@ internal import CMath
 struct DriftDrop: Equatable {
     /// The rate of the newest days.
     let rate: Double
-    /// The rate to expect: the lower of those that the group's own past and the rest of its app suggest.
+    /// The expected rate: the lower of the rates that the group's own past and the rest of its app suggest.
     let expected: Double
     /// The rate of the past on which both expectations are based.
     let usual: Double
@@ -18,9 +18,9 @@ struct DriftDrop: Equatable {
 
 /// The change test: a generalised likelihood ratio of the newest days against the days before them.
 ///
-/// For each of ``windows``, the test compares two likelihoods of the counts of so many newest days: with the
-/// rate of the days before, and with a rate of their own. The past has the weight of as many trials as would
-/// leave its rate as uncertain as it is, so that a short past proves little. Both likelihoods are divided by the
+/// Each of ``windows`` is a number of newest days. The test compares two likelihoods of their counts: with the
+/// rate of the days before, and with a rate of their own. The past counts as the number of trials that would
+/// leave its rate as uncertain as it is, so a short past proves little. Both likelihoods are divided by the
 /// dispersion, the factor by which days of the past differ more than by chance (quasi-likelihood). So weekly
 /// variation is not significant.
 ///
@@ -68,8 +68,8 @@ struct DriftTest {
         .max { $0.score < $1.score }
     }
 
-    /// Compares the newest `days` with those from `offset` on; nil if the past is too short, or they are
-    /// empty.
+    /// Compares the newest `days` with the days from `offset` on; nil if these are too few, or the newest have
+    /// no trial.
     func compare(newest days: Int, from offset: Int) -> DriftDrop? {
         guard days <= offset, offset + Self.minimumBaselineDays <= series.knownDays else { return nil }
         let past = offset..<min(offset + Self.baselineDays, series.knownDays)
