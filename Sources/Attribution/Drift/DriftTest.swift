@@ -170,7 +170,7 @@ struct DriftTest {
 
 /// The counts that a group's rate is judged by, a day each, the newest first.
 struct DriftSeries {
-    /// What a group's matches come from, now and before.
+    /// The source of a group's matches, recent and past.
     enum Supply {
         /// Clicks and checks of a launch's platform: with fewer clicks per check, fewer checks can match.
         case clicks([Int64], checks: [Int64])
@@ -188,7 +188,7 @@ struct DriftSeries {
     /// The number of days from the first one with a trial.
     var knownDays: Int { (own.lastIndex { $0.trials > 0 } ?? -1) + 1 }
 
-    /// Returns the factor, at most 1, of a smaller supply on matches, and the variance of its logarithm.
+    /// Returns the factor, at most 1, by which a smaller supply lowers matches, and the variance of its logarithm.
     func shortage(_ recent: Range<Int>, against past: Range<Int>) -> (ratio: Double, variance: Double) {
         switch supply {
         case .steady: return (1, 0)
