@@ -40,17 +40,14 @@ public struct CheckQuery: Equatable, Sendable {
 /// One page of the checks that match a query.
 public struct CheckPage: Equatable, Sendable {
     /// The checks, newest first.
-    public var records: [RecordedCheck]
+    public var records: [RecordedCheck] = []
     /// Where the next page starts; nil for the last page.
     ///
     /// A page may contain fewer checks than its limit, or none, without being the last: one call reads a
     /// bounded number of records.
     public var next: CheckID?
 
-    public init(records: [RecordedCheck] = [], next: CheckID? = nil) {
-        self.records = records
-        self.next = next
-    }
+    public init() {}
 }
 
 /// The store of recorded checks: all matches, and as many other checks as the budget for records allows.

@@ -67,17 +67,14 @@ public struct LinkQuery: Equatable, Sendable {
 /// One page of the links that match a query.
 public struct LinkPage: Equatable, Sendable {
     /// The links, newest first.
-    public var links: [LinkListing]
+    public var links: [LinkListing] = []
     /// Where the next page starts; nil for the last page.
     ///
     /// A page may contain fewer links than its limit, or none, without being the last: one call reads a
     /// bounded number of links.
     public var next: LinkID?
 
-    public init(links: [LinkListing] = [], next: LinkID? = nil) {
-        self.links = links
-        self.next = next
-    }
+    public init() {}
 }
 
 /// A link to store.

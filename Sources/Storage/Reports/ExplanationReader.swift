@@ -173,14 +173,14 @@ extension KnownClick {
             id: record.id,
             clickedAt: record.facts.clickedAt,
             expiresAt: record.expiresAt,
-            campaign: record.facts.campaignKey,
-            platform: record.facts.platform,
-            isRobot: record.facts.isRobot,
-            claimedAt: click.claimedAt,
-            claimedBy: click.method,
-            agreement: AddressHashes.agreement(record.address, launch),
-            canonicalText: record.canonicalText
+            campaign: record.facts.campaignKey
         )
+        platform = record.facts.platform
+        isRobot = record.facts.isRobot
+        claimedAt = click.claimedAt
+        claimedBy = click.method
+        agreement = AddressHashes.agreement(record.address, launch)
+        canonicalText = record.canonicalText
     }
 
     /// Whether it was closed as claimed though no launch has claimed it.

@@ -9,7 +9,7 @@ struct CheckFactsTests {
         Scenario.candidate(3, secondsAgo: 250, url: 3, campaign: 8, address: .differs, visitor: 3),
     ]
 
-    private func report(_ ending: CheckEnding, _ candidates: [Candidate] = candidates) -> CheckReport {
+    private func report(_ ending: MatchOutcome, _ candidates: [Candidate] = candidates) -> CheckReport {
         CheckReport(
             ending,
             CheckBasis(

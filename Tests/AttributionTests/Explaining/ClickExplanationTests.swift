@@ -21,15 +21,16 @@ struct ClickExplanationTests {
             campaign: CampaignKey("SUMMER25")
         )
         set(&click)
-        let material = ClickExplanationInput(
+        let app = AppID(high: 1, low: 1)
+        var material = ClickExplanationInput(
             click,
-            app: AppID(high: 1, low: 1),
+            app: app,
             isTest: false,
             keyCount: keys,
-            isIndexed: isIndexed,
-            near: near,
-            searchedChecks: near.count
+            isIndexed: isIndexed
         )
+        material.near = near
+        material.searchedChecks = near.count
         return ClickExplanation(material, usesFingerprints: usesFingerprints, at: Self.noon)
     }
 

@@ -52,9 +52,9 @@ struct ExplainerTests {
             id: ClickID(high: number, low: number),
             clickedAt: clickedAt,
             expiresAt: clickedAt.advanced(byMilliseconds: window),
-            campaign: CampaignKey("SUMMER25"),
-            canonicalText: line
+            campaign: CampaignKey("SUMMER25")
         )
+        click.canonicalText = line
         set(&click)
         return click
     }

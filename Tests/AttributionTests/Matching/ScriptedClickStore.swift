@@ -8,7 +8,7 @@ final class ScriptedClickStore: ClickStore, Sendable {
         case claim(ClickChoice.Target)
         case wait(ClickID)
         case willRespond(ClickID)
-        case note(CheckEnding)
+        case note(MatchOutcome)
     }
 
     private struct State {

@@ -72,12 +72,11 @@ struct NetworkAddressTests {
         #expect(address.isShared == (expected == "shared"))
     }
 
-    @Test("are cut for logs to /24 and /48")
+    @Test("are cut to their first bits")
     func truncation() throws {
-        #expect(try #require(NetworkAddress("203.0.113.42")).truncatedText == "203.0.113.0/24")
-        #expect(try #require(NetworkAddress("2001:db8:1:2:3::4")).truncatedText == "2001:db8:1::/48")
         let address = try #require(NetworkAddress("2001:db8:1:2:3::4"))
         #expect(address.prefix(ipv4Bits: 24, ipv6Bits: 64).text == "2001:db8:1:2::")
+        #expect(NetworkAddress(ipv4: 0xcb00_712a).prefix(ipv4Bits: 24, ipv6Bits: 48).text == "203.0.113.0")
         #expect(address.prefix(ipv4Bits: 24, ipv6Bits: 128) == address)
         #expect(address.prefix(ipv4Bits: 24, ipv6Bits: 0).text == "::")
         #expect(NetworkAddress(ipv4: .max).prefix(ipv4Bits: 0, ipv6Bits: 48).text == "0.0.0.0")

@@ -28,18 +28,19 @@ enum Scenario {
         signals: SignalHashes = .none,
         claimedSecondsAgo: Double? = nil
     ) -> Candidate {
-        Candidate(
+        var candidate = Candidate(
             click: ClickID(high: number, low: 0),
             clickedAt: noon.advanced(byMilliseconds: Int64(-secondsAgo * 1000)),
             destination: CreditedDestination(url: url, campaign: campaign),
             platform: .ios,
             form: form,
-            address: address,
-            visitor: visitor ?? number,
-            hasAddress: address != .missing,
-            signals: signals,
-            claimedAt: claimedSecondsAgo.map { noon.advanced(byMilliseconds: Int64(-$0 * 1000)) }
+            visitor: visitor ?? number
         )
+        candidate.address = address
+        candidate.hasAddress = address != .missing
+        candidate.signals = signals
+        candidate.claimedAt = claimedSecondsAgo.map { noon.advanced(byMilliseconds: Int64(-$0 * 1000)) }
+        return candidate
     }
 
     static let launch = LaunchTraits(at: noon, hasAddress: true)

@@ -87,7 +87,7 @@ struct CivilDateTests {
     )
     func starts(milliseconds: Int64, hour: Int64, day: Int64) {
         let moment = Timestamp(milliseconds: milliseconds)
-        #expect(moment.startOfHour == Timestamp(milliseconds: hour))
-        #expect(moment.startOfDay == Timestamp(milliseconds: day))
+        #expect(Granularity.hour.start(of: moment) == Timestamp(milliseconds: hour))
+        #expect(Granularity.day.start(of: moment) == Timestamp(milliseconds: day))
     }
 }

@@ -38,11 +38,15 @@ struct ConfigurationDocumentationTests {
         let standard = Configuration()
         let window = ElapsedTime.text(milliseconds: standard.attributionWindow.seconds * 1000)
         let retention = ElapsedTime.text(milliseconds: standard.retention * 1000)
+        let idle = standard.timeouts.idle.components.seconds
         let sentences = [
             ("API", "the grace (\(standard.replayGrace) s by default)"),
             ("FaultsAndSettings", "with the defaults of \(window) and \(retention)"),
+            ("FaultsAndSettings", "`--timeout-idle`, \(idle) s by default"),
+            ("FaultsAndSettings", "the queue takes (\(standard.queueLimit))"),
+            ("InstallAndProxies", "keepalive_requests \(standard.limits.requestsPerConnection);"),
+            ("InstallAndProxies", "`--shutdown-grace` (\(standard.shutdownGrace) s,"),
             ("KeysAndBackups", "the end of its window (\(retention) by default)"),
-            ("Traces", "\(AttributionWindow.standard.seconds) without it"),
         ]
         for (article, sentence) in sentences {
             let text = try Repository.text("Sources/afterlink/Afterlink.docc/\(article).md")
