@@ -78,7 +78,7 @@ struct RuleDecisionTests {
         #expect(decision.outcome == (rule.map { $0 < 0 ? .excluded : .opensApp } ?? .noRule))
     }
 
-    @Test("is the first of all details of an app")
+    @Test("is the first rule that fits among all details of an app")
     func perApp() throws {
         let text = """
             {"applinks": {"details": [
@@ -91,7 +91,7 @@ struct RuleDecisionTests {
         #expect(decisions.map(\.place) == Array(repeating: "applinks.details[1].components[0]", count: 2))
     }
 
-    @Test("is the app's manifest on Android, or a rule for Android 15")
+    @Test("on Android is a rule for Android 15, or the app's manifest if there are no rules")
     func android() throws {
         let app = { (package: String, more: String) in
             """

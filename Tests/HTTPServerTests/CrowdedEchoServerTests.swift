@@ -49,7 +49,7 @@ struct CrowdedEchoServerTests {
         for client in crowd { client.reset() }
     }
 
-    @Test("needs at most 4 KiB for a connection without a byte, also over TLS", arguments: [false, true])
+    @Test("needs at most 4 KiB for a silent connection, also over TLS", arguments: [false, true])
     func silentCrowd(overTLS: Bool) throws {
         let process = try EchoProcess(certificate: overTLS ? TestCertificate() : nil)
         defer { process.kill() }

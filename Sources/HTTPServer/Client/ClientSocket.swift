@@ -49,8 +49,8 @@ public enum HostLookup {
 
 /// Looks up a name on a separate thread, so that the caller can stop waiting at a deadline.
 ///
-/// The system's look-up cannot be cancelled. A look-up continues after the deadline until its resolvers have answered,
-/// and it counts as concurrent until then.
+/// The system's look-up cannot be cancelled. After the deadline, it continues until its resolvers have answered, and
+/// counts towards `maximumConcurrentCount` until then.
 enum BoundedLookup {
     private static let maximumConcurrentCount = 16
     private static let concurrentCount = Atomic<Int>(0)

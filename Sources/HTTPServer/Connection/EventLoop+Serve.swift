@@ -5,7 +5,7 @@ extension EventLoop {
     /// The number of bytes of pipelined responses that the loop gathers before it sends them.
     private static let maximumGatheredByteCount = 64 * 1024
 
-    /// Ends a connection, after it has reported the delivery of all responses.
+    /// Reports the delivery of all responses of a connection, and then ends the connection.
     func end(_ connection: Connection) async {
         // Without a session, the peer sent no byte, and so did not fail a handshake.
         if connection.handshake != nil, connection.tls != nil { counters.failedHandshakes.add(1) }
@@ -131,8 +131,8 @@ extension EventLoop {
         case .bytes(let count):
             guard tls != nil else { return connection.state.received(readBuffer[..<count], at: .now()) }
             return opened(count, on: connection)
-        // Over TLS, an attacker may cause an end without a close_notify. It cannot make a request look complete,
-        // because each request states its length.
+        // Over TLS, an attacker may cause an end without a close_notify. Such an end cannot make a request look
+        // complete, because each request states its length.
         case .end: return connection.handshake == nil ? connection.state.ended() : .close
         case .nothing:
             connection.readsInARow = 0
@@ -217,8 +217,8 @@ extension EventLoop {
         var lastProgress = MonotonicTime.now()
         while true {
             // The kernel reports room only when a large part of the buffer is free, and a slow peer takes bytes before
-            // that. So the loop reads the peer's progress four times within the timeout: with a single check, bytes
-            // that the peer took early would count until the end.
+            // that. So the loop reads the peer's progress four times within the timeout: with one check, a peer that
+            // takes bytes early and then stops could wait for twice the timeout.
             let limit = MonotonicTime.now().advanced(byNanoseconds: timeouts.write / 4)
             switch await wait(connection, for: .writing, until: limit) {
             case .ready: return true

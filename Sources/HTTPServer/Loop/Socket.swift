@@ -69,7 +69,7 @@ struct Socket: ~Copyable {
     }
 }
 
-/// The only owner of a file descriptor, which closes it at its end.
+/// The only owner of a file descriptor, which is closed when the owner is destroyed.
 struct Descriptor: ~Copyable, Sendable {
     let number: Int32
 
