@@ -4,7 +4,7 @@ package import Attribution
 ///
 /// Source: ISO/IEC 18004, sections on versions and sizes and on alignment patterns.
 public struct QRVersion: Hashable, Comparable, Sendable {
-    /// 1…40.
+    /// The number of the version, 1…40.
     public let number: Int
 
     public static let largest = QRVersion(unchecked: 40)
@@ -12,7 +12,7 @@ public struct QRVersion: Hashable, Comparable, Sendable {
     /// All versions, smallest first.
     public static let all = (1...40).map { QRVersion(unchecked: $0) }
 
-    /// Nil outside 1…40.
+    /// Creates a version; nil if the number is not 1…40.
     public init?(_ number: Int) {
         guard (1...Self.largest.number).contains(number) else { return nil }
         self.init(unchecked: number)
@@ -22,33 +22,33 @@ public struct QRVersion: Hashable, Comparable, Sendable {
 
     public static func < (left: Self, right: Self) -> Bool { left.number < right.number }
 
-    /// Rows, and also columns, without the quiet zone.
+    /// The number of rows, and of columns, without the quiet zone.
     public var modulesPerSide: Int { 17 + 4 * number }
 
-    /// Whether the code contains its version number; decoders derive smaller versions from the size alone.
+    /// Whether the code contains its version number; decoders derive smaller versions from the size.
     var hasVersionInformation: Bool { number >= 7 }
 
-    /// The rows, and also columns, of the centres of alignment patterns; empty for version 1.
+    /// The rows, and also the columns, of the centres of alignment patterns; empty for version 1.
     ///
-    /// The first is on the timing pattern and the last is seven modules from the edge. Those between are spaced by
-    /// equal even distances, and the first gap takes the remainder.
+    /// The first centre is on the timing line, and the last one is seven modules from the edge. All distances between
+    /// centres are the same even number, except the first one, which is the remainder.
     package var alignmentCentres: [Int] {
         guard number > 1 else { return [] }
         let intervals = number / 7 + 1
         let last = modulesPerSide - 7
-        // The standard's table departs from its own rule in version 32 alone.
+        // Only version 32 of the standard's table differs from this rule.
         let distance = number == 32 ? 26 : ((last - 6 + intervals - 1) / intervals + 1) / 2 * 2
         return [6] + (0..<intervals).reversed().map { last - $0 * distance }
     }
 
-    /// Bytes of the whole code: data and error correction.
+    /// The number of bytes of the whole code: data and error correction.
     package var codewordCount: Int {
         let side = modulesPerSide
-        // Finder patterns with their separators, both copies of the format and the dark module, both timing lines.
+        // The finders with their separators, both copies of the format with the dark module, and both timing lines.
         var functionModules = 3 * 64 + 31 + 2 * (side - 16)
         if number > 1 {
             let centres = number / 7 + 2
-            // There are none at the finders, and those on a timing line share five modules with it.
+            // There is no alignment pattern at a finder. A pattern on a timing line shares five modules with the line.
             functionModules += 25 * (centres * centres - 3) - 2 * 5 * (centres - 2)
         }
         if hasVersionInformation { functionModules += 2 * 18 }
@@ -65,7 +65,7 @@ public struct QRVersion: Hashable, Comparable, Sendable {
     }
 }
 
-/// A range of versions that write the length of a segment in the same number of bits.
+/// A range of versions in which the length of a segment has the same number of bits.
 package enum QRVersionSizes: Int, CaseIterable, Sendable {
     case small
     case medium
@@ -80,14 +80,14 @@ package enum QRVersionSizes: Int, CaseIterable, Sendable {
     }
 }
 
-/// How the codewords of a version and level are split into blocks, each with its own error correction.
+/// The blocks of the codewords of a version and level; each block has separate error correction.
 package struct QRBlocks: Equatable, Sendable {
     package let count: Int
     package let correctionCodewordsPerBlock: Int
-    /// Data codewords of all blocks together.
+    /// The number of data codewords of all blocks together.
     package let dataCodewordCount: Int
 
-    /// Data codewords of each of the first ``shortCount`` blocks; each further block has one more.
+    /// The number of data codewords of each of the first ``shortCount`` blocks; each further block has one more.
     package var shortLength: Int { dataCodewordCount / count }
     package var shortCount: Int { count - dataCodewordCount % count }
 

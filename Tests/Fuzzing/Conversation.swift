@@ -30,7 +30,7 @@ struct Conversation {
             memory: memory,
             acceptedAt: Self.now
         )
-        perform(state.begin())
+        perform(.read)
     }
 
     /// What comes of bytes that are given in pieces, and of the end behind them.
@@ -43,8 +43,8 @@ struct Conversation {
             start = end
         }
         conversation.end()
-        try promise(conversation.memory.waitingByteCount == 0, "memory stays on the account of what waits")
-        try promise(conversation.memory.answeringByteCount == 0, "memory stays on the account of handlers")
+        try promise(conversation.memory[.waiting] == 0, "memory stays on the account of what waits")
+        try promise(conversation.memory[.answering] == 0, "memory stays on the account of handlers")
         try promise(
             conversation.mostHeldByteCount <= 2 * bytes.count + 2_048,
             "\(conversation.mostHeldByteCount) bytes are held for \(bytes.count)"
@@ -54,7 +54,7 @@ struct Conversation {
 
     private mutating func receive(_ bytes: ArraySlice<UInt8>) {
         perform(state.received(bytes, at: Self.now))
-        mostHeldByteCount = max(mostHeldByteCount, memory.waitingByteCount)
+        mostHeldByteCount = max(mostHeldByteCount, memory[.waiting])
     }
 
     private mutating func end() {
