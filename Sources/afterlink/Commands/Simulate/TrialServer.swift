@@ -54,7 +54,7 @@ struct TrialServer {
             response = try send(request)
         }
         guard response.status == 401 || response.status == 403 else { return response }
-        let message = TrialClickResponse(response).message.map { ": \($0)" } ?? ""
+        let message = response.message.map { ": \($0)" } ?? ""
         throw CommandFailure(
             "The server at \(url) refuses the key of \(key.origin) with \(response.statusText)\(message).",
             advice: key.app == nil
