@@ -44,7 +44,7 @@ private struct NoSuchEvent: Error {}
 
 @Suite("Traces")
 struct TraceReaderTests {
-    @Test("are read however they are cut, with or without a line feed at the end, blank lines left out")
+    @Test("are read in pieces of any size, with or without a final line feed, and without their blank lines")
     func pieces() throws {
         let lines = [
             #"{"event":"click","at":"2026-09-21T14:13:46.014Z","id":1,"fingerprint":"\#(hex)"}"#, "", "  \r",
