@@ -20,7 +20,7 @@ struct AppsTests {
         #expect(await service.admin(.get, "/apps/app_x").status == 404)
     }
 
-    @Test("change the link settings that are named, at once, and leave the rest")
+    @Test("change the settings that the body names, at once, and keep the others")
     func patch() async throws {
         let service = try await TestService(LinkScenario.shop)
         let path = "/apps/\(service.app.text)"

@@ -14,7 +14,7 @@ struct ClickOfLinkTests {
         #"{"fingerprint":"\#(fingerprint)","link":"\#(slug)"\#(more)}"#
     }
 
-    @Test("passes a link's fields to the launch: destination, campaign, journey, source, metadata, window")
+    @Test("gives the launch its link's fields: destination, campaign, journey, source, metadata, window")
     func answer() async throws {
         try await service.makeLink(
             #"{"slug":"summer25","destination":"myapp://promo/item","campaign_key":"SUMMER25","jid":"j_own","#
@@ -25,25 +25,21 @@ struct ClickOfLinkTests {
         #expect(click.status == 201, "\(click.text)")
         let expiry = service.clock.now.advanced(byMilliseconds: 7_200_000)
         #expect(click.member("expires_at") == expiry.iso8601)
-        await Step(
-            "first launch",
-            "/v1/deferred-deeplink",
-            query: "fingerprint=\(hex)",
-            fields: service.bearer(.app),
-            status: 200,
+        await service.check(hex).expect(
+            200,
             holds: [
                 #""status":"match""#,
                 #""url":"myapp://promo/item?source=instagram&keyName=SUMMER25&jid=j_own""#,
                 #""campaignKey":"SUMMER25""#, #""jid":"j_own""#, #""attributionWindow":7200"#,
                 #""metadata":{"offer":[1,2.50],"utm_source":"ig","utm_medium":"social","referral_code":"AYSE"}"#,
             ]
-        ).play(on: service)
+        )
         let listing = await service.admin(.get, "/links")
         #expect(listing.text.contains(#""clicks":1,"robots":0,"matches":1"#))
     }
 
     @Test(
-        "comes from the page before the link's own, which sends its own address along",
+        "has as its source the page before the link's own page, which sends its own address as the referer",
         arguments: [
             ("https://go.shop.example/a?x=1", "", SourceToken.direct, nil as String?),
             ("https://GO.shop.example:8443/", "", .direct, nil),
@@ -64,7 +60,7 @@ struct ClickOfLinkTests {
         #expect(facts.source == token && facts.rawSource == raw)
     }
 
-    @Test("has precedence over its link: campaign, journey, window, metadata member by member")
+    @Test("overrides its link's campaign, journey, window and metadata, member by member")
     func bodyWins() async throws {
         try await service.makeLink(
             #"{"slug":"a","destination":"myapp://x","campaign_key":"LINK","jid":"link","utm_source":"ig","#
@@ -84,7 +80,7 @@ struct ClickOfLinkTests {
         ] { #expect(match.text.contains(text), "\(text) in \(match.text)") }
     }
 
-    @Test("keeps its own metadata where link and click together would exceed the limit")
+    @Test("keeps its own metadata if the metadata of link and click together would exceed the limit")
     func longMetadata() async throws {
         let long = String(repeating: "x", count: 8000)
         try await service.makeLink(#"{"slug":"a","destination":"myapp://x","metadata":{"a":"\#(long)"}}"#)
@@ -93,7 +89,7 @@ struct ClickOfLinkTests {
         #expect(match.text.contains(#""metadata":{"b":"yyy"#) && !match.text.contains("xxx"))
     }
 
-    @Test("gets a journey of its own where the link has none")
+    @Test("gets a new journey if the link has none")
     func journeys() async throws {
         try await service.makeLink(#"{"slug":"a","destination":"myapp://x"}"#)
         var journeys: Set<String> = []
@@ -122,7 +118,9 @@ struct ClickOfLinkTests {
         }
     }
 
-    @Test("takes parameters of the tapped address along that are on the link's list, and its source from all")
+    @Test(
+        "passes on the parameters of the tapped address that the link lists, and reads its source from all of them"
+    )
     func query() async throws {
         try await service.makeLink(
             #"{"slug":"a","destination":"myapp://x?a=1","pass_parameters":["gclid","a"]}"#
@@ -139,7 +137,7 @@ struct ClickOfLinkTests {
         #expect(service.watch.click?.evidence.advertisingIDs.count == 1)
     }
 
-    @Test("gets one of the variants, for one visitor the same, or the one that its page has shown")
+    @Test("gets one of the variants, always the same for one visitor, or the one that its page has shown")
     func variants() async throws {
         try await service.makeLink(
             #"{"slug":"a","variants":[{"name":"x","weight":1,"destination":"/x"},"#
@@ -174,7 +172,7 @@ struct ClickOfLinkTests {
         #expect(listing.contains(#""clicks":121"#), "\(listing)")
     }
 
-    @Test("of a robot or a preview is counted apart and never matched")
+    @Test("of a robot or a preview is counted separately and never matched")
     func robots() async throws {
         try await service.makeLink(#"{"slug":"a","destination":"myapp://x","maximum_clicks":1}"#)
         for fields in [["User-Agent": "facebookexternalhit/1.1"], ["Purpose": "prefetch"]] {
@@ -186,7 +184,7 @@ struct ClickOfLinkTests {
         #expect(await service.click(Self.body("a"), fields: ["User-Agent": "B/1"]).status == 201)
     }
 
-    @Test("of an unknown link is 404, of one that has ended 410; nothing is recorded")
+    @Test("of an unknown link gets 404, of one that has ended 410; neither is recorded")
     func ended() async throws {
         let soon = service.clock.now.advanced(byMilliseconds: 30_000).iso8601
         let archived = try await service.makeLink(#"{"slug":"archived","destination":"myapp://x"}"#)
@@ -208,7 +206,7 @@ struct ClickOfLinkTests {
         #expect(try await service.totals()[.clicks] == 1)
     }
 
-    @Test("may lead where the operator stored it, but to a URL of its own only where the app allows")
+    @Test("may always lead to its link's destination, but to a URL of its own only if the app allows it")
     func strangers() async throws {
         var settings = LinkScenario.shop
         settings.destinations = ["myapp://"]
@@ -224,7 +222,7 @@ struct ClickOfLinkTests {
         #expect(service.watch.click?.facts.destination.text == "https://shop.example/x")
     }
 
-    @Test("needs no key from the link's own page, even where the app requires one of other pages")
+    @Test("needs no key from the link's own page, even if the app requires a key from other pages")
     func ownPage() async throws {
         var settings = LinkScenario.shop
         settings.openClicks = false

@@ -29,16 +29,12 @@ struct ResolveTests {
     )
     func signals(prefix: String) async throws {
         await service.click(page)
-        await Step(
-            prefix,
-            prefix + "/resolve",
-            .post,
-            fields: service.bearer(.app).merging(["Content-Type": "application/json"]) { $1 },
-            body: launch(),
-            status: 200,
+        let fields = service.bearer(.app).merging(["Content-Type": "application/json"]) { $1 }
+        await service.send(.post, prefix + "/resolve", fields: fields, body: launch()).expect(
+            200,
             holds: [#""status":"match""#, #""url":"myapp://promo/item?jid=j""#, "no-store"],
             lacks: ["reason", "campaignOnly"]
-        ).play(on: service)
+        )
     }
 
     @Test(
@@ -58,7 +54,7 @@ struct ResolveTests {
     func ownFingerprint() async throws {
         let service = try await TestService(replayGrace: 0)
         for body in [launch(phone, #","fingerprint":"\#(hex)""#), #"{"fingerprint":"\#(hex)"}"#] {
-            await service.click(#"{"fingerprint":"\#(hex)","deeplink_url":"myapp://promo/item"}"#)
+            await service.click()
             #expect(await service.resolve(body).member("status") == "match")
         }
     }
@@ -87,7 +83,7 @@ struct ResolveTests {
         #expect(await service.resolve(launch(updated)).member("status") == "no_match")
     }
 
-    @Test("is refused as a check is, and consumes nothing then")
+    @Test("is refused like a check, and then consumes nothing")
     func refusals() async throws {
         await service.click(page)
         let steps: [(String, [String: String], String, Int, String)] = [
@@ -125,30 +121,28 @@ struct ResolveTests {
             ),
         ]
         for (name, fields, body, status, code) in steps {
-            await Step(
-                name,
-                "/v1/deferred-deeplink/resolve",
+            let answer = await service.send(
                 .post,
+                "/v1/deferred-deeplink/resolve",
                 fields: fields,
-                body: body,
-                status: status,
-                holds: [code]
-            ).play(on: service)
+                body: body
+            )
+            answer.expect(status, holds: [code], name)
         }
         #expect(await service.resolve(launch()).member("status") == "match")
     }
 
-    @Test("is limited as checks are")
+    @Test("counts against the rate limit of checks")
     func limits() async throws {
-        var limits = RateLimits()
-        limits[.checks] = RateLimit(perSecond: 1, burst: 1).map { RateLimits.Rule($0, countsLoopback: true) }
-        let service = try await TestService(rateLimits: limits)
+        let service = try await TestService(rateLimits: RateLimits([.checks], "1/s:1"))
         let moment = MonotonicTime.now()
         #expect(await service.resolve(launch(), at: moment).status == 200)
         #expect(await service.resolve(launch(), at: moment).status == 429)
     }
 
-    @Test("passes its fingerprints to the store, the broadest first, and the values that they lack")
+    @Test(
+        "passes its fingerprints to the store, the one with the fewest components first, and the values that they lack"
+    )
     func handsOver() async throws {
         let peer = PeerAddress(ipv4: 0xCB00_7109, port: 1)
         let time = "2026-01-02T03:04:05.678Z"
@@ -172,7 +166,7 @@ struct ResolveTests {
         #expect(click.evidence.address == details.address?.present)
     }
 
-    @Test("of an app whose languages are set is found by the one that the app runs in")
+    @Test("is found by the language that the app runs in, if the app's languages are set")
     func languages() async throws {
         let service = try await TestService(App.Settings(name: "Shop", localizations: ["en"]))
         let tr = page.replacing(

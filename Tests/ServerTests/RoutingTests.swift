@@ -53,7 +53,7 @@ struct RoutingTests {
         await step.play(on: service)
     }
 
-    @Test("a fit request id is echoed, any other is replaced")
+    @Test("a valid request id is echoed; any other one is replaced")
     func requestIDs() async throws {
         let service = try await TestService()
         let echoed = await service.send(.get, "/healthz", fields: ["X-Request-ID": "trace-1/a=b"])
@@ -80,7 +80,7 @@ struct RoutingTests {
     }
 
     @Test(
-        "bytes that never became a request get their code and no echo",
+        "bytes that never became a request get their error code and no echo",
         arguments: [
             (Rejection.Kind.malformed, 400, "BAD_REQUEST"), (.bodyTooLarge, 413, "BODY_TOO_LARGE"),
             (.targetTooLong, 414, "URI_TOO_LONG"), (.fieldsTooLarge, 431, "HEADERS_TOO_LARGE"),
@@ -97,7 +97,7 @@ struct RoutingTests {
         #expect(answer.field("Access-Control-Allow-Origin") == "*")
     }
 
-    @Test("503 has Retry-After, and not the same for all")
+    @Test("503 has Retry-After, which differs between callers")
     func retryAfter() async throws {
         let service = try await TestService()
         var told: Set<String> = []
@@ -116,7 +116,7 @@ struct RoutingTests {
 struct CrossOriginTests {
     private let prefixes = ["/v1/deferred-deeplink", "/deferred-deeplink", "/api/v1/deferred-deeplink"]
 
-    @Test("preflights are answered at all prefixes, for any origin, without credentials")
+    @Test("preflights succeed under all prefixes, for any origin, without credentials")
     func preflight() async throws {
         let service = try await TestService()
         for path in prefixes + prefixes.map({ $0 + "/click" }) {
@@ -137,7 +137,7 @@ struct CrossOriginTests {
         #expect(admin.field("Access-Control-Allow-Origin") == nil)
     }
 
-    @Test("an app that lists origins lets only those read answers and post without a key")
+    @Test("an app that lists origins lets only those read responses and post without a key")
     func listedOrigins() async throws {
         let service = try await TestService(
             App.Settings(name: "Shop", allowedOrigins: ["https://shop.example"])
@@ -157,29 +157,19 @@ struct CrossOriginTests {
         #expect(repeated.status == 400 && repeated.member("field") == "Origin")
         let other = body.replacing("aaaa", with: "bbbb")
         #expect(await service.click(other, fields: service.bearer(.server)).status == 201)
-        let preflight = await service.send(
-            .options,
-            "/v1/deferred-deeplink/click",
-            fields: ["Origin": "https://evil.example"]
-        )
+        let evil = ["Origin": "https://evil.example"]
+        let preflight = await service.send(.options, "/v1/deferred-deeplink/click", fields: evil)
         #expect(preflight.field("Access-Control-Allow-Origin") == nil)
     }
 
     @Test("errors can be read by the page too")
     func errors() async throws {
         let service = try await TestService()
-        let reply = await service.send(
-            .get,
-            "/v1/deferred-deeplink",
-            fields: ["Origin": "https://shop.example"]
-        )
+        let fields = ["Origin": "https://shop.example"]
+        let reply = await service.send(.get, "/v1/deferred-deeplink", fields: fields)
         #expect(reply.status == 401)
         #expect(reply.field("Access-Control-Allow-Origin") == "*")
-        let wrongMethod = await service.send(
-            .delete,
-            "/v1/deferred-deeplink/click",
-            fields: ["Origin": "https://shop.example"]
-        )
+        let wrongMethod = await service.send(.delete, "/v1/deferred-deeplink/click", fields: fields)
         #expect(wrongMethod.status == 405)
         #expect(wrongMethod.field("Access-Control-Allow-Origin") == "*")
     }
@@ -208,7 +198,9 @@ struct ClickOwnerTests {
     private let body =
         #""fingerprint":"\#(String(repeating: "a", count: 64))","deeplink_url":"myapp://promo/item"}"#
 
-    @Test("the key's app, else the body's, else the origin's; with several apps and none of them, 400")
+    @Test(
+        "is the key's, else the body's, else the origin's; with several apps and none of these, the click gets 400"
+    )
     func owners() async throws {
         let service = try await TestService()
         let other = try await service.addApp(

@@ -130,7 +130,7 @@ struct SimulateCommandTests {
             let output = try run(installation, server, "--as \(poster) --key-file \(file.path)")
             #expect(output.status == 0, "\(output.text) \(output.errors)")
             #expect(output.text.contains("This is live"))
-            #expect(output.text.contains("tells the reason to test keys only") == false)
+            #expect(output.text.contains("states the reason to test keys only") == false)
         }
         let totals = try server.connect().totals(installation.keys.admin)
         #expect(totals["clicks"] as? Int == 3)

@@ -7,6 +7,7 @@ final class ClickWatch: Sendable {
     private struct State {
         var click: NewClick?
         var check: Check?
+        var claimedClick: Click?
         var claim: @Sendable (Claim) -> Claim = { $0 }
     }
 
@@ -22,6 +23,15 @@ final class ClickWatch: Sendable {
     var check: Check? {
         get { state.withLock { $0.check } }
         set { state.withLock { $0.check = newValue } }
+    }
+
+    /// The click of the last claim, as the store returned it.
+    var claimedClick: Click? { state.withLock { $0.claimedClick } }
+
+    /// Notes a claim, and returns what the endpoint gets in its place.
+    func claimed(_ claim: Claim) -> Claim {
+        state.withLock { $0.claimedClick = claim.click }
+        return self.claim(claim)
     }
 
     /// Changes the outcome of a claim before it is returned.
@@ -54,8 +64,8 @@ final class WatchedClicks: ClickStore {
         -> ClaimOutcome
     {
         switch try await session.claim(choice, for: check, basis) {
-        case .claimed(let claim): .claimed(watch.claim(claim))
-        case .replayed(let claim): .replayed(watch.claim(claim))
+        case .claimed(let claim): .claimed(watch.claimed(claim))
+        case .replayed(let claim): .replayed(watch.claimed(claim))
         case .lost: .lost
         case .underWay(let click): .underWay(click)
         }
