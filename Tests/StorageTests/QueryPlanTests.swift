@@ -185,10 +185,10 @@ private let plans: [(statements: [SQL], plan: String)] = [
         counts(scope campaign dimension span)
         """
     ),
-    ([LinkSQL.bySlug], "links INDEX sqlite_autoindex_links_2(slug) | apps(rowid)"),
-    ([LinkSQL.byID], "links INDEX sqlite_autoindex_links_1(id_high id_low) | apps(rowid)"),
+    ([SQLiteReader.linksBySlug], "links INDEX sqlite_autoindex_links_2(slug) | apps(rowid)"),
+    ([SQLiteReader.linkByID], "links INDEX sqlite_autoindex_links_1(id_high id_low) | apps(rowid)"),
     (
-        [LinkSQL.sharedSlug],
+        [SQLiteReader.sharedSlug],
         """
         own INDEX links_by_app(app) | SCALAR SUBQUERY |
         apps COVERING INDEX sqlite_autoindex_apps_2(id_high id_low) |
@@ -196,10 +196,10 @@ private let plans: [(statements: [SQL], plan: String)] = [
         apps COVERING INDEX sqlite_autoindex_apps_2(id_high id_low)
         """
     ),
-    ([LinkSQL.fields, LinkSQL.deleteFields], "link_fields(link)"),
-    ([LinkSQL.counts], "link_counts(link)"),
+    ([SQLiteReader.fieldsOfLink, LinkSQL.deleteFields], "link_fields(link)"),
+    ([SQLiteReader.countsOfLink], "link_counts(link)"),
     (
-        [LinkSQL.liveOfCampaign],
+        [SQLiteReader.liveLinks],
         """
         CO-ROUTINE links | links INDEX links_by_campaign(campaign_key) | SCAN links |
         CORRELATED SCALAR SUBQUERY | link_counts(link variant) | apps(rowid)
