@@ -33,17 +33,27 @@ struct JSONBody {
                 message: "Send JSON with Content-Type: \(mediaTypes[0])"
             )
         }
+        try self.init(parsing: request.body, named: "The body")
+    }
+
+    /// Reads a JSON object from any text.
+    ///
+    /// - Parameters:
+    ///   - bytes: all of it.
+    ///   - subject: its name in errors.
+    /// - Throws: 400 for text that is not a JSON object.
+    init(parsing bytes: [UInt8], named subject: String) throws(APIError) {
         let value: JSONValue
         do throws(JSONError) {
-            value = try JSONValue(parsing: request.body)
+            value = try JSONValue(parsing: bytes)
         } catch {
             throw APIError(status: .badRequest, code: .invalidJSON, message: error.message)
         }
         guard case .object(let object) = value else {
-            let message = "The body must be a JSON object"
+            let message = "\(subject) must be a JSON object"
             throw APIError(status: .badRequest, code: .invalidJSON, message: message)
         }
-        self.init(object: object, bytes: request.body, path: "")
+        self.init(object: object, bytes: bytes, path: "")
     }
 
     private init(object: JSONObject, bytes: [UInt8], path: String) {
