@@ -80,7 +80,6 @@ struct PlayedScoreTests {
         ).sums
         #expect(sums.launches == 1)
         #expect(sums.conversions == 0)
-        #expect(sums.lateConversions == 1)
     }
 
     @Test("finds a click that two launches were given, in the first day as well")

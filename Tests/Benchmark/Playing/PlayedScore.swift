@@ -77,7 +77,6 @@ package struct PlayedScore {
         switch launch.truth {
         case .click(let number):
             guard let click = clicks[number], launch.at.milliseconds(since: click.at) <= Self.day else {
-                sums.lateConversions += 1
                 break
             }
             sums.conversions += 1

@@ -1,4 +1,5 @@
 internal import Attribution
+internal import Server
 internal import Storage
 
 /// The command `afterlink backtest`.
