@@ -47,7 +47,9 @@ public struct CheckPage: Equatable, Sendable {
     /// bounded number of records.
     public var next: CheckID?
 
-    public init() {}
+    public init(records: [RecordedCheck] = [], next: CheckID? = nil) {
+        (self.records, self.next) = (records, next)
+    }
 }
 
 /// The store of recorded checks: all matches, and as many other checks as the budget for records allows.

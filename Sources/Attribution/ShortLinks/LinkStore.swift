@@ -74,7 +74,9 @@ public struct LinkPage: Equatable, Sendable {
     /// bounded number of links.
     public var next: LinkID?
 
-    public init() {}
+    public init(links: [LinkListing] = [], next: LinkID? = nil) {
+        (self.links, self.next) = (links, next)
+    }
 }
 
 /// A link to store.
