@@ -76,7 +76,9 @@ package struct PlayedScore {
         var isRight = false
         switch launch.truth {
         case .click(let number):
-            guard let click = clicks[number], launch.at.milliseconds(since: click.at) <= Self.day else { break }
+            guard let click = clicks[number], launch.at.milliseconds(since: click.at) <= Self.day else {
+                break
+            }
             sums.conversions += 1
             isRight = answer.leads(to: click.link, of: click.campaignKey)
         case .organic:
