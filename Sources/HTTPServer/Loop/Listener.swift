@@ -118,7 +118,7 @@ struct Listener: ~Copyable, Sendable {
 
     /// Throws if another socket listens on an address, shared or not.
     ///
-    /// Otherwise a second server on the same port would silently get half of the connections.
+    /// Without this check, a second server on the same port would silently get half of the connections.
     static func checkIsFree(_ address: PeerAddress) throws(StartError) {
         guard address.port != 0 else { return }
         _ = try bound(address, isShared: false)
@@ -137,7 +137,7 @@ struct Listener: ~Copyable, Sendable {
         }
     }
 
-    /// The number of bytes of responses that the kernel buffers for a connection, half of what it reserves.
+    /// The number of bytes of responses that the kernel buffers for a connection; it reserves twice this memory.
     private static let sendBufferByteCount: Int32 = 128 * 1024
 
     private static func bound(_ address: PeerAddress, isShared: Bool) throws(StartError) -> Descriptor {

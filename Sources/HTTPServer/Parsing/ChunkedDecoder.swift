@@ -25,7 +25,7 @@ struct ChunkedDecoder {
 
     private var state = State.sizeStart
     private var sizeDigits = 0
-    /// The size of the chunk so far, and after the size the remaining length of its data.
+    /// While the size of a chunk is read, its value so far; then the length of the chunk's data that remains.
     private var remaining = 0
     /// The parser of extensions in the state `chunkExtension`.
     private var extensionParser: ChunkExtensionParser?

@@ -25,7 +25,7 @@ struct Framing: Equatable {
     /// Adds a field line; it compares the length of the name first, which excludes most names.
     ///
     /// - Returns: whether handlers get the line. They do not get `Content_Length` and `Transfer_Encoding`, because
-    ///   programs that turn names into variables confuse them with the names with a hyphen.
+    ///   programs that turn names into variables confuse them with `Content-Length` and `Transfer-Encoding`.
     mutating func add(_ line: RequestHead.Line, in bytes: Span<UInt8>) throws(Refusal) -> Bool {
         let name = Int(line.name.lowerBound)..<Int(line.name.upperBound)
         let value = Int(line.value.lowerBound)..<Int(line.value.upperBound)
