@@ -11,7 +11,7 @@ private func serverKey() throws -> ServerKey {
     try #require(ServerKey(bytes: [UInt8](repeating: 7, count: ServerKey.byteCount)))
 }
 
-/// How a trace's fingerprints are compared.
+/// Returns the hash by which a trace's fingerprints are compared.
 private func keyed(_ text: String) throws -> UInt64 { try serverKey().keyed(Fingerprint(of: text)).index }
 
 private func read(_ text: String, chunk: Int = .max) throws -> [RecordedEvent] {
@@ -74,7 +74,7 @@ struct TraceReaderTests {
             let formA = try keyed("iPhone|17.2|390x844|Europe/Istanbul|tr")
             #expect(click.fingerprints.contains { $0.key == formA && $0.form == .a })
             #expect(click.fingerprints.first?.release == OSRelease(platform: .ios, major: 17, minor: 2))
-            // The width of the panel, which form D does not hold.
+            // The width of the panel, which form D does not contain.
             #expect(click.signals.components == [.width, .screen])
         }
         let ready = try click(#""fingerprint":"\#(hex)""#)
@@ -123,7 +123,7 @@ struct TraceReaderTests {
             #""device":{"model":"iPhone","osVersion":"17.2","screen":{"width":390,"height":844},"scale":3,"timezone":"Europe/Istanbul","language":"tr"}"#
         #expect(try launch(device + #","form":"D""#).fingerprints == [key])
         #expect(try launch(device + #","form":"D""#).signals.isEmpty)
-        // Without the form it is a newer client, which tells values instead of a hash: the least one finds clicks.
+        // A launch without a form is a newer client's, which sends values: the form with the fewest components finds clicks.
         let all = try launch(device)
         #expect(all.fingerprints.count == 4)
         #expect(all.fingerprints.first == key)
@@ -244,7 +244,7 @@ struct TraceReaderTests {
         #expect(traced.knownLaunches == direct.launches)
         #expect(traced.conversions == direct.conversions)
         #expect(traced.tokenMatches == direct.tokenMatches)
-        // Weights of patch releases come from a table that the world does not know.
+        // The weights of patch releases come from a table that the simulated world does not use.
         #expect(abs(traced.matches - direct.matches) <= direct.matches / 50)
         #expect(abs(try #require(traced.precision) - #require(direct.precision)) <= 0.02)
         #expect(abs(try #require(traced.found) - #require(direct.found)) <= 0.02)
