@@ -210,7 +210,7 @@ struct NoMatchTests {
 }
 
 extension TestService {
-    /// A check with a good key and this query.
+    /// Sends a check with a valid key and this query.
     fileprivate func ask(_ query: String) async -> Answer {
         await send(.get, "/v1/deferred-deeplink", query: query, fields: bearer(.app))
     }

@@ -30,7 +30,7 @@ struct AdminQueryTests {
         #expect(answer.status == 400 && answer.member("error_code") == "INVALID_FIELD", "\(answer.text)")
         #expect(answer.member("field") == name)
         #expect(answer.text.contains(advice), "\(answer.text)")
-        // Without a valid key callers do not learn which names there are.
+        // Callers without a valid key do not learn the names.
         let stranger = await service.send(method, path, query: query, fields: service.bearer(.app))
         #expect(stranger.status == 403)
     }

@@ -66,13 +66,9 @@ struct ClickOfLinkTests {
             #"{"slug":"a","destination":"myapp://x","campaign_key":"LINK","jid":"link","utm_source":"ig","#
                 + #""metadata":{"a":"link","b":"link"},"attribution_window_seconds":7200}"#
         )
-        let click = await service.click(
-            Self.body(
-                "a",
-                #","campaign_key":"BODY","jid":"body","attribution_window_seconds":60,"metadata":{"a":"body"}"#
-            )
-        )
-        #expect(click.status == 201)
+        let own =
+            #","campaign_key":"BODY","jid":"body","attribution_window_seconds":60,"metadata":{"a":"body"}"#
+        #expect(await service.click(Self.body("a", own)).status == 201)
         let match = await service.check(hex)
         for text in [
             #""campaignKey":"BODY""#, #""jid":"body""#, #""attributionWindow":60"#,
@@ -110,9 +106,7 @@ struct ClickOfLinkTests {
         for (platform, url) in [
             ("ios", "myapp://p/1"), ("android", "droidapp://p/1"), ("other", "myapp://p/1"),
         ] {
-            await service.click(
-                Self.body("a", fingerprint: hex, #","platform":"\#(platform)","jid":"\#(platform)""#)
-            )
+            await service.click(Self.body("a", #","platform":"\#(platform)","jid":"\#(platform)""#))
             #expect(service.watch.click?.facts.destination.text == url)
             service.clock.advance(seconds: 60)
         }
@@ -125,12 +119,8 @@ struct ClickOfLinkTests {
         try await service.makeLink(
             #"{"slug":"a","destination":"myapp://x?a=1","pass_parameters":["gclid","a"]}"#
         )
-        await service.click(
-            Self.body(
-                "a",
-                #","query":"?gclid=x%20%26y&a=2&evil=1&fbclid=1&idfa=6D92078A-8246-4BA4-AE5B-76104861E7DC""#
-            )
-        )
+        let query = "?gclid=x%20%26y&a=2&evil=1&fbclid=1&idfa=6D92078A-8246-4BA4-AE5B-76104861E7DC"
+        await service.click(Self.body("a", #","query":"\#(query)""#))
         let facts = try #require(service.watch.click?.facts)
         #expect(facts.destination.text == "myapp://x?a=1&gclid=x%20%26y")
         #expect(facts.source == .facebook)
@@ -158,10 +148,9 @@ struct ClickOfLinkTests {
             #expect(own.count == 1)
             names.formUnion(own)
             let wanted = own == ["x"] ? "y" : "x"
-            await service.click(
-                Self.body("a", fingerprint: String(repeating: "e", count: 64), #","variant":"\#(wanted)""#),
-                peer: peer
-            )
+            let text = String(repeating: "e", count: 64)
+            let chosen = Self.body("a", fingerprint: text, #","variant":"\#(wanted)""#)
+            await service.click(chosen, peer: peer)
             #expect(service.watch.click?.facts.variant == wanted)
         }
         #expect(names == ["x", "y"])
@@ -216,7 +205,7 @@ struct ClickOfLinkTests {
         #expect(service.watch.click?.facts.destination.text == "https://shop.example/x")
         let planted = await service.click(Self.body("a", #","deeplink_url":"https://evil.example/x""#))
         #expect(planted.isRefusal(400, "INVALID_URL"), "\(planted.text)")
-        // Nor by a parameter of the tapped address.
+        // A parameter of the tapped address does not change the destination.
         let query = #","query":"link=https://evil.example&deeplink_url=evil://x""#
         await service.click(Self.body("a", fingerprint: String(repeating: "7", count: 64), query))
         #expect(service.watch.click?.facts.destination.text == "https://shop.example/x")
@@ -234,7 +223,7 @@ struct ClickOfLinkTests {
         #expect(
             await service.click(Self.body("a"), fields: ["Origin": "https://go.shop.example"]).status == 201
         )
-        // Without a link it is a page like any other.
+        // For a click without a link, it is a page like any other.
         let plain = #"{"fingerprint":"\#(hex)","deeplink_url":"myapp://x"}"#
         #expect(await service.click(plain, fields: ["Origin": "https://go.shop.example"]).status == 401)
     }
@@ -260,11 +249,11 @@ struct ClickOfLinkTests {
         #expect(await owner("a", other.bearer) == other.app)
         #expect(await owner("a", [:], #","app":"\#(other.app.text)""#) == other.app)
         #expect(await owner("b", ["Host": "api.example"]) == other.app)
-        // Several have it, and nothing tells which is meant.
+        // Several apps have it, and the request does not name one.
         #expect(await owner("a", ["Host": "api.example"]) == nil)
         let unclear = await service.click(Self.body("a"), fields: ["Host": "api.example"])
         #expect(unclear.status == 400 && unclear.member("field") == "app")
-        // Another app's link is none of the key's app.
+        // The key's app does not have another app's link.
         #expect(await service.click(Self.body("b"), fields: service.bearer(.app)).status == 404)
     }
 }

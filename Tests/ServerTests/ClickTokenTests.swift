@@ -10,7 +10,7 @@ private func click(_ link: String = "item", fingerprint: String = hex) -> String
     #"{"fingerprint":"\#(fingerprint)","deeplink_url":"myapp://promo/\#(link)","campaign_key":"S"}"#
 }
 
-/// A way in which a launch names a click.
+/// The places in which a launch can name a click.
 enum Way: String, CaseIterable, Sendable {
     case query, referrer, wrappedReferrer, body, bodyReferrer, pasteboard
 
@@ -101,7 +101,7 @@ struct ClickTokenCallTests {
             #expect(reply.member("reason") == reason, "\(way) \(reason): \(reply.text)")
             #expect(await way.ask(service, name).text == plainNoMatch)
         }
-        // A live key sees no test click, whoever has its token.
+        // A live key sees no test click, even with its token.
         let fresh = try #require(await service.click(click("x"), fields: test).member("token"))
         #expect(await way.ask(service, fresh).text == plainNoMatch)
         #expect(await way.ask(service, fresh, key: .test).member("status") == "match")

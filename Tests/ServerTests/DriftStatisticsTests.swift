@@ -77,7 +77,7 @@ struct DriftStatisticsTests {
         #expect(whole["matches"] as? Int == 1)
         #expect(whole["status"] as? String == "learning")
         #expect(whole["usual_match_rate"] is NSNull)
-        // Few as they are, they are pooled.
+        // Groups with so few launches are merged.
         #expect(groups["all other launches"]?["checks"] as? Int == 3)
         #expect(groups["all other clicks"]?["clicks"] as? Int == 1)
         #expect(groups["all other clicks"]?["matches"] as? Int == 1)

@@ -28,7 +28,7 @@ struct EvidenceTests {
         let text = try #require(first.evidence.canonicalText)
         #expect(CanonicalSignals(line: text)?.timezone == "Europe/Istanbul")
         #expect(first.evidence.signals.components == [.width, .screen])
-        // The neighbour is near, the next agent another visitor.
+        // The next address is near; another user agent is another visitor.
         await service.click(
             page,
             fields: ["User-Agent": "Other"],

@@ -59,7 +59,7 @@ struct FindDeferredDeepLinkTests {
         let reply = await service.check(Fingerprint(of: native).hex)
         #expect(reply.member("status") == "match")
         for other in ["iPhone|Europe/Istanbul|tr", "iPhone|1170|Europe/Istanbul|tr"] {
-            // Consumed as a whole.
+            // The click is consumed under all its fingerprints.
             let again = await service.check(Fingerprint(of: other).hex, fields: ["User-Agent": "another"])
             #expect(again.member("status") == "no_match")
         }
@@ -111,7 +111,7 @@ struct FindDeferredDeepLinkTests {
         }
         let install = await service.check(hex, fields: ["X-Install-ID": "not allowed!"])
         #expect(install.isRefusal(400, "INVALID_FIELD", field: "X-Install-ID"), "\(install.text)")
-        // Names of either case are one field: these are two lines of it.
+        // Field names ignore case, so that these are two lines of one field.
         for fields in [
             ["X-Install-ID": "phone-1", "x-install-id": "phone-2"],
             ["X-Install-ID": "phone-1", "x-install-id": "phone-1"],

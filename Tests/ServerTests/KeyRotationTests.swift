@@ -26,7 +26,7 @@ struct ServerKeyRotationTests {
         #expect(await service.check(hex).member("url")?.hasPrefix("myapp://promo/before") == true)
         #expect(await service.check(hex).member("status") == "no_match")
         await service.click(click("after"))
-        // Stored under the new key, which the former one tells nothing of.
+        // The click is stored under the new key, so that the former key does not reveal it.
         let former = service.serverKey.keyed(try #require(Fingerprint(hex: hex)))
         #expect(service.watch.click?.fingerprints.contains { $0.key == former } == false)
         #expect(await service.check(hex).member("url")?.hasPrefix("myapp://promo/after") == true)
@@ -99,7 +99,7 @@ struct ServerKeyRotationTests {
         let again = await service.click(body)
         #expect(again.status == 200 && again.member("click_id") == first.member("click_id"))
         #expect(again.member("fingerprint") == hex)
-        // Of another visit, which has the fingerprint all the same.
+        // A post of another visit with the same fingerprint.
         let elsewhere = await service.click(body, fields: ["User-Agent": "B"])
         #expect(elsewhere.status == 200 && elsewhere.member("fingerprint") == hex)
         #expect(try await service.totals()[.clicks] == 1)
@@ -141,7 +141,7 @@ struct ServerKeyRotationTests {
 
 @Suite("When the day's key for addresses changes")
 struct AddressKeyRotationTests {
-    /// The last minute of the day of the test's clock.
+    /// Creates a service whose clock is at the last minute of its day.
     private func service(replayGrace: Int64 = 60_000) async throws -> TestService {
         let service = try await TestService(replayGrace: replayGrace)
         let day = AddressKeys.period

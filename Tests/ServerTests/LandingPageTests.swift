@@ -76,7 +76,7 @@ struct LandingPageTests {
     @Test("shows a code on a computer, and both a code and buttons on a device that may be an iPad")
     func computers() async throws {
         let service = try await service()
-        // A token is that of another visit: it goes into no address that is handed on.
+        // The token belongs to another visit, so that no address on the page contains it.
         let windows = await service.open("summer25", Visitors.windows, query: "a=b%20c&al=x").page
         #expect(windows.tag(id: "code")?.attributes["src"] == "/summer25?al_go=code&a=b%20c")
         #expect(windows.body["data-code"] == "/summer25?al_go=code&a=b%20c&al=")
@@ -240,7 +240,7 @@ struct LandingPageTests {
         }
         #expect(await service.open("go/summer-25", fields: ["Host": "other.example"]).status == 404)
         #expect(await service.open("go/summer-25", fields: ["Host": "GO.shop.example:8443"]).status == 200)
-        // A host that no trusted proxy named does not count.
+        // X-Forwarded-Host counts only from a trusted proxy.
         #expect(
             await service.open(
                 "go/summer-25",
@@ -254,7 +254,7 @@ struct LandingPageTests {
         let service = try await service(#"{"slug":"a","destination":"myapp://x"}"#) { $0.hosts = [] }
         let page = await service.open("a", Visitors.windows, fields: ["Host": "127.0.0.1:8080"]).page
         #expect(page.meta("og:url") == "http://127.0.0.1:8080/a")
-        // The way out of an app's browser is one to https alone.
+        // An app's browser can only be left for an https address.
         let inApp = await service.open("a", Visitors.tikTok, fields: ["Host": "127.0.0.1:8080"]).page
         #expect(inApp.tag(id: "browser") == nil && inApp.text.contains("open this page in your browser"))
     }

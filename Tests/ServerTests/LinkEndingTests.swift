@@ -78,11 +78,8 @@ struct HandoffQRCodeTests {
         try await service.makeLink(#"{"slug":"a","destination":"myapp://x"}"#)
         let click = await service.click(#"{"link":"a","fingerprint":"\#(hex)"}"#)
         let token = try #require(click.member("token"))
-        let answer = await service.open(
-            "a",
-            Visitors.windows,
-            query: "al_go=code&x=1&source=mail&al=\(token)"
-        )
+        let query = "al_go=code&x=1&source=mail&al=\(token)"
+        let answer = await service.open("a", Visitors.windows, query: query)
         #expect(answer.status == 200)
         #expect(answer.field("Content-Type") == "image/svg+xml")
         #expect(answer.field("Cache-Control") == "no-store")
@@ -90,7 +87,7 @@ struct HandoffQRCodeTests {
         #expect(answer.text == (try QRPicture(of: text).svg()))
         let plain = await service.open("a", Visitors.windows, query: "al_go=code&x=1")
         #expect(plain.text == (try QRPicture(of: "https://go.shop.example/a?source=qr&x=1").svg()))
-        // An app that is opened by it brings the token, which is sure.
+        // An app that is opened with the code has the token, which identifies the click for certain.
         let launch = await service.resolve(#"{"pasteboard":"\#(text)"}"#)
         #expect(launch.flag("guaranteed") == true, "\(launch.text)")
     }

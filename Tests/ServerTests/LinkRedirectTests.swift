@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Where links lead browsers")
 struct LinkRedirectTests {
-    /// What others take for a destination, or for the host that was asked.
+    /// Parameters and fields that other services read as a destination, or as the requested host.
     private static let foreign =
         "url=https://evil.example/&link=https://evil.example/&redirect=//evil.example&next=/%5Cevil.example"
         + "&ofl=https://evil.example/&ifl=https://evil.example/&afl=https://evil.example/&fallback=https://evil.example"
@@ -37,7 +37,7 @@ struct LinkRedirectTests {
             )
             #expect(plain.status == 302 && asked.status == 302)
             let location = try #require(asked.field("Location"))
-            // The token is each click's own.
+            // Each click has another token.
             #expect(location.prefix { $0 != "?" } == plain.field("Location")?.prefix { $0 != "?" })
             #expect(!location.contains("evil"), "\(location)")
         }
@@ -54,7 +54,7 @@ struct LinkRedirectTests {
                     "href", "src", "content", "action", "data-store", "data-intent", "data-endpoint",
                 ] {
                     guard let value = tag.attributes[name] else { continue }
-                    // As a value of a parameter of the link's own address it may stand: the phone goes on with it.
+                    // It may be the value of a parameter of the link's own address, which the phone gets.
                     let address = value.prefix { $0 != "?" }
                     #expect(!address.contains("evil"), "\(tag.name) \(name): \(value)")
                 }

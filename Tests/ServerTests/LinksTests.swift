@@ -37,7 +37,7 @@ struct LinksTests {
         #expect(id.hasPrefix("lnk_"))
         #expect(await service.admin(.get, "/links/\(id)").text == made.text)
         #expect(await service.admin(.get, "/links").text == "{\"links\":[\(made.text)],\"next\":null}")
-        // What a client has read it may send back.
+        // A client may send back what it has read.
         let patched = await service.admin(.patch, "/links/\(id)", made.text)
         #expect(patched.status == 200, "\(patched.text)")
     }
@@ -323,7 +323,7 @@ struct LinksTests {
         #expect(
             await service.send(.get, "/resolve/S%201", fields: other.bearer).text == #"{"keyName":"S 1"}"#
         )
-        // The address that was asked is that of no link host, and so the other app's, but for the key.
+        // The requested host is no link host, and so serves the other app; the key selects the first one.
         let own = service.bearer(.app)
         #expect(await service.send(.get, "/resolve/S%201", fields: own).member("title") == "Old")
     }

@@ -15,7 +15,7 @@ struct LongLinkTests {
         + "&utm_campaign=SUMMER25"
     private static let target = "https://shop.example/promo?id=1&x=2"
 
-    /// As the page names the link: in one spelling, by the order of Firebase's documentation.
+    /// The link's name on its page: its parameters in the order of Firebase's documentation, encoded in one way.
     private static let name =
         "?link=https%3A%2F%2Fshop.example%2Fpromo%3Fid%3D1%26x%3D2&apn=com.example.shop&st=Summer&utm_source=mail"
         + "&utm_campaign=SUMMER25"

@@ -160,7 +160,7 @@ struct ProxyTests {
         #expect(await trusting.click(fields: ["Forwarded": node]).status == 201)
         #expect(await trusting.click(fields: ["Forwarded": #"for="[2001:db8::1]""#]).status == 200)
         #expect(await trusting.click(fields: ["Forwarded": "for=203.0.113.2"]).status == 201)
-        // Two that disagree: only the connection is certain, the same for both.
+        // If the two fields disagree, the address is that of the connection.
         let unclear = ["Forwarded": "for=203.0.113.3", "X-Forwarded-For": "203.0.113.4"]
         #expect(await trusting.click(fields: unclear).status == 201)
         #expect(await trusting.click().status == 200)

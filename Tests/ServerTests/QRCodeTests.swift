@@ -6,7 +6,7 @@ import Server
 import Testing
 import Threads
 
-/// Pictures are compared with the domain's, which outside programs read in tests of their own.
+/// The pictures are compared with those of `QRCodes`, whose tests have outside programs read them.
 @Suite("A link's QR code over HTTP")
 struct QRCodeTests {
     private static let host = ["Host": "go.shop.example"]
@@ -27,7 +27,7 @@ struct QRCodeTests {
         await service.send(.get, "/" + file, query: query, fields: fields)
     }
 
-    /// The usual picture of a text.
+    /// Returns the picture of a text in the standard style.
     private func png(_ text: String) throws -> [UInt8] { try QRPicture(of: text).png() }
 
     @Test("contains the link's address with the source qr, which replaces the link's own source")

@@ -102,7 +102,7 @@ struct RateLimitTests {
         let limiter = RateLimiter(rule)
         for number in UInt32(0)..<300_000 { _ = limiter.take(for: NetworkAddress(ipv4: number), at: start) }
         #expect(limiter.count == RateLimiter.maximumCount)
-        // Full buckets are forgotten, and new addresses have their own again.
+        // Full buckets are removed, so that new addresses have buckets of their own again.
         let later = start.advanced(by: .seconds(60))
         for number in UInt32(1_000_000)..<1_001_000 {
             #expect(limiter.take(for: NetworkAddress(ipv4: number), at: later) == nil)

@@ -266,7 +266,7 @@ struct RecordClickTests {
         #expect(reply.member("campaignKey") == campaign)
         let made = reply.member("jid")?.hasPrefix("j_") == true
         #expect(journey.map { $0 == reply.member("jid") } ?? made)
-        // The older one goes with it: both are one visit.
+        // The match retires the older click too, because both are one visit.
         #expect(await service.check(hex).member("status") == "no_match")
     }
 

@@ -18,7 +18,7 @@ struct RedirectToStoreTests {
         return service
     }
 
-    /// What the store hands to the app.
+    /// Returns the referrer that the store passes to the app.
     private func referrer(_ answer: Answer) throws -> String {
         let location = try #require(answer.field("Location"))
         let query = try #require(location.split(separator: "?").last)
@@ -56,7 +56,7 @@ struct RedirectToStoreTests {
         let page = await service.open("summer25", Visitors.android, query: "al_go=store&a=%22&b=1")
         #expect(page.field("Location") == "https://shop.example/get?a=%22")
         #expect(try await service.totals()[.clicks] == 2)
-        // Where there is none, the page itself.
+        // Without a store, the response is the page itself.
         #expect(await service.open("summer25", Visitors.windows, query: "al_go=store").status == 200)
     }
 
@@ -127,7 +127,7 @@ struct RedirectToStoreTests {
                         .status
                 }
             }
-            // Answered by the same loop: by now the others wait for the disk.
+            // The same loop responds to these requests, so that the others wait for the disk by now.
             for _ in 0..<10 { await service.open("summer25") }
             release.signal()
             return await group.reduce(into: [Int]()) { $0.append($1) }

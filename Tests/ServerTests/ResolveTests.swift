@@ -86,48 +86,19 @@ struct ResolveTests {
     @Test("is refused like a check, and then consumes nothing")
     func refusals() async throws {
         await service.click(page)
-        let steps: [(String, [String: String], String, Int, String)] = [
-            ("no key", ["Content-Type": "application/json"], launch(), 401, "INVALID_API_KEY"),
-            (
-                "admin", service.bearer(.admin).merging(["Content-Type": "application/json"]) { $1 },
-                launch(),
-                403, "FORBIDDEN"
-            ),
-            (
-                "text", service.bearer(.app).merging(["Content-Type": "text/plain"]) { $1 }, launch(), 415,
-                "UNSUPPORTED_MEDIA_TYPE"
-            ),
-            (
-                "nothing", service.bearer(.app).merging(["Content-Type": "application/json"]) { $1 }, "{}",
-                400,
-                "MISSING_REQUIRED_FIELD"
-            ),
-            (
-                "fingerprint", service.bearer(.app).merging(["Content-Type": "application/json"]) { $1 },
-                launch(phone, #","fingerprint":"abc""#), 400, "INVALID_FINGERPRINT"
-            ),
-            (
-                "two ids",
-                service.bearer(.app).merging([
-                    "Content-Type": "application/json", "X-Install-ID": "a", "x-install-id": "b",
-                ]) { $1 }, launch(), 400, "INVALID_FIELD"
-            ),
-            (
-                "a field that is none beside an id",
-                service.bearer(.app).merging(["Content-Type": "application/json", "X-Install-ID": "a b"]) {
-                    $1
-                },
-                launch(phone, #","install_id":"phone-1""#), 400, "INVALID_FIELD"
-            ),
+        let refused: [(KeyKind?, [String: String], String, Int, String)] = [
+            (nil, [:], launch(), 401, "INVALID_API_KEY"), (.admin, [:], launch(), 403, "FORBIDDEN"),
+            (.app, ["Content-Type": "text/plain"], launch(), 415, "UNSUPPORTED_MEDIA_TYPE"),
+            (.app, [:], "{}", 400, "MISSING_REQUIRED_FIELD"),
+            (.app, [:], launch(phone, #","fingerprint":"abc""#), 400, "INVALID_FINGERPRINT"),
+            (.app, ["X-Install-ID": "a", "x-install-id": "b"], launch(), 400, "INVALID_FIELD"),
+            // A malformed field is refused although the body has an id.
+            (.app, ["X-Install-ID": "a b"], launch(phone, #","install_id":"phone-1""#), 400, "INVALID_FIELD"),
         ]
-        for (name, fields, body, status, code) in steps {
-            let answer = await service.send(
-                .post,
-                "/v1/deferred-deeplink/resolve",
-                fields: fields,
-                body: body
-            )
-            answer.expect(status, holds: [code], name)
+        for (key, fields, body, status, code) in refused {
+            let usual = (key.map(service.bearer) ?? [:]).merging(["Content-Type": "application/json"]) { $1 }
+            let (path, all) = ("/v1/deferred-deeplink/resolve", usual.merging(fields) { $1 })
+            await service.send(.post, path, fields: all, body: body).expect(status, holds: [code])
         }
         #expect(await service.resolve(launch()).member("status") == "match")
     }
@@ -169,12 +140,10 @@ struct ResolveTests {
     @Test("is found by the language that the app runs in, if the app's languages are set")
     func languages() async throws {
         let service = try await TestService(App.Settings(name: "Shop", localizations: ["en"]))
-        let tr = page.replacing(
-            #""language":"tr-TR""#,
-            with: #""language":"tr-TR","languages":["tr-TR","en"]"#
-        )
+        let wanted = #""languages":["tr-TR","en"]"#
+        let tr = page.replacing(#""language":"tr-TR""#, with: #""language":"tr-TR",\#(wanted)"#)
         await service.click(tr)
-        let own = phone.replacing(#""language":"tr""#, with: #""language":"en","languages":["tr-TR","en"]"#)
+        let own = phone.replacing(#""language":"tr""#, with: #""language":"en",\#(wanted)"#)
         #expect(await service.resolve(launch(own)).member("status") == "match")
         let unset = try await TestService()
         await unset.click(tr)

@@ -25,12 +25,7 @@ enum AppEndpoints {
         var app = before
         let (object, fields) = (try JSONBody(exchange.request).members, app.settings.links.fields)
         let body = FieldBody<AppLinkField>(object, over: fields, besides: others)
-        do throws(FieldProblems) {
-            app.settings.links = try AppLinks(body.fields)
-        } catch {
-            throw .unprocessable(body.problems + error.all)
-        }
-        guard body.problems.isEmpty else { throw .unprocessable(body.problems) }
+        app.settings.links = try body.validated { fields throws(FieldProblems) in try AppLinks(fields) }
         let (directory, settings, links) = (exchange.directory, app.settings, exchange.stores.links)
         let conflict = try await exchange.store(
             await LinkHostChange.problem(of: before, to: settings, in: directory, links)

@@ -15,17 +15,14 @@ enum CheckDomain {
             let rule = "must be a host name such as links.example.com, without https:// and a path"
             throw .invalidField("host", rule)
         }
-        var url: AssociationURL?
-        if let text = try body.text("url", 2048) {
-            guard let parsed = AssociationURL(text) else {
-                throw .invalidField("url", "must be a path such as /products/1, or a whole https URL")
-            }
-            url = parsed
+        let text = try body.text("url", 2048)
+        let url = text.flatMap { AssociationURL($0) }
+        guard text == nil || url != nil else {
+            throw .invalidField("url", "must be a path such as /products/1, or a whole https URL")
         }
-        let decided = url
         // The outer nil stands for too many calls at once, the inner one for an invalid host.
         let validation = await exchange.service.settings.outgoing.perform { client in
-            DomainValidation.ofHost(name.text, url: decided, by: client)
+            DomainValidation.ofHost(name.text, url: url, by: client)
         }
         guard let validation else {
             throw APIError(

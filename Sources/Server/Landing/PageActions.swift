@@ -89,19 +89,13 @@ enum HandoffQRCode {
     }
 
     /// Verifies the app's own token, so that strangers cannot have codes drawn with other texts.
-    private static func verified(_ text: String, of app: App, _ exchange: Exchange)
-        throws(APIError) -> String
+    private static func verified(_ text: String, of app: App, _ exchange: Exchange) throws(APIError) -> String
     {
-        do throws(ClickTokenError) {
-            return try ClickToken(
-                verifying: text,
-                of: app.id,
-                among: [],
-                signedBy: exchange.keys.server.all,
-                at: exchange.now
-            ).text
-        } catch {
+        let (keys, now) = (exchange.keys.server.all, exchange.now)
+        guard let token = try? ClickToken(verifying: text, of: app.id, among: [], signedBy: keys, at: now)
+        else {
             throw .notFound("This is not the token of a click on this server", field: LinkParameter.token)
         }
+        return token.text
     }
 }

@@ -41,24 +41,13 @@ enum LinkEndpoints {
         let body = FieldBody<LinkField>(object, over: LinkFields(), besides: ["app", "slug"])
         let app = try app(object, exchange.directory)
         exchange.app = app.id
-        var problems = body.problems
-        if object["slug"].map({ !$0.isNull && $0.string == nil }) ?? false {
-            problems.append(FieldProblem("slug", "slug must be a text, or null."))
+        let (slug, directory, now) = (object["slug"] ?? .null, exchange.directory, exchange.now)
+        let problem = FieldProblem("slug", "slug must be a text, or null.")
+        let problems = slug.isNull || slug.string != nil ? [] : [problem]
+        let random = exchange.service.random
+        let new = try body.validated(problems) { fields throws(FieldProblems) in
+            try LinkDraft.link(slug.string, fields, of: app, in: directory, at: now, random: random)
         }
-        let new: NewLink
-        do throws(FieldProblems) {
-            new = try LinkDraft.link(
-                object["slug"]?.string,
-                body.fields,
-                of: app,
-                in: exchange.directory,
-                at: exchange.now,
-                random: exchange.service.random
-            )
-        } catch {
-            throw .unprocessable(problems + error.all)
-        }
-        guard problems.isEmpty else { throw .unprocessable(problems) }
         do throws(LinkStoreError) {
             try await exchange.stores.links.create([new])
         } catch {
@@ -102,18 +91,14 @@ enum LinkEndpoints {
     ) throws(APIError) -> Link.Settings {
         guard let app = directory.app(link.app) else { throw .noLink }
         let body = FieldBody<LinkField>(object, over: link.settings.fields, besides: LinkBody.ownMembers)
-        var problems = body.problems
+        var problems: [FieldProblem] = []
         for (name, own) in [("slug", link.slug.text), ("app", link.app.text)] {
             guard let value = object[name], value.string != own else { continue }
             let advice = "\(name) of a link cannot be changed; create another link instead."
             problems.append(FieldProblem(name, advice))
         }
-        do throws(FieldProblems) {
-            let settings = try LinkDraft.settings(body.fields, for: app, at: now, insteadOf: link.settings)
-            guard problems.isEmpty else { throw FieldProblems([]) }
-            return settings
-        } catch {
-            throw .unprocessable(problems + error.all)
+        return try body.validated(problems) { fields throws(FieldProblems) in
+            try LinkDraft.settings(fields, for: app, at: now, insteadOf: link.settings)
         }
     }
 

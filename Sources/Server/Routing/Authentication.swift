@@ -15,7 +15,7 @@ extension Exchange {
             allowed = kinds
         case .key(let kinds): allowed = kinds
         }
-        // A missing token is looked up as an empty one, which no key is, so that timing does not tell it from a
+        // A missing token is looked up as an empty one, which no key is, so that timing does not distinguish it from a
         // wrong one.
         let digest = Self.digestOfToken(of: request) ?? KeyDigest(of: "")
         guard let key = directory.key(digest), key.isValid(at: now) else { throw .invalidAPIKey }

@@ -30,6 +30,21 @@ struct FieldBody<Field: SettingField> {
         }
     }
 
+    /// Makes a value of the fields, and reports its problems together with those of the body and `others`, all at once.
+    func validated<Value>(
+        _ others: [FieldProblem] = [],
+        _ make: (FieldTexts<Field>) throws(FieldProblems) -> Value
+    ) throws(APIError) -> Value {
+        let problems = problems + others
+        do throws(FieldProblems) {
+            let value = try make(fields)
+            guard problems.isEmpty else { throw FieldProblems([]) }
+            return value
+        } catch {
+            throw .unprocessable(problems + error.all)
+        }
+    }
+
     private static func texts(_ kind: SettingFieldKind, _ value: JSONValue) -> [String]? {
         switch kind {
         case .text: return value.string.map { [$0] }

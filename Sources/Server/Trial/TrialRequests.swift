@@ -28,24 +28,21 @@ public struct ClientRequest: Sendable {
     }
 }
 
-/// An HTTP response as Afterlink's server sends it: a status line, header fields, and a body up to the end.
+/// An HTTP response as Afterlink's server sends it, without its header fields.
 public struct ClientResponse: Sendable {
     public let status: Int
     /// The status line's text, such as `200 OK`.
     public let statusText: String
-    /// In the order received, with the names as received.
-    public let fields: [(name: String, value: String)]
     public let body: String
     /// The body as a JSON object; nil if it is not one.
     public let json: JSONObject?
 
-    /// Creates a response without header fields.
-    public init(status: Int, body: String) {
+    /// Creates a response; without `statusText` the status is its text.
+    public init(status: Int, _ statusText: String? = nil, body: String) {
         self.status = status
-        statusText = String(status)
-        fields = []
+        self.statusText = statusText ?? String(status)
         self.body = body
-        json = Self.object(body)
+        json = (try? JSONValue(parsing: Array(body.utf8)))?.object
     }
 
     /// Reads a whole response; nil if the bytes are not one.
@@ -53,23 +50,9 @@ public struct ClientResponse: Sendable {
         let text = String(decoding: bytes, as: UTF8.self)
         // CR LF is one Character in Swift: the blank line between head and body is two of them.
         guard let blank = text.firstRange(of: "\r\n\r\n") else { return nil }
-        let lines = text[..<blank.lowerBound].split(separator: "\r\n")
-        guard let first = lines.first, first.hasPrefix("HTTP/1.1 "),
-            let status = Int(first.dropFirst(9).prefix(3))
-        else { return nil }
-        self.status = status
-        statusText = String(first.dropFirst(9))
-        fields = lines.dropFirst().compactMap { line in
-            line.firstIndex(of: ":").map { colon in
-                (String(line[..<colon]), String(line[line.index(after: colon)...].drop { $0 == " " }))
-            }
-        }
-        body = String(text[blank.upperBound...])
-        json = Self.object(body)
-    }
-
-    private static func object(_ body: String) -> JSONObject? {
-        (try? JSONValue(parsing: Array(body.utf8)))?.object
+        let first = text.prefix { $0 != "\r\n" }
+        guard first.hasPrefix("HTTP/1.1 "), let status = Int(first.dropFirst(9).prefix(3)) else { return nil }
+        self.init(status: status, String(first.dropFirst(9)), body: String(text[blank.upperBound...]))
     }
 }
 

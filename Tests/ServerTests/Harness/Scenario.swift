@@ -3,7 +3,7 @@ import HTTPServer
 import Support
 import Testing
 
-/// One request, and what its response must and must not be.
+/// One request, and what its response must and must not contain.
 struct Step: Sendable, CustomTestStringConvertible {
     let name: String
     let method: HTTPServer.Method

@@ -2,7 +2,7 @@ import Attribution
 import SQLiteStorage
 import Synchronization
 
-/// What endpoints pass to the store, and what the store is made to return.
+/// Records the values that endpoints pass to the store, and can change those that the store returns.
 final class ClickWatch: Sendable {
     private struct State {
         var click: NewClick?
@@ -28,7 +28,7 @@ final class ClickWatch: Sendable {
     /// The click of the last claim, as the store returned it.
     var claimedClick: Click? { state.withLock { $0.claimedClick } }
 
-    /// Notes a claim, and returns what the endpoint gets in its place.
+    /// Records a claim, and returns the one that the endpoint gets.
     func claimed(_ claim: Claim) -> Claim {
         state.withLock { $0.claimedClick = claim.click }
         return self.claim(claim)
@@ -41,7 +41,7 @@ final class ClickWatch: Sendable {
     }
 }
 
-/// The real store, watched.
+/// The real store, whose calls a ``ClickWatch`` records.
 final class WatchedClicks: ClickStore {
     private let session: SQLiteSession
     private let watch: ClickWatch
