@@ -57,7 +57,7 @@ struct DamageTests {
         arguments: ["", "-wal"]
     )
     func takenAway(suffix: String) throws {
-        let (installation, server, connection) = try Installation.serving()
+        let (installation, _, connection) = try Installation.serving()
         #expect(try connection.click(fingerprint(1)).status == 201)
         let file = URL(fileURLWithPath: installation.database.path + suffix)
         let elsewhere = installation.folder.appending(path: "elsewhere")

@@ -50,7 +50,7 @@ struct KeyFileTests {
 
     @Test("a server whose key is removed from the file logs it, and still stores under the key")
     func takenAway() throws {
-        let (installation, server, connection) = try Installation.serving(["--replay-grace", "0"])
+        let (installation, _, connection) = try Installation.serving(["--replay-grace", "0"])
         #expect(try connection.click(fingerprint(1)).status == 201)
         let own = try text(keyFile(installation))
         try put(String(repeating: "ab", count: 32) + "\n", keyFile(installation))

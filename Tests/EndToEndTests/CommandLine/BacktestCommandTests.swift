@@ -31,7 +31,7 @@ struct BacktestCommandTests {
 
     @Test("replays a database beside its server, and reproduces the recorded responses")
     func besideServer() throws {
-        let (installation, server, connection) = try Installation.serving([
+        let (installation, _, connection) = try Installation.serving([
             "--unsafe-test-clock", "--rate-limit", "off",
         ])
         try play(connection, installation)
