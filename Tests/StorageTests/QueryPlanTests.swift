@@ -28,7 +28,8 @@ struct QueryPlanTests {
         test.store.stop(within: 60_000)
         let connection = try SQLiteConnection(path: test.path, access: .readOnly, busyMilliseconds: 0)
         for sql in [
-            RecordSQL.insertClick, IndexSQL.open, IndexSQL.close, ClaimSQL.insert, CheckSQL.insert,
+            SQLiteWriter.insertClick, SQLiteWriter.insertOpen, SQLiteWriter.closeClick, SQLiteWriter.insertClaim,
+            SQLiteWriter.insertCheck,
         ] {
             let program = try connection.prepare(text: "EXPLAIN " + sql.description)
             while try program.step() { #expect(program.text(1) != "OpenEphemeral", "\(sql)") }
