@@ -1,5 +1,4 @@
 import Attribution
-import Foundation
 import HTTPServer
 import JSON
 import Simulation
@@ -31,18 +30,11 @@ struct RecordedTrafficTests {
             let moment = event.at.advanced(byMilliseconds: -late)
             guard AddressKeys.day(of: moment) == AddressKeys.day(of: TestClock.start) else { continue }
             service.clock.now = moment
-            let line = try JSONSerialization.jsonObject(with: Data(event.json.utf8))
-            var members = try #require(line as? [String: Any])
-            let agent = ["User-Agent": try #require(members["user_agent"] as? String)]
             switch event {
             case .click(let click):
-                for name in ["event", "at", "id", "ip_address", "user_agent", "person"] {
-                    members[name] = nil
-                }
-                let body = try JSONSerialization.data(withJSONObject: members)
                 let answer = await service.click(
-                    String(decoding: body, as: UTF8.self),
-                    fields: agent,
+                    "{\(click.members)}",
+                    fields: ["User-Agent": click.userAgent],
                     peer: peer(click.address)
                 )
                 try #require([200, 201].contains(answer.status), "\(answer.text)")
@@ -51,7 +43,7 @@ struct RecordedTrafficTests {
                 let token = launch.token.flatMap { tokens[$0] }.map { "&token=\($0)" } ?? ""
                 let answer = await service.check(
                     query: "fingerprint=\(Fingerprint(of: launch.fingerprintText).hex)\(token)",
-                    fields: agent.merging(told(launch)) { $1 },
+                    fields: told(launch).merging(["User-Agent": launch.agent]) { $1 },
                     peer: peer(launch.address)
                 )
                 try #require(answer.status == 200, "\(answer.text)")

@@ -136,27 +136,28 @@ struct ClickReading {
             referer: referer,
             userAgent: provenance.userAgent
         ).reading
-        return Click.Facts(
+        var facts = Click.Facts(
             app: app.id,
-            isTest: isTest,
             destination: destination.url,
             campaignKey: campaignKey,
             journeyID: body.journeyID ?? link?.settings.journeyID
                 ?? JourneyID(at: exchange.now, random: exchange.service.random),
             clickedAt: provenance.clickedAt,
             recordedAt: exchange.now,
-            window: provenance.window,
-            source: source.token,
-            rawSource: source.raw,
-            platform: device.platform,
-            osVersion: device.osVersion,
-            browser: BrowserFamily(userAgent: provenance.userAgent),
-            metadata: link.map { LinkMetadata.merged(body.metadata, $0.settings) } ?? body.metadata,
-            isRobot: device.isRobot,
-            isContradictory: device.isContradictory,
-            link: link?.id,
-            variant: destination.variant?.name
+            window: provenance.window
         )
+        facts.isTest = isTest
+        facts.source = source.token
+        facts.rawSource = source.raw
+        facts.platform = device.platform
+        facts.osVersion = device.osVersion
+        facts.browser = BrowserFamily(userAgent: provenance.userAgent)
+        facts.metadata = link.map { LinkMetadata.merged(body.metadata, $0.settings) } ?? body.metadata
+        facts.isRobot = device.isRobot
+        facts.isContradictory = device.isContradictory
+        facts.link = link?.id
+        facts.variant = destination.variant?.name
+        return facts
     }
 
     /// The page that the visitor came from: the one that the body states, else the one that the browser sent.

@@ -39,8 +39,8 @@ struct JSONBody {
     /// Reads a JSON object from any text.
     ///
     /// - Parameters:
-    ///   - bytes: the whole text, UTF-8.
-    ///   - subject: the name of the text in errors.
+    ///   - bytes: all of it.
+    ///   - subject: its name in errors.
     /// - Throws: 400 for text that is not a JSON object.
     init(parsing bytes: [UInt8], named subject: String) throws(APIError) {
         let value: JSONValue

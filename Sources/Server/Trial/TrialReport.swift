@@ -160,7 +160,7 @@ extension TrialResult {
     private var whyNot: [String] {
         var sentences: [String] = []
         if let reason = launch?["reason"] {
-            let meaning = NoMatchReason(rawValue: reason)?.words.trial ?? "see its documentation"
+            let meaning = NoMatchReason(rawValue: reason)?.meaning.clause ?? "see its documentation"
             sentences.append("The server's reason is \(reason): \(meaning).")
         } else if launch?.isNoMatch == true {
             sentences.append("The server states the reason to test keys only.")

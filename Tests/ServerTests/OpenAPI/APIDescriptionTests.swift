@@ -107,6 +107,9 @@ struct APIDescriptionTests {
         for (name, words) in words {
             #expect(Set(api.schema(name)["enum"].strings) == Set(words), "\(name)")
         }
+        let counts = api.schema("NoMatchReasonCounts")
+        #expect(counts["properties"].names == NoMatchReason.allCases.map(\.rawValue))
+        #expect(counts["required"].strings == counts["properties"].names)
         let app = api.schema("App")["properties"]
         #expect(app["matching"]["enum"].strings == MatchPolicy.Rule.allCases.map(\.rawValue))
         #expect(app["on_ambiguity"]["enum"].strings == MatchPolicy.Ambiguity.allCases.map(\.rawValue))
