@@ -37,8 +37,8 @@ public struct ServiceSettings: Sendable {
 
 /// One event loop's own view of the database.
 ///
-/// Created on the loop's thread and touched only there.
-public struct Stores {
+/// Created on the loop's thread and touched only there. A class, so that a request gets one reference to all of them.
+public final class Stores {
     public let clicks: any ClickStore
     public let apps: any AppStore
     public let statistics: any StatsStore
