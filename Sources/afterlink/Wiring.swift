@@ -36,12 +36,7 @@ private struct SQLiteDatabase: Database {
             makeStores: {
                 let session = store.makeSession()
                 return Stores(
-                    clicks: session,
-                    apps: session,
-                    statistics: session,
-                    learning: session,
-                    checks: session,
-                    links: session,
+                    session,
                     endTurn: { session.endTurn() },
                     beginTurn: { session.beginTurn(with: $0) }
                 )

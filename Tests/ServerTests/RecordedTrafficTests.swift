@@ -7,10 +7,10 @@ import SQLiteStorage
 import Storage
 import Testing
 
-/// A world is played against the service, whose database is then played again.
+/// Plays a simulated world against the service, and then replays its database.
 @Suite("Recorded traffic")
 struct RecordedTrafficTests {
-    /// Time is moved with the events, and everything is learnt before the next of them.
+    /// Creates a service whose clock follows the events, and which learns from each event before the next.
     private func service() async throws -> TestService {
         try await TestService(configureStore: {
             $0.durability = .relaxed
@@ -18,8 +18,10 @@ struct RecordedTrafficTests {
         })
     }
 
-    /// Moved to the beginning of a day in UTC and cut at its end: a record has its address under the key of its day, so
-    /// that launches and clicks of different days are not compared by it.
+    /// Plays the events of one day, moved to the start of a day in UTC.
+    ///
+    /// A record has its address under the key of its day, so that clicks and launches of different days could not be
+    /// compared by address.
     private func play(_ events: [TraceEvent], _ service: TestService) async throws {
         var tokens: [Int: String] = [:]
         let day = AddressKeys.period
@@ -47,11 +49,11 @@ struct RecordedTrafficTests {
                 try #require(answer.status == 200, "\(answer.text)")
             }
         }
-        // Writes what was noted.
+        // Makes the store write its pending updates.
         await service.admin(.get, "/checks")
     }
 
-    /// What every other device tells beside its hash, as newer SDKs do.
+    /// The signals that every other device sends with its hash, as newer SDKs do.
     private func told(_ launch: TracedLaunch) -> [String: String] {
         let device = launch.device
         guard device.platform == .ios, launch.person.isMultiple(of: 2) else { return [:] }

@@ -63,25 +63,12 @@ public enum SimulationProgram {
         if words.contains("digest") { print("  answers \(String(run.digest, radix: 16))") }
         guard words.contains("details") else { return }
         for (bin, row) in replay.score.uncappedCalibration.bins.enumerated() where row.count > 0 {
-            print(
-                String(
-                    format: "  from %.1f: %6d matches, stated %.3f, right %.3f",
-                    Double(bin) / 10,
-                    row.count,
-                    row.stated,
-                    row.right
-                )
-            )
+            let format = "  from %.1f: %6d matches, stated %.3f, right %.3f"
+            print(String(format: format, Double(bin) / 10, row.count, row.stated, row.right))
         }
-        print(
-            String(
-                format: "  false matches: expected %.0f give or take %.0f, true %d",
-                run.estimate.expectedFalse,
-                run.estimate.spread,
-                run.trueFalse
-            )
-        )
-        for limit in run.estimate.limits(within: .standard) {
+        let (estimate, format) = (run.estimate, "  false matches: expected %.0f ± %.0f, true %d")
+        print(String(format: format, estimate.expectedFalse, estimate.spread, run.trueFalse))
+        for limit in estimate.limits(within: .standard) {
             let threshold = limit.threshold.map { "\($0.minimum)" } ?? "none"
             let window = limit.window.map { "\($0.window.seconds) s" } ?? "none"
             print("  at most \(limit.share) false: threshold \(threshold), window \(window)")

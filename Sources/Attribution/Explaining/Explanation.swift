@@ -89,8 +89,7 @@ extension Explanation {
     private var matched: String {
         let facts = record.facts
         guard let click = facts.click else { return "The answer was a click that is no longer known." }
-        var text = "The launch was credited to the click \(click.text)"
-        if let campaign = record.campaign { text += " of the campaign \"\(campaign.text)\"" }
+        var text = "The launch was credited to the click \(click.text)\(Self.of(record.campaign))"
         if let answered = clicks.first(where: { $0.state == .answered })?.click {
             text += ", \(Self.elapsed(from: answered.clickedAt, to: facts.at)) after it"
         }
@@ -149,8 +148,7 @@ extension Explanation {
         let facts = record.facts
         guard let click = clicks.first(where: { $0.state == state && $0.hasSameFingerprint })?.click
         else { return nil }
-        var text = "The click \(click.id.text)"
-        if let campaign = click.campaign { text += " of the campaign \"\(campaign.text)\"" }
+        var text = "The click \(click.id.text)\(Self.of(click.campaign))"
         if state == .expired {
             let window = ElapsedTime.text(milliseconds: click.expiresAt.milliseconds(since: click.clickedAt))
             text +=
@@ -177,10 +175,10 @@ extension Explanation {
         guard let near = clicks.first(where: { !$0.differences.isEmpty })
         else { return "\(made) No recent click is near it." }
         let differences = near.differences.map { "click says \($0.click), launch hash fits \($0.launch)" }
-        var text = "\(made) The nearest click, \(near.click.id.text)"
-        if let campaign = near.click.campaign { text += " of the campaign \"\(campaign.text)\"" }
-        text += ", \(Self.elapsed(from: near.click.clickedAt, to: record.facts.at)) before, differs: "
-        return text + differences.joined(separator: "; ") + "."
+        let elapsed = Self.elapsed(from: near.click.clickedAt, to: record.facts.at)
+        let click = near.click.id.text + Self.of(near.click.campaign)
+        return "\(made) The nearest click, \(click), \(elapsed) before, differs: "
+            + differences.joined(separator: "; ") + "."
     }
 
     /// Advice on how to match the next such launch, one sentence each; empty for a match.
@@ -196,6 +194,11 @@ extension Explanation {
         else { return ["Most likely the launch came from no campaign, or the page lost the click."] }
         return near.differences.map(\.component.advice)
             + ["If the nearest click is another person's, the launch came from no click."]
+    }
+
+    /// Returns the campaign as a part of a sentence; empty without one.
+    static func of(_ campaign: CampaignKey?) -> String {
+        campaign.map { " of the campaign \"\($0.text)\"" } ?? ""
     }
 
     static func elapsed(from start: Timestamp, to end: Timestamp) -> String {
@@ -247,42 +250,23 @@ public struct KnownClick: Equatable, Sendable {
     public var clickedAt: Timestamp
     public var expiresAt: Timestamp
     public var campaign: CampaignKey?
-    public var platform: Platform
-    public var isRobot: Bool
+    public var platform = Platform.unknown
+    public var isRobot = false
     /// When a launch consumed the click, and how it was recognised.
     public var claimedAt: Timestamp?
     public var claimedBy: AttributionMethod?
     /// Whether it was removed from the index together with another click of the same visitor.
-    public var isRetired: Bool
+    public var isRetired = false
     /// How its address compares with the launch's.
-    public var agreement: AddressAgreement
+    public var agreement = AddressAgreement.missing
     /// ``ClickEvidence/canonicalText``.
     public var canonicalText: String?
 
-    public init(
-        id: ClickID,
-        clickedAt: Timestamp,
-        expiresAt: Timestamp,
-        campaign: CampaignKey? = nil,
-        platform: Platform = .unknown,
-        isRobot: Bool = false,
-        claimedAt: Timestamp? = nil,
-        claimedBy: AttributionMethod? = nil,
-        isRetired: Bool = false,
-        agreement: AddressAgreement = .missing,
-        canonicalText: String? = nil
-    ) {
+    public init(id: ClickID, clickedAt: Timestamp, expiresAt: Timestamp, campaign: CampaignKey? = nil) {
         self.id = id
         self.clickedAt = clickedAt
         self.expiresAt = expiresAt
         self.campaign = campaign
-        self.platform = platform
-        self.isRobot = isRobot
-        self.claimedAt = claimedAt
-        self.claimedBy = claimedBy
-        self.isRetired = isRetired
-        self.agreement = agreement
-        self.canonicalText = canonicalText
     }
 
     /// The reason why the click contains little about its visitor; nil for a complete click.

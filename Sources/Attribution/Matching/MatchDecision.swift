@@ -47,7 +47,7 @@ extension ClickChoice {
         }
         self.init(
             click.map { .click($0) } ?? .newest(of: destination),
-            method: verdict.evidence == .probabilistic ? .probabilistic : .fingerprint,
+            method: verdict.evidence,
             confidence: verdict.confidence,
             competingClicks: verdict.competingClicks,
             isCampaignOnly: isCampaignOnly

@@ -53,7 +53,8 @@ public struct Verdict: Equatable, Sendable {
     }
 
     public var outcome: Outcome
-    public var evidence: MatchEvidence
+    /// ``AttributionMethod/probabilistic`` or ``AttributionMethod/fingerprint``.
+    public var evidence: AttributionMethod
     /// The probability of the answer, or of the most likely destination if there is no match; at most
     /// ``highestConfidence``.
     public var confidence: Double
@@ -143,7 +144,7 @@ public struct Verdict: Equatable, Sendable {
         }
     }
 
-    private mutating func credit(_ evidence: MatchEvidence, _ probability: Double) {
+    private mutating func credit(_ evidence: AttributionMethod, _ probability: Double) {
         self.evidence = evidence
         self.probability = min(max(probability, 0), 1)
         confidence = min(self.probability, Self.highestConfidence)

@@ -31,11 +31,11 @@ final class LogOutput: Sendable {
     }
 
     /// The number of failures, for the metrics.
-    var failureSample: ProcessSample {
+    var failureSample: MetricFamily {
         .counter(
             "afterlink_log_write_failures_total",
-            Double(failures.load(ordering: .relaxed)),
-            help: "Times that the log file could not be written or reopened."
+            "Times that the log file could not be written or reopened.",
+            Double(failures.load(ordering: .relaxed))
         )
     }
 

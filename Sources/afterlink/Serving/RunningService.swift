@@ -262,12 +262,12 @@ struct Servers: Sendable {
         _ lateService: SetOnce<Service>,
         _ tls: TLSTermination?
     ) throws {
-        main = try WebServer(configuration.serverConfiguration(tls)) { loop in
-            try lateService.get().makeHandler(loop: loop, stores: lateStore.get().makeStores())
+        main = try WebServer(configuration.serverConfiguration(tls)) { _ in
+            try lateService.get().makeHandler(lateStore.get().makeStores())
         }
         metrics = try configuration.metricsConfiguration.map { settings throws(StartError) in
             try WebServer(settings) { _ in
-                try lateService.get().makeMetricsHandler(stores: lateStore.get().makeStores())
+                try lateService.get().makeMetricsHandler(lateStore.get().makeStores())
             }
         }
     }

@@ -81,7 +81,8 @@ package struct Exchange: Sendable {
     func send(_ request: ClientRequest) throws(SystemError) -> ClientResponse? {
         let bytes = Array(request.text.utf8)
         let known =
-            ListenAddress("\(host):\(port)").map { [$0] } ?? HostLookup.addresses(of: host, port: port)
+            ListenAddress("\(host):\(port)").map { [$0] }
+            ?? HostLookup.addresses(of: host, port: port).map { ListenAddress($0) }
         var failure = SystemError("cannot find an address of", host, number: ENOENT)
         for address in known {
             do throws(SystemError) {

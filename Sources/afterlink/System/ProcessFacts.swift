@@ -4,17 +4,17 @@ internal import Server
 
 /// Figures of this process, under the names that Prometheus' own libraries use.
 enum ProcessFacts {
-    static func samples() -> [ProcessSample] {
+    static func samples() -> [MetricFamily] {
         let gauges = [
             ("open_fds", openDescriptorCount(), "Open files and sockets."),
             ("max_fds", DescriptorLimit.current, "Files and sockets that may be open."),
             ("resident_memory_bytes", residentBytes(), "Memory that the process holds."),
         ]
         let known = gauges.compactMap { name, value, help in
-            value.map { ProcessSample.gauge("process_\(name)", Double($0), help: help) }
+            value.map { MetricFamily.gauge("process_\(name)", help, Double($0)) }
         }
         let help = "Processor time, of the user and of the system."
-        return known + [.counter("process_cpu_seconds_total", processorSeconds(), help: help)]
+        return known + [.counter("process_cpu_seconds_total", help, processorSeconds())]
     }
 
     /// Linux reports the number as the directory's size since 6.2; on older kernels, the names are counted.

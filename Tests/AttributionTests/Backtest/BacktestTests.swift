@@ -19,10 +19,10 @@ struct BacktestTests {
             let answer = RecordedAnswer(.match, click: click, method: .fingerprint)
             script.launch(at: at, keys: [click], answer: answer)
         }
-        let present = ReplayPlan(policy: MatchPolicy(rule: .newest), warmUpDays: 0)
-        var asked = present
-        asked.window = AttributionWindow(seconds: 1800)
-        var backtest = Backtest(present, proposed: asked, began: noon)
+        let current = ReplayPlan(policy: MatchPolicy(rule: .newest), warmUpDays: 0)
+        var proposed = current
+        proposed.window = AttributionWindow(seconds: 1800)
+        var backtest = Backtest(current, proposed: proposed, began: noon)
         script.events.forEach { backtest.play($0) }
         var expected = Backtest.Changes()
         (expected.gained, expected.lost) = (1, 2)
@@ -31,16 +31,18 @@ struct BacktestTests {
         #expect(backtest.launches == 3)
         #expect(backtest.latest == noon.advanced(byMilliseconds: 300_000 + hour))
 
-        asked.window = AttributionWindow(seconds: 7200)
-        backtest = Backtest(present, proposed: asked, began: noon)
+        proposed.window = AttributionWindow(seconds: 7200)
+        backtest = Backtest(current, proposed: proposed, began: noon)
         script.events.forEach { backtest.play($0) }
         expected = Backtest.Changes()
         (expected.gained, expected.redirected, expected.same) = (1, 1, 1)
         #expect(backtest.changes == expected)
     }
 
-    @Test("compares with what was really answered, where that is recorded, and tells how true the replay is")
-    func given() {
+    @Test(
+        "compares with recorded responses, if there are any, and reports how well the replay reproduces them"
+    )
+    func recordedResponses() {
         var script = Script()
         for name in 1...4 as ClosedRange<UInt64> { script.click(name, at: 0, key: name, link: name) }
         let first = RecordedAnswer(
@@ -60,15 +62,18 @@ struct BacktestTests {
             let answer = RecordedAnswer(.match, click: click, method: .fingerprint)
             script.launch(at: at, keys: [key], answer: answer)
         }
-        let present = ReplayPlan(warmUpDays: 0)
-        var asked = present
-        asked.policy.usesFingerprints = false
-        var backtest = Backtest(present, proposed: asked, began: noon)
+        let current = ReplayPlan(warmUpDays: 0)
+        var proposed = current
+        proposed.policy.usesFingerprints = false
+        var backtest = Backtest(current, proposed: proposed, began: noon)
         script.events.forEach { backtest.play($0) }
         var fidelity = Backtest.Changes()
         (fidelity.same, fidelity.gained, fidelity.redirected, fidelity.unknown) = (3, 1, 1, 1)
         #expect(backtest.fidelity == fidelity)
-        #expect(backtest.changes.lost == 3, "from what was given, and not from the present replay")
+        #expect(
+            backtest.changes.lost == 3,
+            "compared with the recorded responses, not with the current replay"
+        )
         #expect(backtest.changes.repeatedInOne == 1)
         let score = backtest.recorded
         #expect(score?.launches == 5)
@@ -80,7 +85,7 @@ struct BacktestTests {
         #expect(abs((score?.expectedRight ?? 0) - 0.97) < 1e-9)
     }
 
-    @Test("plays events once where nothing is to be compared")
+    @Test("plays events once if no other plan is proposed")
     func alone() {
         var script = Script()
         script.click(1, at: 0)
@@ -95,7 +100,7 @@ struct BacktestTests {
 
 @Suite("Calibration")
 struct CalibrationTests {
-    @Test("compares what is stated with what is right, tenth by tenth")
+    @Test("compares stated probabilities with the share of right matches, tenth by tenth")
     func error() {
         var calibration = Calibration()
         #expect(calibration.error == 0)

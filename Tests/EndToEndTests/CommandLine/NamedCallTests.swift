@@ -81,12 +81,7 @@ struct NamedCallTests {
         )
         var explanation = Explanation(record: record)
         guard let component else { return explanation.advice }
-        let click = KnownClick(
-            id: ClickID(high: 1, low: 1),
-            clickedAt: moment,
-            expiresAt: moment,
-            platform: .ios
-        )
+        let click = KnownClick(id: ClickID(high: 1, low: 1), clickedAt: moment, expiresAt: moment)
         explanation.launch = FingerprintInput(form: .d, values: ["a", "b", "c"])
         explanation.clicks = [
             ExplainedClick(

@@ -130,13 +130,13 @@ struct SimulateCommandTests {
             let output = try run(installation, server, "--as \(poster) --key-file \(file.path)")
             #expect(output.status == 0, "\(output.text) \(output.errors)")
             #expect(output.text.contains("This is live"))
-            #expect(output.text.contains("tells the reason to test keys only") == false)
+            #expect(output.text.contains("states the reason to test keys only") == false)
         }
         let totals = try server.connect().totals(installation.keys.admin)
         #expect(totals["clicks"] as? Int == 3)
         let wrong = installation.folder.appending(path: "app.key").path
         #expect(
-            try run(installation, server, "--key-file \(wrong)").errors.contains("needs one of kind test")
+            try run(installation, server, "--key-file \(wrong)").errors.contains("needs a key of kind test")
         )
         #expect(try run(installation, server, "--as app").errors.contains("--key-file"))
     }

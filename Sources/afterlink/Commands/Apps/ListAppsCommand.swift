@@ -58,12 +58,12 @@ enum AppListing {
 
     /// As in `{"app":{…}}`.
     static func json(_ app: App) -> String {
-        JSONWriter.text { $0.member("app") { AppBody.write(app, to: &$0) } }
+        JSONWriter.text { $0.object("app") { AppBody.write(app, to: &$0) } }
     }
 
     /// As in `{"apps":[…]}`.
     static func json(_ apps: [App]) -> String {
-        JSONWriter.text { $0.list("apps", apps) { app, json in AppBody.write(app, to: &json) } }
+        JSONWriter.text { $0.objects("apps", apps) { AppBody.write($1, to: &$0) } }
     }
 }
 

@@ -44,8 +44,8 @@ enum ExportLinksCommand {
                 if isCSV {
                     try output.write(CSVText.line(LinkColumns.all.map { $0.cell(listing, app) }))
                 } else {
-                    var json = JSONWriter()
-                    LinkBody(listing, of: app, at: WallClock.system.now()).write(to: &json)
+                    let now = WallClock.system.now()
+                    let json = JSONWriter.object { LinkBody.write(listing, in: directory, at: now, to: &$0) }
                     try output.write((isFirst ? "\n" : ",\n") + json.text)
                 }
                 isFirst = false

@@ -130,18 +130,14 @@ enum LinkTable {
     /// As in `{"links":[…]}`.
     static func json(_ listings: [LinkListing], in directory: Directory, at now: Timestamp) -> String {
         JSONWriter.text { json in
-            json.list("links", listings) { listing, json in
-                LinkBody(listing, of: directory.app(listing.link.app), at: now).write(to: &json)
-            }
+            json.objects("links", listings) { LinkBody.write($1, in: directory, at: now, to: &$0) }
         }
     }
 
     /// As in `{"link":{…}}`.
     static func json(_ listing: LinkListing, in directory: Directory, at now: Timestamp) -> String {
         JSONWriter.text { json in
-            json.member("link") { json in
-                LinkBody(listing, of: directory.app(listing.link.app), at: now).write(to: &json)
-            }
+            json.object("link") { LinkBody.write(listing, in: directory, at: now, to: &$0) }
         }
     }
 

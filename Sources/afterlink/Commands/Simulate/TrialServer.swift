@@ -49,7 +49,7 @@ struct TrialServer {
             response = try send(request)
         }
         guard response.status == 401 || response.status == 403 else { return response }
-        let message = TrialClickResponse(response).message.map { ": \($0)" } ?? ""
+        let message = response.message.map { ": \($0)" } ?? ""
         let refusal = "refuses the key of \(key.origin) with \(response.statusText)\(message)"
         throw CommandFailure.because("The server at \(url) \(refusal).")
             .advising(
