@@ -39,9 +39,7 @@ enum RevokeKeyCommand {
         operands: [.required("KEY", "The key's id, key_…, as `afterlink keys list` shows it.")],
         options: [.jsonObject],
         settings: CommandDatabase.settings,
-        examples: [
-            "afterlink keys revoke key_01jz8w6t7n3k5m9q2r4v6x8y0z": "Revoke the key of a lost phone."
-        ],
+        examples: ["afterlink keys revoke key_01jz8w6t7n3k5m9q2r4v6x8y0z": "Revoke the key of a lost phone."],
         run: run
     )
 
