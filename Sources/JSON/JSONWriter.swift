@@ -31,6 +31,15 @@ public struct JSONWriter: Sendable {
 
     // MARK: - Containers
 
+    /// Writes a document that is one object.
+    public static func object(isPretty: Bool = false, _ writeMembers: (inout JSONWriter) -> Void)
+        -> JSONWriter
+    {
+        var json = JSONWriter(isPretty: isPretty)
+        json.object(writeMembers)
+        return json
+    }
+
     public mutating func object(_ writeMembers: (inout JSONWriter) -> Void) {
         container(UInt8(ascii: "{"), UInt8(ascii: "}"), writeMembers)
     }

@@ -18,6 +18,25 @@ extension SQLiteConnection {
     /// The caller must sync the copy to disk.
     public func copy(into path: String) throws(SQLiteError) { try prepare("VACUUM INTO ?").run(path) }
 
+    /// Returns what SQLite's own check of the database finds, at most a hundred lines
+    /// (sqlite.org/pragma.html#pragma_integrity_check).
+    ///
+    /// A thorough check also compares each index with its table. Corruption is a finding and no error.
+    public func integrityProblems(isThorough: Bool) throws(SQLiteError) -> [String] {
+        try execute("PRAGMA cell_size_check = ON")
+        let statement = try prepare(isThorough ? "PRAGMA integrity_check" : "PRAGMA quick_check")
+        var lines: [String] = []
+        do throws(SQLiteError) {
+            while try statement.step() { lines.append(statement.text(0)) }
+        } catch {
+            // The check cannot go on: that is a finding.
+            guard error.code == .corrupt || error.code == .notADatabase else { throw error }
+            lines.append(error.message)
+        }
+        statement.reset()
+        return lines.filter { $0 != "ok" }
+    }
+
     /// Returns SQLite's plan for a statement, a line for each table that it reads (sqlite.org/eqp.html).
     public func queryPlan(of sql: SQL) throws(SQLiteError) -> [String] {
         let plan = try prepare(text: "EXPLAIN QUERY PLAN " + sql.description)

@@ -1,6 +1,6 @@
 internal import CSQLite
 
-/// An error of an SQLite call.
+/// An error of an SQLite call, or of the files of a database.
 ///
 /// It never contains bound values.
 public struct SQLiteError: Error, Equatable, Sendable {
@@ -13,6 +13,10 @@ public struct SQLiteError: Error, Equatable, Sendable {
     public let message: String
     /// The operation that failed.
     public let context: String
+    /// Whether this module refused before SQLite did: ``message`` then says what happened and what to do.
+    public private(set) var isRefusal = false
+    /// The file of the operation, if the operator's message names it.
+    public private(set) var path: String?
 
     public init(extendedCode: Int32, systemError: Int32 = 0, message: String, context: String) {
         code = ResultCode(extendedCode)
@@ -20,6 +24,21 @@ public struct SQLiteError: Error, Equatable, Sendable {
         self.systemError = systemError
         self.message = message
         self.context = context
+    }
+
+    /// Returns an error whose message is a sentence for the operator.
+    public static func refused(_ code: ResultCode, _ message: String) -> SQLiteError {
+        var error = SQLiteError(extendedCode: code.rawValue, message: message, context: "")
+        error.isRefusal = true
+        return error
+    }
+
+    /// Returns the error with the file of the operation; a refusal names its file already.
+    public func naming(_ path: String) -> SQLiteError {
+        guard !isRefusal else { return self }
+        var error = self
+        error.path = path
+        return error
     }
 
     /// Whether a unique index or a primary key rejected the row.
@@ -69,6 +88,11 @@ public struct ResultCode: Hashable, Sendable {
     /// The disk is full, or the database has reached its size limit.
     public static let full = ResultCode(SQLITE_FULL)
     public static let cannotOpen = ResultCode(SQLITE_CANTOPEN)
+    /// A row, or a file, exists already.
     public static let constraint = ResultCode(SQLITE_CONSTRAINT)
+    /// There is no such file.
+    public static let missing = ResultCode(SQLITE_NOTFOUND)
+    /// The file is none that this program can open.
+    public static let mismatch = ResultCode(SQLITE_MISMATCH)
     public static let notADatabase = ResultCode(SQLITE_NOTADB)
 }

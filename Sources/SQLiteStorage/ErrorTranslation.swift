@@ -3,37 +3,58 @@ internal import Glibc
 internal import SQLite
 
 extension StoreError {
-    /// The domain's word for what SQLite reported.
+    /// Runs `body`, and translates its errors; `path` is the file that they name for the operator.
+    static func translating<Result>(
+        _ path: String? = nil,
+        _ body: () throws(SQLiteError) -> Result
+    ) throws(StoreError) -> Result {
+        do throws(SQLiteError) {
+            return try body()
+        } catch {
+            throw StoreError(path.map(error.naming) ?? error)
+        }
+    }
+
+    /// Creates the domain's error for an error of SQLite, or for a refusal, whose sentence stays.
     init(_ error: SQLiteError) {
-        let detail = "\(error.context): \(error.message) (SQLite \(error.extendedCode)"
-        let cause = error.systemError == 0 ? "\(detail))" : "\(detail), system \(error.systemError))"
+        let (code, advice) = Self.meaning(of: error)
+        guard !error.isRefusal else {
+            self.init(code, error.message)
+            return
+        }
+        let system = error.systemError == 0 ? "" : ", system \(error.systemError)"
+        let cause = "\(error.context): \(error.message) (SQLite \(error.extendedCode)\(system))"
+        self.init(code, (error.path.map { "\($0): " } ?? "") + "\(advice). \(cause)")
+    }
+
+    private static func meaning(of error: SQLiteError) -> (code: Code, advice: String) {
         switch error.code {
-        case .full:
-            self.init(.full, "the disk is full, or the database may not grow; make room. \(cause)")
-        case .readOnly:
-            self.init(
-                .readOnly,
-                "the database cannot be written to; check file modes and the mount. \(cause)"
-            )
+        case .full: (.full, "the disk is full, or the database may not grow; make room")
+        case .readOnly: (.readOnly, "the database cannot be written to; check file modes and the mount")
         case .cannotOpen where [EACCES, EPERM, EROFS].contains(error.systemError):
-            self.init(
-                .readOnly,
-                "this user may not open the database, or a file beside it; check owners and modes. \(cause)"
-            )
+            (.readOnly, "this user may not open the database, or a file beside it; check owners and modes")
         case .inputOutput, .cannotOpen:
-            self.init(.inputOutput, "the database's disk does not answer as it should; check it. \(cause)")
+            (.inputOutput, "the database's disk does not answer as it should; check it")
         case .busy, .locked:
-            self.init(.locked, "another process holds the database; end what writes to it for long. \(cause)")
-        case .corrupt, .notADatabase:
-            self.init(.corrupted, "the database is damaged; restore it from a backup. \(cause)")
+            (.locked, "another process holds the database; end what writes to it for long")
+        case .corrupt, .notADatabase: (.corrupted, "the database is damaged; restore it from a backup")
         case .error:
             // Our statements are constants that tests prepare: one that SQLite cannot prepare here met other tables.
-            self.init(.corrupted, "the database's tables are not as they were made; restore it. \(cause)")
-        case .outOfMemory:
-            self.init(.overloaded, "SQLite had no memory left. \(cause)")
-        default:
-            self.init(.defect, "a statement failed. \(cause)")
+            (.corrupted, "the database's tables are not as they were made; restore it")
+        case .outOfMemory: (.overloaded, "SQLite had no memory left")
+        case .missing where error.isRefusal: (.notFound, "")
+        case .mismatch where error.isRefusal: (.incompatible, "")
+        case .interrupted where error.isRefusal: (.stopping, "")
+        case .constraint where error.isRefusal: (.conflict, "")
+        default: (.defect, "a statement failed")
         }
+    }
+}
+
+extension OpenFiles {
+    /// - Throws: if one of the files was deleted, moved or replaced.
+    func check() throws(StoreError) {
+        try StoreError.translating { () throws(SQLiteError) in try verify() }
     }
 }
 

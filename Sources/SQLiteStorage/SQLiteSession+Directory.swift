@@ -4,27 +4,16 @@ internal import Storage
 
 extension SQLiteSession: LinkStore {
     public func link(_ slug: LinkSlug, of apps: [AppID]) async throws(StoreError) -> LinkListing? {
-        try read { reader throws(SQLiteError) in
-            try reader.link(slug, of: apps).map(reader.listing)
-        }
+        try read { reader throws(SQLiteError) in try reader.listing(slug, of: apps) }
     }
 
     public func link(_ id: LinkID) async throws(StoreError) -> LinkListing? {
-        try read { reader throws(SQLiteError) in
-            try reader.link(id).map(reader.listing)
-        }
+        try read { reader throws(SQLiteError) in try reader.listing(id) }
     }
 
     public func sharedSlug(of app: AppID, and other: AppID) async throws(StoreError) -> LinkSlug? {
         try await readInBackground { reader throws(SQLiteError) in
-            try reader.connection.statement(LinkSQL.sharedSlug).first(
-                app.high,
-                app.low,
-                other.high,
-                other.low
-            ) {
-                LinkSlug(stored: $0.text(0))
-            }
+            try reader.sharedSlug(of: app, and: other)
         }
     }
 
@@ -38,13 +27,7 @@ extension SQLiteSession: LinkStore {
         at now: Timestamp
     ) async throws(StoreError) -> LinkListing? {
         try read { reader throws(SQLiteError) in
-            try reader.connection.statement(LinkSQL.liveOfCampaign).all(key.text, now.milliseconds) {
-                row throws(SQLiteError) in
-                try LinkRow(row)
-            }
-            .filter { apps.contains($0.app) }
-            .max { $0.number < $1.number }
-            .map(reader.listing)
+            try reader.liveListing(ofCampaign: key, of: apps, at: now)
         }
     }
 

@@ -1,4 +1,5 @@
 internal import Attribution
+internal import SQLite
 internal import Storage
 internal import Synchronization
 internal import Threads

@@ -1,8 +1,8 @@
 import Foundation
-import SQLite
 import Storage
 import Testing
 
+@testable import SQLite
 @testable import SQLiteStorage
 
 @Suite("Query plans")
@@ -19,6 +19,19 @@ struct QueryPlanTests {
                 #expect(plan.count == lines.count, "\(sql): \(plan)")
                 for (line, text) in zip(plan, lines) { #expect(line.contains(text), "\(sql): \(plan)") }
             }
+        }
+    }
+
+    @Test("no statement of a click, a claim or a check fills a temporary table")
+    func fillsNoTemporaryTable() async throws {
+        let test = try await TestStore()
+        test.store.stop(within: 60_000)
+        let connection = try SQLiteConnection(path: test.path, access: .readOnly, busyMilliseconds: 0)
+        for sql in [
+            RecordSQL.insertClick, IndexSQL.open, IndexSQL.close, ClaimSQL.insert, CheckSQL.insert,
+        ] {
+            let program = try connection.prepare(text: "EXPLAIN " + sql.description)
+            while try program.step() { #expect(program.text(1) != "OpenEphemeral", "\(sql)") }
         }
     }
 
@@ -172,10 +185,10 @@ private let plans: [(statements: [SQL], plan: String)] = [
         counts(scope campaign dimension span)
         """
     ),
-    ([LinkSQL.bySlug], "links INDEX sqlite_autoindex_links_2(slug) | apps(rowid)"),
-    ([LinkSQL.byID], "links INDEX sqlite_autoindex_links_1(id_high id_low) | apps(rowid)"),
+    ([SQLiteReader.linksBySlug], "links INDEX sqlite_autoindex_links_2(slug) | apps(rowid)"),
+    ([SQLiteReader.linkByID], "links INDEX sqlite_autoindex_links_1(id_high id_low) | apps(rowid)"),
     (
-        [LinkSQL.sharedSlug],
+        [SQLiteReader.sharedSlug],
         """
         own INDEX links_by_app(app) | SCALAR SUBQUERY |
         apps COVERING INDEX sqlite_autoindex_apps_2(id_high id_low) |
@@ -183,10 +196,10 @@ private let plans: [(statements: [SQL], plan: String)] = [
         apps COVERING INDEX sqlite_autoindex_apps_2(id_high id_low)
         """
     ),
-    ([LinkSQL.fields, LinkSQL.deleteFields], "link_fields(link)"),
-    ([LinkSQL.counts], "link_counts(link)"),
+    ([SQLiteReader.fieldsOfLink, LinkSQL.deleteFields], "link_fields(link)"),
+    ([SQLiteReader.countsOfLink], "link_counts(link)"),
     (
-        [LinkSQL.liveOfCampaign],
+        [SQLiteReader.liveLinks],
         """
         CO-ROUTINE links | links INDEX links_by_campaign(campaign_key) | SCAN links |
         CORRELATED SCALAR SUBQUERY | link_counts(link variant) | apps(rowid)

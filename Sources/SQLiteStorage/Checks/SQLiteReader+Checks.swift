@@ -2,12 +2,11 @@ internal import Attribution
 internal import SQLite
 internal import Storage
 
-/// Records of checks with what their clicks add, for pages and explanations.
+/// Records of checks with their clicks, for pages and explanations.
 extension SQLiteReader: ReportReader {
     func checks(
         before id: CheckID?,
         within times: (from: Timestamp?, to: Timestamp?),
-        atMost limit: Int,
         _ body: (JoinedCheck) -> Bool
     ) throws(SQLiteError) {
         let end = min(
@@ -15,15 +14,13 @@ extension SQLiteReader: ReportReader {
             times.to.map(RowIdentifier.first(at:)) ?? .max
         )
         let statement = try connection.statement(Self.checkPage)
-        try statement.bind(end, times.from.map(RowIdentifier.first(at:)) ?? 0, limit)
+        try statement.bind(end, times.from.map(RowIdentifier.first(at:)) ?? 0)
         defer { statement.reset() }
         while try statement.step(), body(try Self.joinedCheck(statement)) {}
     }
 
     func check(_ number: UInt64) throws(SQLiteError) -> JoinedCheck? {
-        try connection.statement(Self.checkByNumber).first(number) { row throws(SQLiteError) in
-            try Self.joinedCheck(row)
-        }
+        try connection.statement(Self.checkByNumber).first(number, read: Self.joinedCheck)
     }
 
     private static func joinedCheck(_ statement: Statement) throws(SQLiteError) -> JoinedCheck {
@@ -37,27 +34,29 @@ extension SQLiteReader: ReportReader {
         FROM checks LEFT JOIN clicks ON clicks.id = click
         """
     static let checkPage: SQL = """
-        \(joinedChecks)
-        WHERE checks.id < ?1 AND checks.id >= ?2 ORDER BY checks.id DESC LIMIT ?3
+        \(joinedChecks) WHERE checks.id < ?1 AND checks.id >= ?2 ORDER BY checks.id DESC
         """
     static let checkByNumber: SQL = "\(joinedChecks) WHERE checks.id = ?1"
 
     func newestCheck(_ search: CheckSearch, among limit: Int) throws(SQLiteError) -> UInt64? {
         switch search {
         case .request(let text):
-            return try connection.statement(Self.checkOfRequest).first(limit, text) { Self.word($0) }
+            try connection.statement(Self.checkOfRequest).first(limit, text, read: Self.word)
         case .fingerprint(let key):
-            return try connection.statement(Self.checkOfFingerprint).first(limit, key.index, key.rest) {
-                Self.word($0)
-            }
+            try connection.statement(Self.checkOfFingerprint).first(
+                limit,
+                key.index,
+                key.rest,
+                read: Self.word
+            )
         case .click(let click):
-            return try connection.statement(Self.checkOfClick).first(limit, click.high) { Self.word($0) }
+            try connection.statement(Self.checkOfClick).first(limit, click.high, read: Self.word)
         }
     }
 
     private static func word(_ row: Statement) -> UInt64 { UInt64(bitPattern: row.integer(0)) }
 
-    // Each streams from the end, and ends at the first that is found.
+    // Each reads from the newest record on, and ends at the first that is found.
     private static let checkOfRequest: SQL = """
         SELECT id FROM (SELECT id, request_id FROM checks ORDER BY id DESC LIMIT ?1) WHERE request_id = ?2 LIMIT 1
         """
@@ -69,11 +68,9 @@ extension SQLiteReader: ReportReader {
         SELECT id FROM (SELECT id, click FROM checks ORDER BY id DESC LIMIT ?1) WHERE click = ?2 LIMIT 1
         """
 
-    func match(of click: ClickID, from moment: Timestamp, among limit: Int) throws(SQLiteError) -> UInt64? {
-        try connection.statement(Self.checkOfClaim).first(click.high, RowIdentifier.first(at: moment), limit)
-        {
-            Self.word($0)
-        }
+    func match(of click: ClickID, from time: Timestamp, among limit: Int) throws(SQLiteError) -> UInt64? {
+        let first = RowIdentifier.first(at: time)
+        return try connection.statement(Self.checkOfClaim).first(click.high, first, limit, read: Self.word)
     }
 
     static let checkOfClaim: SQL = """
@@ -96,31 +93,19 @@ extension SQLiteReader: ReportReader {
         try connection.statement(Self.checkTraces)
             .forEach(RowIdentifier.first(at: first), RowIdentifier.first(at: end), limit) { row in
                 var row = StatementRow(row)
-                let trace = CheckTrace(
-                    id: row.get("id"),
-                    scope: Scope(number: row.get("scope")),
-                    click: row.get("click"),
-                    weighed: CheckRecord.unpackedShares(row.get("shares")).map(\.click.high),
-                    fingerprint: row.get("fingerprint"),
-                    exactAddress: row.get("exact_address"),
-                    nearAddress: row.get("near_address")
-                )
-                body(trace)
+                body(CheckTrace(&row))
             }
     }
 
     static let checkTraces: SQL = """
-        SELECT id, scope, click, shares, fingerprint, exact_address, near_address FROM checks
-        WHERE id >= ?1 AND id < ?2 ORDER BY id LIMIT ?3
+        SELECT \(CheckTrace.columns) FROM checks WHERE id >= ?1 AND id < ?2 ORDER BY id LIMIT ?3
         """
 }
 
 /// Clicks with the claims that consumed them, for explanations.
 extension SQLiteReader {
     func claimedClick(_ number: UInt64) throws(SQLiteError) -> ClaimedClick? {
-        try connection.statement(Self.claimedClick).first(number) { row throws(SQLiteError) in
-            try Self.claimedClick(row)
-        }
+        try connection.statement(Self.claimedClick).first(number, read: Self.claimedClick)
     }
 
     private static func claimedClick(_ statement: Statement) throws(SQLiteError) -> ClaimedClick {
@@ -135,13 +120,11 @@ extension SQLiteReader {
         WHERE id = ?1
         """
 
-    func recentClicks(of scope: Scope, before moment: Timestamp, among limit: Int, atMost count: Int)
+    func recentClicks(of scope: Scope, before time: Timestamp, among limit: Int, atMost count: Int)
         throws(SQLiteError) -> [ClaimedClick]
     {
         try connection.statement(Self.recentClicks)
-            .all(RowIdentifier.first(at: moment), limit, scope.number, count) { row throws(SQLiteError) in
-                try Self.claimedClick(row)
-            }
+            .all(RowIdentifier.first(at: time), limit, scope.number, count, read: Self.claimedClick)
     }
 
     static let recentClicks: SQL = """
@@ -182,7 +165,7 @@ extension SQLiteReader {
         return (true, row.closedAs)
     }
 
-    /// Where a click stands under a fingerprint: open since its own moment, or closed at one of three.
+    /// A click is open since its own time, or closed at one of three times.
     static let indexRow: SQL = """
         SELECT hash_rest, closed_as FROM click_index
         WHERE scope = ?1 AND hash = ?2 AND state IN (0, 1) AND since IN (?3, ?4, ?5) AND click = ?6

@@ -34,7 +34,7 @@ extension SQLiteSession {
 
 extension PendingUpdates.Content {
     /// Matches are counted with their claims.
-    fileprivate mutating func count(_ ending: CheckEnding, of check: Check, _ scope: Scope) {
+    fileprivate mutating func count(_ ending: MatchOutcome, of check: Check, _ scope: Scope) {
         let hour = Granularity.hour.start(of: check.at)
         switch ending {
         case .match: return

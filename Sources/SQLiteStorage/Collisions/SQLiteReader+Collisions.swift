@@ -2,9 +2,9 @@ internal import Attribution
 internal import SQLite
 internal import Storage
 
-/// The last report on collisions of an app, stored as named figures.
+/// The last report on collisions of an app, which is stored as named figures.
 extension SQLiteReader {
-    /// Returns the report of a scope; nil where nothing has been counted yet.
+    /// Returns the report of a scope; nil if nothing has been counted.
     func collisionReport(of scope: Scope) throws(SQLiteError) -> CollisionReport? {
         let rows = try connection.statement(Self.collisionFigures).all(scope.number) {
             ($0.text(0), $0.real(1))
@@ -21,7 +21,7 @@ extension SQLiteReader {
         """
 }
 
-/// What a count of collisions reads.
+/// The rows that a count of collisions reads.
 extension SQLiteReader {
     func indexedClicks(
         of scope: Scope,
@@ -31,21 +31,8 @@ extension SQLiteReader {
     ) throws(SQLiteError) {
         try connection.statement(Self.rowsForCollisions)
             .forEach(scope.number, place.hash, place.state, place.since, place.click, limit) { row in
-                let place = IndexedClick.Place(
-                    hash: row.integer(0),
-                    state: row.integer(1),
-                    since: row.integer(2),
-                    click: row.integer(3)
-                )
-                let click = IndexedClick(
-                    place,
-                    clickedAt: row.integer(4),
-                    closedAs: row.optionalText(5),
-                    platformForm: row.optionalInteger(6).map { UInt64(bitPattern: $0) },
-                    weight: row.optionalReal(7) ?? 0,
-                    visitor: UInt64(bitPattern: row.integer(8))
-                )
-                body(click)
+                var row = StatementRow(row)
+                body(IndexedClick(&row))
             }
     }
 
@@ -69,8 +56,7 @@ extension SQLiteReader {
     }
 
     static let rowsForCollisions: SQL = """
-        SELECT hash, state, since, click, clicked_at, closed_as, platform_form, weight, visitor
-        FROM click_index
+        SELECT \(IndexedClick.columns) FROM click_index
         WHERE scope = ?1 AND (hash, state, since, click) > (?2, ?3, ?4, ?5)
         ORDER BY hash, state, since, click LIMIT ?6
         """

@@ -2,7 +2,7 @@ internal import Attribution
 internal import SQLite
 internal import Storage
 
-/// Counts as they stand in their tables.
+/// Counts by span, and live clicks.
 extension SQLiteReader {
     /// Adds up the counts of a query.
     func add(_ query: CountQuery, to sum: inout CountSum) throws(SQLiteError) {
@@ -22,7 +22,7 @@ extension SQLiteReader {
         GROUP BY value, metric
         """
 
-    /// Reads the names that a span has counts of.
+    /// Returns the names that a span has counts of.
     func countedNames(of dimension: Dimension, _ scope: Scope, in period: Timestamp) throws(SQLiteError)
         -> [String]
     {
@@ -33,7 +33,7 @@ extension SQLiteReader {
         case .launch, .click:
             let counted = try connection.statement(Self.countedValues)
                 .all(scope, dimension.rawValue, Granularity.quarter.rawValue, period) { $0.text(0) }
-            // Those that are watched already always have counts, so that invented names cannot crowd them out.
+            // Watched groups are always admitted, so that invented names cannot take their places.
             return try counted
                 + connection.statement(Self.watchedDriftGroups).all(scope, dimension.rawValue) { $0.text(0) }
         default:
@@ -52,7 +52,7 @@ extension SQLiteReader {
         WHERE scope = ?1 AND campaign = '' AND dimension = ?2 AND span = ?3 AND period = ?4
         """
 
-    /// Clicks of a scope whose window's last second is this one or later.
+    /// Returns the number of a scope's clicks whose window ends in this second or later.
     func liveClickCount(of scope: Scope, at now: Timestamp) throws(SQLiteError) -> Int64 {
         let second = LiveClicks.second(of: now)
         let hour = LiveClicks.hour(ofSecond: second)

@@ -2,13 +2,13 @@ internal import Attribution
 internal import SQLite
 internal import Storage
 
-/// Apps and keys as they stand in their tables.
+/// Apps and keys.
 extension SQLiteReader: DirectoryReader {
     func directoryVersion() throws(SQLiteError) -> Int64 {
         try connection.integer("SELECT version FROM directory")
     }
 
-    /// The number that the tables know an app by; nil for one that does not exist.
+    /// Returns the number by which the tables refer to an app; nil if there is no such app.
     func number(of app: AppID) throws(SQLiteError) -> Int64? {
         try connection.statement(Self.numberOfApp).first(app.high, app.low) { $0.integer(0) }
     }
@@ -31,7 +31,7 @@ extension SQLiteReader: DirectoryReader {
         return DirectoryCache.Snapshot(version: version, directory: Directory(apps: apps, keys: keys))
     }
 
-    /// The settings of each app that are lists, by its number.
+    /// Returns the settings that are lists, by the app's number and their name.
     private func appFields() throws(SQLiteError) -> [Int64: [String: [String]]] {
         var fields: [Int64: [String: [String]]] = [:]
         try connection.statement(Self.selectAppFields).forEach { row in

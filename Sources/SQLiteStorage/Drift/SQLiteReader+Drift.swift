@@ -2,34 +2,21 @@ internal import Attribution
 internal import SQLite
 internal import Storage
 
-/// The watch on match rates as it stands in its tables.
+/// The watch on match rates: counts by group, and the results of the last evaluation.
 extension SQLiteReader {
-    /// The counts of a scope up to the end of a span.
-    func driftHistory(of scope: Scope, end: Timestamp) throws(SQLiteError) -> DriftHistory {
-        var history = DriftHistory(end: end)
-        // The same names come again in each span.
-        var groups: [String: DriftGroup?] = [:]
-        for side in DriftSide.allCases {
-            groups.removeAll(keepingCapacity: true)
-            try connection.statement(Self.driftCounts).forEach(
-                scope.number,
-                DriftHistory.start(before: end).milliseconds,
-                end.milliseconds,
-                side.dimension.rawValue
-            ) { row in
-                let name = row.text(1)
-                let group = groups[name] ?? DriftGroup(side, name: name)
-                groups[name] = .some(group)
-                guard let group else { return }
-                let isTrials = row.text(2) == CountWord.trials
-                let count = DriftCount(
-                    trials: isTrials ? row.integer(3) : 0,
-                    matches: isTrials ? 0 : row.integer(3)
-                )
-                history.add(count, of: group, in: Timestamp(milliseconds: row.integer(0)))
+    func driftCounts(
+        of scope: Scope,
+        _ side: DriftSide,
+        from first: Timestamp,
+        before end: Timestamp,
+        _ body: (_ period: Timestamp, _ name: String, _ metric: String, _ count: Int64) -> Void
+    ) throws(SQLiteError) {
+        let (first, end) = (first.milliseconds, end.milliseconds)
+        try connection.statement(Self.driftCounts)
+            .forEach(scope.number, first, end, side.dimension.rawValue) { row in
+                let period = Timestamp(milliseconds: row.integer(0))
+                body(period, row.text(1), row.text(2), row.integer(3))
             }
-        }
-        return history
     }
 
     static let driftCounts: SQL = """
@@ -37,16 +24,8 @@ extension SQLiteReader {
         WHERE scope = ?1 AND campaign = '' AND dimension = ?4 AND span = 'quarter' AND period >= ?2 AND period < ?3
         """
 
-    /// What the last evaluation found, at most so many groups; those with an alarm are all among them.
-    func driftReadings(of scope: Scope, atMost limit: Int) throws(SQLiteError) -> [DriftReading] {
-        var readings = try driftAlarms(of: scope)
-        let alarmed = Set(readings.map(\.group))
-        let others = try connection.statement(Self.driftGroups).all(DriftRecord.self, scope.number, limit)
-        for reading in others.map(\.reading) where !alarmed.contains(reading.group) && readings.count < limit
-        {
-            readings.append(reading)
-        }
-        return readings
+    func driftGroups(of scope: Scope, atMost limit: Int) throws(SQLiteError) -> [DriftReading] {
+        try connection.statement(Self.driftGroups).all(DriftRecord.self, scope.number, limit).map(\.reading)
     }
 
     static let driftGroups: SQL = """

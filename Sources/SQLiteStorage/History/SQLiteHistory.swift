@@ -2,70 +2,67 @@ public import Attribution
 internal import SQLite
 internal import Storage
 
-/// The clicks and checks that a database holds of one app, read beside a server or alone.
+/// The stored clicks and checks of one app, whether a server runs or not.
 ///
-/// Page by page, each a look of its own: no snapshot is held that would keep the write-ahead log from being copied.
+/// Each page is a read of its own: a long snapshot would keep the server from starting its write-ahead log again.
 public struct SQLiteHistory: TrafficHistory {
     public let span: (first: Timestamp, last: Timestamp)?
     public let isWhole: Bool
     public var gaps: HistoryGaps { history.gaps }
 
-    private let look: DatabaseSnapshot
+    private let snapshot: DatabaseSnapshot
     private var history: RecordedHistory
 
     /// - Parameters:
-    ///   - configuration: names the database, which is up to date.
-    ///   - app: whose clicks and checks.
-    ///   - isTest: test traffic instead of live one.
-    ///   - remaking: how fingerprints are made again.
-    /// - Throws: when there is no database, or nothing can be read of it.
+    ///   - configuration: the database, which is up to date.
+    ///   - app: the app of the clicks and checks.
+    ///   - isTest: whether to read test traffic instead of live traffic.
+    ///   - remaking: reconstructs fingerprints.
+    /// - Throws: if there is no database, or it cannot be read.
     public init(
         _ configuration: SQLiteConfiguration,
         of app: AppID,
         isTest: Bool,
         remaking: FingerprintReconstruction
     ) throws(StoreError) {
-        let look = try DatabaseSnapshot(configuration)
-        let reader = SQLiteReader(connection: look.connection)
-        let bounds = try look.opening.translated { () throws(SQLiteError) in
+        let snapshot = try DatabaseSnapshot(configuration)
+        let reader = snapshot.reader
+        let bounds = try snapshot.opening.translated { () throws(SQLiteError) in
             try reader.number(of: app).map { (number) throws(SQLiteError) in
                 try reader.historyBounds(of: Scope(app: number, isTest: isTest))
             }
         }
         guard let bounds else { throw StoreError(.notFound, "the app does not exist") }
-        self.look = look
+        self.snapshot = snapshot
         span = bounds.span
         isWhole = bounds.isWhole(keeping: configuration.retentionSeconds * 1000)
         history = RecordedHistory(bounds, remaking)
     }
 
     public mutating func next() throws(StoreError) -> RecordedEvent? {
-        let reader = SQLiteReader(connection: look.connection)
-        try look.opening.translated { () throws(SQLiteError) in try history.read(from: reader) }
+        let reader = snapshot.reader
+        try snapshot.opening.translated { () throws(SQLiteError) in try history.read(from: reader) }
         return history.next()
     }
 }
 
-/// The records of one app, in the order of their identifiers.
+/// The clicks and checks of one app, in the order of their identifiers.
 extension SQLiteReader {
     func historyBounds(of scope: Scope) throws(SQLiteError) -> HistoryBounds {
-        func moment(_ sql: SQL) throws(SQLiteError) -> Timestamp? {
+        func time(_ sql: SQL) throws(SQLiteError) -> Timestamp? {
             try connection.statement(sql).first(scope.number) { Timestamp(milliseconds: $0.integer(0)) }
         }
         var bounds = HistoryBounds(of: scope)
         bounds.lastClick = try connection.integer("SELECT max(id) FROM clicks")
         bounds.lastCheck = try connection.integer("SELECT max(id) FROM checks")
-        bounds.firstCheckAt = try moment("SELECT checked_at FROM checks WHERE scope = ?1 ORDER BY id LIMIT 1")
-        let firstClickAt = try moment("SELECT recorded_at FROM clicks WHERE scope = ?1 ORDER BY id LIMIT 1")
-        let lastClickAt = try moment(
-            "SELECT recorded_at FROM clicks WHERE scope = ?1 ORDER BY id DESC LIMIT 1"
-        )
-        let lastCheckAt = try moment(
+        bounds.firstCheckAt = try time("SELECT checked_at FROM checks WHERE scope = ?1 ORDER BY id LIMIT 1")
+        bounds.lastCheckAt = try time(
             "SELECT checked_at FROM checks WHERE scope = ?1 ORDER BY id DESC LIMIT 1"
         )
-        let first = [firstClickAt, bounds.firstCheckAt].compactMap(\.self).min()
-        let last = [lastClickAt, lastCheckAt].compactMap(\.self).max()
-        bounds.span = first.flatMap { first in last.map { (first, $0) } }
+        bounds.firstClickAt = try time("SELECT recorded_at FROM clicks WHERE scope = ?1 ORDER BY id LIMIT 1")
+        bounds.lastClickAt = try time(
+            "SELECT recorded_at FROM clicks WHERE scope = ?1 ORDER BY id DESC LIMIT 1"
+        )
         bounds.learningBegan = try learningEpoch(of: scope)?.began
         bounds.hasDeleted = try connection.statement(RetentionSQL.deletedUpTo).first { $0.integer(0) } != nil
         return bounds

@@ -2,7 +2,7 @@ internal import Attribution
 internal import SQLite
 internal import Storage
 
-/// The learnt counters as they stand in the database.
+/// The learnt counters.
 extension SQLiteReader {
     func modelSums(of scope: Scope) throws(SQLiteError) -> [CounterKey: Double] {
         var sums: [CounterKey: Double] = [:]
@@ -42,12 +42,12 @@ extension SQLiteReader {
         ORDER BY since DESC, click DESC LIMIT ?6
         """
 
-    /// Scopes from which something has been learnt.
+    /// Returns the scopes that the model has learnt from.
     func learntScopes() throws(SQLiteError) -> [Scope] {
         try connection.statement(LearntSQL.scopes).all { Scope(number: $0.integer(0)) }
     }
 
-    /// Nil for a scope from which nothing has been learnt.
+    /// Returns nil for a scope that the model has not learnt from.
     func learningEpoch(of scope: Scope) throws(SQLiteError) -> LearningEpoch? {
         try connection.statement(LearntSQL.epoch).first(scope.number) {
             LearningEpoch(

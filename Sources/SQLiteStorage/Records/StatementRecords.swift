@@ -1,18 +1,16 @@
 package import SQLite
 package import Storage
 
-/// Texts that name the columns of records.
+/// Statements for the columns of records.
 extension SQL {
-    /// `INSERT INTO table (columns) VALUES (…)`, with a parameter for each column.
+    /// Returns `INSERT INTO table (columns) VALUES (…)`, with a parameter for each column.
     package static func insert(_ table: StaticString, _ columns: Columns) -> SQL {
         "INSERT INTO \(table) (\(columns)) VALUES (\(parametersFor: columns))"
     }
-}
 
-extension SQL {
-    /// `UPDATE table SET (columns) = (…) WHERE condition`, with a parameter for each column.
+    /// Returns `UPDATE table SET (columns) = (…) WHERE condition`, with a parameter for each column.
     ///
-    /// The condition asks for columns of the record by their parameters, of which ?1 is the first.
+    /// The condition refers to the record's columns by their parameters, starting with ?1.
     package static func update(_ table: StaticString, _ columns: Columns, where condition: StaticString)
         -> SQL
     {
@@ -21,12 +19,12 @@ extension SQL {
 }
 
 extension SQL.StringInterpolation {
-    /// The names, separated by commas.
+    /// Appends the names, separated by commas.
     package mutating func appendInterpolation(_ columns: Columns) {
         append(columns) { text, name in text.appendLiteral(name) }
     }
 
-    /// The names as those of one of several tables.
+    /// Appends the names, each with the name of its table.
     package mutating func appendInterpolation(_ columns: Columns, of table: StaticString) {
         append(columns) { text, name in
             text.appendLiteral(table)
@@ -35,7 +33,7 @@ extension SQL.StringInterpolation {
         }
     }
 
-    /// As many parameters, numbered on from the last one before.
+    /// Appends a parameter for each column.
     package mutating func appendInterpolation(parametersFor columns: Columns) {
         append(columns) { text, _ in text.appendLiteral("?") }
     }
@@ -66,23 +64,21 @@ extension Statement {
         try values.end()
     }
 
-    /// The record in the row that ``step()`` moved to, whose columns begin with the record's.
+    /// Returns the record in the row that ``step()`` moved to, whose first columns are the record's.
     package func record<Found: Record>(_ type: Found.Type = Found.self) throws(SQLiteError) -> Found {
         var row = StatementRow(self)
         return try row.record()
     }
 
-    /// The first row's record; nil when there is none.
+    /// Returns the first row's record; nil if there is none.
     package func first<each Value: Bindable, Found: Record>(
         _ type: Found.Type,
         _ values: repeat each Value
     ) throws(SQLiteError) -> Found? {
         try first(repeat each values) { row throws(SQLiteError) in try row.record() }
     }
-}
 
-extension Statement {
-    /// The records of all rows.
+    /// Returns the records of all rows.
     package func all<each Value: Bindable, Found: Record>(
         _ type: Found.Type,
         _ values: repeat each Value
@@ -91,7 +87,7 @@ extension Statement {
     }
 }
 
-/// Binds a record's values to a statement's parameters, in their order.
+/// Binds a record's values to a statement's parameters, in the order of the columns.
 struct StatementValues: RowWriter {
     private let statement: Statement
     private var count: Int32 = 0
@@ -136,7 +132,7 @@ struct StatementValues: RowWriter {
     }
 }
 
-/// Reads the row that a statement has moved to, column after column.
+/// Reads the row that a statement has moved to, column by column.
 struct StatementRow: RowReader {
     private let statement: Statement
     private var column: Int32 = 0
@@ -145,7 +141,7 @@ struct StatementRow: RowReader {
         self.statement = statement
     }
 
-    /// The record whose columns come next.
+    /// Reads the record whose columns come next.
     mutating func record<Found: Record>(_ type: Found.Type = Found.self) throws(SQLiteError) -> Found {
         guard let record = Found(&self) else { throw .corrupt("reading a record") }
         return record

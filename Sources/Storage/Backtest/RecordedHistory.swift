@@ -1,13 +1,39 @@
 public import Attribution
 
-/// What is known of an app's records before any is read.
+/// The clicks and checks of one app, as a database reads them for a backtest.
+public protocol HistoryRows {
+    associatedtype Failure: Error
+
+    func historyBounds(of scope: Scope) throws(Failure) -> HistoryBounds
+    /// Feeds clicks and the times of their claims in the order of recording, at most `limit`.
+    func clicks(
+        of scope: Scope,
+        after number: Int64,
+        through last: Int64,
+        atMost limit: Int,
+        _ body: (ClickRecord, _ claimedAt: Timestamp?) -> Void
+    ) throws(Failure)
+    /// Feeds checks in the order of recording, at most `limit`.
+    func checks(
+        of scope: Scope,
+        after number: Int64,
+        through last: Int64,
+        atMost limit: Int,
+        _ body: (CheckRecord) -> Void
+    ) throws(Failure)
+}
+
+/// The first and last records of an app, before any other is read.
 public struct HistoryBounds: Sendable {
     public let scope: Scope
-    /// What comes later is not read; 0 where there is nothing.
+    /// The number of the last click to read; 0 if there is none.
     public var lastClick: Int64 = 0
+    /// The number of the last check to read; 0 if there is none.
     public var lastCheck: Int64 = 0
+    public var firstClickAt: Timestamp?
+    public var lastClickAt: Timestamp?
     public var firstCheckAt: Timestamp?
-    public var span: (first: Timestamp, last: Timestamp)?
+    public var lastCheckAt: Timestamp?
     public var learningBegan: Timestamp?
     /// Whether records were deleted.
     public var hasDeleted = false
@@ -16,40 +42,47 @@ public struct HistoryBounds: Sendable {
         self.scope = scope
     }
 
-    /// Whether all is there that was learnt from; records are kept for so many milliseconds.
+    /// The time from the first record to the last one; nil without records.
+    public var span: (first: Timestamp, last: Timestamp)? {
+        guard let first = [firstClickAt, firstCheckAt].compactMap(\.self).min(),
+            let last = [lastClickAt, lastCheckAt].compactMap(\.self).max()
+        else { return nil }
+        return (first, last)
+    }
+
+    /// Returns whether every record that the model learnt from is stored, if records are stored for this time.
     public func isWhole(keeping milliseconds: Int64) -> Bool {
         guard !hasDeleted, let span, let learningBegan else { return !hasDeleted }
         return learningBegan >= span.first && span.last.milliseconds(since: span.first) <= milliseconds
     }
 }
 
-/// The clicks and checks that a database holds of one app, in the order of time.
+/// The stored clicks and checks of one app, in the order of time.
 ///
-/// They are read page by page, each in a snapshot of its own: none is held that would keep a write-ahead log from being
-/// copied.
+/// Each page is a read of its own: a long snapshot would keep a server from starting its write-ahead log again.
 public struct RecordedHistory {
     public private(set) var gaps = HistoryGaps()
     private var clicks: HistoryClicks
     private var checks: HistoryChecks
 
     /// - Parameters:
-    ///   - bounds: what is read.
-    ///   - remaking: how fingerprints are reconstructed.
+    ///   - bounds: the records to read.
+    ///   - remaking: reconstructs fingerprints.
     public init(_ bounds: HistoryBounds, _ remaking: FingerprintReconstruction) {
         clicks = HistoryClicks(bounds, remaking)
         checks = HistoryChecks(bounds)
     }
 
     /// Reads the pages that ``next()`` needs.
-    public mutating func read<Reader: ReportReader>(from reader: Reader) throws(Reader.Failure) {
+    public mutating func read<Reader: HistoryRows>(from reader: Reader) throws(Reader.Failure) {
         if clicks.needsMore { try clicks.read(from: reader, &gaps) }
         if checks.needsMore { try checks.read(from: reader, &gaps) }
     }
 
-    /// The next event of those that were read; nil at the end.
+    /// Removes and returns the next event that was read; nil at the end.
     public mutating func next() -> RecordedEvent? {
         guard let launch = checks.first else { return clicks.takeFirst().map { .click($0) } }
-        // A click of the same millisecond was there before.
+        // A click comes before a launch of the same millisecond.
         guard let click = clicks.first, RecordedEvent.click(click).at <= launch.at else {
             return checks.takeFirst().map { .launch($0) }
         }
@@ -77,7 +110,7 @@ private struct HistoryClicks {
 
     mutating func takeFirst() -> RecordedClick? { page.popFirst() }
 
-    mutating func read<Reader: ReportReader>(from reader: Reader, _ gaps: inout HistoryGaps)
+    mutating func read<Reader: HistoryRows>(from reader: Reader, _ gaps: inout HistoryGaps)
         throws(Reader.Failure)
     {
         var clicks: [RecordedClick] = []
@@ -120,7 +153,7 @@ private struct HistoryClicks {
         if remade.missing > 0 { gaps.clicksNotReconstructed += 1 }
         if click.address == nil { gaps.clicksWithoutAddress += 1 }
         guard let claimedAt else { return click }
-        // Of a launch before the first that is recorded.
+        // A launch before the first recorded check claimed it.
         if self.facts.firstCheckAt.map({ claimedAt < $0 }) ?? true {
             click.consumedAt = claimedAt
             gaps.clicksConsumedBefore += 1
@@ -133,8 +166,8 @@ private struct HistoryClicks {
 
 /// An app's checks in the order of time.
 ///
-/// Their identifiers follow the order in which they were written: loops write what they have noted each by itself, up to
-/// a second late, and more where the database took nothing for a while. So many are read ahead that those are sorted too.
+/// Their identifiers follow the order of writing: each loop writes its pending records up to a second late, and later
+/// after a failure of the database. Enough records are read ahead to sort these too.
 private struct HistoryChecks {
     private let facts: HistoryBounds
     private var waiting: ArraySlice<RecordedLaunch> = []
@@ -142,7 +175,7 @@ private struct HistoryChecks {
     private var hasEnded = false
 
     private static let pageLength = 8192
-    /// More than two loops may have waiting.
+    /// More records than two loops can have pending.
     private static let readAhead = 2 * PendingCheckRecords.maximumRecords
 
     init(_ facts: HistoryBounds) {
@@ -154,7 +187,7 @@ private struct HistoryChecks {
 
     mutating func takeFirst() -> RecordedLaunch? { waiting.popFirst() }
 
-    mutating func read<Reader: ReportReader>(from reader: Reader, _ gaps: inout HistoryGaps)
+    mutating func read<Reader: HistoryRows>(from reader: Reader, _ gaps: inout HistoryGaps)
         throws(Reader.Failure)
     {
         var launches = Array(waiting)
@@ -169,25 +202,25 @@ private struct HistoryChecks {
             }
             hasEnded = count < Self.pageLength
         }
-        // Those of one millisecond stay in the order in which they were written.
+        // Records of one millisecond stay in the order of writing.
         waiting =
             launches.enumerated().sorted { ($0.element.at, $0.offset) < ($1.element.at, $1.offset) }
             .map(\.element)[...]
     }
 
     private static func launch(_ facts: CheckFacts, _ gaps: inout HistoryGaps) -> RecordedLaunch {
-        let isSure = facts.method?.confidence != nil
+        let isCertain = facts.method?.confidence != nil
         let keys = [facts.fingerprint?.index].compactMap(\.self) + facts.otherFingerprints
-        let asker = "\(facts.fingerprint?.index ?? 0) \(facts.address?.exact ?? 0)"
+        let caller = "\(facts.fingerprint?.index ?? 0) \(facts.address?.exact ?? 0)"
         var launch = RecordedLaunch(
             at: facts.at,
             fingerprints: keys,
             address: facts.address,
-            caller: facts.caller ?? RecordedEvent.hash(asker),
+            caller: facts.caller ?? RecordedEvent.hash(caller),
             hasInstallID: facts.hasInstallID && facts.caller != nil,
             release: facts.release,
             signals: facts.signals,
-            token: isSure && facts.outcome != .noMatch ? facts.click?.high : nil
+            token: isCertain && facts.outcome != .noMatch ? facts.click?.high : nil
         )
         launch.weight = facts.weight
         launch.answer = RecordedAnswer(
@@ -196,16 +229,16 @@ private struct HistoryChecks {
             method: facts.method,
             isCampaignOnly: facts.isCampaignOnly,
             reason: facts.reason,
-            probability: isSure ? 1 : facts.probability ?? facts.confidence,
+            probability: isCertain ? 1 : facts.probability ?? facts.confidence,
             organicShare: facts.organicShare
         )
-        gaps.note(facts, launch, isSure: isSure)
+        gaps.note(facts, launch, isCertain: isCertain)
         return launch
     }
 }
 
 extension HistoryGaps {
-    fileprivate mutating func note(_ facts: CheckFacts, _ launch: RecordedLaunch, isSure: Bool) {
+    fileprivate mutating func note(_ facts: CheckFacts, _ launch: RecordedLaunch, isCertain: Bool) {
         launches += 1
         minimums[facts.minimumConfidence, default: 0] += 1
         launchesNotRecorded += facts.weight - 1
@@ -213,7 +246,7 @@ extension HistoryGaps {
         if facts.address == nil { launchesWithoutAddress += 1 }
         if facts.outcome == .match { matches += 1 }
         if launch.fingerprints.isEmpty, launch.token == nil { launchesWithoutFingerprint += 1 }
-        if facts.namesClick, !isSure { launchesNamingOtherClick += 1 }
-        if facts.outcome == .match, !isSure, facts.probability == nil { probabilitiesNotKnown += 1 }
+        if facts.namesClick, !isCertain { launchesNamingOtherClick += 1 }
+        if facts.outcome == .match, !isCertain, facts.probability == nil { probabilitiesNotKnown += 1 }
     }
 }

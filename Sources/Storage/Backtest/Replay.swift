@@ -1,24 +1,32 @@
 public import Attribution
 
-/// Plays recorded clicks and launches in their own time, under a policy and a window of choice.
+/// Plays recorded clicks and launches at their own times, under any policy and window.
 ///
-/// It follows the rules of the service: posterior, verdict, learning, windows, one launch for each click,
-/// repeated answers, duplicates of one visitor. It leaves out what else the service does: disks, races, and
-/// rejected requests.
+/// It follows the rules of the service: posterior, verdict, learning, windows, one launch for each click, repeated
+/// answers, duplicates of one visitor. It has no disk, no races and no rejected requests.
 public struct Replay: Sendable {
     /// The answer to a launch.
     public struct Answer: Equatable, Sendable {
-        /// The name of the credited click; nil for no match, and for a click without one.
+        /// The name of the credited click; nil for no match.
         public let click: UInt64?
         /// Nil for no match.
         public let destination: CreditedDestination?
-        /// Whether it is right; nil if the truth is unknown.
-        public let isRight: Bool?
         /// The unlimited probability of the answer; of the most likely one if there is no match, and 0
         /// without a candidate.
         public let probability: Double
         /// The age of the credited click in seconds; nil for no match.
         public let ageSeconds: Double?
+
+        /// - Parameters:
+        ///   - click: the credited click; nil for no match.
+        ///   - launch: the launch that gets the answer.
+        ///   - probability: the unlimited probability.
+        init(_ click: RecordedClick?, to launch: RecordedLaunch, probability: Double) {
+            self.click = click?.name
+            destination = click?.destination
+            self.probability = probability
+            ageSeconds = click.map { Double(launch.at.milliseconds(since: $0.at)) / 1000 }
+        }
     }
 
     private let plan: ReplayPlan
@@ -34,7 +42,7 @@ public struct Replay: Sendable {
 
     /// - Parameters:
     ///   - plan: how events are answered.
-    ///   - began: the start: from then on the model learns from the traffic.
+    ///   - began: the time from which the model learns from the traffic.
     public init(_ plan: ReplayPlan, began: Timestamp) {
         self.plan = plan
         judgedFrom = began.advanced(byMilliseconds: Int64(plan.warmUpDays) * 86_400_000)
@@ -61,34 +69,19 @@ public struct Replay: Sendable {
         }
     }
 
-    /// Returns whether a launch of that time counts, or only teaches.
-    func judges(_ moment: Timestamp) -> Bool { moment >= judgedFrom }
+    /// Returns whether a launch at this time counts; earlier launches only train the model.
+    func judges(_ time: Timestamp) -> Bool { time >= judgedFrom }
 
-    /// Returns a recorded answer in the terms of this replay; nil for a click that is not held.
+    /// Returns a recorded answer as an answer of this replay; nil if its click is not stored.
     func answer(_ recorded: RecordedAnswer, to launch: RecordedLaunch) -> Answer? {
-        let stored = recorded.click.flatMap(store.number).flatMap { store[$0] }
-        guard let click = stored?.click else {
-            guard recorded.click == nil else { return nil }
-            return Answer(
-                click: nil,
-                destination: nil,
-                isRight: nil,
-                probability: recorded.probability ?? 0,
-                ageSeconds: nil
-            )
-        }
-        return Answer(
-            click: click.name,
-            destination: click.destination,
-            isRight: recorded.isCertain ? true : nil,
-            probability: recorded.probability ?? 0,
-            ageSeconds: Double(launch.at.milliseconds(since: click.at)) / 1000
-        )
+        let click = recorded.click.flatMap(store.number).flatMap { store[$0]?.click }
+        guard click != nil || recorded.click == nil else { return nil }
+        return Answer(click, to: launch, probability: recorded.probability ?? 0)
     }
 
-    /// Computes the model again when it is old.
+    /// Computes the model again if it is old.
     ///
-    /// Only launches need it: the service does so for them, and not for clicks.
+    /// The service too does this for launches, and not for clicks.
     private mutating func refreshModel(at now: Timestamp) {
         let age = now.milliseconds(since: model.at)
         guard !hasModel || age >= plan.refresh || age < -plan.refresh else { return }
@@ -128,9 +121,9 @@ public struct Replay: Sendable {
         let traits = launch.traits
         let verdict = Verdict(evidence, launch: traits, model: model, policy: plan.policy)
         let match = match(verdict, launch)
-        if let sure = clickOfToken(launch) {
-            if isCounted { score.judge(verdict, match, beside: sure, in: store) }
-            return answer(launch, sure, evidence, isCounted: isCounted)
+        if let number = clickOfToken(launch) {
+            if isCounted { score.judge(verdict, match, beside: number, in: store) }
+            return answer(launch, number, evidence, isCounted: isCounted)
         }
         let answer = isCounted ? score.judge(launch, verdict, match, in: store) : nil
         if let match { consume(match, for: launch) }
@@ -149,11 +142,10 @@ public struct Replay: Sendable {
         return answer
     }
 
-    /// Whether the launch gets an earlier answer again, and is none of its own.
+    /// Whether the launch gets the answer of an earlier launch again.
     private mutating func isRepetition(_ launch: RecordedLaunch) -> Bool {
         guard let given = callers.answer(to: launch) else { return false }
-        return !given.endsWithNextClick
-            || !store.hasClick(of: launch, after: given.at)
+        return !given.endsWithNextClick || !store.hasClick(of: launch, after: given.at)
     }
 
     private func match(_ verdict: Verdict, _ launch: RecordedLaunch) -> ReplayMatch? {
@@ -166,8 +158,8 @@ public struct Replay: Sendable {
         return click.map { ReplayMatch(click: $0, isCampaignOnly: choice.isCampaignOnly) }
     }
 
-    /// The click of the launch's token, unless it is somebody's already or its window has ended: then the fingerprint
-    /// is asked.
+    /// Returns the click of the launch's token; nil if the click was claimed or its window has ended, so that only the
+    /// fingerprint can find a click.
     private func clickOfToken(_ launch: RecordedLaunch) -> Int? {
         guard let number = launch.token.flatMap(store.number), let stored = store[number],
             stored.isOpen, stored.end >= launch.at
@@ -175,7 +167,9 @@ public struct Replay: Sendable {
         return number
     }
 
-    /// A launch that a token leads to teaches how addresses and delays go, where its fingerprint finds the click too.
+    /// Answers a launch by the click of its token.
+    ///
+    /// If its fingerprint finds the click too, the model learns from the pair how addresses and delays agree.
     private mutating func answer(
         _ launch: RecordedLaunch,
         _ number: Int,
@@ -204,18 +198,18 @@ public struct Replay: Sendable {
     }
 }
 
-/// How events are answered when they are played again.
+/// The settings of a replay.
 public struct ReplayPlan: Equatable, Sendable {
     public var policy: MatchPolicy
-    /// The window of every click, whatever its own was; nil leaves them as they were.
+    /// The window of every click instead of its own; nil keeps the clicks' own windows.
     public var window: AttributionWindow?
-    /// The window of clicks that have none of their own.
+    /// The window of clicks without their own.
     public var standardWindow: AttributionWindow
     /// How long a caller without install id gets an answer again, in milliseconds.
     public var replayGrace: Int64
-    /// Launches of the first days teach and are not counted.
+    /// The number of first days whose launches train the model and are not counted.
     public var warmUpDays: Int
-    /// How old the model may be, in milliseconds of the events' time.
+    /// The age in milliseconds, by the events' times, at which the model is computed again.
     public var refresh: Int64
 
     public init(
@@ -239,14 +233,14 @@ public struct ReplayPlan: Equatable, Sendable {
     }
 }
 
-/// Who got an answer: it decides which launch is a repetition.
+/// The callers that got a match, by which repetitions are recognised.
 struct ReplayCallers: Sendable {
     /// An answer that its caller may get again.
     struct Given: Sendable {
         let at: Timestamp
-        /// Until when the caller may get it.
+        /// The last time at which the caller gets it again.
         let until: Timestamp
-        /// Whether a later click makes the next launch a new one: only without an install id.
+        /// Whether a launch after a later click is a new one; false with an install id.
         let endsWithNextClick: Bool
     }
 
@@ -260,7 +254,7 @@ struct ReplayCallers: Sendable {
         answers[launch.caller].flatMap { launch.at <= $0.until ? $0 : nil }
     }
 
-    /// Adds a match: with an install id it is repeated as long as the click's window lasts.
+    /// Adds a match: a caller with an install id gets it again until the click's window ends.
     mutating func add(_ launch: RecordedLaunch, grace: Int64, windowEnd: Timestamp) {
         let until = launch.hasInstallID ? windowEnd : launch.at.advanced(byMilliseconds: grace)
         guard launch.hasInstallID || grace > 0 else { return }
@@ -281,7 +275,7 @@ struct ReplayCallers: Sendable {
     }
 }
 
-/// What a replay has learnt: the sums that a database stores, in memory.
+/// The learnt counters of a replay, which the service stores in the database.
 struct ReplayCounters: Sendable {
     private(set) var epoch: LearningEpoch
     /// The model's sums, which are read together.
@@ -316,6 +310,6 @@ struct ReplayCounters: Sendable {
         MatchingModel(sums: model, epoch: epoch, at: now)
     }
 
-    /// Returns what a counter by fingerprint or address holds, relative to the epoch.
+    /// Returns the sum of a counter by fingerprint or address, relative to the epoch.
     func sum(_ family: CounterFamily, _ key: UInt64) -> Double { keyed[CounterKey(family, key)] ?? 0 }
 }

@@ -1,6 +1,6 @@
 public import Attribution
 
-/// The result of a replay: the answers and, where the truth is known, how many of them were right.
+/// The result of a replay: the number of answers, and of right ones among those whose truth is known.
 ///
 /// Launches of the warm-up are left out; repeated answers, and launches that the truth calls retries, count
 /// as no launches.
@@ -9,22 +9,22 @@ public struct ReplayScore: Equatable, Sendable {
     public var matches = 0
     /// The matches by a click's own token.
     public var tokenMatches = 0
-    /// The matches that credit a campaign and leave the link out.
+    /// The matches that credit a campaign and no link.
     public var campaignMatches = 0
     /// Launches that got the answer of an earlier one.
     public var replays = 0
-    /// Launches without a match by the verdict's reason.
-    public var reasons: [Verdict.Reason: Int] = [:]
+    /// Launches without a match by the verdict's reason; nil counts those without a live click.
+    public var reasons: [NoMatchReason?: Int] = [:]
     /// The sum of the probabilities that a click led to the launch, of launches that only a fingerprint could
     /// recognise.
     public var expected = 0.0
-    /// The square of the spread of ``expectedByFingerprint``.
+    /// The square of the spread of ``expected``.
     public var variance = 0.0
 
     /// The number of matches by a fingerprint that are expected to be right: the sum of their unlimited
     /// probabilities.
     public var expectedRight = 0.0
-    /// What only the fingerprint says of launches that a token recognised.
+    /// The results of fingerprints alone for launches that a token recognised.
     public var besideTokens = TokenTrials()
 
     /// Launches whose truth is known, and the matches among them.
@@ -32,10 +32,6 @@ public struct ReplayScore: Equatable, Sendable {
     public var knownMatches = 0
     /// Launches from a click whose window had not ended.
     public var conversions = 0
-    /// Launches from a click whose window had ended.
-    public var lateConversions = 0
-    /// Launches whose truth names a click that was never recorded.
-    public var unknownClicks = 0
     /// Matches with the link and campaign of the click that led to the launch.
     public var rightLink = 0
     /// Matches with a click of the same person.
@@ -44,7 +40,7 @@ public struct ReplayScore: Equatable, Sendable {
     public var organicMatched = 0
     public var reinstalls = 0
     public var reinstallsMatched = 0
-    /// Clicks that two launches got: there must be none.
+    /// Clicks that two launches got; 0 unless the replay has a defect.
     public var clicksUsedTwice = 0
     /// The calibration of the stated confidence, which never exceeds ``Verdict/highestConfidence``.
     public var calibration = Calibration()
@@ -53,7 +49,7 @@ public struct ReplayScore: Equatable, Sendable {
 
     public init() {}
 
-    /// The number of launches that clicks led to according to the probabilities: those by token are certain.
+    /// The expected number of launches that clicks led to; launches with a token are certain.
     public var expectedConversions: Double { expected + Double(tokenMatches) }
     /// The spread of the expected conversions: one standard deviation.
     public var spread: Double { variance.squareRoot() }
@@ -74,7 +70,7 @@ public struct ReplayScore: Equatable, Sendable {
     }
 }
 
-/// What only fingerprints say of launches that tokens recognised: their truth is certain.
+/// The results of fingerprints alone for launches that tokens recognised, whose truth is certain.
 public struct TokenTrials: Equatable, Sendable {
     public var launches = 0
     /// Launches that would have got a match by the fingerprint.
@@ -93,7 +89,7 @@ public struct TokenTrials: Equatable, Sendable {
 /// The click that a launch gets in a replay, by its number in the store.
 struct ReplayMatch: Equatable, Sendable {
     let click: Int
-    /// Whether the campaign is credited and the link left out.
+    /// Whether the campaign is credited, and no link.
     let isCampaignOnly: Bool
 }
 
@@ -116,44 +112,31 @@ extension ReplayScore {
         } else if case .noMatch(let reason) = verdict.outcome {
             reasons[reason, default: 0] += 1
         }
-        var isRight: Bool?
         if let truth = launch.truth {
             knownLaunches += 1
             let isCampaignOnly = match?.isCampaignOnly ?? false
-            let holds = holds(answered, launch, truth, isCampaignOnly: isCampaignOnly, in: store)
+            let isTrue = compare(answered, launch, with: truth, isCampaignOnly: isCampaignOnly, in: store)
             if answered != nil {
                 knownMatches += 1
-                if holds { rightLink += 1 }
-                calibration.add(stated: verdict.confidence, isRight: holds)
-                uncappedCalibration.add(stated: verdict.probability, isRight: holds)
-                isRight = holds
+                if isTrue { rightLink += 1 }
+                calibration.add(stated: verdict.confidence, isRight: isTrue)
+                uncappedCalibration.add(stated: verdict.probability, isRight: isTrue)
             }
         }
-        return Replay.Answer(
-            click: answered?.name,
-            destination: answered?.destination,
-            isRight: isRight,
-            probability: verdict.probability,
-            ageSeconds: answered.map { Double(launch.at.milliseconds(since: $0.at)) / 1000 }
-        )
+        return Replay.Answer(answered, to: launch, probability: verdict.probability)
     }
 
-    /// Returns whether the answer is true.
-    private mutating func holds(
+    /// Counts an answer under the truth of its launch, and returns whether they agree.
+    private mutating func compare(
         _ answered: RecordedClick?,
         _ launch: RecordedLaunch,
-        _ truth: RecordedLaunch.Truth,
+        with truth: RecordedLaunch.Truth,
         isCampaignOnly: Bool,
         in store: ReplayStore
     ) -> Bool {
         switch truth {
         case .click(let name):
-            guard let number = store.number(of: name) else {
-                unknownClicks += 1
-                return false
-            }
-            guard let stored = store[number], stored.end >= launch.at else {
-                lateConversions += 1
+            guard let stored = store.number(of: name).flatMap({ store[$0] }), stored.end >= launch.at else {
                 return false
             }
             conversions += 1
@@ -172,7 +155,7 @@ extension ReplayScore {
         return false
     }
 
-    /// Counts what only the fingerprint would have answered to a launch that gets this click by a token.
+    /// Counts the answer by the fingerprint alone to a launch that gets this click by a token.
     mutating func judge(
         _ verdict: Verdict,
         _ match: ReplayMatch?,
@@ -188,9 +171,8 @@ extension ReplayScore {
         besideTokens.calibration.add(stated: verdict.confidence, isRight: isRight)
     }
 
-    /// Counts a launch that brought the click's own token; if the truth is stated, the token is right.
+    /// Counts a launch with the click's own token, which is right if the truth is known at all.
     mutating func judgeToken(_ click: RecordedClick, of launch: RecordedLaunch) -> Replay.Answer {
-        let moment = launch.at
         launches += 1
         matches += 1
         tokenMatches += 1
@@ -201,13 +183,7 @@ extension ReplayScore {
             rightLink += 1
             rightPerson += 1
         }
-        return Replay.Answer(
-            click: click.name,
-            destination: click.destination,
-            isRight: true,
-            probability: 1,
-            ageSeconds: Double(moment.milliseconds(since: click.at)) / 1000
-        )
+        return Replay.Answer(click, to: launch, probability: 1)
     }
 }
 
@@ -239,7 +215,7 @@ public struct Calibration: Equatable, Sendable {
         if isRight { bins[bin].rightCount += 1 }
     }
 
-    /// The expected calibration error: how far the bins are off, each weighing as much as it has matches.
+    /// The expected calibration error: the mean difference between stated and right, weighted by matches.
     ///
     /// Source: Naeini, Cooper, Hauskrecht: Obtaining well calibrated probabilities using Bayesian binning (2015).
     public var error: Double {
@@ -263,25 +239,12 @@ extension ReplayScore {
             variance += organic * (1 - organic)
         }
         guard answer.outcome == .match else {
-            reasons[answer.reason?.verdictReason ?? .noCandidate, default: 0] += 1
+            reasons[NoMatchReason.ofVerdicts.first { $0 == answer.reason }, default: 0] += 1
             return
         }
         matches += 1
         if answer.isCertain { tokenMatches += 1 }
         if answer.isCampaignOnly { campaignMatches += 1 }
         if !answer.isCertain { expectedRight += answer.probability ?? 0 }
-    }
-}
-
-extension NoMatchReason {
-    /// What a verdict says of such a launch: most have no candidate.
-    fileprivate var verdictReason: Verdict.Reason {
-        switch self {
-        case .belowThreshold: .belowThreshold
-        case .ambiguous: .ambiguous
-        case .fingerprintDisabled: .fingerprintDisabled
-        case .noClick, .expired, .alreadyClaimed, .robotClick, .otherApp, .tokenInvalid, .tokenUsed:
-            .noCandidate
-        }
     }
 }

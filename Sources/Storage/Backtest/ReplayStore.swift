@@ -1,13 +1,12 @@
 internal import Attribution
 
-/// What a store holds of one app, in memory: live clicks by fingerprint and address, claims, learnt counters.
+/// A store of one app in memory: live clicks by fingerprint and address, claims, learnt counters.
 ///
-/// A click is dropped when its window has ended, so that memory follows the live clicks; only its name is
-/// kept.
+/// A click is dropped when its window has ended, except for its name, so that memory grows with the live clicks.
 struct ReplayStore: Sendable {
     struct Stored: Sendable {
         let click: RecordedClick
-        /// The last moment in which a launch may be credited to it.
+        /// The last time at which a launch may be credited to it.
         let end: Timestamp
         var claimedAt: Timestamp?
         /// Retired by a claim of a click of the same visit.
@@ -26,11 +25,11 @@ struct ReplayStore: Sendable {
     private var clicks = TimeOrdered<Stored>()
     private var numbers: [UInt64: Int] = [:]
     private var live = ExpiryQueue()
-    /// Clicks within their window that can be matched no more.
+    /// The number of clicks within their window that were claimed or retired.
     private var closedCount = 0
-    /// Clicks by fingerprint, without those at the front that nobody can match any more.
+    /// Clicks by fingerprint; the first one can be matched.
     private var byFingerprint: [UInt64: TimeOrdered<Row>] = [:]
-    /// By address; claimed ones stay as long as their window lasts.
+    /// Clicks by address; claimed ones remain until their window ends.
     private var byExact: [UInt64: TimeOrdered<Int>] = [:]
     private var byNear: [UInt64: TimeOrdered<Int>] = [:]
     private var summaries: [UInt64: KeySummary] = [:]
@@ -39,7 +38,7 @@ struct ReplayStore: Sendable {
     /// The time of the last launch that read the store.
     private(set) var now: Timestamp
 
-    /// Clicks of one visitor that lie so close, in milliseconds, are retired together.
+    /// The time in milliseconds within which clicks of one visitor are retired together.
     private static let duplicateSpan: Int64 = 600_000
 
     /// Addresses with much traffic whose counts are stored.
@@ -63,7 +62,7 @@ struct ReplayStore: Sendable {
         let number = clicks.endIndex
         clicks.append(Stored(click: click, end: end, claimedAt: click.consumedAt))
         if click.consumedAt != nil { closedCount += 1 }
-        if let name = click.name { numbers[name] = number }
+        numbers[click.name] = number
         live.insert(number, endingAt: end)
         for (index, fingerprint) in click.fingerprints.enumerated()
         // Two forms may make one fingerprint.
@@ -76,9 +75,9 @@ struct ReplayStore: Sendable {
         byNear[address.near, default: TimeOrdered()].append(number)
     }
 
-    /// Consumes a click, and retires the same visitor's duplicates of the ten minutes before it.
+    /// Claims a click, and retires the same visitor's duplicates of the ten minutes before it.
     ///
-    /// - Returns: false for one that was consumed before.
+    /// - Returns: false if it was claimed or retired before.
     mutating func claim(_ number: Int, at moment: Timestamp) -> Bool {
         guard let stored = clicks[number], stored.isOpen else { return false }
         clicks[number]?.claimedAt = moment
@@ -144,6 +143,10 @@ struct ReplayStore: Sendable {
         if byNear[address.near]?.isEmpty == true { byNear[address.near] = nil }
     }
 
+    private func hasEnded(_ number: Int, before now: Timestamp) -> Bool {
+        clicks[number].map { $0.end < now } ?? true
+    }
+
     /// Forgets a fingerprint's oldest clicks, up to the first that can be matched.
     private mutating func skipUnmatchable(_ key: UInt64, at now: Timestamp) {
         while let first = byFingerprint[key]?.first {
@@ -155,15 +158,11 @@ struct ReplayStore: Sendable {
         byFingerprint[key] = nil
         summaries[key] = nil
     }
-
-    private func hasEnded(_ number: Int, before now: Timestamp) -> Bool {
-        clicks[number].map { $0.end < now } ?? true
-    }
 }
 
-/// What a launch is answered from.
+/// The evidence for answers.
 extension ReplayStore {
-    /// Everything that ``CandidateEvidence`` promises; empty where no click with a fingerprint is live.
+    /// Returns the evidence for a launch; empty if no click with one of its fingerprints is live.
     mutating func evidence(_ keys: [UInt64], address: AddressHashes?, at now: Timestamp) -> CandidateEvidence
     {
         drop(endedBefore: now)
@@ -180,10 +179,10 @@ extension ReplayStore {
         )
     }
 
-    /// Whether a live click with one of the launch's fingerprints came after a moment and may be its own.
+    /// Returns whether a live click with one of the launch's fingerprints came after a time and may be its own.
     ///
-    /// If the launch's address is known, a click from any other address is another visitor's. In a crowd,
-    /// clicks of equal phones come within seconds, and an address rarely changes so soon.
+    /// If the launch's address is known, a click from any other address is another visitor's: equal phones may click
+    /// within seconds of each other, and an address rarely changes so soon.
     mutating func hasClick(of launch: RecordedLaunch, after moment: Timestamp) -> Bool {
         drop(endedBefore: launch.at)
         for key in launch.fingerprints {

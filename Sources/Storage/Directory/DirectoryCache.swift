@@ -1,13 +1,13 @@
 public import Attribution
 internal import Threads
 
-/// What is asked of a database about its apps and keys.
+/// Apps and keys, as a database reads them.
 public protocol DirectoryReader {
     associatedtype Failure: Error
 
-    /// A number that every change of apps and keys raises.
+    /// Returns a number that every change of apps and keys increases.
     func directoryVersion() throws(Failure) -> Int64
-    /// All apps and keys, at one moment if the caller has opened a transaction.
+    /// Returns all apps and keys, in one snapshot if the caller has opened a transaction.
     func directorySnapshot() throws(Failure) -> DirectoryCache.Snapshot
 }
 
@@ -22,7 +22,7 @@ public final class DirectoryCache: Sendable {
             self.directory = directory
         }
 
-        /// The same with a directory of its own: loops that count references to one take turns at it.
+        /// Returns a snapshot with a directory of its own: loops would contend for the reference counts of a shared one.
         public func copy() -> Snapshot {
             Snapshot(version: version, directory: Directory(apps: directory.apps, keys: directory.keys))
         }
@@ -36,13 +36,13 @@ public final class DirectoryCache: Sendable {
 
     public var snapshot: Snapshot { latest.withLock { $0 } }
 
-    /// Returns what the database holds, which is read only if its version is not the known one.
+    /// Returns the current snapshot, which is read only if the database has another version than the last one.
     public func current<Reader: DirectoryReader>(by reader: Reader) throws(Reader.Failure) -> Snapshot {
         let version = try reader.directoryVersion()
         let known = snapshot
         if known.version == version { return known }
         let fresh = try reader.directorySnapshot()
-        // Another loop may have read a later one meanwhile.
+        // Another loop may have read a later version meanwhile.
         latest.withLock { if $0.version < fresh.version { $0 = fresh } }
         return fresh
     }

@@ -257,20 +257,22 @@ public struct IndexedClick: Sendable {
     /// 0 where it is unknown.
     public let visitor: UInt64
 
-    public init(
-        _ place: Place,
-        clickedAt: Int64,
-        closedAs: String?,
-        platformForm: UInt64?,
-        weight: Double,
-        visitor: UInt64
-    ) {
-        self.place = place
-        self.clickedAt = clickedAt
-        self.closedAs = closedAs
-        self.platformForm = platformForm
-        self.weight = weight
-        self.visitor = visitor
+    public static let columns: Columns = [
+        "hash", "state", "since", "click", "clicked_at", "closed_as", "platform_form", "weight", "visitor",
+    ]
+
+    public init(_ row: inout some RowReader) {
+        place = Place(
+            hash: row.get("hash"),
+            state: row.get("state"),
+            since: row.get("since"),
+            click: row.get("click")
+        )
+        clickedAt = row.get("clicked_at")
+        closedAs = row.get("closed_as")
+        platformForm = row.get("platform_form")
+        weight = row.get("weight")
+        visitor = row.get("visitor")
     }
 
     /// Nil for what no launch's fingerprint finds: a robot's click, and an advertising id.

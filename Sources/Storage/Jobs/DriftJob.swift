@@ -92,3 +92,40 @@ extension DriftHistory {
         return end > last || last.milliseconds(since: end) > leapMilliseconds
     }
 }
+
+/// The counts of watched groups, and the results of their last evaluation, as a database reads them.
+public protocol DriftRows {
+    associatedtype Failure: Error
+
+    /// Feeds the counts of one side's groups to `body`, by quarter of a day, name and metric.
+    func driftCounts(
+        of scope: Scope,
+        _ side: DriftSide,
+        from first: Timestamp,
+        before end: Timestamp,
+        _ body: (_ period: Timestamp, _ name: String, _ metric: String, _ count: Int64) -> Void
+    ) throws(Failure)
+    /// Returns groups as of the last evaluation, by side and name, at most `limit`.
+    func driftGroups(of scope: Scope, atMost limit: Int) throws(Failure) -> [DriftReading]
+}
+
+extension DriftRows {
+    /// Returns the counts of a scope up to the end of a span.
+    public func driftHistory(of scope: Scope, end: Timestamp) throws(Failure) -> DriftHistory {
+        var history = DriftHistory(end: end)
+        for side in DriftSide.allCases {
+            // Each span has the same names.
+            var groups: [String: DriftGroup?] = [:]
+            let first = DriftHistory.start(before: end)
+            try driftCounts(of: scope, side, from: first, before: end) { period, name, metric, number in
+                let group = groups[name] ?? DriftGroup(side, name: name)
+                groups[name] = .some(group)
+                guard let group else { return }
+                let isTrials = metric == CountWord.trials
+                let count = DriftCount(trials: isTrials ? number : 0, matches: isTrials ? 0 : number)
+                history.add(count, of: group, in: period)
+            }
+        }
+        return history
+    }
+}

@@ -2,44 +2,26 @@ public import Attribution
 
 /// What a database contains, for commands that copy or examine it.
 public struct DatabaseSummary: Equatable, Sendable {
-    public let apps: Int64
-    /// API keys, revoked ones included.
-    public let keys: Int64
-    public let clicks: Int64
-    public let claims: Int64
+    public var apps: Int64 = 0
+    /// API keys, including revoked ones.
+    public var keys: Int64 = 0
+    public var clicks: Int64 = 0
+    public var claims: Int64 = 0
     /// When the newest click was recorded; nil without clicks.
-    public let newestClickAt: Timestamp?
+    public var newestClickAt: Timestamp?
     /// The number of the last migration.
     public let schemaVersion: Int64
     /// The migrations of this program that the database lacks, as file names.
     public let pendingMigrations: [String]
-    public let byteCount: Int64
+    public var byteCount: Int64 = 0
     /// The first word of the check value of the server key that was used last; nil if nothing was hashed.
-    private let serverKey: UInt64?
+    public var serverKey: UInt64?
 
-    public init(
-        apps: Int64,
-        keys: Int64,
-        clicks: Int64,
-        claims: Int64,
-        newestClickAt: Timestamp?,
-        schemaVersion: Int64,
-        pendingMigrations: [String],
-        byteCount: Int64,
-        serverKey: UInt64?
-    ) {
-        self.apps = apps
-        self.keys = keys
-        self.clicks = clicks
-        self.claims = claims
-        self.newestClickAt = newestClickAt
-        self.schemaVersion = schemaVersion
-        self.pendingMigrations = pendingMigrations
-        self.byteCount = byteCount
-        self.serverKey = serverKey
+    public init(schemaVersion: Int64, pendingMigrations: [String]) {
+        (self.schemaVersion, self.pendingMigrations) = (schemaVersion, pendingMigrations)
     }
 
-    /// Whether the server key that the database used last is one of these; nil if nothing was hashed.
+    /// Returns whether the server key that was used last is one of these; nil if nothing was hashed.
     public func fits(_ keys: [ServerKey]) -> Bool? {
         serverKey.map { stored in keys.contains { $0.checkValue.index == stored } }
     }
@@ -65,35 +47,19 @@ public struct MigrationPlan: Equatable, Sendable {
 public struct DatabaseReport: Sendable {
     /// Without symbolic links in its folders.
     public let path: String
-    /// A process that has the database open; 0 if its number cannot be seen, nil if there is none.
-    public let holder: Int32?
     public let summary: DatabaseSummary
     public let directory: Directory
-    public let writeAheadLogBytes: Int64
-    /// Bytes that the disk still takes; nil if it does not say.
-    public let freeBytes: Int64?
-    /// Clicks of the last 24 hours, those of robots included, to the hour.
-    public let clicksOfLastDay: Int64
-    /// The beginning of the first day on which anything was counted.
-    public let firstDay: Timestamp?
+    /// A process that has the database open; 0 if its number cannot be seen, nil if there is none.
+    public var holder: Int32?
+    public var writeAheadLogBytes: Int64 = 0
+    /// Bytes that the disk can still take; nil if the system does not report it.
+    public var freeBytes: Int64?
+    /// Clicks of the last 24 hours, including robots' clicks, to the hour.
+    public var clicksOfLastDay: Int64 = 0
+    /// The start of the first day on which anything was counted.
+    public var firstDay: Timestamp?
 
-    public init(
-        path: String,
-        holder: Int32?,
-        summary: DatabaseSummary,
-        directory: Directory,
-        writeAheadLogBytes: Int64,
-        freeBytes: Int64?,
-        clicksOfLastDay: Int64,
-        firstDay: Timestamp?
-    ) {
-        self.path = path
-        self.holder = holder
-        self.summary = summary
-        self.directory = directory
-        self.writeAheadLogBytes = writeAheadLogBytes
-        self.freeBytes = freeBytes
-        self.clicksOfLastDay = clicksOfLastDay
-        self.firstDay = firstDay
+    public init(path: String, _ summary: DatabaseSummary, _ directory: Directory) {
+        (self.path, self.summary, self.directory) = (path, summary, directory)
     }
 }

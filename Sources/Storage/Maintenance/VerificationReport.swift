@@ -1,4 +1,4 @@
-/// What a verification looked at, and what it found.
+/// The checks of a verification, and what they found.
 public struct VerificationReport: Equatable, Sendable {
     public var checks: [Check] = []
 
@@ -9,21 +9,21 @@ public struct VerificationReport: Equatable, Sendable {
     public struct Check: Equatable, Sendable {
         /// A word for scripts.
         public let name: String
-        /// What was compared, how far, and that it is so if nothing was found.
+        /// The statement that was verified, which is true if nothing was found.
         public var scope: String
-        /// Empty when all is well.
+        /// What is wrong; empty if the statement is true.
         public private(set) var findings: [Finding] = []
 
         public init(_ name: String, _ scope: String) {
             (self.name, self.scope) = (name, scope)
         }
 
-        /// Adds what is wrong, and what to do about it: the advice that most findings share, unless given.
+        /// Adds a finding, and what to do about it.
         public mutating func add(_ text: String, _ advice: String = Self.restore) {
             findings.append(Finding(text: text, advice: advice))
         }
 
-        /// Leaves the first 20 findings and counts the rest.
+        /// Keeps the first 20 findings and counts the others.
         public mutating func shorten() {
             let more = findings.count - 20
             guard more > 0, let last = findings.last else { return }

@@ -3,7 +3,7 @@ public import Attribution
 /// A row of `apps`, without the settings that are lists.
 public struct AppRecord: Record, Equatable, Sendable {
     public let id: AppID
-    /// Those that are lists stand in `app_fields`, and are empty here.
+    /// The settings; lists are stored in `app_fields`, and are empty here.
     public var settings: App.Settings
     public let createdAt: Timestamp
 
@@ -53,20 +53,20 @@ public struct AppRecord: Record, Equatable, Sendable {
         settings.defaultLink = (row.get("default_link") as String?).map { DeepLinkURL(stored: $0) }
     }
 
-    /// The app with its settings that are lists, by the names that they are stored under.
+    /// Returns the app with its lists, by the names under which they are stored.
     public func app(_ lists: [String: [String]]) -> App {
         var settings = settings
         settings.allowedOrigins = lists[List.allowedOrigins.rawValue] ?? []
         settings.destinations = lists[List.destinations.rawValue] ?? []
         settings.localizations = lists[List.localizations.rawValue] ?? []
         var links = AppLinkFields()
-        // A field of a newer program is not understood.
+        // A field of a newer program is left out.
         for (name, values) in lists { if let field = AppLinkField(rawValue: name) { links[field] = values } }
         settings.links = AppLinks(stored: links)
         return App(id: id, settings: settings, createdAt: createdAt)
     }
 
-    /// The settings that are lists, and the names that they are stored under.
+    /// Returns the settings that are lists, with the names under which they are stored.
     public static func lists(of settings: App.Settings) -> [(name: String, values: [String])] {
         var lists: [(name: String, values: [String])] = [
             (List.allowedOrigins.rawValue, settings.allowedOrigins),
@@ -77,7 +77,7 @@ public struct AppRecord: Record, Equatable, Sendable {
         return lists
     }
 
-    /// The lists that concern no link.
+    /// The lists that are not about links.
     private enum List: String {
         case allowedOrigins = "allowed_origins"
         case destinations, localizations

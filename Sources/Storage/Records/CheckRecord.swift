@@ -4,7 +4,7 @@ public import Attribution
 public struct CheckRecord: Record, Equatable, Sendable {
     public let id: CheckID
     public let scope: Scope
-    /// Of the click's identifier, the first half alone is in the row.
+    /// The facts; the row contains only the first half of the click's identifier.
     public var facts: CheckFacts
 
     public init(id: CheckID, scope: Scope, facts: CheckFacts) {
@@ -95,7 +95,7 @@ public struct CheckRecord: Record, Equatable, Sendable {
         facts.signals = SignalHashes(word: row.get("signal_marks"))
     }
 
-    /// The lowest bit, which no code has, stands for ``OSRelease/isAtLeast``.
+    /// Returns the release's code; its lowest bit, which no code uses, is ``OSRelease/isAtLeast``.
     private static func code(of release: OSRelease) -> UInt64 { release.code | (release.isAtLeast ? 1 : 0) }
 
     private static func release(_ code: UInt64) -> OSRelease? {
@@ -112,7 +112,7 @@ public struct CheckRecord: Record, Equatable, Sendable {
         return confidence
     }
 
-    /// 8 bytes of each click's number and 2 of its share in 65535ths; nil for none.
+    /// Returns 8 bytes of each click's number and 2 of its share in 65535ths; nil for no shares.
     private static func packed(_ shares: [CheckFacts.Share]) -> [UInt8]? {
         guard !shares.isEmpty else { return nil }
         var bytes: [UInt8] = []
@@ -124,7 +124,7 @@ public struct CheckRecord: Record, Equatable, Sendable {
         return bytes
     }
 
-    /// The shares in a column of bytes.
+    /// Returns the shares in a column of bytes.
     public static func unpackedShares(_ bytes: [UInt8]) -> [CheckFacts.Share] {
         stride(from: 0, through: bytes.count - shareByteCount, by: shareByteCount).map { start in
             CheckFacts.Share(

@@ -8,16 +8,16 @@ public struct ClaimRecord: Record, Equatable, Sendable {
     public let claimedAt: Timestamp
     public let method: AttributionMethod
     public let confidence: Double?
-    /// The hash that the launch was recognised by, one of the click's where it has one; zeros for a launch without any.
+    /// The hash that recognised the launch, which is one of the click's if it has any; zeros for a launch without one.
     public let hash: KeyedHash
     public let install: KeyedHash?
-    /// Whether the response was seen to fail on its way.
+    /// Whether the response is known to have failed on its way.
     public var isUndelivered: Bool
     public let competingClicks: Int?
     public let isCampaignOnly: Bool
     public let caller: KeyedHash?
 
-    /// The row of a claim whose launch was recognised by a hash, or has none.
+    /// Creates the row of a claim; `hash` is nil for a launch without one.
     public init(
         _ claim: Claim,
         _ scope: Scope,
@@ -38,7 +38,7 @@ public struct ClaimRecord: Record, Equatable, Sendable {
         self.caller = caller
     }
 
-    /// The answer that the launch got, with its click.
+    /// Returns the answer that the launch got.
     public func claim(of click: Click) -> Claim {
         Claim(
             click: click,

@@ -4,17 +4,15 @@ public import Attribution
 public struct ClickRecord: Record, Equatable, Sendable {
     public let id: ClickID
     public let scope: Scope
-    /// What was clicked, by which visitor.
-    ///
-    /// App and link are numbers in a row: ``click(of:link:)`` gives the facts those that they stand for.
+    /// The facts without app and link, which ``click(of:link:)`` adds for the row's numbers.
     public let facts: Click.Facts
     public let expiresAt: Timestamp
     public let visit: KeyedHash
     public let post: KeyedHash
     public let idempotency: KeyedHash?
-    /// Everything that the click can be found by, advertising ids too; the one it was known by first comes first.
+    /// The hashes of everything that finds the click, advertising ids included; the first fingerprint comes first.
     public let hashes: [KeyedHash]
-    /// What ``ClickEvidence/canonicalText`` says.
+    /// The ``ClickEvidence/canonicalText``.
     public let canonicalText: String?
     public let address: AddressHashes?
     public let visitor: UInt64?
@@ -42,7 +40,7 @@ public struct ClickRecord: Record, Equatable, Sendable {
         self.link = link
     }
 
-    /// The click, of the app and with the link that the row's numbers stand for.
+    /// Returns the click, with the app and the link that the row's numbers stand for.
     public func click(of app: AppID, link: LinkID?) -> Click {
         var facts = facts
         facts.app = app
@@ -50,13 +48,13 @@ public struct ClickRecord: Record, Equatable, Sendable {
         return Click(id: id, facts: facts)
     }
 
-    /// The hashes in a column of bytes.
+    /// Returns the hashes in a column of bytes.
     public static func unpackedHashes(_ bytes: [UInt8]) -> [KeyedHash] { bytes.unpackedHashes }
 
-    /// Its number, which its rows in other tables have.
+    /// The click's number, which other tables refer to.
     public var number: Int64 { Int64(bitPattern: id.high) }
 
-    /// Whether its visitor asked not to be tracked, and so is never matched, not by its identifier either.
+    /// Whether the visitor asked not to be tracked: the click is counted and never matched, not even by its identifier.
     public var isCounted: Bool { canonicalText.flatMap { ClickBasis(suffixOf: $0) } == .counted }
 }
 
@@ -108,24 +106,22 @@ extension ClickRecord {
         expiresAt = row.get("expires_at")
         let destination = DeepLinkURL(stored: row.get("destination"))
         let campaignKey = (row.get("campaign_key") as String?).flatMap { CampaignKey($0) }
-        let journeyID = JourneyID(row.get("journey_id"))
-        let source: SourceToken? = row.get("source")
-        let rawSource: String? = row.get("raw_source")
-        let platform: Platform? = row.get("platform")
-        guard let window, let journeyID, let source, let platform else { return nil }
+        guard let window, let journeyID = JourneyID(row.get("journey_id")) else { return nil }
         var facts = Click.Facts(
             app: AppID(high: 0, low: 0),
-            isTest: scope.isTest,
             destination: destination,
             campaignKey: campaignKey,
             journeyID: journeyID,
             clickedAt: clickedAt,
             recordedAt: recordedAt,
-            window: window,
-            source: source,
-            rawSource: rawSource,
-            platform: platform
+            window: window
         )
+        facts.isTest = scope.isTest
+        guard let source: SourceToken = row.get("source") else { return nil }
+        facts.source = source
+        facts.rawSource = row.get("raw_source")
+        guard let platform: Platform = row.get("platform") else { return nil }
+        facts.platform = platform
         facts.osVersion = row.get("os_version")
         facts.metadata = row.get("metadata")
         facts.isRobot = row.get("is_robot")

@@ -1,6 +1,6 @@
 public import Attribution
 
-/// A row of `drift_groups`: how a watched group was at the last evaluation.
+/// A row of `drift_groups`: the result of the last evaluation of a watched group.
 public struct DriftRecord: Record, Equatable, Sendable {
     public let scope: Scope
     public let reading: DriftReading

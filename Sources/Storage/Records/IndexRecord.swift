@@ -1,23 +1,23 @@
 public import Attribution
 
-/// A click that can be matched, as an open row of `click_index` has it.
+/// An open row of `click_index`: a click that can be matched.
 public struct IndexRecord: Record, Equatable, Sendable {
-    /// Its number.
+    /// The click's number.
     public let click: Int64
     public let clickedAt: Timestamp
     /// The last millisecond of its window.
     public let expiresAt: Timestamp
-    /// The first word of its visit.
+    /// The first word of the click's visit.
     public let visit: UInt64
     /// ``PlatformForm/code``; for an advertising id, the platform and the first letter of its kind.
     private let platformFormCode: UInt64
     public let weight: Double
     public let address: AddressHashes?
-    /// 0 where it is unknown.
+    /// 0 if it is unknown.
     public let visitor: UInt64
     public let destination: CreditedDestination
     public let release: OSRelease?
-    /// What the click reported besides the hash that finds it.
+    /// The signals that the hash does not contain.
     public let signals: SignalHashes
 
     public static let columns: Columns = [
@@ -52,11 +52,11 @@ public struct IndexRecord: Record, Equatable, Sendable {
         visitor = row.get("visitor")
         destination = CreditedDestination(url: row.get("destination"), campaign: row.get("campaign"))
         release = (row.get("os_release") as UInt64?).flatMap { OSRelease(code: $0) }
-        // NULL is 0: nothing is known.
+        // NULL is 0, which means no signals.
         signals = SignalHashes(word: row.get("signal_marks"))
     }
 
-    /// A click as a replay has it.
+    /// Creates the record of a click in a replay.
     init(
         _ recorded: RecordedClick,
         _ click: Int64,
@@ -97,7 +97,7 @@ public struct IndexRecord: Record, Equatable, Sendable {
         self.signals = signals
     }
 
-    /// Platform and form; those of advertising ids have the platform alone.
+    /// Platform and form; the form is nil for an advertising id.
     public var platformForm: PlatformForm {
         PlatformForm(code: platformFormCode) ?? PlatformForm(platform: .unknown, form: nil)
     }
@@ -106,20 +106,21 @@ public struct IndexRecord: Record, Equatable, Sendable {
 
     public func candidate(_ agreement: AddressAgreement) -> Candidate {
         let platformForm = platformForm
-        return Candidate(
-            // The second half of an identifier is not needed to find a click by.
+        var candidate = Candidate(
+            // The first half of an identifier is enough to find a click.
             click: ClickID(high: UInt64(bitPattern: click), low: 0),
             clickedAt: clickedAt,
             destination: destination,
             platform: platformForm.platform,
             form: platformForm.form,
-            weight: weight,
-            address: agreement,
-            visitor: visitor,
-            hasAddress: address != nil,
-            release: release,
-            signals: signals
+            visitor: visitor
         )
+        candidate.weight = weight
+        candidate.address = agreement
+        candidate.hasAddress = address != nil
+        candidate.release = release
+        candidate.signals = signals
+        return candidate
     }
 }
 
@@ -127,7 +128,7 @@ public struct IndexRecord: Record, Equatable, Sendable {
 public struct RowPosition: Comparable, Sendable {
     /// Milliseconds since 1970.
     public let clickedAt: Int64
-    /// Its number.
+    /// The click's number.
     public let click: Int64
 
     public init(clickedAt: Int64, click: Int64) {
@@ -140,7 +141,7 @@ public struct RowPosition: Comparable, Sendable {
     }
 }
 
-/// An open row of `click_index` with the hash that it is found by.
+/// An open row of `click_index`, with the hash that finds it.
 public struct IndexEntry: Record, Equatable, Sendable {
     public let scope: Scope
     public let hash: KeyedHash
@@ -171,7 +172,7 @@ public struct IndexEntry: Record, Equatable, Sendable {
         self.record = record
     }
 
-    /// A row for everything that the click can be found by, each once: two forms may make one fingerprint.
+    /// Returns a row for each hash that finds the click, once each: two forms may make one fingerprint.
     public static func all(of new: NewClick, _ click: Int64, in scope: Scope) -> [IndexEntry] {
         var seen: Set<UInt64> = []
         var entries: [IndexEntry] = []

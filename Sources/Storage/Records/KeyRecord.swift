@@ -35,7 +35,7 @@ public struct KeyRecord: Record, Equatable, Sendable {
             createdAt: createdAt,
             expiresAt: expiresAt,
             revokedAt: revokedAt,
-            // Recorded to the minute, which begins before a key that was made in it.
+            // Stored to the minute, which may start before the key was created.
             lastUsedAt: lastUsedAt.map { max(createdAt, $0) }
         )
     }

@@ -1,13 +1,13 @@
 public import Attribution
 
-/// A row of `links`: what a tap and a list query of a link.
+/// A row of `links`: the properties that taps and lists of links read.
 public struct LinkRecord: Record, Equatable, Sendable {
     public let id: LinkID
     /// The app's number.
     public let app: Int64
     public var slug: LinkSlug
     public let campaignKey: String?
-    /// What ``Link/searchText`` says.
+    /// The ``Link/searchText``.
     public let searchText: String
     public let expiresAt: Timestamp?
     public let maximumClicks: Int?
@@ -16,7 +16,7 @@ public struct LinkRecord: Record, Equatable, Sendable {
     public let archivedAt: Timestamp?
 
     /// - Parameters:
-    ///   - link: what it says, apart from its fields.
+    ///   - link: the link, whose fields are in another table.
     ///   - app: the app's number.
     public init(_ link: Link, app: Int64) {
         id = link.id
@@ -31,7 +31,7 @@ public struct LinkRecord: Record, Equatable, Sendable {
         archivedAt = link.archivedAt
     }
 
-    /// The row after a change of its link: the slug and the creation stay.
+    /// Returns the row after a change of its link; the slug and the time of creation do not change.
     public func changed(to link: Link) -> LinkRecord {
         var record = LinkRecord(link, app: app)
         (record.slug, record.createdAt) = (slug, createdAt)
@@ -40,8 +40,9 @@ public struct LinkRecord: Record, Equatable, Sendable {
         return record
     }
 
-    /// The link, of the app that the number stands for, with what its other tables contain: its fields, and counts by
-    /// variant, where an empty name stands for the whole link.
+    /// Returns the link with the contents of its other tables.
+    ///
+    /// `counts` are by variant; an empty name stands for the whole link.
     public func listing(of app: AppID, _ fields: LinkFields, _ counts: [String: LinkCounts]) -> LinkListing {
         let link = Link(
             id: id,
@@ -57,7 +58,7 @@ public struct LinkRecord: Record, Equatable, Sendable {
             (listing.clicks, listing.robots, listing.matches) = (whole.clicks, whole.robots, whole.matches)
         }
         let present = link.settings.variants.map(\.name)
-        // Those that the link has, in its order; then those that it had.
+        // Current variants in the link's order, then former ones.
         let names = present + counts.keys.filter { !$0.isEmpty && !present.contains($0) }.sorted()
         listing.variants = names.map { name in
             let counts = counts[name] ?? LinkCounts()
@@ -97,6 +98,17 @@ public struct LinkRecord: Record, Equatable, Sendable {
         createdAt = row.get("created_at")
         updatedAt = row.get("updated_at")
         archivedAt = row.get("archived_at")
+    }
+}
+
+/// A stored link, with the numbers that other tables know it and its app by.
+public struct StoredLink: Sendable {
+    public let number: Int64
+    public let app: AppID
+    public let record: LinkRecord
+
+    public init(_ record: LinkRecord, number: Int64, app: AppID) {
+        (self.record, self.number, self.app) = (record, number, app)
     }
 }
 

@@ -8,7 +8,7 @@ extension [UInt8] {
         }
     }
 
-    /// The integer at `start`, all of whose bytes are there.
+    /// Returns the integer at `start`, all of whose bytes must exist.
     func unpacked<Value: FixedWidthInteger & UnsignedInteger>(at start: Int, as type: Value.Type = Value.self)
         -> Value
     {
@@ -17,7 +17,7 @@ extension [UInt8] {
         return value
     }
 
-    /// Both words of each hash.
+    /// Creates the bytes of both words of each hash.
     init(packing hashes: [KeyedHash]) {
         self = []
         reserveCapacity(hashes.count * 16)
@@ -44,7 +44,7 @@ extension [UInt8] {
     }
 }
 
-/// The first four bytes of each hash of a click: they rule out most clicks that a hash does not find.
+/// The first four bytes of each hash of a click, which rule out most clicks that a hash does not find.
 public struct HashMarks: Equatable, Sendable {
     public let bytes: [UInt8]
 
@@ -59,7 +59,7 @@ public struct HashMarks: Equatable, Sendable {
         self.bytes = bytes
     }
 
-    /// Whether one of the hashes may be this one.
+    /// Returns whether one of the hashes may be this one.
     public func mayContain(_ hash: KeyedHash) -> Bool {
         let mark = UInt32(truncatingIfNeeded: hash.index)
         var start = 0

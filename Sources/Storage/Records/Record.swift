@@ -1,29 +1,25 @@
+public import Attribution
+
 /// The names of columns, in the order in which a record writes and reads them.
 public struct Columns: Sendable, ExpressibleByArrayLiteral {
     public let names: [StaticString]
 
-    public init(arrayLiteral names: StaticString...) {
-        self.names = names
-    }
+    public init(arrayLiteral names: StaticString...) { self.names = names }
 
-    private init(_ names: [StaticString]) {
-        self.names = names
-    }
+    private init(_ names: [StaticString]) { self.names = names }
 
-    public static func + (left: Columns, right: Columns) -> Columns {
-        Columns(left.names + right.names)
-    }
+    public static func + (left: Columns, right: Columns) -> Columns { Columns(left.names + right.names) }
 
-    /// Whether the column at `position`, counted from 0, has this name.
+    /// Returns whether the column at `position`, counted from 0, has this name.
     public func hold(_ name: StaticString, at position: Int) -> Bool {
         names.indices.contains(position) && names[position].description == name.description
     }
 }
 
-/// What a table holds of one thing: a row's columns, named once.
+/// A row of a table, whose columns are listed once.
 ///
-/// ``columns`` lists them, ``write(to:)`` puts and ``init(_:)`` gets each by its name in that order. In a debug build
-/// both stop the process where name and place differ; in a release build the name is gone.
+/// ``write(to:)`` puts and ``init(_:)`` gets the columns by name, in the order of ``columns``. In a debug build both trap
+/// if a name and its position differ; in a release build the names are gone.
 ///
 /// A statement with more than six parameters takes a record.
 public protocol Record {
@@ -31,6 +27,165 @@ public protocol Record {
 
     func write(to row: inout some RowWriter)
 
-    /// Nil for what this program cannot have written.
+    /// Creates the record of a row; nil for a row that this program cannot have written.
     init?(_ row: inout some RowReader)
+}
+
+/// Takes the values of a row, column by column: a statement binds them, a pipeline gathers them in arrays.
+public protocol RowWriter {
+    mutating func putInteger(_ column: StaticString, _ value: Int64?)
+    mutating func putReal(_ column: StaticString, _ value: Double?)
+    mutating func putText(_ column: StaticString, _ value: String?)
+    mutating func putBytes(_ column: StaticString, _ value: [UInt8]?)
+}
+
+extension RowWriter {
+    @inlinable
+    public mutating func put(_ column: StaticString, _ value: Int64?) { putInteger(column, value) }
+
+    @inlinable
+    public mutating func put(_ column: StaticString, _ value: Int?) {
+        putInteger(column, value.map { Int64($0) })
+    }
+
+    /// Stored as the signed integer of the same 64 bits.
+    @inlinable
+    public mutating func put(_ column: StaticString, _ value: UInt64?) {
+        putInteger(column, value.map { Int64(bitPattern: $0) })
+    }
+
+    /// Stored as 0 or 1.
+    @inlinable
+    public mutating func put(_ column: StaticString, _ value: Bool) { putInteger(column, value ? 1 : 0) }
+
+    @inlinable
+    public mutating func put(_ column: StaticString, _ value: Double?) { putReal(column, value) }
+
+    @inlinable
+    public mutating func put(_ column: StaticString, _ value: String?) { putText(column, value) }
+
+    @inlinable
+    public mutating func put(_ column: StaticString, _ value: [UInt8]?) { putBytes(column, value) }
+
+    /// Stored in milliseconds.
+    @inlinable
+    public mutating func put(_ column: StaticString, _ value: Timestamp?) {
+        putInteger(column, value?.milliseconds)
+    }
+
+    /// Stored as its word.
+    @inlinable
+    public mutating func put<Word: RawRepresentable<String>>(_ column: StaticString, _ value: Word?) {
+        putText(column, value?.rawValue)
+    }
+
+    @inlinable
+    public mutating func put(_ first: StaticString, _ second: StaticString, _ value: KeyedHash?) {
+        put(first, value?.index)
+        put(second, value?.rest)
+    }
+
+    @inlinable
+    public mutating func put(_ first: StaticString, _ second: StaticString, _ value: AddressHashes?) {
+        put(first, value?.exact)
+        put(second, value?.near)
+    }
+}
+
+/// Returns the values of a row, column by column.
+public protocol RowReader {
+    /// Returns 0 for NULL; the next three functions return 0 or an empty value.
+    mutating func getInteger(_ column: StaticString) -> Int64
+    mutating func getReal(_ column: StaticString) -> Double
+    mutating func getText(_ column: StaticString) -> String
+    mutating func getBytes(_ column: StaticString) -> [UInt8]
+    /// Returns nil for NULL, as do the next two functions. The test for NULL costs a call.
+    mutating func getOptionalInteger(_ column: StaticString) -> Int64?
+    mutating func getOptionalReal(_ column: StaticString) -> Double?
+    mutating func getOptionalText(_ column: StaticString) -> String?
+}
+
+/// Values that a column always has: NULL is read as 0, as false or as empty.
+extension RowReader {
+    @inlinable
+    public mutating func get(_ column: StaticString) -> Int64 { getInteger(column) }
+
+    @inlinable
+    public mutating func get(_ column: StaticString) -> UInt64 { UInt64(bitPattern: getInteger(column)) }
+
+    /// Limited to the type's range.
+    @inlinable
+    public mutating func get(_ column: StaticString) -> Int { Int(clamping: getInteger(column)) }
+
+    @inlinable
+    public mutating func get(_ column: StaticString) -> Bool { getInteger(column) != 0 }
+
+    @inlinable
+    public mutating func get(_ column: StaticString) -> Double { getReal(column) }
+
+    @inlinable
+    public mutating func get(_ column: StaticString) -> String { getText(column) }
+
+    @inlinable
+    public mutating func get(_ column: StaticString) -> [UInt8] { getBytes(column) }
+
+    @inlinable
+    public mutating func get(_ column: StaticString) -> Timestamp {
+        Timestamp(milliseconds: getInteger(column))
+    }
+
+    @inlinable
+    public mutating func get(_ first: StaticString, _ second: StaticString) -> KeyedHash {
+        KeyedHash(index: get(first), rest: get(second))
+    }
+}
+
+/// Values that a column may lack.
+extension RowReader {
+    @inlinable
+    public mutating func get(_ column: StaticString) -> Int64? { getOptionalInteger(column) }
+
+    @inlinable
+    public mutating func get(_ column: StaticString) -> UInt64? {
+        getOptionalInteger(column).map { UInt64(bitPattern: $0) }
+    }
+
+    /// Limited to the type's range.
+    @inlinable
+    public mutating func get(_ column: StaticString) -> Int? {
+        getOptionalInteger(column).map { Int(clamping: $0) }
+    }
+
+    @inlinable
+    public mutating func get(_ column: StaticString) -> Double? { getOptionalReal(column) }
+
+    @inlinable
+    public mutating func get(_ column: StaticString) -> String? { getOptionalText(column) }
+
+    @inlinable
+    public mutating func get(_ column: StaticString) -> Timestamp? {
+        getOptionalInteger(column).map { Timestamp(milliseconds: $0) }
+    }
+
+    /// Nil also for a word that this program does not know.
+    @inlinable
+    public mutating func get<Word: RawRepresentable<String>>(_ column: StaticString) -> Word? {
+        getOptionalText(column).flatMap { Word(rawValue: $0) }
+    }
+
+    @inlinable
+    public mutating func get(_ first: StaticString, _ second: StaticString) -> KeyedHash? {
+        // Both are read, so that the next column follows.
+        let (index, rest) = (getOptionalInteger(first), getInteger(second))
+        guard let index else { return nil }
+        return KeyedHash(index: UInt64(bitPattern: index), rest: UInt64(bitPattern: rest))
+    }
+
+    @inlinable
+    public mutating func get(_ first: StaticString, _ second: StaticString) -> AddressHashes? {
+        // Both are read, so that the next column follows.
+        let (exact, near) = (getOptionalInteger(first), getInteger(second))
+        guard let exact else { return nil }
+        return AddressHashes(exact: UInt64(bitPattern: exact), near: UInt64(bitPattern: near))
+    }
 }

@@ -1,16 +1,51 @@
 public import Attribution
 
+/// The records of checks, as a database reads them.
+public protocol CheckRows {
+    associatedtype Failure: Error
+
+    /// Feeds records to `body`, newest first, until it returns false.
+    ///
+    /// - Parameters:
+    ///   - id: the end of the records, exclusive; nil for the newest record.
+    ///   - times: the time of writing, as identifiers state it, from and before; nil for no bound.
+    ///   - body: returns whether to read another record.
+    /// - Throws: if the database cannot be read.
+    func checks(
+        before id: CheckID?,
+        within times: (from: Timestamp?, to: Timestamp?),
+        _ body: (JoinedCheck) -> Bool
+    ) throws(Failure)
+    /// Returns the record whose identifier has this first half.
+    func check(_ number: UInt64) throws(Failure) -> JoinedCheck?
+}
+
+/// A check's record, with the click that it credits, or else weighed most.
+public struct JoinedCheck: Sendable {
+    public let record: CheckRecord
+    public let campaign: CampaignKey?
+
+    /// - Parameters:
+    ///   - record: the row, which contains only the first half of the click's identifier.
+    ///   - clickLow: the second half.
+    ///   - campaign: the click's campaign key.
+    public init(_ record: CheckRecord, clickLow: UInt64, campaign: String?) {
+        var record = record
+        if let click = record.facts.click { record.facts.click = ClickID(high: click.high, low: clickLow) }
+        self.record = record
+        self.campaign = campaign.flatMap { CampaignKey($0) }
+    }
+}
+
 /// The apps whose checks are read, by scope.
 public struct CheckedApps: Sendable {
     private var owners: [Scope: (app: AppID, isTest: Bool)] = [:]
 
     public init() {}
 
-    public mutating func add(_ app: AppID, isTest: Bool, _ scope: Scope) {
-        owners[scope] = (app, isTest)
-    }
+    public mutating func add(_ app: AppID, isTest: Bool, _ scope: Scope) { owners[scope] = (app, isTest) }
 
-    /// The check of a row; nil where its app is not known yet.
+    /// Returns the check of a row; nil if its app is newer than the known ones.
     func check(_ row: JoinedCheck) -> RecordedCheck? {
         guard let owner = owners[row.record.scope] else { return nil }
         return RecordedCheck(
@@ -22,32 +57,23 @@ public struct CheckedApps: Sendable {
         )
     }
 
-    /// Nil for one of an app that is not known yet.
+    /// Returns the app of a scope; nil if it is newer than the known ones.
     func owner(of scope: Scope) -> (app: AppID, isTest: Bool)? { owners[scope] }
 }
 
-extension ReportReader {
-    /// Walks back through the records of checks.
+extension CheckRows {
+    /// Returns one page of the checks of these apps that match a query, newest first.
     public func page(_ query: CheckQuery, of apps: CheckedApps) throws(Failure) -> CheckPage {
-        let end = query.to?.advanced(byMilliseconds: CheckPageBounds.leeway)
-        var page = CheckPage()
-        var (count, last) = (0, nil as CheckID?)
-        try checks(before: query.before, within: (query.from, end), atMost: CheckPageBounds.scanned) { row in
-            count += 1
-            last = row.record.id
-            guard let record = apps.check(row), query.matches(record) else { return true }
-            page.records.append(record)
-            return page.records.count < query.limit
+        let end = query.to?.advanced(byMilliseconds: identifierLeeway)
+        var walk = PageWalk<RecordedCheck, CheckID>(limit: query.limit, rowLimit: 20_000)
+        try checks(before: query.before, within: (query.from, end)) { row in
+            let check = apps.check(row).flatMap { query.matches($0) ? $0 : nil }
+            return walk.add(check, at: row.record.id)
         }
-        // There may be more before the last one that was looked at.
-        if count == CheckPageBounds.scanned || page.records.count == query.limit { page.next = last }
-        return page
+        return CheckPage(records: walk.elements, next: walk.next)
     }
 }
 
-private enum CheckPageBounds {
-    /// Records that one call looks at.
-    static let scanned = 20_000
-    /// How far an identifier may be ahead of its check: where the clock was set back, and records order by arrival.
-    static let leeway: Int64 = 86_400_000
-}
+/// How far an identifier may be ahead of its check, in milliseconds: identifiers follow the order of writing, and a clock
+/// may be set back.
+private let identifierLeeway: Int64 = 86_400_000

@@ -1,6 +1,80 @@
 public import Attribution
 
-/// Reads what an explanation of a check is made of.
+/// Clicks, claims and checks, as a database reads them to explain what became of a check or a click.
+public protocol ExplanationRows {
+    associatedtype Failure: Error
+
+    /// Returns the first half of the identifier of the newest record that a search finds among the newest `limit` records.
+    func newestCheck(_ search: CheckSearch, among limit: Int) throws(Failure) -> UInt64?
+    /// Returns the first half of the identifier of a click's match among the first `limit` records from a time on.
+    func match(of click: ClickID, from time: Timestamp, among limit: Int) throws(Failure) -> UInt64?
+    /// Returns when a click was claimed; nil if it was not.
+    func claimTime(of click: ClickID) throws(Failure) -> Timestamp?
+
+    /// Returns the click whose identifier has this first half.
+    func claimedClick(_ number: UInt64) throws(Failure) -> ClaimedClick?
+    /// Returns the newest open or closed clicks of a key, with the reason why they were closed.
+    func indexedClicks(of key: KeyedHash, _ scope: Scope, areOpen: Bool, atMost limit: Int) throws(Failure)
+        -> [(click: UInt64, closedAs: String?)]
+    /// Returns whether the index contains a click under its first key, and the reason why it was closed.
+    ///
+    /// A click is open since its own time, or closed at a later one.
+    func indexState(of click: ClaimedClick) throws(Failure) -> (isIndexed: Bool, closedAs: String?)
+    /// Returns the scope's newest clicks of people with signals, among the last `limit` clicks before a time.
+    func recentClicks(of scope: Scope, before time: Timestamp, among limit: Int, atMost count: Int)
+        throws(Failure) -> [ClaimedClick]
+    /// Feeds traces of checks of all scopes, oldest first, at most `limit`.
+    func checkTraces(from: Timestamp, before: Timestamp, atMost limit: Int, _ body: (CheckTrace) -> Void)
+        throws(Failure)
+}
+
+/// A click, with the time and the method of the claim that consumed it.
+public struct ClaimedClick: Sendable {
+    public let record: ClickRecord
+    public let claimedAt: Timestamp?
+    public let method: AttributionMethod?
+
+    public init(_ record: ClickRecord, claimedAt: Timestamp?, method: AttributionMethod?) {
+        (self.record, self.claimedAt, self.method) = (record, claimedAt, method)
+    }
+}
+
+/// What a search for a check's record compares.
+public enum CheckSearch: Sendable {
+    case request(String)
+    case fingerprint(KeyedHash)
+    case click(ClickID)
+}
+
+/// The columns of a check's record that relate it to a click.
+public struct CheckTrace: Sendable {
+    /// The first half of the record's identifier.
+    public let id: UInt64
+    public let scope: Scope
+    /// The first half of the most likely click's identifier.
+    public let click: UInt64?
+    /// The first halves of the identifiers of the clicks that were weighed.
+    public let weighed: [UInt64]
+    public let fingerprint: UInt64?
+    public let exactAddress: UInt64?
+    public let nearAddress: UInt64?
+
+    public static let columns: Columns = [
+        "id", "scope", "click", "shares", "fingerprint", "exact_address", "near_address",
+    ]
+
+    public init(_ row: inout some RowReader) {
+        id = row.get("id")
+        scope = Scope(number: row.get("scope"))
+        click = row.get("click")
+        weighed = CheckRecord.unpackedShares(row.get("shares")).map(\.click.high)
+        fingerprint = row.get("fingerprint")
+        exactAddress = row.get("exact_address")
+        nearAddress = row.get("near_address")
+    }
+}
+
+/// Reads the facts that explain how a check ended.
 public struct ExplanationReader<Reader: ReportReader> {
     private let reader: Reader
     private let apps: CheckedApps
@@ -9,11 +83,11 @@ public struct ExplanationReader<Reader: ReportReader> {
         (self.reader, self.apps) = (reader, apps)
     }
 
-    /// Records that are looked through for one that is not asked for by its identifier.
+    /// Records that a search without the record's identifier reads.
     private static var searched: Int { 2_000_000 }
-    /// Records after a claim among which its own is.
+    /// Records from a claim on that are searched for the claim's own.
     private static var searchedAfterClaim: Int { 50_000 }
-    /// Clicks that are looked at for recent ones of the app.
+    /// Clicks of all apps that are read to find recent ones of the app.
     private static var recentScanned: Int { 20_000 }
 
     public func material(of reference: CheckReference) throws(Reader.Failure) -> ExplanationInput? {
@@ -23,7 +97,7 @@ public struct ExplanationReader<Reader: ReportReader> {
         }
         if case .check(let wanted) = reference, wanted != record.id { return nil }
         let address = record.facts.address
-        // Those of the same second may have come just before it.
+        // A click of the same second may have come just before the launch.
         let recent = try reader.recentClicks(
             of: row.record.scope,
             before: record.facts.at.advanced(byMilliseconds: 1000),
@@ -88,7 +162,7 @@ public struct ExplanationReader<Reader: ReportReader> {
     }
 }
 
-/// Reads what is explained of a click that no check was answered with.
+/// Reads the facts that explain why no check got a click.
 public struct ClickExplanationReader<Reader: ReportReader> {
     private let reader: Reader
     private let apps: CheckedApps
@@ -97,9 +171,9 @@ public struct ClickExplanationReader<Reader: ReportReader> {
         (self.reader, self.apps) = (reader, apps)
     }
 
-    /// Records that are looked through, from the click on.
+    /// Records from the click on that are read.
     private static var searched: Int { 500_000 }
-    /// Near checks that are kept before all but the nearest are dropped.
+    /// Related checks that are gathered before all but the nearest are dropped.
     private static var kept: Int { 4096 }
 
     private typealias Found = (relation: RelatedCheck.Relation, id: UInt64)
@@ -129,7 +203,7 @@ public struct ClickExplanationReader<Reader: ReportReader> {
         var (found, count) = ([] as [Found], 0)
         try reader.checkTraces(
             from: click.facts.clickedAt,
-            // Records are written a little later than their checks.
+            // A record is written up to a minute after its check.
             before: click.expiresAt.advanced(byMilliseconds: 60_000),
             atMost: Self.searched
         ) { check in
@@ -153,7 +227,7 @@ public struct ClickExplanationReader<Reader: ReportReader> {
 }
 
 extension CheckTrace {
-    /// The nearest thing that a check has in common with a click and its keys; nil for nothing.
+    /// Returns the closest relation of the check to a click and its keys; nil if there is none.
     fileprivate func relation(to click: ClickRecord, _ keys: Set<UInt64>) -> RelatedCheck.Relation? {
         if self.click == click.id.high || weighed.contains(click.id.high) { return .weighed }
         if let fingerprint, keys.contains(fingerprint) { return .sameFingerprint }
@@ -165,25 +239,25 @@ extension CheckTrace {
 
 extension KnownClick {
     /// - Parameters:
-    ///   - click: as it is stored.
-    ///   - launch: the address of the launch that it is compared with.
+    ///   - click: the stored click.
+    ///   - launch: the address of the launch to compare it with.
     fileprivate init(_ click: ClaimedClick, seenFrom launch: AddressHashes? = nil) {
         let record = click.record
         self.init(
             id: record.id,
             clickedAt: record.facts.clickedAt,
             expiresAt: record.expiresAt,
-            campaign: record.facts.campaignKey,
-            platform: record.facts.platform,
-            isRobot: record.facts.isRobot,
-            claimedAt: click.claimedAt,
-            claimedBy: click.method,
-            agreement: AddressHashes.agreement(record.address, launch),
-            canonicalText: record.canonicalText
+            campaign: record.facts.campaignKey
         )
+        platform = record.facts.platform
+        isRobot = record.facts.isRobot
+        claimedAt = click.claimedAt
+        claimedBy = click.method
+        agreement = AddressHashes.agreement(record.address, launch)
+        canonicalText = record.canonicalText
     }
 
-    /// Whether it was closed as claimed though no launch has claimed it.
+    /// Returns whether the click was closed as claimed, although no launch has claimed it.
     fileprivate func isRetired(closedAs reason: String?) -> Bool {
         claimedAt == nil && reason == NoMatchReason.alreadyClaimed.rawValue
     }

@@ -1,6 +1,30 @@
 public import Attribution
 
-/// Puts a report together from counts: its cost follows the values and spans asked for, never the clicks.
+/// Counts, as a database reads them for statistics.
+public protocol StatisticsRows {
+    associatedtype Failure: Error
+
+    /// Adds up the counts of a query.
+    func add(_ query: CountQuery, to sum: inout CountSum) throws(Failure)
+    /// Returns the starts of the spans in which anything of a scope was counted.
+    func countedPeriods(of spans: CountedSpans, in scope: Scope) throws(Failure) -> [Timestamp]
+    /// Returns the campaigns with the most clicks of one span.
+    func topCampaigns(of scope: Scope, _ granularity: Granularity, from period: Timestamp, atMost limit: Int)
+        throws(Failure) -> [(name: String, clicks: Int64)]
+    /// Feeds the totals of each span to `body`; `campaign` is empty for all campaigns together.
+    func totals(
+        of scope: Scope,
+        campaign: String,
+        over spans: CountedSpans,
+        _ body: (_ period: Timestamp, _ metric: String, _ count: Int64) -> Void
+    ) throws(Failure)
+    func liveClickCount(of scope: Scope, at now: Timestamp) throws(Failure) -> Int64
+    /// Returns the number of checks that left no record because there were too many.
+    func unrecordedCheckCount() throws(Failure) -> Int64
+    func databaseByteCount() throws(Failure) -> Int64
+}
+
+/// Makes a report from counts: its cost grows with the values and spans of the query, and not with the clicks.
 public struct StatisticsReader<Reader: ReportReader> {
     private let reader: Reader
     private let query: StatisticsQuery
@@ -9,7 +33,7 @@ public struct StatisticsReader<Reader: ReportReader> {
     /// - Parameters:
     ///   - reader: reads one snapshot.
     ///   - query: what is asked for.
-    ///   - apps: the apps of the query, with its live or test traffic.
+    ///   - apps: the apps of the query, with the scope of its live or test traffic.
     public init(_ reader: Reader, _ query: StatisticsQuery, of apps: [(id: AppID, scope: Scope)]) {
         (self.reader, self.query, self.apps) = (reader, query, apps)
     }
@@ -31,7 +55,7 @@ public struct StatisticsReader<Reader: ReportReader> {
         report.byMethod = try methods()
         report.byCampaign = try campaigns(totals: report.totals)
         report.series = try series()
-        // Delays and probabilities are kept by day: a range within days takes in the whole of them.
+        // Delays and probabilities are counted by day: a range that starts or ends within a day includes all of it.
         report.timeToInstall = try sum(.timeToInstall, over: [query.delaySpan]).timeToInstall
         report.calibration = try sum(.calibration, campaign: "", over: [query.delaySpan]).calibration
         report.unrecordedChecks = try reader.unrecordedCheckCount()
@@ -41,7 +65,7 @@ public struct StatisticsReader<Reader: ReportReader> {
         return report
     }
 
-    /// Counts by value of a dimension over all apps of the query, in its campaign and spans unless given.
+    /// Adds up counts by value of a dimension over all apps; campaign and spans are the query's if nil.
     private func sum(_ dimension: Dimension, campaign: String? = nil, over spans: [CountedSpans]? = nil)
         throws(Reader.Failure) -> CountSum
     {
@@ -68,7 +92,7 @@ public struct StatisticsReader<Reader: ReportReader> {
         return sum
     }
 
-    /// In the order in which they are tried.
+    /// Returns the matches by method, in the order in which methods are tried.
     private func methods() throws(Reader.Failure) -> [StatisticsReport.Group] {
         let sum = try sum(.method)
         return AttributionMethod.allCases.map(\.rawValue).filter(sum.values.contains).map { method in
@@ -95,15 +119,15 @@ public struct StatisticsReader<Reader: ReportReader> {
         return groups
     }
 
-    /// The most clicked campaigns of one scope, found by an index however many campaigns there are.
+    /// Returns the campaigns of a scope with the most clicks, by an index however many campaigns there are.
     ///
-    /// Over all time they are read off. Over a range, the most clicked of each span compete: a campaign that is never
-    /// among a span's first hundred is not in the report, though it might have come in by its sum.
+    /// Over a range, the campaigns with the most clicks of each span are compared: one that is never among a span's first
+    /// hundred is left out, even if its sum would be large enough.
     private func topCampaigns(of scope: Scope) throws(Reader.Failure) -> [String] {
         let limit = StatisticsReport.campaignLimit
         var candidates: [String: Int64] = [:]
         for span in query.spans {
-            // There is one span of all time.
+            // All time is one span.
             let periods =
                 try span.granularity == .all
                 ? [Timestamp(milliseconds: 0)] : reader.countedPeriods(of: span, in: scope)
@@ -132,7 +156,7 @@ public struct StatisticsReader<Reader: ReportReader> {
         }
     }
 
-    /// As the last look found it, or a look of its own where that is not up to date.
+    /// Returns what the last evaluation found, or evaluates one app again if that is not up to date.
     private func drift(at now: Timestamp) throws(Reader.Failure) -> [AppDrift] {
         let end = DriftHistory.end(at: now)
         var drift: [AppDrift] = []
@@ -143,7 +167,7 @@ public struct StatisticsReader<Reader: ReportReader> {
             if apps.count == 1, DriftHistory.isDue(end, after: looked) {
                 readings = try reader.driftFindings(of: app.scope, end: end).readings
             } else if room > 0 {
-                readings = try reader.driftReadings(of: app.scope, atMost: room)
+                readings = try driftReadings(of: app.scope, atMost: room)
             } else {
                 readings = try reader.driftAlarms(of: app.scope)
             }
@@ -152,6 +176,14 @@ public struct StatisticsReader<Reader: ReportReader> {
             if !readings.isEmpty { drift.append(AppDrift(app: app.id, readings: readings)) }
         }
         return drift
+    }
+
+    /// Returns groups as of the last evaluation, at most `limit` except for groups with an alarm, which are all included.
+    private func driftReadings(of scope: Scope, atMost limit: Int) throws(Reader.Failure) -> [DriftReading] {
+        let alarms = try reader.driftAlarms(of: scope)
+        let alarmed = Set(alarms.map(\.group))
+        let others = try reader.driftGroups(of: scope, atMost: limit).filter { !alarmed.contains($0.group) }
+        return alarms + others.prefix(max(0, limit - alarms.count))
     }
 
     private func collisions() throws(Reader.Failure) -> [AppCollisions] {

@@ -1,4 +1,4 @@
-import SQLiteStorage
+import SQLite
 import Testing
 
 @Suite("Who copies the write-ahead log")

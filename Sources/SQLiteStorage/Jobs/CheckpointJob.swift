@@ -1,0 +1,38 @@
+internal import Attribution
+internal import SQLite
+internal import Storage
+internal import Threads
+
+/// Copies the write-ahead log into the database when the writer asks for it, and every second.
+///
+/// It waits for no reader and no writer: it copies what it can.
+struct CheckpointJob: Job {
+    let name = JobName.checkpoint
+    let share = 1.0
+    let comesFirst = true
+
+    private let shared: SharedState
+    private let opening: DatabaseOpening
+    private var connection: SQLiteConnection?
+
+    private static let interval: UInt64 = 1_000_000_000
+
+    init(_ shared: SharedState, _ opening: DatabaseOpening) {
+        (self.shared, self.opening) = (shared, opening)
+    }
+
+    mutating func slice(at _: UInt64) throws(StoreError) -> Due {
+        if connection == nil { connection = try opening.reopen() }
+        guard let connection else { return .more }
+        do throws(SQLiteError) {
+            let checkpoint = try connection.checkpoint(.passive)
+            if !checkpoint.isBlocked {
+                shared.logCopying.withLock { $0.noteCopied(logPages: checkpoint.copiedPages) }
+            }
+        } catch {
+            if error.endsConnection { self.connection = nil }
+            throw StoreError(error)
+        }
+        return .after(Self.interval)
+    }
+}

@@ -1,0 +1,189 @@
+internal import SQLite
+internal import Storage
+
+/// Something that is true of every click, claim or count: queries select the exceptions.
+struct Invariant: Sendable {
+    let name: String
+    let scope: String
+    /// What the queries' only column identifies.
+    var subject = "click"
+    /// The queries by what is wrong with the rows that they select.
+    let exceptions: KeyValuePairs<String, SQL>
+
+    /// Counts the exceptions, and reports the first of each kind.
+    func verify(_ connection: SQLiteConnection, _ check: inout VerificationReport.Check) throws(SQLiteError) {
+        for (what, query) in exceptions {
+            let sql: SQL = "WITH found (subject) AS (\(query)) SELECT count(*), min(subject) FROM found"
+            let (count, first) =
+                try connection.prepare(sql).first { ($0.integer(0), $0.integer(1)) } ?? (0, 0)
+            guard count > 0 else { continue }
+            check.add("\(count) \(what) (the first one: \(subject) \(first))")
+        }
+    }
+
+    static let all = [claims, fingerprints, states, links, counts]
+
+    private static let claims = Invariant(
+        name: "claims",
+        scope: "every claim is of a click of its app, made before the click expired",
+        exceptions: [
+            "claims have no click":
+                "SELECT click FROM claims WHERE NOT EXISTS (SELECT 1 FROM clicks WHERE id = claims.click)",
+            "claims are of another app's click":
+                "SELECT click FROM claims CROSS JOIN clicks ON id = click WHERE claims.scope <> clicks.scope",
+            "claims were made after their click had expired":
+                "SELECT click FROM claims CROSS JOIN clicks ON id = click WHERE claimed_at > expires_at",
+            "clicks are of an app that does not exist":
+                "SELECT id FROM clicks WHERE scope / 2 NOT IN (SELECT number FROM apps)",
+        ]
+    )
+
+    private static let fingerprints = Invariant(
+        name: "fingerprints",
+        scope:
+            "what checks look into says the same of each click as the click itself, and nothing is missing",
+        exceptions: [
+            "open fingerprints differ from their click, or have none": """
+            SELECT f.click FROM click_index AS f LEFT JOIN clicks AS c ON c.id = f.click
+            WHERE state = 0 AND (c.id IS NULL OR f.scope <> c.scope OR f.since <> c.clicked_at
+                OR f.expires_at IS NOT c.expires_at OR f.visit IS NOT c.visit
+                OR f.clicked_at IS NOT NULL OR f.closed_as IS NOT NULL
+                OR f.near_address IS NOT c.near_address OR f.exact_address IS NOT c.exact_address)
+            """,
+            "closed fingerprints differ from their click, or have none": """
+            SELECT f.click FROM click_index AS f LEFT JOIN clicks AS c ON c.id = f.click
+            WHERE state = 1 AND (c.id IS NULL OR f.scope <> c.scope OR f.clicked_at IS NOT c.clicked_at
+                OR f.closed_as IS NULL OR f.expires_at IS NOT NULL OR f.visit IS NOT NULL)
+            """,
+            "clicks are not found by as many fingerprints as they have": """
+            SELECT id FROM clicks
+            LEFT JOIN (SELECT click, count(*) AS rows FROM click_index GROUP BY click) ON click = id
+            WHERE ifnull(rows, 0) <> length(fingerprints) / 16
+            """,
+            "clicks' addresses differ from the click, or have none": """
+            SELECT a.click FROM click_addresses AS a LEFT JOIN clicks AS c ON c.id = a.click
+            WHERE c.id IS NULL OR a.scope <> c.scope OR a.clicked_at <> c.clicked_at
+                OR a.near_address IS NOT c.near_address OR a.exact_address IS NOT c.exact_address
+            """,
+            "clicks that can be matched are not found by the address that they have": """
+            SELECT f.click FROM click_index AS f
+            WHERE state = 0 AND near_address IS NOT NULL AND NOT EXISTS (
+                SELECT 1 FROM click_addresses AS a
+                WHERE a.scope = f.scope AND a.near_address = f.near_address AND a.clicked_at = f.since
+                    AND a.click = f.click
+            )
+            """,
+        ]
+    )
+
+    private static let states = Invariant(
+        name: "open_and_closed",
+        scope: "what can be matched is what should be: no claimed click, no robot's, none long expired",
+        exceptions: [
+            "clicks are claimed and can still be found": """
+            SELECT f.click FROM click_index AS f CROSS JOIN claims ON claims.click = f.click WHERE state = 0
+            """,
+            "clicks are open under one fingerprint and closed under another":
+                "SELECT click FROM click_index GROUP BY click HAVING min(state) <> max(state)",
+            "robots' clicks can be found": """
+            SELECT f.click FROM click_index AS f CROSS JOIN clicks AS c ON c.id = f.click
+            WHERE state = 0 AND c.is_robot = 1
+            """,
+            "fingerprints of robots are not closed as such, or others are": """
+            SELECT f.click FROM click_index AS f CROSS JOIN clicks AS c ON c.id = f.click
+            WHERE state = 1 AND (c.is_robot = 1) <> (f.closed_as = 'robot_click')
+            """,
+            "fingerprints were closed at a moment at which nothing happened to their click": """
+            SELECT f.click FROM click_index AS f
+            CROSS JOIN clicks AS c ON c.id = f.click LEFT JOIN claims ON claims.click = f.click
+            WHERE state = 1 AND f.since NOT IN (c.expires_at, c.clicked_at, ifnull(claimed_at, c.clicked_at))
+            """,
+            "fingerprints are open though expired ones were closed up to a later moment": """
+            SELECT click FROM click_index
+            WHERE state = 0 AND expires_at < (SELECT value FROM progress WHERE name = 'closed_before')
+            """,
+        ]
+    )
+
+    /// Counts of links outlive their clicks: they may be higher than what is stored, and never lower.
+    private static let links = Invariant(
+        name: "links",
+        scope:
+            "every click of a link is of a link of its app, and links count no fewer clicks and matches than are held",
+        exceptions: [
+            "clicks are of a link that does not exist, or of another app's": """
+            SELECT clicks.id FROM clicks LEFT JOIN links ON links.number = link
+            WHERE link IS NOT NULL AND links.app IS NOT scope / 2
+            """,
+            "links count fewer clicks than they have": """
+            SELECT min(id) FROM clicks
+            LEFT JOIN link_counts AS c ON c.link = clicks.link AND c.variant = ''
+            WHERE clicks.link IS NOT NULL AND scope % 2 = 0 GROUP BY clicks.link
+            HAVING ifnull(c.clicks, -1) < sum(is_robot = 0) OR ifnull(c.robots, -1) < sum(is_robot)
+            """,
+            "links count fewer matches than they have": """
+            SELECT min(id) FROM claims CROSS JOIN clicks ON id = click
+            LEFT JOIN link_counts AS c ON c.link = clicks.link AND c.variant = ''
+            WHERE clicks.link IS NOT NULL AND clicks.scope % 2 = 0 GROUP BY clicks.link
+            HAVING ifnull(c.matches, -1) < count(*)
+            """,
+            "links of a click count less than their variants together": """
+            SELECT min(id) FROM clicks JOIN link_counts AS c ON c.link = clicks.link AND c.variant = ''
+            GROUP BY clicks.link
+            HAVING c.clicks < (SELECT ifnull(sum(clicks), 0) FROM link_counts AS v
+                WHERE v.link = clicks.link AND v.variant <> '')
+            """,
+        ]
+    )
+
+    /// Counts outlive their facts as well.
+    ///
+    /// They change in the transaction of the fact: wrong ones mean a defect or damage. Compaction adds names together
+    /// within a span, and deletes hours by name: sums over all names remain, and so do hours of totals and platforms.
+    private static let counts = Invariant(
+        name: "counts",
+        scope:
+            "no hour counts fewer clicks and matches than are held, hours add up to days, days to the whole, and as many"
+            + " records of checks are held as are counted",
+        subject: "scope",
+        exceptions: [
+            "hours count fewer clicks, or robots' clicks, than are held": """
+            SELECT facts.scope FROM (
+                SELECT scope, recorded_at - (recorded_at % 3600000 + 3600000) % 3600000 AS hour,
+                    iif(is_robot, 'robots', 'clicks') AS metric, count(*) AS held
+                FROM clicks GROUP BY 1, 2, 3
+            ) AS facts LEFT JOIN \(countOfHour)
+            WHERE ifnull(c.count, 0) < held
+            """,
+            "hours count fewer matches than are held": """
+            SELECT facts.scope FROM (
+                SELECT scope, claimed_at - (claimed_at % 3600000 + 3600000) % 3600000 AS hour,
+                    'matches' AS metric, count(*) AS held
+                FROM claims GROUP BY 1, 2
+            ) AS facts LEFT JOIN \(countOfHour)
+            WHERE ifnull(c.count, 0) < held
+            """,
+            "counts by the hour do not add up to those by the day": """
+            SELECT scope FROM counts
+            WHERE campaign = '' AND dimension IN ('total', 'platform') AND span IN ('hour', 'day')
+            GROUP BY scope, dimension, value, metric
+            HAVING sum(iif(span = 'hour', count, 0)) <> sum(iif(span = 'day', count, 0))
+            """,
+            "counts by the day do not add up to those of all time": """
+            SELECT scope FROM counts WHERE span IN ('day', 'all')
+            GROUP BY scope, campaign = '', dimension, metric
+            HAVING sum(iif(span = 'day', count, 0)) <> sum(iif(span = 'all', count, 0))
+            """,
+            "counts of records of checks are not as many as there are": """
+            SELECT 0 WHERE (SELECT count(*) FROM checks)
+                <> ifnull((SELECT value FROM progress WHERE name = 'kept_checks'), 0)
+            """,
+        ]
+    )
+
+    /// The count of a fact's hour and metric.
+    private static let countOfHour: SQL = """
+        counts AS c ON c.scope = facts.scope AND c.campaign = '' AND c.dimension = 'total'
+            AND c.span = 'hour' AND c.period = hour AND c.value = '' AND c.metric = facts.metric
+        """
+}

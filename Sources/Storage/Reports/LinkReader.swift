@@ -1,0 +1,71 @@
+public import Attribution
+
+/// Links, their fields and their counts, as a database reads them.
+public protocol LinkRows {
+    associatedtype Failure: Error
+
+    func link(_ id: LinkID) throws(Failure) -> StoredLink?
+    /// Returns the links of all apps with a slug.
+    func links(withSlug slug: LinkSlug) throws(Failure) -> [StoredLink]
+    /// Returns the links of all apps with a campaign key that lead somewhere, among the newest 1000 with the key.
+    func liveLinks(ofCampaign key: CampaignKey, at now: Timestamp) throws(Failure) -> [StoredLink]
+    /// Feeds links to `body`, newest first, until it returns false; at least all that match the query.
+    ///
+    /// - Parameters:
+    ///   - query: its limit does not apply.
+    ///   - body: gets whether the link matches the query, and returns whether to read another link.
+    /// - Throws: if the database cannot be read.
+    func links(_ query: LinkQuery, _ body: (_ link: StoredLink, _ isMatch: Bool) -> Bool) throws(Failure)
+    /// Feeds the names and texts of a link's fields, in the order of their positions.
+    func fields(ofLink number: Int64, _ body: (_ name: String, _ text: String) -> Void) throws(Failure)
+    /// Returns a link's counts by variant; an empty name stands for the whole link.
+    func counts(ofLink number: Int64) throws(Failure) -> [String: LinkCounts]
+    /// Returns any slug that links of both apps have; nil if there is none.
+    func sharedSlug(of app: AppID, and other: AppID) throws(Failure) -> LinkSlug?
+}
+
+extension LinkRows {
+    /// Returns the oldest link with a slug among those of `apps`; nil if there is none.
+    public func link(_ slug: LinkSlug, of apps: [AppID]) throws(Failure) -> StoredLink? {
+        try links(withSlug: slug).filter { apps.contains($0.app) }.min { $0.number < $1.number }
+    }
+
+    public func listing(_ slug: LinkSlug, of apps: [AppID]) throws(Failure) -> LinkListing? {
+        try listing(link(slug, of: apps))
+    }
+
+    public func listing(_ id: LinkID) throws(Failure) -> LinkListing? { try listing(link(id)) }
+
+    /// Returns the newest link of these apps with a campaign key that leads somewhere at a time.
+    public func liveListing(ofCampaign key: CampaignKey, of apps: [AppID], at now: Timestamp)
+        throws(Failure) -> LinkListing?
+    {
+        try listing(
+            liveLinks(ofCampaign: key, at: now).filter { apps.contains($0.app) }
+                .max { $0.number < $1.number }
+        )
+    }
+
+    /// Returns one page of the links that match a query, newest first.
+    public func page(_ query: LinkQuery) throws(Failure) -> LinkPage {
+        var walk = PageWalk<StoredLink, LinkID>(limit: query.limit, rowLimit: 50_000)
+        try links(query) { link, isMatch in walk.add(isMatch ? link : nil, at: link.record.id) }
+        var page = LinkPage(next: walk.next)
+        for link in walk.elements {
+            if let listing = try listing(link) { page.links.append(listing) }
+        }
+        return page
+    }
+
+    private func listing(_ link: StoredLink?) throws(Failure) -> LinkListing? {
+        guard let link else { return nil }
+        var texts: [LinkField: [String]] = [:]
+        try fields(ofLink: link.number) { name, text in
+            // A field of a newer program is stored, and left out.
+            if let field = LinkField(rawValue: name) { texts[field, default: []].append(text) }
+        }
+        var fields = LinkFields()
+        for (field, values) in texts { fields[field] = values }
+        return link.record.listing(of: link.app, fields, try counts(ofLink: link.number))
+    }
+}
