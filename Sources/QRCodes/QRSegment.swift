@@ -63,35 +63,21 @@ package struct QRSegment: Equatable, Sendable {
         bits.append(mode.indicator, count: 4)
         bits.append(UInt32(bytes.count), count: mode.countBits(in: sizes))
         switch mode {
-        case .numeric:
-            // Three digits take ten bits; two remaining digits take seven, one takes four.
-            appendGroups(of: 3, base: 10, to: &bits) {
-                UInt32($0 - UInt8(ascii: "0"))
-            } bitCount: {
-                $0 * 3 + 1
-            }
-        case .alphanumeric:
-            // Two characters take eleven bits; one remaining character takes six.
-            appendGroups(of: 2, base: 45, to: &bits) {
-                QRMode.alphanumericValue(of: $0) ?? 0
-            } bitCount: {
-                $0 * 5 + 1
-            }
+        // Three digits take ten bits; two remaining digits take seven, one takes four.
+        case .numeric: appendGroups(of: 3, base: 10, bitsPerCharacter: 3, to: &bits)
+        // Two characters take eleven bits; one remaining character takes six.
+        case .alphanumeric: appendGroups(of: 2, base: 45, bitsPerCharacter: 5, to: &bits)
         case .byte: for byte in bytes { bits.append(UInt32(byte), count: 8) }
         }
     }
 
-    private func appendGroups(
-        of length: Int,
-        base: UInt32,
-        to bits: inout QRBits,
-        value: (UInt8) -> UInt32,
-        bitCount: (Int) -> Int
-    ) {
+    /// Appends groups of characters; the alphanumeric number of a digit is its value.
+    private func appendGroups(of length: Int, base: UInt32, bitsPerCharacter: Int, to bits: inout QRBits) {
         var remaining = bytes
         while !remaining.isEmpty {
             let group = remaining.prefix(length)
-            bits.append(group.reduce(0) { $0 * base + value($1) }, count: bitCount(group.count))
+            let value = group.reduce(0) { $0 * base + (QRMode.alphanumericValue(of: $1) ?? 0) }
+            bits.append(value, count: group.count * bitsPerCharacter + 1)
             remaining = remaining.dropFirst(length)
         }
     }

@@ -56,7 +56,14 @@ public struct QRVersion: Hashable, Comparable, Sendable {
     }
 
     package func blocks(_ level: QRErrorCorrection) -> QRBlocks {
-        let (count, correction) = QRBlocks.table(of: level)[number - 1]
+        let table =
+            switch level {
+            case .low: QRBlocks.low
+            case .medium: QRBlocks.medium
+            case .quartile: QRBlocks.quartile
+            case .high: QRBlocks.high
+            }
+        let (count, correction) = table[number - 1]
         return QRBlocks(
             count: count,
             correctionCodewordsPerBlock: correction,
@@ -99,42 +106,33 @@ package struct QRBlocks: Equatable, Sendable {
         return (index - dataCodewordCount) % count
     }
 
-    fileprivate typealias Row = (count: Int, correction: Int)
-
-    /// The number of blocks and the error correction codewords of each block, from version 1 on.
+    /// A row for a version: the number of blocks, and of error correction codewords in each block.
     ///
     /// Source: ISO/IEC 18004, table of error correction characteristics.
-    fileprivate static func table(of level: QRErrorCorrection) -> [Row] {
-        switch level {
-        case .low: low
-        case .medium: medium
-        case .quartile: quartile
-        case .high: high
-        }
-    }
+    fileprivate typealias Row = (count: Int, correction: Int)
 
-    private static let low: [Row] = [
+    fileprivate static let low: [Row] = [
         (1, 7), (1, 10), (1, 15), (1, 20), (1, 26), (2, 18), (2, 20), (2, 24), (2, 30), (4, 18), (4, 20),
         (4, 24), (4, 26), (4, 30), (6, 22), (6, 24), (6, 28), (6, 30), (7, 28), (8, 28), (8, 28), (9, 28),
         (9, 30), (10, 30), (12, 26), (12, 28), (12, 30), (13, 30), (14, 30), (15, 30), (16, 30), (17, 30),
         (18, 30), (19, 30), (19, 30), (20, 30), (21, 30), (22, 30), (24, 30), (25, 30),
     ]
 
-    private static let medium: [Row] = [
+    fileprivate static let medium: [Row] = [
         (1, 10), (1, 16), (1, 26), (2, 18), (2, 24), (4, 16), (4, 18), (4, 22), (5, 22), (5, 26), (5, 30),
         (8, 22), (9, 22), (9, 24), (10, 24), (10, 28), (11, 28), (13, 26), (14, 26), (16, 26), (17, 26),
         (17, 28), (18, 28), (20, 28), (21, 28), (23, 28), (25, 28), (26, 28), (28, 28), (29, 28), (31, 28),
         (33, 28), (35, 28), (37, 28), (38, 28), (40, 28), (43, 28), (45, 28), (47, 28), (49, 28),
     ]
 
-    private static let quartile: [Row] = [
+    fileprivate static let quartile: [Row] = [
         (1, 13), (1, 22), (2, 18), (2, 26), (4, 18), (4, 24), (6, 18), (6, 22), (8, 20), (8, 24), (8, 28),
         (10, 26), (12, 24), (16, 20), (12, 30), (17, 24), (16, 28), (18, 28), (21, 26), (20, 30), (23, 28),
         (23, 30), (25, 30), (27, 30), (29, 30), (34, 28), (34, 30), (35, 30), (38, 30), (40, 30), (43, 30),
         (45, 30), (48, 30), (51, 30), (53, 30), (56, 30), (59, 30), (62, 30), (65, 30), (68, 30),
     ]
 
-    private static let high: [Row] = [
+    fileprivate static let high: [Row] = [
         (1, 17), (1, 28), (2, 22), (4, 16), (4, 22), (4, 28), (5, 26), (6, 26), (8, 24), (8, 28), (11, 24),
         (11, 28), (16, 22), (16, 24), (18, 24), (16, 30), (19, 28), (21, 28), (25, 26), (25, 28), (25, 30),
         (34, 24), (30, 30), (32, 30), (35, 30), (37, 30), (40, 30), (42, 30), (45, 30), (48, 30), (51, 30),
