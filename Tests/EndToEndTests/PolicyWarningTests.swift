@@ -29,7 +29,11 @@ struct PolicyWarningTests {
     func settings() throws {
         let words = "takes clicks for matches that are more likely wrong than right"
         let installation = try Installation()
-        #expect(try policies(installation) == ["ok       policies: what the apps are set to can be followed"])
+        #expect(
+            try policies(installation) == [
+                "ok       policies: the apps' policies fit their settings and traffic"
+            ]
+        )
         let usual = try AfterlinkProcess(installation)
         #expect(try !warnings(usual.connect(), installation).contains { $0.contains(words) })
         usual.kill()

@@ -86,7 +86,7 @@ struct SignalsTests {
         _ = try connection.get("/admin/api/checks", key: installation.keys.admin)
         let again = try installation.run(["backtest", "--test", "--warm-up-days", "0"])
         #expect(
-            again.text.contains("15 of 15 launches (100.0 %) get what they were really given."),
+            again.text.contains("15 of 15 launches (100.0 %) get their recorded response."),
             "\(again.text)"
         )
     }

@@ -31,7 +31,7 @@ struct StartConditionsTests {
         for file in ["afterlink.db", "afterlink.db-wal", "afterlink.db-shm"] {
             #expect(
                 installation.log.contains(
-                    "users other than its owner could read or change \(file) (mode 0664)"
+                    "users other than its owner could read or change \(installation.folder.path)/\(file) (mode 0664)"
                 )
             )
         }

@@ -56,7 +56,7 @@ struct TerminalTests {
         let installation = try Installation()
         let output = try installation.run(["stats", "--from", "yesterday"])
         #expect(output.status == 2)
-        #expect(output.errors.contains("--from \"yesterday\" must be a moment such as 2026-01-31"))
+        #expect(output.errors.contains("--from \"yesterday\" must be a time such as 2026-01-31"))
         #expect(!output.errors.contains("changed"))
     }
 

@@ -136,7 +136,7 @@ struct SimulateCommandTests {
         #expect(totals["clicks"] as? Int == 3)
         let wrong = installation.folder.appending(path: "app.key").path
         #expect(
-            try run(installation, server, "--key-file \(wrong)").errors.contains("needs one of kind test")
+            try run(installation, server, "--key-file \(wrong)").errors.contains("needs a key of kind test")
         )
         #expect(try run(installation, server, "--as app").errors.contains("--key-file"))
     }

@@ -67,7 +67,7 @@ struct TrialResultTests {
         let result = try result { _ in noMatch("below_threshold") }
         #expect(!result.isAsExpected)
         let text = result.explanation.joined(separator: "\n")
-        #expect(text.contains("less likely the right one than the app asks for"))
+        #expect(text.contains("is below the app's minimum"))
         #expect(text.contains("should have got this click"))
         #expect(try self.result { _ in noMatch() }.explanation.joined().contains("test keys only"))
     }
