@@ -61,9 +61,9 @@ extension FuzzEntry {
     ) { (bytes, _) throws(BrokenPromise) in
         let type = FieldLine(name: "Content-Type", value: "application/json")
         let request = Request(.post, path: "/", fields: [type], body: bytes)
-        let read: ResolveRequest
+        let read: ResolveBody
         do throws(APIError) {
-            read = try ResolveBody(request).request
+            read = try ResolveBody(request)
         } catch {
             try promise(!error.message.isEmpty, "a refusal has no message")
             try promise(error.code != .internalError, "a body causes an internal error")

@@ -12,7 +12,7 @@ private func read(
     type: String = "application/json",
     query: String? = nil,
     fields: [String: String] = [:]
-) throws(APIError) -> ResolveRequest {
+) throws(APIError) -> ResolveBody {
     let all = fields.merging(["Content-Type": type]) { $1 }
     let request = Request(
         .post,
@@ -21,7 +21,7 @@ private func read(
         fields: all.map { FieldLine(name: $0.key, value: $0.value) },
         body: Array(body.utf8)
     )
-    return try ResolveBody(request).request
+    return try ResolveBody(request)
 }
 
 @Suite("The body of a newer client's first launch")

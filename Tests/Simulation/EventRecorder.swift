@@ -36,17 +36,18 @@ public struct EventRecorder {
                 )
             }
         }
-        return RecordedClick(
+        var recorded = RecordedClick(
             name: UInt64(click.number),
             at: click.at,
             platform: device.platform,
             fingerprints: fingerprints,
-            address: click.address.map(Self.address),
             visitor: Self.hash(click.userAgent, from: UInt64(click.address ?? 0)),
-            destination: CreditedDestination(url: UInt64(click.url), campaign: UInt64(click.campaign + 1)),
-            signals: signals(of: device),
-            person: click.person
+            destination: CreditedDestination(url: UInt64(click.url), campaign: UInt64(click.campaign + 1))
         )
+        recorded.address = click.address.map(Self.address)
+        recorded.signals = signals(of: device)
+        recorded.person = click.person
+        return recorded
     }
 
     private mutating func signals(of device: Device) -> SignalHashes {
@@ -75,16 +76,17 @@ public struct EventRecorder {
     private mutating func recorded(_ launch: TracedLaunch) -> RecordedLaunch {
         let fingerprint = key(launch.fingerprintText)
         let address = Self.address(launch.address ?? 0)
-        return RecordedLaunch(
+        var recorded = RecordedLaunch(
             at: launch.at,
             fingerprints: [fingerprint],
-            address: launch.address == nil ? nil : address,
-            caller: Self.hash(launch.userAgent, from: fingerprint ^ address.exact),
-            release: launch.release,
-            token: launch.token.map { UInt64($0) },
-            truth: launch.truth.recorded,
-            person: launch.person
+            caller: Self.hash(launch.userAgent, from: fingerprint ^ address.exact)
         )
+        recorded.address = launch.address == nil ? nil : address
+        recorded.release = launch.release
+        recorded.token = launch.token.map { UInt64($0) }
+        recorded.truth = launch.truth.recorded
+        recorded.person = launch.person
+        return recorded
     }
 
     private mutating func key(_ text: String) -> UInt64 {

@@ -55,9 +55,9 @@ public struct RecordedClick: Equatable, Sendable {
     /// The click's own window; nil if it has none.
     public var window: AttributionWindow?
     /// Values that a fingerprint may not contain.
-    public var signals: SignalHashes
+    public var signals = SignalHashes.none
     /// Whether a robot made it, so that it is never a candidate.
-    public var isRobot: Bool
+    public var isRobot = false
     /// When it was claimed by a launch that the replay does not contain.
     public var consumedAt: Timestamp?
     /// The person, if known.
@@ -68,25 +68,15 @@ public struct RecordedClick: Equatable, Sendable {
         at: Timestamp,
         platform: Platform,
         fingerprints: [RecordedFingerprint],
-        address: AddressHashes? = nil,
         visitor: UInt64,
-        destination: CreditedDestination,
-        window: AttributionWindow? = nil,
-        signals: SignalHashes = .none,
-        isRobot: Bool = false,
-        person: UInt64? = nil
+        destination: CreditedDestination
     ) {
         self.name = name
         self.at = at
         self.platform = platform
         self.fingerprints = fingerprints
-        self.address = address
         self.visitor = visitor
         self.destination = destination
-        self.window = window
-        self.signals = signals
-        self.isRobot = isRobot
-        self.person = person
     }
 }
 
@@ -114,9 +104,9 @@ public struct RecordedLaunch: Equatable, Sendable {
     /// repeats its check.
     public var caller: UInt64
     /// Whether ``caller`` is an install id, which gets its answer again as long as the click's window lasts.
-    public var hasInstallID: Bool
+    public var hasInstallID = false
     public var release: OSRelease?
-    public var signals: SignalHashes
+    public var signals = SignalHashes.none
     /// The name of the click that its token names; in a database's history, the click of any certain match.
     public var token: UInt64?
     /// Nil if it is unknown.
@@ -127,28 +117,10 @@ public struct RecordedLaunch: Equatable, Sendable {
     /// The recorded answer; nil if it is unknown.
     public var answer: RecordedAnswer?
 
-    public init(
-        at: Timestamp,
-        fingerprints: [UInt64],
-        address: AddressHashes? = nil,
-        caller: UInt64,
-        hasInstallID: Bool = false,
-        release: OSRelease? = nil,
-        signals: SignalHashes = .none,
-        token: UInt64? = nil,
-        truth: Truth? = nil,
-        person: UInt64? = nil
-    ) {
+    public init(at: Timestamp, fingerprints: [UInt64], caller: UInt64) {
         self.at = at
         self.fingerprints = fingerprints
-        self.address = address
         self.caller = caller
-        self.hasInstallID = hasInstallID
-        self.release = release
-        self.signals = signals
-        self.token = token
-        self.truth = truth
-        self.person = person
     }
 
     /// The input of the posterior, apart from the clicks.

@@ -56,31 +56,6 @@ public struct LaunchEvidence: Equatable, Sendable {
     public var isEmpty: Bool { self == LaunchEvidence() }
 }
 
-/// A first launch of a newer client, which sends its values instead of their hash.
-public struct ResolveRequest: Equatable, Sendable {
-    public var evidence: LaunchEvidence
-    /// The languages that the app comes in, if the client sends them.
-    public var localizations: [String]?
-    public var installID: InstallID?
-    /// When the app was first installed, according to the system; a reinstallation does not change it.
-    public var firstInstalledAt: Timestamp?
-    public var platform: Platform?
-
-    public init(
-        evidence: LaunchEvidence,
-        localizations: [String]? = nil,
-        installID: InstallID? = nil,
-        firstInstalledAt: Timestamp? = nil,
-        platform: Platform? = nil
-    ) {
-        self.evidence = evidence
-        self.localizations = localizations
-        self.installID = installID
-        self.firstInstalledAt = firstInstalledAt
-        self.platform = platform
-    }
-}
-
 /// The id by which a device's system identifies the device to advertisers: Apple's IDFA or Google's GAID.
 ///
 /// It is a UUID, in letters of either case. A device whose owner has limited ad tracking returns only zeros,

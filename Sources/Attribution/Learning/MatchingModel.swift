@@ -21,7 +21,7 @@ public final class MatchingModel: Sendable {
     public let clickAddressShare: Double
     /// The number of launches without a click for each click with the same fingerprint.
     let organicPerClick: Double
-    /// The same number for learning, not for answers: it starts with a guess instead of 0.
+    /// The same number as learning uses it: without launches it is a guess instead of 0.
     let organicPerClickGuess: Double
     /// The current rate of launches that no click explains, as a multiple of the average.
     public let relativeOrganicRate: Double
@@ -284,7 +284,7 @@ extension MatchingModel {
 
 /// The store of what was learnt from apps' traffic, the same for all servers on one database.
 public protocol LearningStore {
-    /// Returns the model at a time, computed from all counters; that of the priors if nothing was learnt.
+    /// Returns the model at a time, computed from all counters; the priors if nothing was learnt.
     func matchingModel(of app: AppID, isTest: Bool, at now: Timestamp) async throws(StoreError)
         -> MatchingModel
 

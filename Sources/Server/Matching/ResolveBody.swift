@@ -5,7 +5,13 @@ package import HTTPServer
 ///
 /// Unlisted members are ignored; `null` and an empty text count as not sent.
 package struct ResolveBody {
-    package let request: ResolveRequest
+    package let evidence: LaunchEvidence
+    /// The languages that the app comes in, if the client sends them.
+    package let localizations: [String]?
+    package let installID: InstallID?
+    /// When the app was first installed, according to the system; a reinstallation does not change it.
+    package let firstInstalledAt: Timestamp?
+    package let platform: Platform?
 
     private static let maximumNameLength = 255
     private static let maximumLocalizationCount = 1000
@@ -16,7 +22,7 @@ package struct ResolveBody {
     package init(_ request: Request) throws(APIError) {
         let body = try JSONBody(request)
         var evidence = LaunchEvidence(fingerprint: try body.fingerprint())
-        let platform = try body.platform()
+        platform = try body.platform()
         let signals = try body.object("signals")
         if let signals { evidence.signals = try SignalsBody.native(signals, platform) }
         let isNamed = try Self.addReferences(of: body, to: &evidence)
@@ -29,17 +35,14 @@ package struct ResolveBody {
                     + "\"referrer\", \"pasteboard\", \"idfa\" or \"gaid\""
             )
         }
-        self.request = ResolveRequest(
-            evidence: evidence,
-            localizations: try signals?.texts(
-                "localizations",
-                Self.maximumNameLength,
-                count: Self.maximumLocalizationCount
-            ),
-            installID: try Self.installID(body, request),
-            firstInstalledAt: try body.time("first_install_time"),
-            platform: platform
+        self.evidence = evidence
+        localizations = try signals?.texts(
+            "localizations",
+            Self.maximumNameLength,
+            count: Self.maximumLocalizationCount
         )
+        installID = try Self.installID(body, request)
+        firstInstalledAt = try body.time("first_install_time")
     }
 
     /// Adds the values that may name a click, and returns whether the body has any; a referrer names one only if a link led

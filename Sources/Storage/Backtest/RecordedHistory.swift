@@ -139,13 +139,13 @@ private struct HistoryClicks {
             at: facts.clickedAt,
             platform: facts.platform,
             fingerprints: remade.all,
-            address: record.address,
             visitor: record.visitor ?? record.visit.index,
-            destination: CreditedDestination(facts),
-            window: facts.window,
-            signals: remade.signals,
-            isRobot: facts.isRobot
+            destination: CreditedDestination(facts)
         )
+        click.address = record.address
+        click.window = facts.window
+        click.signals = remade.signals
+        click.isRobot = facts.isRobot
         click.recordedAt = facts.recordedAt
         click.visit = record.visit.index
         gaps.clicks += 1
@@ -215,13 +215,13 @@ private struct HistoryChecks {
         var launch = RecordedLaunch(
             at: facts.at,
             fingerprints: keys,
-            address: facts.address,
-            caller: facts.caller ?? RecordedEvent.hash(caller),
-            hasInstallID: facts.hasInstallID && facts.caller != nil,
-            release: facts.release,
-            signals: facts.signals,
-            token: isCertain && facts.outcome != .noMatch ? facts.click?.high : nil
+            caller: facts.caller ?? RecordedEvent.hash(caller)
         )
+        launch.address = facts.address
+        launch.hasInstallID = facts.hasInstallID && facts.caller != nil
+        launch.release = facts.release
+        launch.signals = facts.signals
+        launch.token = isCertain && facts.outcome != .noMatch ? facts.click?.high : nil
         launch.weight = facts.weight
         launch.answer = RecordedAnswer(
             facts.outcome,

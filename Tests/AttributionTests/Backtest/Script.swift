@@ -21,18 +21,18 @@ struct Script {
         form: FingerprintForm = .d,
         isRobot: Bool = false
     ) {
-        let click = RecordedClick(
+        var click = RecordedClick(
             name: name,
             at: Self.noon.advanced(byMilliseconds: at),
             platform: .ios,
             fingerprints: key == 0 ? [] : [RecordedFingerprint(key: key, form: form)],
-            address: address,
             visitor: visitor ?? 1000 + name,
-            destination: CreditedDestination(url: link, campaign: campaign),
-            window: window.flatMap { AttributionWindow(seconds: $0) },
-            signals: signals,
-            isRobot: isRobot
+            destination: CreditedDestination(url: link, campaign: campaign)
         )
+        click.address = address
+        click.window = window.flatMap { AttributionWindow(seconds: $0) }
+        click.signals = signals
+        click.isRobot = isRobot
         events.append(.click(click))
     }
 
@@ -50,13 +50,13 @@ struct Script {
         var launch = RecordedLaunch(
             at: Self.noon.advanced(byMilliseconds: at),
             fingerprints: keys,
-            address: address,
-            caller: caller ?? UInt64(bitPattern: at),
-            hasInstallID: hasInstallID,
-            signals: signals,
-            token: token,
-            truth: truth
+            caller: caller ?? UInt64(bitPattern: at)
         )
+        launch.address = address
+        launch.hasInstallID = hasInstallID
+        launch.signals = signals
+        launch.token = token
+        launch.truth = truth
         launch.answer = answer
         events.append(.launch(launch))
     }
