@@ -28,7 +28,8 @@ struct QueryPlanTests {
         test.store.stop(within: 60_000)
         let connection = try SQLiteConnection(path: test.path, access: .readOnly, busyMilliseconds: 0)
         for sql in [
-            SQLiteWriter.insertClick, SQLiteWriter.insertOpen, SQLiteWriter.closeClick, SQLiteWriter.insertClaim,
+            SQLiteWriter.insertClick, SQLiteWriter.insertOpen, SQLiteWriter.closeClick,
+            SQLiteWriter.insertClaim,
             SQLiteWriter.insertCheck,
         ] {
             let program = try connection.prepare(text: "EXPLAIN " + sql.description)
