@@ -1,4 +1,4 @@
-public import Attribution
+internal import Attribution
 
 /// Questions that a database answers on one connection.
 public protocol DatabaseReader: SendableMetatype {
