@@ -121,7 +121,7 @@ let package = Package(
         .target(
             name: "Fuzzing",
             dependencies: [
-                "Attribution", "DomainFiles", "HTTPServer", "JSON", "QRCodes", "Server", "Storage", "Threads",
+                "Attribution", "DomainFiles", "HTTPServer", "JSON", "QRCodes", "Server", "Threads",
             ],
             path: "Tests/Fuzzing",
             swiftSettings: commonSettings
@@ -149,7 +149,7 @@ let package = Package(
         // Launches with known truth in worlds whose parameters the model does not know, and how it fares.
         .target(
             name: "Simulation",
-            dependencies: ["Attribution", "Crypto", "Storage"],
+            dependencies: ["Attribution", "Crypto", "Storage", "Support"],
             path: "Tests/Simulation",
             swiftSettings: optimizedInDebug
         ),

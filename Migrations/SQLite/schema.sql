@@ -163,7 +163,9 @@ CREATE TABLE click_index (
     -- gets. The caller stands here and not with the claim, because an index over callers would cost each claim a page.
     clicked_at INTEGER,
     caller INTEGER,
-    closed_as TEXT CHECK (closed_as IN ('already_claimed', 'expired', 'robot_click')),
+    --
+    -- No IN here: for three words SQLite would fill a table with them at every insert.
+    closed_as TEXT CHECK (closed_as = 'already_claimed' OR closed_as = 'expired' OR closed_as = 'robot_click'),
     -- From here on: what an open click is weighed by; NULL where it is unknown. A closed row keeps its platform and form
     -- (as one number), weight and visitor, from which fingerprint sharing is counted.
     platform_form INTEGER,

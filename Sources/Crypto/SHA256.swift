@@ -11,14 +11,14 @@ public enum SHA256 {
 
         public init(words: (UInt64, UInt64, UInt64, UInt64)) { self.words = words }
 
-        /// Returns nil unless there are 32 bytes.
+        /// Creates a digest from its bytes; nil unless there are 32.
         public init?(bytes: [UInt8]) {
             guard bytes.count == SHA256.byteCount else { return nil }
             func word(_ start: Int) -> UInt64 { bytes[start..<start + 8].reduce(0) { $0 << 8 | UInt64($1) } }
             self.init(words: (word(0), word(8), word(16), word(24)))
         }
 
-        /// The 32 bytes in the usual order of a SHA-256.
+        /// The 32 bytes in the standard's order.
         public var bytes: [UInt8] {
             var bytes: [UInt8] = []
             bytes.reserveCapacity(SHA256.byteCount)
@@ -41,7 +41,7 @@ public enum SHA256 {
 }
 
 extension SHA256.Digest: Hashable {
-    /// Compares in constant time, because digests of secrets are compared with it.
+    /// Compares in constant time, because some digests are those of secrets.
     public static func == (left: SHA256.Digest, right: SHA256.Digest) -> Bool {
         let difference =
             (left.words.0 ^ right.words.0) | (left.words.1 ^ right.words.1)
@@ -54,7 +54,7 @@ extension SHA256.Digest: Hashable {
 
 /// HMAC-SHA256 (RFC 2104) under one key, prepared for many short messages.
 ///
-/// The two hash states that depend only on the key are computed once, as RFC 2104 §4 proposes, and copied for
+/// Two hash states depend only on the key. This type computes them once, as RFC 2104 §4 proposes, and copies them for
 /// each message.
 public struct HMACSHA256: Sendable {
     private static let blockByteCount = 64
@@ -62,7 +62,7 @@ public struct HMACSHA256: Sendable {
     private let inner: DigestContext
     private let outer: DigestContext
 
-    /// Creates the function for a key of any length; 32 random bytes are recommended.
+    /// Prepares a key, which may have any length; RFC 2104 recommends at least 32 random bytes.
     public init(key: [UInt8]) {
         var block = key.count > Self.blockByteCount ? SHA256.digest(of: key).bytes : key
         block.append(contentsOf: repeatElement(0, count: Self.blockByteCount - block.count))
@@ -88,11 +88,10 @@ public struct HMACSHA256: Sendable {
     }
 }
 
-/// One SHA-256 computation of OpenSSL's as a plain value, which is copied by assignment and allocates no
-/// memory.
+/// One SHA-256 computation of OpenSSL as a plain value, which allocates no memory.
 ///
-/// A check hashes its key and its fingerprint, a block or two each. OpenSSL's general interface would
-/// allocate and free several objects for each of them, which takes longer than the hashing.
+/// A check hashes its key and its fingerprint, each with one or two blocks. OpenSSL's general interface would allocate
+/// and free several objects for each hash, which takes longer than the hashing.
 struct DigestContext: Sendable {
     private var state = SHA256_CTX()
 
@@ -135,8 +134,8 @@ struct DigestContext: Sendable {
 
 /// Returns whether two byte strings are equal, in a time that depends only on their lengths.
 ///
-/// It compares secrets and values derived from them (OWASP ASVS 5, 11.2.4), because the time of an ordinary
-/// comparison reveals the number of right leading bytes. Lengths are not secret.
+/// Use it for secrets and for values derived from them (OWASP ASVS 5, 11.2.4): the time of an ordinary comparison
+/// reveals how many bytes are equal at the start. Lengths are not secret.
 public func constantTimeEquals(_ left: [UInt8], _ right: [UInt8]) -> Bool {
     guard left.count == right.count else { return false }
     return constantTimeEquals(left.span, right.span)

@@ -1,11 +1,11 @@
 internal import COpenSSL
 
-/// The system's generator of unpredictable bytes, through OpenSSL's.
+/// The system's generator of unpredictable bytes, used through OpenSSL.
 public enum SystemRandom {
     /// Returns `count` unpredictable bytes.
     ///
-    /// Ends the process if the system cannot provide randomness, because keys and identifiers without it
-    /// could be guessed. On Linux this cannot happen after the start of the system.
+    /// Ends the process if the system provides no randomness: otherwise an attacker could guess keys and identifiers. On
+    /// Linux, this cannot happen after the start of the system.
     public static func bytes(_ count: Int) -> [UInt8] {
         guard count > 0 else { return [] }
         var bytes = [UInt8](repeating: 0, count: count)
@@ -13,7 +13,7 @@ public enum SystemRandom {
         let status = unsafe bytes.withUnsafeMutableBufferPointer { buffer in
             unsafe RAND_bytes(buffer.baseAddress, Int32(buffer.count))
         }
-        precondition(status == 1, "the system's random generator failed: nothing may be made without it")
+        precondition(status == 1, "the system's random generator failed, so that keys would not be secret")
         return bytes
     }
 }
@@ -22,7 +22,7 @@ public enum SystemRandom {
 public enum OpenSSLLibrary {
     /// The version, such as `OpenSSL 3.0.17 1 Jul 2025`.
     public static var version: String {
-        // OpenSSL returns a constant text; nil only for an unknown number.
+        // OpenSSL returns a constant text, and nil only for an unknown constant.
         unsafe OpenSSL_version(OPENSSL_VERSION).map { unsafe String(cString: $0) } ?? "unknown"
     }
 }

@@ -1,30 +1,32 @@
 public import Attribution
 package import JSON
 
-/// Apple's domain file of a host: which of its URLs open which apps, and what else it shares with them.
+/// Apple's domain file of a host, which states which URLs of the host open which apps.
+///
+/// It also lists the apps with which the host shares passwords, and the host's app clips.
 ///
 /// Source: Apple, "Supporting associated domains" and "applinks".
 public struct AppleAssociation: Equatable, Sendable {
-    /// Apps and their rules; for each app the first rule that fits a URL decides.
+    /// The apps and their rules; for each app, the first rule that fits a URL decides.
     public var details: [Detail] = []
     public var defaults = MatchingSettings()
     public var variables: [SubstitutionVariable] = []
-    /// App ids of app clips.
+    /// The app ids of app clips.
     public var appClips: [String] = []
-    /// App ids that share passwords with the host.
+    /// The app ids of apps that share passwords with the host.
     public var webCredentials: [String] = []
 
     public init() {}
 
     public struct Detail: Equatable, Sendable {
-        /// `<prefix>.<bundle id>` each.
+        /// The app ids, each in the form `<prefix>.<bundle id>`.
         public var appIDs: [String]
-        /// Nil if the file has none, which differs from an empty list.
+        /// The rules; nil if the file has no list, which differs from an empty list.
         public var components: [AssociationComponent]?
-        /// Patterns of paths for iOS 12 and earlier; those that begin with `NOT ` stay in the browser.
+        /// Patterns of paths for iOS 12 and earlier; a path that fits a pattern with `NOT ` stays in the browser.
         public var paths: [String]?
         public var defaults: MatchingSettings
-        /// The position in the file, as `applinks.details[0]`; empty for a detail that was not read from one.
+        /// The position in the file, as `applinks.details[0]`; empty if the detail comes from no file.
         public var place: String
 
         public init(
@@ -42,12 +44,14 @@ public struct AppleAssociation: Equatable, Sendable {
         }
     }
 
-    /// The length of the longest file that Apple's systems read, in bytes.
+    /// The maximum length in bytes of a file that Apple's systems read.
     public static let maximumByteCount = 128 * 1024
 }
 
 extension AppleAssociation {
-    /// Creates the file of a link host from the apps that list it; the same apps in the same order give the same file.
+    /// Creates the file of a link host from the apps that list the host.
+    ///
+    /// The same apps in the same order give the same file.
     public init(apps: [App]) {
         for app in apps {
             let (links, apple) = (app.settings.links, app.settings.links.apple)
@@ -65,34 +69,26 @@ extension AppleAssociation {
         var json = JSONWriter(reservedCapacity: 4096)
         json.object { json in
             if !details.isEmpty {
-                json.member("applinks") { json in
-                    json.object { json in
-                        json.member("details") { json in
-                            json.array { json in for detail in details { Self.write(detail, &json) } }
-                        }
+                json.object("applinks") { json in
+                    json.objects("details", details) { json, detail in
+                        json.member("appIDs", detail.appIDs)
+                        if let components = detail.components { json.components("components", components) }
                     }
                 }
             }
             for (service, apps) in [("webcredentials", webCredentials), ("appclips", appClips)]
             where !apps.isEmpty {
-                json.member(service) { $0.object { json in json.member("apps") { $0.texts(apps) } } }
+                json.object(service) { $0.member("apps", apps) }
             }
         }
         return json
     }
-
-    private static func write(_ detail: Detail, _ json: inout JSONWriter) {
-        json.object { json in
-            json.member("appIDs") { $0.texts(detail.appIDs) }
-            if let components = detail.components { json.member("components") { $0.components(components) } }
-        }
-    }
 }
 
 extension AppLinks {
-    /// The app's rules in the order in which devices apply them: those that keep a URL in the browser first.
+    /// The app's rules in the order in which devices apply them: first the rules that keep a URL in the browser.
     ///
-    /// The service's own paths always stay in the browser. If no rule opens the app, all other URLs do.
+    /// The service's paths always stay in the browser. If no rule opens the app, all other URLs open it.
     public var components: [AssociationComponent] {
         let written = rules.map(\.component)
         let opening = written.filter { !$0.excludes }
@@ -102,7 +98,7 @@ extension AppLinks {
 }
 
 extension LinkSlug {
-    /// Rules for the paths that the service itself answers on a link host, which no app could show.
+    /// Rules for the paths of the service itself on a link host, which no app can show.
     fileprivate static let reservedComponents: [AssociationComponent] = {
         let first = ([".well-known"] + reservedFirstParts.sorted()).flatMap { ["/\($0)", "/\($0)/*"] }
         let last = reservedLastParts.sorted().map { "/?*/\($0)" }
@@ -111,27 +107,25 @@ extension LinkSlug {
 }
 
 extension JSONWriter {
-    /// Writes rules; the two files have different names for comments.
-    mutating func components(_ components: [AssociationComponent], comment: String = "comment") {
-        array { json in
-            for component in components {
-                json.object { json in
-                    json.member("/", component.path)
-                    switch component.query {
-                    case nil: break
-                    case .pattern(let text): json.member("?", text)
-                    case .items(let items):
-                        json.member("?") { json in
-                            json.object { json in for item in items { json.member(item.name, item.value) } }
-                        }
-                    }
-                    json.member("#", component.fragment)
-                    if component.excludes { json.member("exclude", true) }
-                    json.member("caseSensitive", component.settings.caseSensitive)
-                    json.member("percentEncoded", component.settings.percentEncoded)
-                    json.member(comment, component.comment)
-                }
+    /// Writes a member with rules; `comment` is the file's name for comments.
+    mutating func components(
+        _ name: String,
+        _ components: [AssociationComponent],
+        comment: String = "comment"
+    ) {
+        objects(name, components) { json, component in
+            json.member("/", component.path)
+            switch component.query {
+            case nil: break
+            case .pattern(let text): json.member("?", text)
+            case .items(let items):
+                json.object("?") { json in for item in items { json.member(item.name, item.value) } }
             }
+            json.member("#", component.fragment)
+            if component.excludes { json.member("exclude", true) }
+            json.member("caseSensitive", component.settings.caseSensitive)
+            json.member("percentEncoded", component.settings.percentEncoded)
+            json.member(comment, component.comment)
         }
     }
 }

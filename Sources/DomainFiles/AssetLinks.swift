@@ -1,18 +1,17 @@
 public import Attribution
 package import JSON
 
-/// Google's domain file of a host: which apps may do what on its behalf.
+/// Google's domain file of a host, which states the permissions of apps and sites for the host.
 ///
-/// Source: Google, "Digital Asset Links: statement lists" and Android, "Configure website associations and dynamic
-/// rules".
+/// Sources: Google, "Digital Asset Links: statement lists"; Android, "Configure website associations and dynamic rules".
 public struct AssetLinks: Equatable, Sendable {
     public var statements: [Statement] = []
-    /// Addresses of further files.
+    /// The addresses of included files.
     public var includes: [String] = []
 
     public init() {}
 
-    /// The relation of an app that opens the host's links without asking.
+    /// The relation of an app that opens the host's links without asking the user.
     public static let handlesURLs = "delegate_permission/common.handle_all_urls"
     /// The relation of an app or a site that shares passwords.
     public static let sharesCredentials = "delegate_permission/common.get_login_creds"
@@ -28,9 +27,9 @@ public struct AssetLinks: Equatable, Sendable {
     public struct Statement: Equatable, Sendable {
         public var relations: [String]
         public var target: Target
-        /// Rules that Android 15 and later apply within what the app's manifest allows; nil if there are none.
+        /// The rules with which Android 15 and later restrict the app's manifest; nil if the file has no list.
         public var components: [AssociationComponent]?
-        /// The position in the file, as `[0]`; empty for a statement that was not read from one.
+        /// The position in the file, as `[0]`; empty if the statement comes from no file.
         public var place: String
 
         public init(
@@ -48,7 +47,9 @@ public struct AssetLinks: Equatable, Sendable {
 }
 
 extension AssetLinks {
-    /// Creates the file of a link host from the apps that list it; the same apps in the same order give the same file.
+    /// Creates the file of a link host from the apps that list the host.
+    ///
+    /// The same apps in the same order give the same file.
     public init(host: LinkHost, apps: [App]) {
         for app in apps {
             let (links, android) = (app.settings.links, app.settings.links.android)
@@ -63,7 +64,7 @@ extension AssetLinks {
             )
         }
         guard statements.contains(where: { $0.relations.contains(Self.sharesCredentials) }) else { return }
-        // Password managers require the site to name itself among those that share.
+        // Password managers require that the site names itself, too.
         let site = Statement(relations: [Self.sharesCredentials], target: .site("https://\(host.text)"))
         statements.insert(site, at: 0)
     }
@@ -71,42 +72,32 @@ extension AssetLinks {
     /// The file's content.
     package func json() -> JSONWriter {
         var json = JSONWriter(reservedCapacity: 1024)
-        json.array { json in for statement in statements { Self.write(statement, &json) } }
+        json.array { json in for statement in statements { json.object { Self.write(statement, &$0) } } }
         return json
     }
 
     private static func write(_ statement: Statement, _ json: inout JSONWriter) {
-        json.object { json in
-            json.member("relation") { $0.texts(statement.relations) }
-            json.member("target") { json in
-                json.object { json in
-                    switch statement.target {
-                    case .site(let site):
-                        json.member("namespace", "web")
-                        json.member("site", site)
-                    case .app(let package, let fingerprints):
-                        json.member("namespace", "android_app")
-                        json.member("package_name", package)
-                        json.member("sha256_cert_fingerprints") { $0.texts(fingerprints) }
-                    }
-                }
+        json.member("relation", statement.relations)
+        json.object("target") { json in
+            switch statement.target {
+            case .site(let site):
+                json.member("namespace", "web")
+                json.member("site", site)
+            case .app(let package, let fingerprints):
+                json.member("namespace", "android_app")
+                json.member("package_name", package)
+                json.member("sha256_cert_fingerprints", fingerprints)
             }
-            guard let components = statement.components else { return }
-            json.member("relation_extensions") { json in
-                json.object { json in
-                    json.member(handlesURLs) { json in
-                        json.object { json in
-                            json.member("dynamic_app_link_components") {
-                                $0.components(components, comment: "comments")
-                            }
-                        }
-                    }
-                }
+        }
+        guard let components = statement.components else { return }
+        json.object("relation_extensions") { json in
+            json.object(handlesURLs) { json in
+                json.components("dynamic_app_link_components", components, comment: "comments")
             }
         }
     }
 
-    /// Reads what Google's own service says of a site; nil if the body is not a JSON object.
+    /// Reads the statements that Google's service returns for a site; nil if the body is not a JSON object.
     ///
     /// Source: Google, "Digital Asset Links API: statements.list".
     package init?(googleStatements body: [UInt8]) {
@@ -127,7 +118,7 @@ extension AssetLinks.Target {
         {
             self = .app(package: package, fingerprints: [fingerprint])
         } else if let site = object?["web"]?.object?["site"]?.string {
-            // A site comes with the final dot of a fully qualified name.
+            // Google's service returns a site with the final dot of a fully qualified name.
             self = .site(site.hasSuffix(".") ? String(site.dropLast()) : site)
         } else {
             return nil
@@ -136,10 +127,10 @@ extension AssetLinks.Target {
 }
 
 extension AppLinks {
-    /// The app's rules as Android knows them; nil if it has none, or one that Android does not know.
+    /// The app's rules for Android; nil if there are none, or if Android does not support one of them.
     ///
-    /// Android's rules neither ignore case nor decode escapes, and leaving out some rules would change the meaning of the
-    /// others.
+    /// Android's rules can neither ignore case nor decode escapes. Without one rule, the others would have another
+    /// meaning, so that the file contains all rules or none.
     fileprivate var androidComponents: [AssociationComponent]? {
         guard !rules.isEmpty, rules.allSatisfy(\.component.isPlain) else { return nil }
         return components
@@ -147,7 +138,7 @@ extension AppLinks {
 }
 
 extension AssociationComponent {
-    /// Whether it has no settings and no variables.
+    /// Whether the rule has no settings and no variables.
     fileprivate var isPlain: Bool {
         let texts = ComponentMatcher(self, MatchingSettings()).patterns.map(\.pattern.text)
         return settings == MatchingSettings() && !texts.contains { $0.contains("$(") }

@@ -1,17 +1,17 @@
-/// A defect of a domain file, or something worth knowing about it.
+/// A defect of a domain file, or a note about the file.
 ///
-/// `Data/findings.tsv` has the rule, the severity, the source and the words of each kind.
+/// `Data/findings.tsv` contains the rule, the severity, the source and the sentences of each kind.
 public struct AssociationFinding: Equatable, Sendable {
     public enum Severity: String, Sendable {
-        /// Apple or Google do not take the file, or this part of it.
+        /// Apple or Google does not accept the file, or this part of it.
         case error = "error"
-        /// They take it, and it hardly means what was meant.
+        /// Both accept the part, but its effect is probably not what the operator wants.
         case warning = "warning"
-        /// Worth knowing.
+        /// The part works, but the operator may want to change it.
         case note = "note"
     }
 
-    /// What was found; each case is the first column of a row of the table.
+    /// The kinds of findings; each case is the first column of a row in the table.
     public enum Kind: String, CaseIterable, Sendable {
         // How the file is delivered.
         case unreachable, unusableAddress, certificate, status, redirect, noContentType, wrongContentType,
@@ -39,27 +39,31 @@ public struct AssociationFinding: Equatable, Sendable {
     private let details: [String]
 
     /// - Parameters:
-    ///   - kind: what was found.
+    ///   - kind: the kind of the finding.
     ///   - place: the position in the file.
-    ///   - details: what replaces `{1}` and `{2}` in the table's words.
+    ///   - details: the texts that replace `{1}` and `{2}` in the table's sentences.
     public init(_ kind: Kind, at place: String = "", _ details: String...) {
+        self.init(kind, at: place, details: details)
+    }
+
+    init(_ kind: Kind, at place: String, details: [String]) {
         self.kind = kind
         self.place = place
         self.details = details
     }
 
-    /// The name of the broken rule, for programs; several kinds may share one.
+    /// The name of the broken rule, for programs; several kinds may have the same rule.
     public var rule: String { kind.row.rule }
     public var severity: Severity { kind.row.severity }
-    /// What is wrong: a sentence without its full stop.
+    /// A sentence about the defect, without its full stop.
     public var problem: String { filled(kind.row.problem) }
-    /// What to do: another such sentence.
+    /// A sentence about the remedy, without its full stop.
     public var advice: String { filled(kind.row.advice) }
 
-    private func filled(_ words: String) -> String {
-        let parts = words.split(separator: "{", omittingEmptySubsequences: false)
+    private func filled(_ sentence: String) -> String {
+        let parts = sentence.split(separator: "{", omittingEmptySubsequences: false)
         return parts.dropFirst().reduce(into: String(parts[0])) { text, part in
-            // Examples of JSON contain braces, too.
+            // A sentence may also contain braces of an example in JSON.
             if part.dropFirst().first == "}", let number = part.first?.wholeNumberValue,
                 number <= details.count
             {
@@ -72,12 +76,9 @@ public struct AssociationFinding: Equatable, Sendable {
 }
 
 extension AssociationFinding.Kind {
-    fileprivate struct Row: Sendable {
-        let rule: String
-        let severity: AssociationFinding.Severity
-        let problem: String
-        let advice: String
-    }
+    fileprivate typealias Row = (
+        rule: String, severity: AssociationFinding.Severity, problem: String, advice: String
+    )
 
     fileprivate var row: Row {
         guard let row = Self.rows[self] else {
@@ -94,7 +95,7 @@ extension AssociationFinding.Kind {
             guard columns.count == 6, let kind = Self(rawValue: columns[0]), rows[kind] == nil,
                 let severity = AssociationFinding.Severity(rawValue: columns[2])
             else { preconditionFailure("the table of findings has a malformed row: \(line)") }
-            rows[kind] = Row(rule: columns[1], severity: severity, problem: columns[4], advice: columns[5])
+            rows[kind] = (columns[1], severity, columns[4], columns[5])
         }
         return rows
     }()

@@ -1,21 +1,21 @@
 internal import Attribution
 
-/// A URL of a link host, split into the parts that rules of domain files compare.
+/// A URL of a link host, split into the parts that the rules of domain files compare.
 public struct AssociationURL: Equatable, Sendable {
-    /// In lower case; nil for a path alone.
+    /// The host in lower case; nil for a path alone.
     public let host: String?
-    /// In ASCII with its escapes, as browsers send it; at least `/`.
+    /// The path in ASCII with its escapes, as browsers send it; at least `/`.
     public let path: String
-    /// The part after `?`; nil without one.
+    /// The part after `?`; nil without a `?`.
     public let query: String?
-    /// The part after `#`; nil without one.
+    /// The part after `#`; nil without a `#`.
     public let fragment: String?
 
-    /// - Parameter text: a whole `https` URL, or a path such as `/products/1?x=y#z`; nil for anything else.
+    /// - Parameter text: a whole `https` URL, or a path such as `/products/1?x=y#z`; any other text gives nil.
     public init?(_ text: String) {
         let text = text.trimmed
         let isPath = text.utf8.first == UInt8(ascii: "/")
-        // A path alone is parsed with a host, which is dropped again.
+        // A path alone is parsed with a host, which is then dropped.
         let whole = Array((isPath ? "https://path.invalid" + text : text).utf8)
         guard whole.allSatisfy({ $0 > 0x20 && $0 != 0x7f }), let written = try? URLParts(whole),
             written.isWeb,
@@ -42,7 +42,7 @@ public struct AssociationURL: Equatable, Sendable {
     }
 }
 
-/// A rule with its compiled patterns and the settings that apply to it.
+/// A rule with its compiled patterns and its settings.
 struct ComponentMatcher {
     let component: AssociationComponent
     let settings: MatchingSettings
@@ -76,9 +76,9 @@ struct ComponentMatcher {
     /// The weight of all patterns.
     var weight: Int { patterns.reduce(0) { $0 + $1.pattern.weight } }
 
-    /// Whether the rule fits a URL; nil if that is unknown, because a pattern is too complex to be compared.
+    /// Returns whether the rule fits a URL; nil if a pattern is too complex to compare.
     ///
-    /// All values of an item must fit; an item that is missing, or has no value, has an empty one.
+    /// All values of a query item must fit. A missing item, or an item without a value, has an empty value.
     func fits(_ url: AssociationURL) -> Bool? {
         var texts = [(path, url.path), (fragment, url.fragment ?? ""), (query, url.query ?? "")]
         for item in items {
@@ -97,7 +97,7 @@ struct ComponentMatcher {
         return isKnown ? true : nil
     }
 
-    /// Whether this rule fits every URL that `other` fits.
+    /// Returns whether this rule fits every URL that `other` fits.
     func covers(_ other: ComponentMatcher) -> Bool {
         guard settings.ignoresCase || !other.settings.ignoresCase || isUniversal else { return false }
         guard settings.readsEscapes == other.settings.readsEscapes || isUniversal else { return false }

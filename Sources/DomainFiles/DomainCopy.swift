@@ -1,32 +1,32 @@
 public import Attribution
 
-/// A file with which a host ties its links to apps, by its name.
+/// A file with which a host states which apps open its links; the raw value is the file's name.
 public enum DomainFile: String, CaseIterable, Sendable {
     case apple = "apple-app-site-association"
     case google = "assetlinks.json"
 
-    /// The path where systems look for it.
+    /// The path at which systems fetch the file.
     public var path: String { "/.well-known/\(rawValue)" }
 }
 
-/// A copy of a host's domain file, and how it differs from the file that this service serves.
+/// A copy of a host's domain file, compared with the file that this service serves.
 public struct DomainCopy: Equatable, Sendable {
-    /// The server that shows the copy.
+    /// The server that has the copy.
     public enum Holder: String, CaseIterable, Sendable {
-        /// The host itself, as the Internet sees it.
+        /// The host itself, reached over the Internet.
         case live = "live"
-        /// Apple's copy for its devices.
+        /// Apple's server, for Apple's devices.
         case apple = "apple"
-        /// Google's copy for its devices.
+        /// Google's server, for Android devices.
         case google = "google"
     }
 
     public enum State: Equatable, Sendable {
-        /// The copy says the same.
+        /// The copy has the same content.
         case current
-        /// The copy says something else; each difference in words.
+        /// The copy has other content; each text describes one difference.
         case differs([String])
-        /// The copy could not be read, with the reason.
+        /// The service could not read the copy; the text is the reason.
         case unknown(String)
     }
 
@@ -34,7 +34,7 @@ public struct DomainCopy: Equatable, Sendable {
     public let file: DomainFile
     public let holder: Holder
     public let state: State
-    /// The first poll that found this state.
+    /// The time of the first poll that found this state.
     public let since: Timestamp
 
     public init(host: LinkHost, file: DomainFile, holder: Holder, state: State, since: Timestamp) {
@@ -56,22 +56,15 @@ public struct DomainCopy: Equatable, Sendable {
 }
 
 extension AppleAssociation {
-    /// Returns what another copy of the host's file says differently, in words; empty if both say the same.
+    /// Returns a text for each difference to another copy of the host's file.
     public func differences(from other: AppleAssociation) -> [String] {
-        var differences = Self.differences(
-            of: details.flatMap(\.appIDs),
-            from: other.details.flatMap(\.appIDs),
-            "under applinks"
-        )
+        let (expected, found) = (details.flatMap(\.appIDs), other.details.flatMap(\.appIDs))
+        var differences = Self.differences(of: expected, from: found, "under applinks")
         differences += Self.differences(of: appClips, from: other.appClips, "under appclips")
-        differences += Self.differences(
-            of: webCredentials,
-            from: other.webCredentials,
-            "under webcredentials"
-        )
-        for app in details.flatMap(\.appIDs) where other.details.contains(where: { $0.appIDs.contains(app) })
-        {
-            if rules(of: app) != other.rules(of: app) { differences.append("the rules of \(app) differ") }
+        let (passwords, others) = (webCredentials, other.webCredentials)
+        differences += Self.differences(of: passwords, from: others, "under webcredentials")
+        for app in expected where found.contains(app) && rules(of: app) != other.rules(of: app) {
+            differences.append("the rules of \(app) differ")
         }
         if differences.isEmpty, defaults != other.defaults || variables != other.variables {
             differences.append("defaults or variables differ")
@@ -85,14 +78,8 @@ extension AppleAssociation {
             + found.filter { !expected.contains($0) }.map { "\($0) is unexpected \(place)" }
     }
 
-    private struct Rules: Equatable {
-        var components: [AssociationComponent]?
-        var paths: [String]?
-        var defaults: MatchingSettings
-    }
-
-    /// Returns the rules in all details of an app, without positions and comments.
-    private func rules(of app: String) -> [Rules] {
+    /// Returns all details of an app, without app ids, positions and comments.
+    private func rules(of app: String) -> [Detail] {
         details.filter { $0.appIDs.contains(app) }.map { detail in
             let components = detail.components?.map { component in
                 var component = component
@@ -100,21 +87,21 @@ extension AppleAssociation {
                 component.comment = nil
                 return component
             }
-            return Rules(components: components, paths: detail.paths, defaults: detail.defaults)
+            return Detail(appIDs: [], components: components, paths: detail.paths, defaults: detail.defaults)
         }
     }
 }
 
 extension AssetLinks {
-    /// A relation to one target, as Google's service reports it: without rules, and with one certificate each.
+    /// A relation to one target; an app with several certificates has a target for each, as in Google's service.
     private struct Pair: Hashable {
         let relation: String
         let target: String
     }
 
-    /// Returns what another copy of the host's file says differently, in words; empty if both say the same.
+    /// Returns a text for each difference to another copy of the host's file.
     ///
-    /// Rules are not compared, because Google's service does not return them by default.
+    /// It does not compare rules, because Google's service does not return them by default.
     public func differences(from other: AssetLinks) -> [String] {
         let (expected, found) = (pairs, other.pairs)
         return expected.filter { !found.contains($0) }.map { "\($0.target) is missing for \($0.relation)" }

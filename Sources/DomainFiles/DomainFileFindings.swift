@@ -1,7 +1,7 @@
 internal import Attribution
 
 extension AppleAssociation {
-    /// The defects of the file's content, in its order; reading it has found those of its structure.
+    /// The defects of the file's content, in the file's order; the reader finds the defects of the structure.
     public var findings: [AssociationFinding] {
         var findings: [AssociationFinding] = []
         let values = VariableValues(variables)
@@ -56,7 +56,7 @@ extension AppleAssociation {
 }
 
 extension AssetLinks {
-    /// The defects of the file's content, in its order; reading it has found those of its structure.
+    /// The defects of the file's content, in the file's order; the reader finds the defects of the structure.
     public var findings: [AssociationFinding] {
         var findings: [AssociationFinding] = []
         for (index, statement) in statements.enumerated() {
@@ -79,7 +79,7 @@ extension AssetLinks {
 }
 
 extension AssetLinks.Statement {
-    /// The relations that the documents of Google and Android name.
+    /// The relations in the documentation of Google and Android.
     private static let knownRelations: Set<String> = [
         AssetLinks.handlesURLs, AssetLinks.sharesCredentials, "delegate_permission/common.use_as_origin",
         "delegate_permission/common.query_webapk", "delegate_permission/common.share_location",
@@ -134,7 +134,8 @@ extension AssetLinks.Statement {
         }
     }
 
-    /// Returns the defect of a certificate's SHA-256: 32 bytes in capital hexadecimal digits with colons between them.
+    /// Returns the defect of a certificate's SHA-256, which has 32 bytes in capital hexadecimal digits with colons
+    /// between them.
     private static func finding(ofFingerprint text: String, at place: String) -> AssociationFinding? {
         let parts = text.utf8.split(separator: UInt8(ascii: ":"), omittingEmptySubsequences: false)
         let isHexadecimal = parts.allSatisfy { part in part.allSatisfy { Hexadecimal.value(of: $0) != nil } }
@@ -156,14 +157,15 @@ extension AssetLinks.Statement {
 }
 
 extension [ComponentMatcher] {
-    /// The defects of each rule's patterns, and then the rules that are never reached.
+    /// The defects of each rule's patterns, and then the rules that never apply.
     fileprivate var findings: [AssociationFinding] { flatMap(\.findings) + orderFindings }
 
-    /// The maximum number of rules that are compared with each other, and of characters of their patterns; of a longer
-    /// list, the first ones are.
+    /// The maximum number of rules that are compared with each other, and of the characters of their patterns.
+    ///
+    /// Of a longer list, only the first rules are compared.
     private static var maximumCompared: (count: Int, weight: Int) { (500, 20_000) }
 
-    /// The rules that are never reached, because an earlier one fits everything that they fit.
+    /// The rules that never apply, because an earlier rule fits every URL that they fit.
     private var orderFindings: [AssociationFinding] {
         var weight = 0
         let compared = prefix(Self.maximumCompared.count).prefix { matcher in

@@ -1,15 +1,12 @@
 internal import Attribution
 internal import JSON
 
-/// Reads the structure of Apple's domain file, in its present form and in that of iOS 9 to 12.
+/// Reads the structure of Apple's domain file, in its current form and in the form for iOS 9 to 12.
 extension DomainFileReader {
     mutating func appleAssociation(_ value: JSONValue) -> AppleAssociation? {
         guard let object = object(value, at: "") else { return nil }
-        addUnknown(
-            in: object,
-            at: "",
-            known: ["applinks", "webcredentials", "appclips", "activitycontinuation"]
-        )
+        let services = ["applinks", "webcredentials", "appclips", "activitycontinuation"]
+        addUnknown(in: object, at: "", known: services)
         var file = AppleAssociation()
         if let links = object["applinks"] { readLinks(links, into: &file) }
         file.webCredentials = apps(of: "webcredentials", in: object)
@@ -19,25 +16,19 @@ extension DomainFileReader {
     }
 
     private mutating func apps(of name: String, in object: JSONObject) -> [String] {
-        guard let value = object[name], let service = self.object(value, at: name) else { return [] }
+        guard let service = self.object(object[name], at: name) else { return [] }
         addUnknown(in: service, at: name, known: ["apps"])
-        guard let apps = service["apps"] else {
-            add(.noApps, at: name, name)
-            return []
-        }
-        return texts(apps, at: "\(name).apps") ?? []
+        if service["apps"] == nil { add(.noApps, at: name, name) }
+        return texts(service["apps"], at: "\(name).apps") ?? []
     }
 
     private mutating func readLinks(_ value: JSONValue, into file: inout AppleAssociation) {
         guard let links = object(value, at: "applinks") else { return }
-        addUnknown(
-            in: links,
-            at: "applinks",
-            known: ["details", "defaults", "substitutionVariables", "apps"]
-        )
+        let members = ["details", "defaults", "substitutionVariables", "apps"]
+        addUnknown(in: links, at: "applinks", known: members)
         if let defaults = links["defaults"] { file.defaults = settings(defaults, at: "applinks.defaults") }
         if let variables = links["substitutionVariables"] { file.variables = self.variables(variables) }
-        if let apps = links["apps"].flatMap({ array($0, at: "applinks.apps") }), !apps.isEmpty {
+        if let apps = array(links["apps"], at: "applinks.apps"), !apps.isEmpty {
             add(.legacyAppsNotEmpty, at: "applinks.apps")
         }
         switch links["details"] {
@@ -55,7 +46,7 @@ extension DomainFileReader {
         }
     }
 
-    /// Reads the form of the first beta of iOS 9: an object of app ids.
+    /// Reads the form of the first beta of iOS 9: an object whose member names are app ids.
     private mutating func readLegacyDetails(_ object: JSONObject, into file: inout AppleAssociation) {
         add(.legacyDetails, at: "applinks.details")
         for member in object.members {
@@ -105,27 +96,25 @@ extension DomainFileReader {
     private mutating func variables(_ value: JSONValue) -> [SubstitutionVariable] {
         let place = "applinks.substitutionVariables"
         guard let object = object(value, at: place) else { return [] }
-        var variables: [SubstitutionVariable] = []
-        for member in object.members {
+        return object.members.map { member in
             let values = texts(member.value, at: "\(place).\(member.name)") ?? []
-            variables.append(SubstitutionVariable(name: member.name, values: values))
+            return SubstitutionVariable(name: member.name, values: values)
         }
-        return variables
     }
 }
 
-/// Reads rules, which both files have.
+/// Reads the rules, which both files can contain.
 extension DomainFileReader {
-    /// Reads a list of rules; nil if there is none.
+    /// Reads a list of rules; nil if the file has no list.
     ///
-    /// `comment` is the key of comments. Google's file has no settings for case and escapes.
+    /// `comment` is the member for comments. Rules in Google's file have no settings for case and escapes.
     mutating func components(
         _ value: JSONValue?,
         at place: String,
         comment: String = "comment",
         isGoogle: Bool = false
     ) -> [AssociationComponent]? {
-        guard let value, let values = array(value, at: place) else { return nil }
+        guard let values = array(value, at: place) else { return nil }
         let settings = isGoogle ? [] : ["caseSensitive", "percentEncoded"]
         var components: [AssociationComponent] = []
         for (index, value) in values.enumerated() {
@@ -152,15 +141,14 @@ extension DomainFileReader {
         case nil: return nil
         case .string(let text): return .pattern(text)
         case .object(let object):
-            var items: [QueryItem] = []
-            for member in object.members {
-                if let pattern = text(member.value, at: "\(place).\(member.name)") {
-                    items.append(QueryItem(name: member.name, value: pattern))
+            let items = object.members.compactMap { member in
+                text(member.value, at: "\(place).\(member.name)").map {
+                    QueryItem(name: member.name, value: $0)
                 }
             }
             return .items(items)
         case .some(let value):
-            addWrongType(value, at: place, "a string, or an object of names and patterns")
+            add(.wrongType, at: place, value.kind, "a string, or an object of names and patterns")
             return nil
         }
     }

@@ -26,32 +26,23 @@ extension DomainFileReader {
     ) {
         addUnknown(in: object, at: place, known: ["include"])
         guard let address = text(value, at: "\(place).include") else { return }
-        if (try? WebURL(parsing: address)) == nil {
-            add(.includeForm, at: "\(place).include", address)
-        }
+        if (try? WebURL(parsing: address)) == nil { add(.includeForm, at: "\(place).include", address) }
         file.includes.append(address)
     }
 
     private mutating func statement(_ object: JSONObject, at place: String) -> AssetLinks.Statement? {
         addUnknown(in: object, at: place, known: ["relation", "target", "relation_extensions"])
-        guard let relations = texts(object["relation"], at: "\(place).relation"), !relations.isEmpty else {
-            add(.noRelation, at: place)
-            return nil
-        }
-        guard let value = object["target"] else {
-            add(.noTarget, at: place)
-            return nil
-        }
+        guard let relations = texts(object["relation"], at: "\(place).relation"), !relations.isEmpty
+        else { return fail(.noRelation, at: place) }
+        guard let value = object["target"] else { return fail(.noTarget, at: place) }
         guard let targetObject = self.object(value, at: "\(place).target"),
             let target = target(targetObject, at: "\(place).target")
         else { return nil }
-        let components = object["relation_extensions"].flatMap {
-            extensionComponents($0, relations, at: "\(place).relation_extensions")
-        }
+        let extensions = object["relation_extensions"]
         return AssetLinks.Statement(
             relations: relations,
             target: target,
-            components: components,
+            components: extensionComponents(extensions, relations, at: "\(place).relation_extensions"),
             place: place
         )
     }
@@ -59,40 +50,30 @@ extension DomainFileReader {
     private mutating func target(_ object: JSONObject, at place: String) -> AssetLinks.Target? {
         switch object["namespace"]?.string {
         case "android_app":
-            addUnknown(
-                in: object,
-                at: place,
-                known: ["namespace", "package_name", "sha256_cert_fingerprints"]
-            )
-            guard let package = text(object["package_name"], at: "\(place).package_name") else {
-                add(.noPackage, at: place)
-                return nil
-            }
+            let members = ["namespace", "package_name", "sha256_cert_fingerprints"]
+            addUnknown(in: object, at: place, known: members)
+            guard let package = text(object["package_name"], at: "\(place).package_name")
+            else { return fail(.noPackage, at: place) }
             return .app(package: package, fingerprints: fingerprints(of: object, at: place))
         case "web":
             addUnknown(in: object, at: place, known: ["namespace", "site"])
             guard let site = text(object["site"], at: "\(place).site") else {
-                add(.noSite, at: place)
-                return nil
+                return fail(.noSite, at: place)
             }
             return .site(site)
-        default:
-            add(.unknownNamespace, at: "\(place).namespace")
-            return nil
+        default: return fail(.unknownNamespace, at: "\(place).namespace")
         }
     }
 
     private mutating func fingerprints(of object: JSONObject, at place: String) -> [String] {
         let place = "\(place).sha256_cert_fingerprints"
         let all = texts(object["sha256_cert_fingerprints"], at: place) ?? []
-        if all.isEmpty {
-            add(.noFingerprints, at: place)
-        }
+        if all.isEmpty { add(.noFingerprints, at: place) }
         return all
     }
 
     private mutating func extensionComponents(
-        _ value: JSONValue,
+        _ value: JSONValue?,
         _ relations: [String],
         at place: String
     ) -> [AssociationComponent]? {
@@ -104,9 +85,8 @@ extension DomainFileReader {
                 add(.extensionForm, at: path)
                 continue
             }
-            guard member.name == AssetLinks.handlesURLs, let object = object(member.value, at: path) else {
-                continue
-            }
+            guard member.name == AssetLinks.handlesURLs, let object = object(member.value, at: path)
+            else { continue }
             addUnknown(in: object, at: path, known: ["dynamic_app_link_components"])
             components = self.components(
                 object["dynamic_app_link_components"],

@@ -1,31 +1,27 @@
 internal import JSON
 
-/// Reads domain files; a defect is recorded as a finding, and reading continues.
+/// Reads domain files; it records each defect as a finding and continues.
 struct DomainFileReader {
     var findings: [AssociationFinding] = []
 
     private static let byteOrderMark: [UInt8] = [0xef, 0xbb, 0xbf]
 
-    mutating func add(_ kind: AssociationFinding.Kind, at place: String = "") {
-        findings.append(AssociationFinding(kind, at: place))
+    mutating func add(_ kind: AssociationFinding.Kind, at place: String = "", _ details: String...) {
+        findings.append(AssociationFinding(kind, at: place, details: details))
     }
 
-    mutating func add(_ kind: AssociationFinding.Kind, at place: String = "", _ detail: String) {
-        findings.append(AssociationFinding(kind, at: place, detail))
+    /// Records a finding, and returns nil as the result of reading.
+    mutating func fail<Value>(_ kind: AssociationFinding.Kind, at place: String = "") -> Value? {
+        add(kind, at: place)
+        return nil
     }
 
     /// Reads the whole document; nil if it is not JSON.
     mutating func document(_ bytes: [UInt8]) -> JSONValue? {
-        guard !bytes.isEmpty else {
-            add(.empty)
-            return nil
-        }
+        guard !bytes.isEmpty else { return fail(.empty) }
         if bytes.count > AppleAssociation.maximumByteCount { add(.size, "\(bytes.count)") }
-        // A signed file is DER and begins with a sequence of a long length.
-        if bytes[0] == 0x30, bytes.count > 1, bytes[1] & 0xf0 == 0x80 {
-            add(.signed)
-            return nil
-        }
+        // A signed file has the encoding DER: it begins with a sequence whose length has several bytes.
+        if bytes[0] == 0x30, bytes.count > 1, bytes[1] & 0xf0 == 0x80 { return fail(.signed) }
         var content = bytes
         if bytes.starts(with: Self.byteOrderMark) {
             add(.byteOrderMark)
@@ -54,58 +50,45 @@ struct DomainFileReader {
 
     // MARK: - Values
 
-    // Each returns nil for a value of another type, which is a finding.
+    // Each function returns nil for a missing value, and nil with a finding for a value of another type.
 
-    mutating func object(_ value: JSONValue, at place: String) -> JSONObject? {
-        guard let object = value.object else {
-            addWrongType(value, at: place, "an object")
-            return nil
-        }
-        return object
+    mutating func object(_ value: JSONValue?, at place: String) -> JSONObject? {
+        converted(value, \.object, at: place, "an object")
     }
 
-    mutating func array(_ value: JSONValue, at place: String) -> [JSONValue]? {
-        guard let array = value.array else {
-            addWrongType(value, at: place, "an array")
-            return nil
-        }
-        return array
+    mutating func array(_ value: JSONValue?, at place: String) -> [JSONValue]? {
+        converted(value, \.array, at: place, "an array")
     }
 
     mutating func text(_ value: JSONValue?, at place: String) -> String? {
-        guard let value else { return nil }
-        guard let text = value.string else {
-            addWrongType(value, at: place, "a string")
-            return nil
-        }
-        return text
+        converted(value, \.string, at: place, "a string")
     }
 
     mutating func flag(_ value: JSONValue?, at place: String) -> Bool? {
-        guard let value else { return nil }
-        guard let flag = value.bool else {
-            addWrongType(value, at: place, "true or false, without quotation marks")
-            return nil
-        }
-        return flag
+        converted(value, \.bool, at: place, "true or false, without quotation marks")
     }
 
     mutating func texts(_ value: JSONValue?, at place: String) -> [String]? {
-        guard let value, let values = array(value, at: place) else { return nil }
-        return values.enumerated().compactMap { index, value in text(value, at: "\(place)[\(index)]") }
+        array(value, at: place)?.enumerated().compactMap { text($1, at: "\(place)[\($0)]") }
     }
 
-    mutating func addWrongType(_ value: JSONValue, at place: String, _ wanted: String) {
-        findings.append(AssociationFinding(.wrongType, at: place, value.kind, wanted))
+    private mutating func converted<Value>(
+        _ value: JSONValue?,
+        _ conversion: (JSONValue) -> Value?,
+        at place: String,
+        _ wanted: String
+    ) -> Value? {
+        guard let value else { return nil }
+        if let converted = conversion(value) { return converted }
+        add(.wrongType, at: place, value.kind, wanted)
+        return nil
     }
 
-    /// Records unknown members: a misspelt member is worse than a missing one.
+    /// Records each unknown member, because a misspelt member has no effect.
     mutating func addUnknown(in object: JSONObject, at place: String, known: [String]) {
         for member in object.members where !known.contains(member.name) {
             let path = place.isEmpty ? member.name : "\(place).\(member.name)"
-            findings.append(
-                AssociationFinding(.unknownKey, at: path, member.name, known.joined(separator: ", "))
-            )
+            add(.unknownKey, at: path, member.name, known.joined(separator: ", "))
         }
     }
 }

@@ -7,11 +7,12 @@ package struct DomainFileValidation: Sendable {
     package let source: String
     package let byteCount: Int?
     package var findings: [AssociationFinding]
-    /// The content, as far as it could be read; at most one of the two.
+    /// The content of Apple's file; nil for Google's file, and if the file is not JSON.
     package private(set) var apple: AppleAssociation?
+    /// The content of Google's file; nil for Apple's file, and if the file is not JSON.
     package private(set) var google: AssetLinks?
 
-    /// Creates the result for a file that could not be read.
+    /// Creates the result for a file that the service could not read.
     package init(_ kind: DomainFile, from source: String, without findings: [AssociationFinding]) {
         self.kind = kind
         self.source = source
@@ -22,7 +23,7 @@ package struct DomainFileValidation: Sendable {
     /// Validates a file.
     ///
     /// - Parameters:
-    ///   - kind: nil to derive it from the source's name, or else from the content.
+    ///   - kind: the kind of file; nil to derive it from the source's name, or otherwise from the content.
     ///   - bytes: the whole file.
     ///   - source: a URL, or a file's path.
     package init(_ kind: DomainFile?, _ bytes: [UInt8], from source: String) {
@@ -43,7 +44,7 @@ package struct DomainFileValidation: Sendable {
         findings = reader.findings
     }
 
-    /// Decides about a URL for each app.
+    /// Returns the decision about a URL for each app.
     package func decisions(for url: AssociationURL) -> [RuleDecision] {
         apple.map { $0.decisions(for: url) } ?? google.map { $0.decisions(for: url) } ?? []
     }

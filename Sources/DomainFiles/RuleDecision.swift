@@ -1,17 +1,17 @@
 internal import Attribution
 
-/// Whether a URL opens an app, and the rule that decides it.
+/// The decision whether a URL opens an app, with the rule that decides.
 public struct RuleDecision: Equatable, Sendable {
     public enum Outcome: String, CaseIterable, Sendable {
         /// A rule opens the app.
         case opensApp = "opens_app"
-        /// A rule keeps it in the browser.
+        /// A rule keeps the URL in the browser.
         case excluded = "excluded"
-        /// No rule fits it, so it stays in the browser.
+        /// No rule fits the URL, so that it stays in the browser.
         case noRule = "no_rule"
-        /// The file leaves it to the app's manifest.
+        /// The file has no rules, so that the app's manifest decides.
         case byManifest = "by_manifest"
-        /// Unknown, because comparing the next rule takes too many steps.
+        /// The outcome is unknown, because comparing the next rule would take too many steps.
         case tooComplex = "too_complex"
     }
 
@@ -19,22 +19,15 @@ public struct RuleDecision: Equatable, Sendable {
     public let app: String
     public let outcome: Outcome
     /// The position of the rule in the file; nil if none fits.
-    public let place: String?
+    public private(set) var place: String?
     /// The rule, as an operator would write it; nil if none fits.
-    public let rule: String?
-
-    init(app: String, outcome: Outcome, place: String? = nil, rule: String? = nil) {
-        self.app = app
-        self.outcome = outcome
-        self.place = place
-        self.rule = rule
-    }
+    public private(set) var rule: String?
 }
 
 extension AppleAssociation {
-    /// Decides about a URL for each app, in the order of the file.
+    /// Returns the decision about a URL for each app, in the order of the file.
     ///
-    /// The decision is that of iOS 13 and later; the paths of a detail apply only if it has no components.
+    /// It decides as iOS 13 and later: the paths of a detail apply only if the detail has no components.
     public func decisions(for url: AssociationURL) -> [RuleDecision] {
         var apps: [String] = []
         var known: Set<String> = []
@@ -73,7 +66,7 @@ extension AppleAssociation {
 }
 
 extension AssetLinks {
-    /// Decides about a URL on Android 15 and later, for each app that may open the host's links.
+    /// Returns the decision of Android 15 and later about a URL, for each app that may open the host's links.
     public func decisions(for url: AssociationURL) -> [RuleDecision] {
         var budget = RuleBudget(for: url)
         return statements.compactMap { statement in
@@ -89,10 +82,10 @@ extension AssetLinks {
     }
 }
 
-/// The first rule that fits a URL, or that is too complex to be compared.
+/// The first rule that fits a URL, or that is too complex to compare.
 private struct FittingRule {
     let excludes: Bool
-    /// False for a rule that is too complex to be compared.
+    /// False for a rule that is too complex to compare.
     let isKnown: Bool
     let place: String
     let text: String
@@ -103,8 +96,9 @@ private struct FittingRule {
     }
 }
 
-/// The steps that are left for comparing a file with a URL: files come from strangers, and no file that people write
-/// needs more.
+/// The number of steps that remain for comparing a file with a URL.
+///
+/// The steps are limited, because files come from strangers. No file that people write needs as many.
 private struct RuleBudget {
     private static let maximumSteps = 20_000_000
 
@@ -115,7 +109,7 @@ private struct RuleBudget {
         length = url.path.utf8.count + (url.query ?? "").utf8.count + (url.fragment ?? "").utf8.count + 1
     }
 
-    /// Takes the steps of a rule of this weight, and returns whether they were left.
+    /// Takes the steps of a rule of this weight, and returns whether enough steps remained.
     mutating func allows(_ weight: Int) -> Bool {
         left -= weight * length
         return left >= 0
@@ -123,7 +117,7 @@ private struct RuleBudget {
 }
 
 extension [AssociationComponent] {
-    /// Returns the first rule that fits, or that is too complex.
+    /// Returns the first rule that fits the URL, or that is too complex to compare.
     fileprivate func fittingRule(
         _ url: AssociationURL,
         _ settings: MatchingSettings,
@@ -145,7 +139,9 @@ extension [AssociationComponent] {
     }
 }
 
-/// An entry of a detail's `paths`, the form before iOS 13: compared with the path alone, case-sensitively.
+/// An entry of a detail's `paths`, the form before iOS 13.
+///
+/// Systems compare it with the URL's path alone, and distinguish capitals.
 struct LegacyPath {
     let pattern: WildcardPattern
     let excludes: Bool
@@ -155,7 +151,7 @@ struct LegacyPath {
         pattern = WildcardPattern(excludes ? String(text.dropFirst(4)) : text)
     }
 
-    /// Whether the entry fits a URL; nil if it is too complex to be compared.
+    /// Returns whether the entry fits a URL; nil if it is too complex to compare.
     func fits(_ url: AssociationURL) -> Bool? {
         pattern.isTooComplex(for: url.path) ? nil : pattern.matches(url.path)
     }

@@ -1,16 +1,16 @@
 internal import Attribution
 
-/// A pattern for one part of a URL: `*` fits any characters, slashes included, `?` exactly one, and `$(name)` any value
-/// of a substitution variable.
+/// A pattern for one part of a URL.
 ///
-/// Source: Apple, "applinks.Details.Components" and
-/// "applinks.SubstitutionVariables".
+/// In a pattern, `*` fits any characters, also slashes, `?` fits exactly one character, and `$(name)` fits any value of
+/// a substitution variable. Sources: Apple, "applinks.Details.Components" and "applinks.SubstitutionVariables".
 public struct WildcardPattern: Hashable, Sendable {
     public let text: String
-    /// Undefined names in `$(…)`; such a text fits itself.
+    /// The undefined names in `$(…)`; the pattern treats such a `$(…)` as plain text.
     public let unknownVariables: [String]
-    /// The steps that comparing takes for each character of a text: one for each character, wildcard and character of a
-    /// variable's values.
+    /// The number of steps that a comparison takes for each character of a text.
+    ///
+    /// It is one step for each character and wildcard of the pattern, and for each character of a variable's values.
     let weight: Int
     private let tokens: [Token]
 
@@ -27,7 +27,7 @@ public struct WildcardPattern: Hashable, Sendable {
         }
     }
 
-    /// The values of a variable, one of which fits.
+    /// The values of a variable; the variable fits a text if one of its values does.
     fileprivate struct Choice: Hashable, Sendable {
         let values: [[Token]]
         let weight: Int
@@ -53,15 +53,15 @@ public struct WildcardPattern: Hashable, Sendable {
     /// Whether the pattern fits every text.
     public var isUniversal: Bool { tokens == [.many] }
 
-    /// Files come from strangers, and no pattern that people write needs more.
+    /// The maximum number of steps of a comparison; no pattern that people write needs as many.
     private static let maximumSteps = 2_000_000
 
-    /// Whether comparing takes more than two million steps; ``matches(_:ignoringCase:)`` then returns false.
+    /// Returns whether a comparison takes more than two million steps; ``matches(_:ignoringCase:)`` then returns false.
     public func isTooComplex(for text: String) -> Bool {
         weight * (text.unicodeScalars.count + 1) > Self.maximumSteps
     }
 
-    /// Whether the pattern fits a text; false if it ``isTooComplex(for:)`` the text.
+    /// Returns whether the pattern fits a text; false if it ``isTooComplex(for:)`` the text.
     public func matches(_ text: String, ignoringCase: Bool = false) -> Bool {
         guard !isTooComplex(for: text) else { return false }
         let scalars = text.unicodeScalars.map { ignoringCase ? $0.folded : $0 }
@@ -71,7 +71,9 @@ public struct WildcardPattern: Hashable, Sendable {
         return reached[scalars.count]
     }
 
-    /// Moves the positions reached so far over `tokens`, in at most as many steps as their weight times the length.
+    /// Replaces the positions that a match has reached by the positions that it can reach after `tokens`.
+    ///
+    /// The number of steps is at most the weight of the tokens times the number of positions.
     private static func advance(
         _ reached: inout [Bool],
         over tokens: [Token],
@@ -108,7 +110,7 @@ public struct WildcardPattern: Hashable, Sendable {
         }
     }
 
-    /// Whether this pattern fits every text that `other` fits; false for some intricate patterns that do.
+    /// Returns whether this pattern fits every text that `other` fits; may be false although it does.
     public func covers(_ other: WildcardPattern, ignoringCase: Bool) -> Bool {
         let symbols = other.tokens
         guard tokens.count * (symbols.count + 1) <= Self.maximumSteps else { return false }
@@ -143,22 +145,19 @@ extension WildcardPattern.Token {
     }
 }
 
-/// The variables of a file, compiled once and shared by all of its patterns: a file may have thousands of patterns, and
-/// variables with as many values.
+/// The variables of a file, compiled once for all its patterns.
+///
+/// A file may have thousands of patterns, and variables with thousands of values.
 struct VariableValues {
     fileprivate let choices: [String: WildcardPattern.Choice]
 
     init(_ variables: [SubstitutionVariable]) {
         let compiled = variables.map { variable in
             // Values may contain wildcards, but no variables.
-            (
-                variable.name,
-                WildcardPattern.Choice(
-                    variable.values.map { Compiler.normalized($0.unicodeScalars.map(Compiler.token)) }
-                )
-            )
+            let values = variable.values.map { Compiler.normalized($0.unicodeScalars.map(Compiler.token)) }
+            return (variable.name, WildcardPattern.Choice(values))
         }
-        // Of two variables of one name, the first applies.
+        // If two variables have the same name, the first one applies.
         choices = Dictionary(compiled) { first, _ in first }
     }
 }
@@ -199,7 +198,7 @@ private struct Compiler {
         }
     }
 
-    /// Of adjacent wildcards, puts those for one character first, then one for many: `*?*` is `?*`.
+    /// Moves each `?` among adjacent wildcards to the front, and replaces several `*` by one: `*?*` becomes `?*`.
     static func normalized(_ tokens: [WildcardPattern.Token]) -> [WildcardPattern.Token] {
         var result: [WildcardPattern.Token] = []
         var hasMany = false
@@ -218,7 +217,7 @@ private struct Compiler {
 }
 
 extension Unicode.Scalar {
-    /// The small letter of a capital letter; any other character unchanged.
+    /// The small letter for a capital letter; any other character is unchanged.
     fileprivate var folded: Unicode.Scalar {
         let lowercase = properties.lowercaseMapping.unicodeScalars
         return lowercase.count == 1 ? lowercase.first ?? self : self
@@ -227,11 +226,11 @@ extension Unicode.Scalar {
 
 // MARK: - Variables
 
-/// A variable that a domain file defines: patterns use it as `$(name)`, which fits any of its values.
+/// A variable that a domain file defines; in a pattern, `$(name)` fits any of its values.
 public struct SubstitutionVariable: Hashable, Sendable {
-    /// Any characters but `$`, `(` and `)`.
+    /// The name, which must not contain `$`, `(` or `)`.
     public let name: String
-    /// May contain `*` and `?`, but no variables.
+    /// The values, which may contain `*` and `?`, but no variables.
     public let values: [String]
 
     public init(name: String, values: [String]) {
@@ -243,28 +242,20 @@ public struct SubstitutionVariable: Hashable, Sendable {
 extension PredefinedVariable {
     var isOneCharacter: Bool { self != .region && self != .lang }
 
-    /// The numbers of characters at `index` that it fits.
+    /// Returns the lengths of the texts at `index` that the variable fits.
     func lengths(at index: Int, in scalars: [Unicode.Scalar], _ ignoringCase: Bool) -> [Int] {
         switch self {
-        case .region: run(of: 2, .upper, index, scalars, ignoringCase)
-        case .lang:
-            run(of: 2, .lower, index, scalars, ignoringCase)
-                + run(of: 3, .lower, index, scalars, ignoringCase)
+        case .region: Self.upper.runs([2], in: scalars[index...], ignoringCase)
+        case .lang: Self.lower.runs([2, 3], in: scalars[index...], ignoringCase)
         default: contains(scalars[index], ignoringCase) ? [1] : []
         }
     }
 
-    private func run(
-        of length: Int,
-        _ kind: PredefinedVariable,
-        _ index: Int,
-        _ scalars: [Unicode.Scalar],
-        _ ignoringCase: Bool
-    ) -> [Int] {
-        guard index + length <= scalars.count,
-            scalars[index..<index + length].allSatisfy({ kind.contains($0, ignoringCase) })
-        else { return [] }
-        return [length]
+    /// Returns the lengths for which all first characters of `rest` are of this kind.
+    private func runs(_ lengths: [Int], in rest: ArraySlice<Unicode.Scalar>, _ ignoringCase: Bool) -> [Int] {
+        lengths.filter { length in
+            length <= rest.count && rest.prefix(length).allSatisfy { contains($0, ignoringCase) }
+        }
     }
 
     private func contains(_ scalar: Unicode.Scalar, _ ignoringCase: Bool) -> Bool {

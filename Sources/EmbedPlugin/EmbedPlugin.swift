@@ -1,24 +1,30 @@
 import Foundation
 import PackagePlugin
 
-/// Turns text files into string literals at build time: the SQL of `Migrations/SQLite` for the store, the
-/// tables of `Sources/Attribution/Data` for the domain, and, for the server, the pages of
-/// `Sources/Server/Landing/Pages`, the description of the API in `Sources/Server/OpenAPI/Document` and the browsers of trials
-/// in `Sources/Server/Trial/Data`.
+/// Turns text files into string literals at build time.
 ///
-/// A new file in one of the folders is picked up by the next build; nothing has to be registered.
+/// - `SQLiteStorage` gets the SQL of `Migrations/SQLite`.
+/// - `Attribution` gets the tables of `Sources/Attribution/Data`.
+/// - `DomainFiles` gets the table of findings in `Sources/DomainFiles/Data`.
+/// - `Server` gets the pages of `Sources/Server/Landing/Pages`, the description of the API in
+///   `Sources/Server/OpenAPI/Document` and the browsers of trials in `Sources/Server/Trial/Data`.
+///
+/// The next build embeds a new file of these folders. A new folder needs a row in ``embeddings``, and its target needs
+/// this plugin in `Package.swift`.
 @main
 struct EmbedPlugin: BuildToolPlugin {
-    /// What is embedded in a target: a folder's files of these extensions, as an enumeration of that name.
+    /// A folder whose files a target gets as an enumeration.
     private struct Embedding {
         let folder: String
+        /// The extensions of the files to embed.
         let fileExtensions: Set<String>
+        /// The name of the enumeration.
         let enumeration: String
-        /// Files of the folder that are written from the others.
+        /// The files not to embed, which a test writes from the others.
         var excluded: Set<String> = []
     }
 
-    /// By the name of the target.
+    /// The folders by the name of the target.
     private static let embeddings = [
         "SQLiteStorage": [
             Embedding(

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Writes a Swift file that holds the given text files as string literals.
+/// Writes a Swift file that contains the given text files as string literals.
 ///
 /// Usage: `EmbedTool <enum name> <output file> <input file>…`
 @main
@@ -17,7 +17,7 @@ struct EmbedTool {
         for path in arguments.dropFirst(3) {
             let text = try String(contentsOfFile: path, encoding: .utf8)
             let name = URL(fileURLWithPath: path).lastPathComponent
-            // The raw literal's fence is longer than any that a text file of this project may hold.
+            // No text file of this project contains three quotation marks and four number signs: the literal's end.
             source += "        (\n            name: \"\(name)\",\n            text: ####\"\"\"\n"
             source += text
             source += text.hasSuffix("\n") ? "" : "\n"

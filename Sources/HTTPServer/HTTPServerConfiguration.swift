@@ -16,19 +16,20 @@ public struct HTTPServerConfiguration: Sendable {
     /// The maximum number of open connections over all loops; one more gets 503 and is closed.
     public var maximumConnections = 20_000
 
-    /// The memory, in bytes, that requests may hold over all loops.
+    /// The maximum memory, in bytes, that requests may hold over all loops.
     ///
-    /// It counts twice: for requests that have not arrived completely, and for requests that handlers have. A request
-    /// that does not fit gets 503, and its connection is closed.
+    /// The limit applies three times: to requests that have not arrived completely, to requests that handlers have, and
+    /// to responses that their peers do not take. A request above the limit gets 503, and the server closes its
+    /// connection.
     public var requestMemoryByteCount = 64 * 1024 * 1024
 
-    /// How many connections the kernel may queue for each loop before they are accepted.
+    /// The maximum number of connections that the kernel queues for each loop until the loop accepts them.
     public var backlog: Int32 = 4_096
 
-    /// How often the loops check deadlines.
+    /// The time between two checks of all deadlines by a loop.
     public var sweepInterval: Duration = .milliseconds(100)
 
-    /// The seconds in the `Retry-After` that a connection above the limit gets.
+    /// The seconds in the `Retry-After` of a 503.
     public var retryAfterSeconds = 1
 
     /// - Parameters:
@@ -40,23 +41,28 @@ public struct HTTPServerConfiguration: Sendable {
     }
 }
 
-/// How much a peer may send before the server refuses it.
+/// The limits on what a peer may send.
 ///
-/// The server refuses bytes beyond a limit as soon as it sees them, and never stores them.
+/// The server refuses bytes beyond a limit as soon as it reads them, and does not store them. A row of
+/// `Sources/afterlink/Configuration/SettingsTable.swift` repeats the default of each limit that has a setting.
 public struct Limits: Sendable, Hashable {
-    /// The maximum length of a request target in bytes; a longer one gets 414.
+    /// The maximum length of a request target in bytes (`--limit-target`); a longer one gets 414.
     public var targetByteCount = 8 * 1024
 
-    /// The maximum length of all field lines together in bytes, with every line end but the last; more get 431.
+    /// The maximum length of all field lines together in bytes (`--limit-fields`); more get 431.
+    ///
+    /// The line ends count, except the last one.
     public var fieldsByteCount = 16 * 1024
 
-    /// The maximum number of field lines; more get 431.
+    /// The maximum number of field lines (`--limit-field-count`); more get 431.
     public var fieldCount = 100
 
-    /// The maximum length of a body in bytes; a longer one gets 413, as soon as its length is announced.
+    /// The maximum length of a body in bytes (`--limit-body`); a longer one gets 413 as soon as the peer states its length.
     public var bodyByteCount = 64 * 1024
 
-    /// How many requests one connection may send; the response to the last one closes it.
+    /// The maximum number of requests on one connection (`--limit-requests`).
+    ///
+    /// The response to the last of them has `Connection: close`, and the server then closes the connection.
     public var requestsPerConnection = 1_000
 
     /// The maximum length of a chunk extension in bytes (RFC 9112 §7.1.1); a longer one gets 400.
@@ -68,33 +74,37 @@ public struct Limits: Sendable, Hashable {
     public init() {}
 }
 
-/// How long a peer may take for each step.
+/// The time limits for the steps of a connection.
 ///
-/// The loops check them every `HTTPServerConfiguration.sweepInterval`: a timeout is never shorter than its value, and may
-/// last that interval longer.
+/// A loop checks them every `HTTPServerConfiguration.sweepInterval`. So a timeout is never shorter than its value, and
+/// at most one interval longer. The first four have settings, such as `--timeout-header`.
 public struct Timeouts: Sendable, Hashable {
-    /// From the first byte of a request to the end of its field lines; then 408.
+    /// The time from the first byte of a request to the end of its field lines; a slower request gets 408.
     ///
-    /// It limits a TLS handshake too, from the connection's start; then the server closes without a response.
+    /// It is also the time from the start of a connection to the end of its TLS handshake. The server closes a slower
+    /// connection without a response.
     public var header: Duration = .seconds(10)
 
-    /// From the end of the field lines to the end of the body; then 408.
+    /// The time from the end of the field lines to the end of the body; a slower request gets 408.
     public var body: Duration = .seconds(10)
 
-    /// Without a byte between requests, or before the first one; then the server closes without a response.
+    /// The time without a byte between requests, or before the first one.
+    ///
+    /// After it, the server closes the connection without a response.
     public var idle: Duration = .seconds(75)
 
-    /// While the peer takes no byte of a response; then the connection is dropped.
+    /// The time in which the peer takes no byte of a response; after it, the server drops the connection.
     public var write: Duration = .seconds(10)
 
-    /// How long the server still reads from a connection that ends, so that a reset does not destroy its last
-    /// response.
+    /// How long the server reads from a peer after the last response.
+    ///
+    /// If it closed with unread bytes, the kernel would send a reset, and the peer could lose the response.
     public var linger: Duration = .milliseconds(500)
 
-    /// How long an idle connection may still send a request after a stop was requested.
+    /// How long an idle connection may still send a request after the server was asked to stop.
     public var farewell: Duration = .milliseconds(100)
 
-    /// How long the end of a connection waits to learn whether a watched response arrived.
+    /// How long the server keeps the socket of an ended connection to learn whether a watched response arrived.
     public var deliveryWatch: Duration = .seconds(2)
 
     public init() {}

@@ -2,18 +2,18 @@ public import Threads
 
 /// A complete, well-formed request with its body.
 ///
-/// The request owns its bytes and may outlive the connection.
+/// The request owns its bytes, and may exist longer than its connection.
 public struct Request: Sendable {
     public let method: Method
 
     public let version: Version
 
-    /// The body, without its chunked framing if it had one.
+    /// The body, without chunked framing.
     public let body: [UInt8]
 
     public let peer: PeerAddress
 
-    /// When the first byte of this request was read.
+    /// When the server read the first byte of this request.
     public let firstByteAt: MonotonicTime
 
     /// Whether the request came over TLS to this server.
@@ -23,23 +23,23 @@ public struct Request: Sendable {
 
     private let target: Target
 
-    /// The ranges of path and query in the head's bytes.
+    /// The path and the query, as ranges of the head's bytes.
     private struct Target {
         var path: Range<UInt32>
         var query: Range<UInt32>?
         var unwritten: UnwrittenPath?
     }
 
-    /// A path that the target does not contain.
+    /// A path that is not a range of the target's bytes.
     private enum UnwrittenPath: String {
         case root = "/"
         case asterisk = "*"
     }
 
-    /// The range of the authority that the request was sent to.
+    /// The range of the host and port that the request names.
     private let authority: Range<UInt32>?
 
-    /// Creates a request from its head's bytes and what the parser found in them.
+    /// Creates a request from the bytes of its head and the result of parsing them.
     init(
         head parsed: HeadParser.Head,
         bytes: [UInt8],
@@ -61,11 +61,11 @@ public struct Request: Sendable {
         self.firstByteAt = firstByteAt
         self.isSecure = isSecure
         head = RequestHead(bytes: bytes, lines: parsed.lines)
-        // RFC 9112 §3.2.2: the host of an absolute-form target counts, and the Host field does not.
-        authority = target.authority?.narrowed ?? parsed.framing.hostValue
+        // RFC 9112 §3.2.2: the host of an absolute-form target replaces the Host field.
+        authority = target.authority?.narrowed ?? parsed.framing.host
     }
 
-    /// Creates a request without a connection, for calling handlers without a socket.
+    /// Creates a request without a connection, to call a handler without a socket.
     public init(
         _ method: Method,
         path: String,
@@ -89,27 +89,27 @@ public struct Request: Sendable {
         authority = head.firstLine(named: "host").map { [head] in head.lines[$0].value }
     }
 
-    /// The path as sent, percent-encoding included, without the query.
+    /// The path as sent, with its percent-encoding and without the query.
     ///
-    /// An absolute-form target is reduced to its path (RFC 9112 §3.2.2), an empty path to `/`; `*` is
-    /// only seen with OPTIONS.
+    /// For an absolute-form target it is the path of the URL (RFC 9112 §3.2.2), and `/` if the URL has none. For
+    /// OPTIONS it may be `*`.
     public var path: String { target.unwritten?.rawValue ?? head.string(target.path) }
 
-    /// The part after the first `?` as sent; `nil` without one.
+    /// The part of the target after the first `?`, as sent; `nil` without a `?`.
     public var query: String? { target.query.map(head.string) }
 
-    /// Reads the bytes of ``path`` in place, without making a `String`.
+    /// Passes the bytes of ``path`` to a closure, without creating a `String`.
     public func withPathBytes<Result>(_ read: (Span<UInt8>) -> Result) -> Result {
         guard let unwritten = target.unwritten else { return head.withBytes(target.path, read) }
         return read(unwritten.rawValue.utf8.span)
     }
 
-    /// Reads the bytes of ``query`` in place, without making a `String`; `nil` without a query.
+    /// Passes the bytes of ``query`` to a closure, without creating a `String`; returns `nil` without a query.
     public func withQueryBytes<Result>(_ read: (Span<UInt8>) -> Result) -> Result? {
         target.query.map { head.withBytes($0, read) }
     }
 
-    /// Whether path or query contain one of two bytes, as sent.
+    /// Returns whether the path or the query, as sent, contains one of two bytes.
     public func targetHolds(_ first: UInt8, or second: UInt8) -> Bool {
         let end = target.query?.upperBound ?? target.path.upperBound
         return head.withBytes(target.path.lowerBound..<end) { bytes in
@@ -117,14 +117,14 @@ public struct Request: Sendable {
         }
     }
 
-    /// The host that the request was sent to, with its port if one was named.
+    /// The host that the request names, with the port if the request names one.
     ///
-    /// It comes from an absolute-form target, else from the Host field; `nil` for HTTP/1.0 without either.
+    /// It comes from an absolute-form target, otherwise from the Host field; `nil` for HTTP/1.0 without either.
     public var host: String? { authority.map(head.string) }
 
     /// Returns the value of the first field line of this name, without white space around it.
     ///
-    /// Bytes that are not UTF-8 become U+FFFD. The case of the name does not matter.
+    /// The name may be in any case. Bytes of the value that are not UTF-8 become U+FFFD.
     public func field(_ name: String) -> String? {
         head.firstLine(named: name).map { head.string(head.lines[$0].value) }
     }
@@ -143,14 +143,15 @@ public struct Request: Sendable {
     /// Returns whether there is a field line of this name.
     public func hasField(_ name: String) -> Bool { head.firstLine(named: name) != nil }
 
-    /// Reads the bytes of the first field line of this name in place, without making a `String`.
+    /// Passes the bytes of the first value of this name to a closure, without creating a `String`.
+    ///
+    /// - Returns: the closure's result; `nil` without a field line of this name.
     public func withFieldBytes<Result>(_ name: String, _ read: (Span<UInt8>) -> Result) -> Result? {
         guard let index = head.firstLine(named: name) else { return nil }
         return head.withBytes(head.lines[index].value, read)
     }
 
-    /// Reads as ``withFieldBytes(_:_:)`` does, but also returns `nil` if several lines have this name: none of them
-    /// is better than another.
+    /// Works as ``withFieldBytes(_:_:)``, but also returns `nil` if several lines have this name.
     public func withOnlyFieldBytes<Result>(_ name: String, _ read: (Span<UInt8>) -> Result) -> Result? {
         guard let index = head.firstLine(named: name), head.firstLine(named: name, from: index + 1) == nil
         else { return nil }
@@ -162,7 +163,7 @@ public struct Request: Sendable {
         head.lines.map { FieldLine(name: head.string($0.name), value: head.string($0.value)) }
     }
 
-    /// Reads all field lines in place, byte for byte as received, in order: name, then value.
+    /// Passes the bytes of each field line, its name and its value, to a closure, in the order received.
     public func forEachFieldLine(_ read: (Span<UInt8>, Span<UInt8>) -> Void) {
         for line in head.lines {
             head.withBytes(line.name) { name in head.withBytes(line.value) { value in read(name, value) } }
@@ -171,7 +172,7 @@ public struct Request: Sendable {
 }
 
 extension Range<Int> {
-    /// The same range in 32 bits: a head is far shorter than 4 GiB.
+    /// The same range in 32 bits, which suffice because a head is far shorter than 4 GiB.
     var narrowed: Range<UInt32> {
         UInt32(truncatingIfNeeded: lowerBound)..<UInt32(truncatingIfNeeded: upperBound)
     }
@@ -179,8 +180,8 @@ extension Range<Int> {
 
 /// The request methods that the server passes to handlers (RFC 9110 §9).
 ///
-/// Every other token, `CONNECT` included, gets 501 before a handler sees it. The server passes `TRACE` and `QUERY` on
-/// although no handler takes them, so that a handler can answer 405 with the methods that it takes (RFC 9110
+/// The server answers any other method, also `CONNECT`, with 501. No handler of Afterlink supports `TRACE` or `QUERY`.
+/// The server still passes them on, so that the handler's 405 can list the methods that it supports (RFC 9110
 /// §15.5.6). Methods are case-sensitive: `get` is unknown.
 public enum Method: String, Sendable, Hashable, CaseIterable {
     case get = "GET"
@@ -197,7 +198,7 @@ public enum Method: String, Sendable, Hashable, CaseIterable {
 
 /// The protocol versions that this server speaks (RFC 9112 §2.3).
 ///
-/// A higher minor version of HTTP/1 is read as HTTP/1.1, as RFC 9110 §2.5 asks.
+/// The server treats a higher minor version of HTTP/1 as HTTP/1.1, as RFC 9110 §2.5 requires.
 public enum Version: Sendable, Hashable {
     case http10
     case http11

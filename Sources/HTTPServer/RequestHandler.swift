@@ -2,17 +2,18 @@ public import Threads
 
 /// Responds to the requests of one event loop.
 ///
-/// Each loop creates its own handler on its own thread and calls it only there, so that it is not `Sendable` and
-/// needs no locks. Every function runs on the loop: all connections of the loop wait while it computes.
+/// Each loop creates a handler on its thread and calls it only there. So a handler is not `Sendable` and needs no
+/// locks. All connections of the loop wait while a function of the handler computes.
 public protocol RequestHandler: AnyObject {
     /// Responds to a request.
     ///
-    /// May suspend; a continuation that is resumed on another thread comes back to the loop. The loop serves its
-    /// other connections meanwhile; the next request of the same connection waits.
+    /// The function may suspend, and resumes on the loop's thread. The loop serves its other connections meanwhile; the
+    /// next request of the same connection waits.
     func respond(to request: Request) async -> Response
 
-    /// Renders the response to a rejection. Its status is the rejection's, and the connection ends after it, whatever
-    /// is set here.
+    /// Renders the response to a rejection.
+    ///
+    /// The server replaces the response's status by the rejection's, and closes the connection after the response.
     func respond(to rejection: Rejection) -> Response
 
     /// Called when the loop knows which connections are ready, before it serves the first of them.
@@ -21,8 +22,9 @@ public protocol RequestHandler: AnyObject {
     ///   is.
     func loopTurnWillBegin(connectionCount: Int)
 
-    /// Called at the end of each turn of the loop, before it polls its sockets: flush here what the turn gathered,
-    /// and end what was held for the turn.
+    /// Called at the end of each turn of the loop, before it polls its sockets.
+    ///
+    /// The handler flushes here what it gathered during the turn, and releases what it held for the turn.
     func loopTurnDidEnd()
 }
 
@@ -39,38 +41,40 @@ extension RequestHandler {
 
 /// Bytes that the server refused as a request, or a connection that it refused.
 public struct Rejection: Sendable, Hashable {
-    /// The kinds of refusals; each has one status code.
-    public enum Kind: Sendable, Hashable, CaseIterable {
-        /// 400: not HTTP as RFC 9112 defines it, or ambiguous.
-        case malformed
-        /// 408: the request did not end in time.
-        case tooSlow
-        /// 413: the body is longer than the limit.
-        case bodyTooLarge
-        /// 414: the request target is longer than the limit.
-        case targetTooLong
-        /// 417: an `Expect` other than `100-continue`.
-        case expectationUnknown
-        /// 431: the field lines are too many or too long.
-        case fieldsTooLarge
-        /// 500: a fault of the server.
-        case broken
-        /// 501: a method or a transfer coding that is not implemented.
-        case notImplemented
-        /// 503: too many connections are open, or requests hold too much memory.
-        case overloaded
-        /// 505: another major version.
-        case versionNotSupported
+    /// The kinds of refusals, by their status codes.
+    public enum Kind: Int, Sendable, Hashable, CaseIterable {
+        /// The bytes are not HTTP as RFC 9112 defines it, or are ambiguous.
+        case malformed = 400
+        /// The request did not end in time.
+        case tooSlow = 408
+        /// The body is longer than the limit.
+        case bodyTooLarge = 413
+        /// The request target is longer than the limit.
+        case targetTooLong = 414
+        /// The `Expect` field is not `100-continue`.
+        case expectationUnknown = 417
+        /// The field lines are too many or too long.
+        case fieldsTooLarge = 431
+        /// The server has a fault.
+        case broken = 500
+        /// The server does not implement the method or the transfer coding.
+        case notImplemented = 501
+        /// Too many connections are open, or requests hold too much memory.
+        case overloaded = 503
+        /// The request has another major version of HTTP.
+        case versionNotSupported = 505
+
+        public var status: Status { Status(rawValue) }
     }
 
     public let kind: Kind
 
-    /// One sentence about what was wrong: constant text, without a byte of the request.
+    /// One sentence about the broken rule: a constant text, which contains no byte of the request.
     public let reason: String
 
     public let peer: PeerAddress
 
-    /// When the first byte of the refused request was read, or the connection was accepted.
+    /// When the server read the first byte of the refused request; without one, when it accepted the connection.
     public let firstByteAt: MonotonicTime
 
     /// The request's `Origin` field, if it was read before the refusal.
@@ -91,21 +95,4 @@ public struct Rejection: Sendable, Hashable {
     }
 
     public var status: Status { kind.status }
-}
-
-extension Rejection.Kind {
-    public var status: Status {
-        switch self {
-        case .malformed: .badRequest
-        case .tooSlow: .requestTimeout
-        case .bodyTooLarge: .contentTooLarge
-        case .targetTooLong: .uriTooLong
-        case .expectationUnknown: .expectationFailed
-        case .fieldsTooLarge: .requestHeaderFieldsTooLarge
-        case .broken: .internalServerError
-        case .notImplemented: .notImplemented
-        case .overloaded: .serviceUnavailable
-        case .versionNotSupported: .httpVersionNotSupported
-        }
-    }
 }

@@ -1,43 +1,43 @@
-/// The end of a response's delivery, as far as the server can see it.
+/// Whether a response reached its peer, as far as the server can see.
 public enum Delivery: Sendable, Hashable {
     /// The peer's kernel acknowledged every byte, or the server saw no sign of a failure.
     case delivered
 
     /// The connection broke before the peer had acknowledged the whole response.
     ///
-    /// A peer may read a response and reset the connection before it sends its acknowledgement, which Linux delays by
-    /// up to 40 ms. That counts as failed: a reset says how far the peer had received, but the kernel drops that
-    /// unread, and its counts (acknowledged, in flight, queued) stay as if nothing had arrived. A close without a
-    /// reset is an acknowledgement.
+    /// A peer may read a response and reset the connection before it acknowledges the bytes; Linux delays an
+    /// acknowledgement by up to 40 ms. The response then counts as failed. A reset contains how far the peer had
+    /// received, but the kernel does not use it, and still counts the bytes as not acknowledged. A close without a
+    /// reset acknowledges all bytes.
     case failed
 }
 
-/// A response.
+/// A response to a request.
 ///
-/// The server adds `Date`, `Content-Length`, `Content-Type`, `X-Content-Type-Options` and `Connection` itself, and
-/// leaves out lines of these names among `fields`. A response to HEAD has the length of `body` and no body; 204 and
-/// 304 have neither.
+/// The server writes `Date`, `Content-Length`, `Content-Type`, `X-Content-Type-Options` and `Connection` itself, and
+/// leaves out lines of these names in `fields`. It answers HEAD with the length of `body` but not with `body`. It
+/// sends 204 and 304 with neither.
 public struct Response {
     public var status: Status
 
-    /// Field lines in addition to those that the server adds, written in this order.
+    /// Further field lines, in the order in which the server writes them.
     ///
-    /// A line whose name is not a token, or whose value contains CR, LF, NUL or another control byte, traps in debug
-    /// builds and is left out in release builds.
+    /// A name must be a token, and a value must not contain a control byte, such as CR, LF or NUL. Any other line
+    /// traps in debug builds, and is left out in release builds.
     public var fields: [FieldLine]
 
     public var body: [UInt8]
 
-    /// The body's media type, or `nil` for none; not written with 204 and 304.
+    /// The body's media type; `nil` for none.
     public var contentType: ContentType?
 
     /// Whether the server sends `Connection: close` and closes after the response.
     public var closesConnection = false
 
-    /// Called once, on the loop, when the delivery of the response has ended.
+    /// Called once, on the loop's thread, when the server knows whether the response was delivered.
     ///
-    /// Only a failure that the server *saw* is `failed`: a peer that acknowledged everything and then reset the
-    /// connection was served. A response that leaves this `nil` costs nothing.
+    /// The server reports `failed` only if it saw a failure. A peer that acknowledged everything and then reset the
+    /// connection got its response. Leave it `nil` where no code needs to know: watching a delivery takes time.
     public var onDelivery: ((Delivery) -> Void)?
 
     public init(
@@ -63,7 +63,7 @@ public struct Response {
     }
 }
 
-/// A media type as written into `Content-Type`, with a charset on text types only.
+/// A media type, as the server writes it into `Content-Type`; only text types have a charset.
 public struct ContentType: Sendable, Hashable {
     public let text: String
 
@@ -88,45 +88,32 @@ public struct Status: Sendable, Hashable {
 
     /// Creates a status from its code.
     ///
-    /// - Precondition: 200 to 599; only the server itself sends interim responses.
+    /// - Precondition: the code is 200 to 599; only the server itself sends interim responses.
     public init(_ code: Int) {
-        precondition((200...599).contains(code), "a final status code has three digits, from 200 on")
+        precondition((200...599).contains(code), "a final status code is 200 to 599")
         self.code = code
     }
 
     public static let ok = Status(200)
     public static let created = Status(201)
-    public static let accepted = Status(202)
     public static let noContent = Status(204)
-    public static let movedPermanently = Status(301)
     public static let found = Status(302)
-    public static let seeOther = Status(303)
     public static let notModified = Status(304)
-    public static let temporaryRedirect = Status(307)
-    public static let permanentRedirect = Status(308)
     public static let badRequest = Status(400)
     public static let unauthorized = Status(401)
     public static let forbidden = Status(403)
     public static let notFound = Status(404)
     public static let methodNotAllowed = Status(405)
-    public static let notAcceptable = Status(406)
-    public static let requestTimeout = Status(408)
     public static let conflict = Status(409)
     public static let gone = Status(410)
-    public static let preconditionFailed = Status(412)
-    public static let contentTooLarge = Status(413)
-    public static let uriTooLong = Status(414)
     public static let unsupportedMediaType = Status(415)
-    public static let expectationFailed = Status(417)
     public static let unprocessableContent = Status(422)
     public static let tooManyRequests = Status(429)
-    public static let requestHeaderFieldsTooLarge = Status(431)
     public static let internalServerError = Status(500)
     public static let notImplemented = Status(501)
     public static let serviceUnavailable = Status(503)
-    public static let httpVersionNotSupported = Status(505)
 
-    /// The registered phrase, or an empty one, as RFC 9112 §4 allows.
+    /// The phrase that is registered for the code; empty for other codes, as RFC 9112 §4 allows.
     public var reasonPhrase: String {
         switch code {
         case 200: "OK"
@@ -139,12 +126,6 @@ public struct Status: Sendable, Hashable {
         case 304: "Not Modified"
         case 307: "Temporary Redirect"
         case 308: "Permanent Redirect"
-        default: errorPhrase
-        }
-    }
-
-    private var errorPhrase: String {
-        switch code {
         case 400: "Bad Request"
         case 401: "Unauthorized"
         case 403: "Forbidden"

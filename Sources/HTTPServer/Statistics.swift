@@ -1,8 +1,8 @@
 internal import Synchronization
 
-/// Counts since the start, over all loops.
+/// Counts since the server's start, over all loops.
 ///
-/// Each is exact, but they are not read at the same instant.
+/// Each count is exact, but the server reads them one after the other while it runs.
 public struct Statistics: Sendable, Hashable {
     public var openConnections: Int = 0
     public var acceptedConnections: Int = 0
@@ -13,10 +13,11 @@ public struct Statistics: Sendable, Hashable {
     /// Requests passed to a handler.
     public var requests: Int = 0
 
-    /// Responses to rejections, by status code.
+    /// The number of rejections, by the status code of their response.
     public var rejections: [Status: Int] = [:]
 
-    /// How often the server paused accepting because the system refused (EMFILE, ENFILE, ENOBUFS, ENOMEM).
+    /// How often the server stopped accepting for a sweep, because the system refused (EMFILE, ENFILE, ENOBUFS, ENOMEM)
+    /// or too many connections in a row were gone before they were accepted.
     public var acceptPauses: Int = 0
 
     /// Finished TLS handshakes, including resumed ones.
@@ -25,17 +26,15 @@ public struct Statistics: Sendable, Hashable {
     /// TLS handshakes that resumed an earlier session.
     public var resumedHandshakes: Int = 0
 
-    /// TLS handshakes that started and did not finish: refused, broken off, or too slow.
+    /// TLS handshakes that started and did not finish, because one side refused or the peer was too slow.
     public var failedHandshakes: Int = 0
 
-    /// When the certificate of new handshakes expires, in seconds since 1970; `nil` without TLS.
+    /// When the certificate that the server presents expires, in seconds since 1970; `nil` without TLS.
     public var certificateExpiry: Int64?
 
     public var receivedBytes: Int = 0
     public var sentBytes: Int = 0
-}
 
-extension Statistics {
     /// The counts of a server before its first connection.
     public static let zero = Statistics()
 }

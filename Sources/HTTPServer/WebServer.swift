@@ -1,32 +1,30 @@
 internal import Glibc
-internal import Synchronization
-internal import Threads
+public import Threads
 
 /// An HTTP/1.1 server with several event loops, each with its own listener and handler.
 public final class WebServer: Sendable {
-    private enum Phase {
+    private enum Phase: Equatable {
         case bound
-        case started
+        /// The server was started, and this many of its loops have not ended.
+        case started(runningCount: Int)
     }
 
     private let configuration: HTTPServerConfiguration
     private let makeHandler: @Sendable (Int) throws -> any RequestHandler
     private let loops: [EventLoop]
     private let counters = Counters()
-    private let phase = Mutex(Phase.bound)
-    /// Loops that have not ended.
-    private let running = Atomic<Int>(0)
-    /// Raised once all loops have ended, and never cleared.
-    private let ended: WakeSignal
+    private let phase = ConditionLock(Phase.bound)
 
     /// The address that the server listens on, with the port that the system picked in place of 0.
     public let listenAddress: ListenAddress
 
-    /// Binds the address.
+    /// Binds the address; `start` makes the server accept connections.
     ///
-    /// The server accepts no connection before `start`.
-    ///
-    /// `makeHandler` is called by `start`, once on each loop's thread, with the loop's number from 0 on.
+    /// - Parameters:
+    ///   - configuration: the settings.
+    ///   - makeHandler: creates the handler of a loop. `start` calls it once on each loop's thread, with the loop's
+    ///     number from 0 on.
+    /// - Throws: `StartError` if the address is in use, or the system refuses a resource.
     public init(
         _ configuration: HTTPServerConfiguration,
         makeHandler: @escaping @Sendable (_ loop: Int) throws -> any RequestHandler
@@ -43,7 +41,6 @@ public final class WebServer: Sendable {
         self.makeHandler = makeHandler
         self.loops = loops
         listenAddress = ListenAddress(address)
-        ended = try WakeSignal()
     }
 
     public var port: UInt16 { listenAddress.address.port }
@@ -59,17 +56,17 @@ public final class WebServer: Sendable {
 
     /// Starts the loops' threads, creates their handlers on them, and starts to accept connections.
     ///
-    /// Blocks until every handler exists. If one cannot be created, the server has accepted nothing and is at its
-    /// end. The process ignores SIGPIPE from here on.
+    /// Blocks until every handler exists. If one cannot be created, the server accepts nothing, and its loops end. The
+    /// process ignores SIGPIPE from this call on.
     public func start() throws(StartError) {
         let isFirst = phase.withLock { phase in
-            defer { phase = .started }
-            return phase == .bound
+            guard phase == .bound else { return false }
+            phase = .started(runningCount: loops.count)
+            return true
         }
-        guard isFirst else { throw .state("The server was started before.") }
+        guard isFirst else { throw StartError(.state, "The server was started before.") }
         _ = signal(SIGPIPE, SIG_IGN)
-        let assembly = try Assembly(count: loops.count)
-        running.store(loops.count, ordering: .relaxed)
+        let assembly = ConditionLock(Assembly(missingCount: loops.count))
         for (number, loop) in loops.enumerated() {
             do throws(ThreadStartError) {
                 try SystemThread.start { self.run(loop, number: number, assembly) }
@@ -78,27 +75,31 @@ public final class WebServer: Sendable {
                 loopEnded()
             }
         }
-        try assembly.wait()
+        if let error = assembly.firstError() { throw error }
     }
 
-    /// Stops gracefully: accepts no more, closes idle connections, finishes requests that have begun.
+    /// Stops gracefully: accepts no more connections, closes idle ones, and finishes requests that have started.
     ///
-    /// Blocks until all loops have ended, at the latest when the grace is over; requests without a response are then
-    /// cut off. Any thread but a loop's may call it; after a second call, the shorter grace counts.
+    /// Blocks until all loops have ended. When the grace is over, the loops drop the connections that are still open.
+    /// Any thread except a loop's may call it; after a second call, the shorter grace counts.
     public func stop(within grace: Duration) {
         let limit = MonotonicTime.now().advanced(by: grace)
         for loop in loops {
             loop.stopRequest.stop(until: limit)
             loop.executor.wake()
         }
-        guard phase.withLock({ $0 == .started }) else { return }
-        _ = ended.wait(until: limit.advanced(by: .seconds(1)))
+        guard phase.withLock({ $0 != .bound }) else { return }
+        waitForLoops(until: limit.advanced(by: .seconds(1)).nanoseconds)
     }
 
     /// Blocks until all loops have ended.
-    public func waitUntilStopped() { _ = ended.wait() }
+    public func waitUntilStopped() { waitForLoops(until: nil) }
 
-    private func run(_ loop: EventLoop, number: Int, _ assembly: Assembly) {
+    private func waitForLoops(until deadline: UInt64?) {
+        _ = phase.wait(until: deadline) { $0 == .started(runningCount: 0) ? true : nil }
+    }
+
+    private func run(_ loop: EventLoop, number: Int, _ assembly: ConditionLock<Assembly>) {
         loop.executor.adoptCurrentThread()
         SystemThread.nameCurrent("http \(number)")
         do {
@@ -106,78 +107,55 @@ public final class WebServer: Sendable {
             try loop.assumeIsolated { loop in loop.setHandler(try makeHandler(number)) }
             assembly.report(nil)
         } catch {
-            assembly.report(.handler(error, loop: number))
+            let message = "The handler of event loop \(number) could not be created: \(error)"
+            assembly.report(StartError(.handler, message, underlying: error))
         }
-        if assembly.isComplete() { loop.run() }
+        if assembly.firstError() == nil { loop.run() }
         loopEnded()
     }
 
     private func loopEnded() {
-        if running.subtract(1, ordering: .acquiringAndReleasing).newValue == 0 { ended.raise() }
-    }
-}
-
-/// Lets the loops' threads wait for each other before the first of them accepts.
-private final class Assembly: Sendable {
-    private struct State {
-        var missing: Int
-        var error: StartError?
-    }
-
-    private let state: Mutex<State>
-    private let allReported: WakeSignal
-
-    init(count: Int) throws(StartError) {
-        state = Mutex(State(missing: count))
-        allReported = try WakeSignal()
-    }
-
-    func report(_ error: StartError?) {
-        let isLast = state.withLock { state in
-            state.missing -= 1
-            if state.error == nil { state.error = error }
-            return state.missing == 0
+        phase.withLock { phase in
+            if case .started(let count) = phase { phase = .started(runningCount: count - 1) }
         }
-        if isLast { allReported.raise() }
-    }
-
-    /// Waits for all reports, and returns whether none of them was a failure.
-    func isComplete() -> Bool {
-        _ = allReported.wait()
-        return state.withLock { $0.error == nil }
-    }
-
-    func wait() throws(StartError) {
-        _ = allReported.wait()
-        if let error = state.withLock({ $0.error }) { throw error }
+        phase.broadcast()
     }
 }
 
-extension StartError {
-    fileprivate static func state(_ message: String) -> StartError {
-        StartError(cause: .state, systemError: nil, message: message, underlying: nil)
+/// The reports of the loops' threads: no loop accepts a connection before all loops have a handler.
+private struct Assembly {
+    /// The number of loops that have not reported.
+    var missingCount: Int
+    var firstError: StartError?
+}
+
+extension ConditionLock<Assembly> {
+    /// Records that a loop has its handler, or that it cannot run.
+    fileprivate func report(_ error: StartError?) {
+        withLock { assembly in
+            assembly.missingCount -= 1
+            if assembly.firstError == nil { assembly.firstError = error }
+        }
+        broadcast()
     }
 
-    fileprivate static func handler(_ error: any Error, loop: Int) -> StartError {
-        StartError(
-            cause: .handler,
-            systemError: nil,
-            message: "The handler of event loop \(loop) could not be created: \(error)",
-            underlying: error
-        )
+    /// Waits until all loops have reported, and returns the first error.
+    fileprivate func firstError() -> StartError? {
+        let error: StartError?? = wait(until: nil) { $0.missingCount == 0 ? .some($0.firstError) : nil }
+        return error ?? nil
     }
 }
 
-/// Why a server could not start.
+/// The error of a server that could not start.
 public struct StartError: Error, Sendable {
     public enum Cause: Sendable, Hashable {
-        /// The address could not be listened on.
+        /// The server could not listen on the address.
         case listening
-        /// A system resource (thread, epoll, eventfd, descriptor) was refused.
+        /// The system refused a resource (thread, epoll, eventfd, descriptor).
         case resources
         /// The handler of a loop could not be created.
         case handler
-        /// The server was started before, or stopped.
+        /// The server was started before.
         case state
     }
 
@@ -191,4 +169,30 @@ public struct StartError: Error, Sendable {
 
     /// The error that the creation of a handler threw.
     public let underlying: (any Error)?
+
+    init(_ cause: Cause, _ message: String, systemError: Int32? = nil, underlying: (any Error)? = nil) {
+        self.cause = cause
+        self.message = message
+        self.systemError = systemError
+        self.underlying = underlying
+    }
+
+    /// Creates the error for a thread that the system refused.
+    public init(_ error: ThreadStartError) { self = .resources("a thread", error.systemError) }
+
+    static func resources(_ what: String, _ code: Int32 = errno) -> StartError {
+        StartError(.resources, "The system refused \(what): \(systemErrorText(code))", systemError: code)
+    }
+
+    static func listening(_ address: PeerAddress) -> StartError {
+        let code = errno
+        let message = "Cannot listen on \(ListenAddress(address)): \(systemErrorText(code))"
+        return StartError(.listening, message, systemError: code)
+    }
+
+    private static func systemErrorText(_ code: Int32) -> String {
+        // strerror returns a text of the C library; this function copies it before any other call.
+        guard let text = unsafe strerror(code) else { return "error \(code)" }
+        return unsafe String(cString: text)
+    }
 }

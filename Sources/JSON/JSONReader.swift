@@ -1,7 +1,7 @@
 /// Reads one JSON document, strictly (RFC 8259).
 ///
 /// It rejects repeated names, malformed UTF-8, half surrogate pairs, a byte order mark and nesting beyond
-/// ``maximumDepth``, because two readers may interpret them differently.
+/// ``maximumDepth``, because two readers might interpret them differently.
 struct JSONReader {
     /// The maximum nesting of arrays and objects.
     static let maximumDepth = 32
@@ -18,7 +18,7 @@ struct JSONReader {
         return try reader.document()
     }
 
-    /// Validates the whole document at once, so that the parser need not.
+    /// Validates the whole document at once, so that the parser need not validate each string.
     private static func requireUTF8(_ bytes: [UInt8]) throws(JSONError) {
         do throws(UTF8.ValidationError) {
             _ = try UTF8Span(validating: bytes.span)
@@ -141,7 +141,7 @@ extension JSONReader {
             if !skipOne(UInt8(ascii: "+")) { skipOne(UInt8(ascii: "-")) }
             try skipDigits(from: start)
         }
-        // A digit after the number follows a leading zero, as in 012.
+        // A digit can follow here only after a leading zero, as in 012.
         if position < bytes.count, Self.isDigit(bytes[position]) {
             throw JSONError(.malformedNumber, at: start)
         }
@@ -182,7 +182,7 @@ extension JSONReader {
         return try escapedString(from: start)
     }
 
-    /// Reads a string from `start`, whose first escape is next.
+    /// Reads a string that begins at `start` and has its first escape at the current position.
     private mutating func escapedString(from start: Int) throws(JSONError) -> String {
         var text = Array(bytes[start..<position])
         while bytes[position] == UInt8(ascii: "\\") {
@@ -226,7 +226,7 @@ extension JSONReader {
         }
     }
 
-    /// Reads a character after its `\u`: one code unit or a surrogate pair.
+    /// Reads the code unit or surrogate pair of a `\u` escape, from the position after the `\u`.
     private mutating func scalarValue(from start: Int) throws(JSONError) -> UInt32 {
         let first = try codeUnit(from: start)
         guard (0xd800...0xdbff).contains(first) else { return first }
@@ -263,7 +263,7 @@ extension JSONReader {
 /// Collects the members of an object.
 private struct JSONMembers {
     private var members: [JSONObject.Member] = []
-    /// The names, filled only for many members: a few names are compared faster one by one.
+    /// The names, stored only if there are many members; comparing a few names one by one is faster.
     private var names: Set<[UInt8]> = []
 
     private static let maximumComparedNames = 16
@@ -287,10 +287,11 @@ private struct JSONMembers {
 }
 
 extension String {
-    /// Returns whether both texts consist of the same bytes; in JSON, unlike for `==`, canonically equivalent
-    /// texts differ.
+    /// Returns whether both texts consist of the same bytes.
+    ///
+    /// For `==`, canonically equivalent texts are equal; in JSON, they are different names.
     func hasSameBytes(as other: String) -> Bool {
-        // `==` is faster if the texts differ.
+        // If the texts differ, `==` is faster than the comparison of bytes.
         self == other && utf8.elementsEqual(other.utf8)
     }
 }

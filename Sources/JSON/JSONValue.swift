@@ -9,36 +9,21 @@ public enum JSONValue: Equatable, Sendable {
 
     public var isNull: Bool { self == .null }
 
-    public var bool: Bool? {
-        guard case .bool(let value) = self else { return nil }
-        return value
-    }
+    public var bool: Bool? { if case .bool(let value) = self { value } else { nil } }
 
-    public var number: JSONNumber? {
-        guard case .number(let value) = self else { return nil }
-        return value
-    }
+    public var number: JSONNumber? { if case .number(let value) = self { value } else { nil } }
 
-    /// A whole number that fits, in any notation (`60`, `60.0`, `6e1`).
+    /// The number in 64 bits, in any notation (`60`, `60.0`, `6e1`); nil if it is not whole or too large.
     public var int64: Int64? { number?.int64 }
 
     /// The nearest double; nil if the number is too large.
     public var double: Double? { number?.double }
 
-    public var string: String? {
-        guard case .string(let value) = self else { return nil }
-        return value
-    }
+    public var string: String? { if case .string(let value) = self { value } else { nil } }
 
-    public var array: [JSONValue]? {
-        guard case .array(let values) = self else { return nil }
-        return values
-    }
+    public var array: [JSONValue]? { if case .array(let values) = self { values } else { nil } }
 
-    public var object: JSONObject? {
-        guard case .object(let value) = self else { return nil }
-        return value
-    }
+    public var object: JSONObject? { if case .object(let value) = self { value } else { nil } }
 
     /// The kind of value, for messages: "a string", "an object".
     public var kind: String {
@@ -61,7 +46,7 @@ public struct JSONObject: Sendable {
     }
 
     public let members: [Member]
-    /// The position in the document, from `{` to after `}`, to return the object as it was written.
+    /// The range of the object's bytes in the document, with its braces, to copy the object as it was written.
     public let byteRange: Range<Int>
 
     init(members: [Member], byteRange: Range<Int>) {
@@ -69,27 +54,25 @@ public struct JSONObject: Sendable {
         self.byteRange = byteRange
     }
 
-    /// The value of a member; nil if there is none; `null` is a value.
-    public subscript(name: String) -> JSONValue? {
-        members.first { $0.name.hasSameBytes(as: name) }?.value
-    }
+    /// Returns the value of a member, which may be `null`; nil without such a member.
+    public subscript(name: String) -> JSONValue? { members.first { $0.name.hasSameBytes(as: name) }?.value }
 }
 
 extension JSONObject: Equatable {
-    /// Whether both have the same members in the same order; their positions do not matter.
+    /// Returns whether both have the same members in the same order; the positions may differ.
     public static func == (left: JSONObject, right: JSONObject) -> Bool { left.members == right.members }
 }
 
-/// A number as it is written, so that no digit is lost before the caller chooses a type.
+/// A number as it is written, so that the caller can choose a type without losing a digit.
 public struct JSONNumber: Equatable, Sendable {
     /// The number in the grammar of RFC 8259 §6.
     public let text: String
 
     init(text: String) { self.text = text }
 
-    /// The number, if it is whole and fits, in any notation (`60`, `60.0`, `6e1`).
+    /// The number in 64 bits, in any notation (`60`, `60.0`, `6e1`); nil if it is not whole or too large.
     ///
-    /// Numbers with a fraction or an exponent are read as a double, so they are limited to 2⁵³.
+    /// A number with a dot or an exponent passes through a double, so that it must not exceed 2⁵³.
     public var int64: Int64? {
         if let value = Int64(text) { return value }
         guard text.utf8.contains(where: { $0 == UInt8(ascii: ".") || $0 | 0x20 == UInt8(ascii: "e") }),

@@ -1,7 +1,7 @@
 /// Writes one JSON document, byte by byte, in the order of the calls.
 ///
-/// Strings are escaped so that the document may also be part of an HTML page's script: in addition to what RFC 8259 §7
-/// requires, `<`, U+2028 and U+2029 are written as escapes.
+/// The document may also be a part of a script in an HTML page: the writer escapes `<`, U+2028 and U+2029 in addition to
+/// the characters that RFC 8259 §7 requires.
 ///
 ///     var writer = JSONWriter()
 ///     writer.object { writer in
@@ -20,7 +20,7 @@ public struct JSONWriter: Sendable {
     private var isAfterName = false
 
     /// - Parameters:
-    ///   - isPretty: whether to write a line per member and element, for people.
+    ///   - isPretty: whether to write each member and element on its own line, for people.
     ///   - reservedCapacity: the expected length in bytes.
     public init(isPretty: Bool = false, reservedCapacity: Int = 512) {
         self.isPretty = isPretty
@@ -30,6 +30,15 @@ public struct JSONWriter: Sendable {
     public var text: String { String(decoding: bytes, as: UTF8.self) }
 
     // MARK: - Containers
+
+    /// Writes a document that is one object.
+    public static func object(isPretty: Bool = false, _ writeMembers: (inout JSONWriter) -> Void)
+        -> JSONWriter
+    {
+        var json = JSONWriter(isPretty: isPretty)
+        json.object(writeMembers)
+        return json
+    }
 
     public mutating func object(_ writeMembers: (inout JSONWriter) -> Void) {
         container(UInt8(ascii: "{"), UInt8(ascii: "}"), writeMembers)
@@ -74,7 +83,7 @@ public struct JSONWriter: Sendable {
 
     public mutating func value(_ number: Int) { value(Int64(number)) }
 
-    /// Writes the shortest text that reads as the same double; `null` for infinity and NaN.
+    /// Writes the shortest text that a reader converts to the same double; `null` for infinity and NaN.
     public mutating func value(_ number: Double) {
         guard number.isFinite else { return null() }
         startValue()
@@ -127,32 +136,24 @@ public struct JSONWriter: Sendable {
 /// Writes members; omits a member whose value is nil.
 extension JSONWriter {
     public mutating func member(_ name: String, _ value: String?) {
-        guard let value else { return }
-        self.name(name)
-        self.value(value)
+        if let value { member(name) { $0.value(value) } }
     }
 
     public mutating func member(_ name: String, _ value: Int64?) {
-        guard let value else { return }
-        self.name(name)
-        self.value(value)
+        if let value { member(name) { $0.value(value) } }
     }
 
     public mutating func member(_ name: String, _ value: Int?) { member(name, value.map(Int64.init)) }
 
     public mutating func member(_ name: String, _ value: Double?) {
-        guard let value else { return }
-        self.name(name)
-        self.value(value)
+        if let value { member(name) { $0.value(value) } }
     }
 
     public mutating func member(_ name: String, _ value: Bool?) {
-        guard let value else { return }
-        self.name(name)
-        self.value(value)
+        if let value { member(name) { $0.value(value) } }
     }
 
-    /// Writes a member whose value `write` writes: exactly one object, array, raw value or null.
+    /// Writes a member; `write` must write exactly one value.
     public mutating func member(_ name: String, _ write: (inout JSONWriter) -> Void) {
         self.name(name)
         write(&self)
@@ -189,19 +190,14 @@ extension JSONWriter {
         _ writeMembers: (inout JSONWriter, Element) -> Void
     ) {
         self.name(name)
-        array { json in
-            for element in elements { json.object { writeMembers(&$0, element) } }
-        }
+        array { json in for element in elements { json.object { writeMembers(&$0, element) } } }
     }
 }
 
 // MARK: - Compound values
 
 extension JSONWriter {
-    /// Writes an array of strings.
-    public mutating func texts(_ texts: [String]) { array { json in for text in texts { json.value(text) } } }
-
-    /// Writes a value as it was read: members in their order, numbers digit by digit.
+    /// Writes a value as it was read, with the order of its members and all digits of its numbers.
     public mutating func value(_ value: JSONValue) {
         switch value {
         case .null: null()
@@ -248,8 +244,9 @@ private enum JSONText {
         bytes.append(contentsOf: String(number).utf8)
     }
 
-    /// Returns whether a byte starts a character that may need an escape; U+2028 and U+2029 start with E2 in
-    /// UTF-8.
+    /// Returns whether a byte starts a character that may need an escape.
+    ///
+    /// U+2028 and U+2029 start with E2 in UTF-8.
     private static func mayNeedEscape(_ byte: UInt8) -> Bool {
         byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") || byte == UInt8(ascii: "<")
             || byte == 0x7f || byte == 0xe2

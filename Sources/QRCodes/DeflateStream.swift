@@ -1,10 +1,10 @@
 /// Compresses rows of bytes that repeat along a row and from row to row.
 ///
-/// The stream is one block with the fixed codes: a decoder needs no table, and a QR code is too small for tables of its
-/// own to pay off. Source: RFC 1951.
+/// The stream is one block with the fixed codes, because a table of codes would be longer than the bytes that it saves
+/// for a QR code. Source: RFC 1951.
 package struct DeflateStream {
     private var bytes: [UInt8] = []
-    /// Bits that do not fill a byte yet, the first lowest.
+    /// The last bits, which do not fill a byte; the first bit is the lowest.
     private var pending: UInt64 = 0
     private var pendingCount: UInt64 = 0
 
@@ -12,13 +12,13 @@ package struct DeflateStream {
     private static let minimumMatch = 3
 
     package init() {
-        // The last block, with fixed codes.
+        // The header of a last block with the fixed codes.
         append(0b011, count: 3)
     }
 
     /// Appends a row of at most 32 KiB; `previous` is the last appended row, or empty.
     ///
-    /// Each stretch repeats the preceding byte or the previous row, whichever matches longer.
+    /// It replaces bytes that repeat the preceding byte or the previous row, whichever match is longer.
     package mutating func append(_ row: [UInt8], after previous: [UInt8]) {
         var index = 0
         while index < row.count {
@@ -39,7 +39,7 @@ package struct DeflateStream {
     package mutating func repeatLast(_ length: Int, count: Int) {
         var left = length * count
         while left > 0 {
-            // A match of fewer than three bytes is impossible: leave enough for the last one.
+            // A match has at least three bytes, so leave at least three for the last match.
             let isTooShort = (1..<Self.minimumMatch).contains(left - Self.maximumMatch)
             let taken = isTooShort ? left - Self.minimumMatch : min(left, Self.maximumMatch)
             appendMatch(length: taken, distance: length)
@@ -59,18 +59,18 @@ package struct DeflateStream {
     }
 
     private mutating func appendMatch(length: Int, distance: Int) {
-        // Lengths share symbols, four for each power of two; the longest has a symbol of its own.
+        // Each power of two has four symbols of lengths; the maximum length has a separate symbol.
         let (code, count, extra) = Self.bucket(of: length - Self.minimumMatch, bits: 2)
         let isMaximum = length == Self.maximumMatch
         appendSymbol(isMaximum ? 285 : 257 + code)
         if !isMaximum { append(extra, count: count) }
-        // Distances share codes, two for each power of two.
+        // Each power of two has two codes of distances.
         let (distanceCode, distanceCount, distanceExtra) = Self.bucket(of: distance - 1, bits: 1)
         append(Self.reversed(distanceCode, count: 5), count: 5)
         append(distanceExtra, count: distanceCount)
     }
 
-    /// Splits a value into its code and extra bits; codes divide each power of two into 2^`bits` equal parts.
+    /// Splits a value into its code and its extra bits; each power of two has 2^`bits` codes.
     private static func bucket(of value: Int, bits: Int) -> (code: Int, extraCount: Int, extra: Int) {
         let extraCount = max(0, Int.bitWidth - 1 - bits - value.leadingZeroBitCount)
         return (extraCount << bits + value >> extraCount, extraCount, value & (1 << extraCount - 1))
@@ -88,7 +88,7 @@ package struct DeflateStream {
         append(Self.reversed(code, count: count), count: count)
     }
 
-    /// Codes are written highest bit first, everything else lowest bit first.
+    /// Reverses the bits of a code: codes start with the highest bit, all other values with the lowest.
     private static func reversed(_ code: Int, count: Int) -> Int {
         (0..<count).reduce(0) { $0 << 1 | code >> $1 & 1 }
     }

@@ -1,13 +1,13 @@
 package import Attribution
 
-/// A picture of two colours, one bit a pixel, written row by row.
+/// A picture of two colours with one bit for each pixel, written row by row.
 ///
-/// Source: Portable Network Graphics (W3C, Third Edition), and RFC 1950 for the format of its compressed data.
+/// Sources: Portable Network Graphics (W3C, Third Edition); RFC 1950 for the format of the compressed data.
 package struct PNGImage {
     private var bytes: [UInt8] = [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]
     private var deflated = DeflateStream()
     private var checksum = Adler32()
-    /// The previous row with its filter type; empty before the first.
+    /// The previous row with its filter type; empty before the first row.
     private var previous: [UInt8] = []
 
     /// - Parameters:
@@ -15,7 +15,7 @@ package struct PNGImage {
     ///   - height: in pixels, the number of rows to append.
     ///   - colors: the colours of bits 0 and 1.
     package init(width: Int, height: Int, colors: (zero: QRColor, one: QRColor)) {
-        // One bit a pixel, colours from a palette, the default compression, filters and row order.
+        // One bit for each pixel, colours from a palette, and the default compression, filters and row order.
         appendChunk("IHDR", Self.bigEndian(width) + Self.bigEndian(height) + [1, 3, 0, 0, 0])
         appendChunk("PLTE", [colors.zero, colors.one].flatMap { [$0.red, $0.green, $0.blue] })
     }
@@ -23,7 +23,7 @@ package struct PNGImage {
     /// Appends `row` `count` times.
     package mutating func append(row: [UInt8], count: Int) {
         guard count > 0 else { return }
-        // Filter type 0 leaves the row as it is: filters help with shades, and make two colours harder to compress.
+        // Filter type 0 does not change the row. Filters help with shades; two colours compress better without them.
         let line = [0] + row
         checksum.append(line, count: count)
         deflated.append(line, after: previous)
@@ -33,7 +33,7 @@ package struct PNGImage {
 
     /// Returns the whole file.
     package consuming func finished() -> [UInt8] {
-        // Deflate with a window of 32 KiB and no dictionary; the second byte makes both divisible by 31.
+        // The two bytes mean Deflate with a window of 32 KiB and no dictionary; as a number, 31 divides them.
         appendChunk("IDAT", [0x78, 0x01] + deflated.finished() + Self.bigEndian(Int(checksum.value)))
         appendChunk("IEND", [])
         return bytes
@@ -51,8 +51,8 @@ package struct PNGImage {
 
 /// The checksum of a PNG's chunks.
 ///
-/// Source: Portable Network Graphics (W3C, Third Edition), annex on a sample CRC: the polynomial of ISO 3309, bits
-/// reversed.
+/// It uses the polynomial of ISO 3309 with reversed bits. Source: Portable Network Graphics (W3C, Third Edition), annex
+/// on a sample CRC.
 package enum CRC32 {
     package static func value(of bytes: [UInt8]) -> UInt32 {
         ~bytes.reduce(UInt32.max) { value, byte in table[Int((value ^ UInt32(byte)) & 0xff)] ^ value >> 8 }
@@ -64,7 +64,7 @@ package enum CRC32 {
     }
 }
 
-/// The checksum of the data before compression.
+/// The checksum of a PNG's data before compression.
 ///
 /// Source: RFC 1950.
 package struct Adler32 {
@@ -76,9 +76,9 @@ package struct Adler32 {
 
     package var value: UInt32 { UInt32(sumOfSums) << 16 | UInt32(sum) }
 
-    /// Appends `row`, which must be shorter than 16 MiB, `count` times; each repetition takes two additions.
+    /// Appends a row `count` times; the row must be shorter than 16 MiB.
     package mutating func append(_ row: [UInt8], count: Int) {
-        /// What a row adds to each sum if both are zero before it.
+        // Compute once what the row adds to each sum if both sums are zero before it.
         var (rowSum, rowSumOfSums) = (0, 0)
         for byte in row {
             rowSum += Int(byte)

@@ -2,17 +2,17 @@ public import Attribution
 
 /// A text as a square of dark and light modules.
 ///
-/// Each part of the text is written in the mode that makes the code smallest. Characters beyond ASCII are written in
-/// UTF-8, with an announcement. The same text always gives the same code. Source: ISO/IEC 18004.
+/// The modes of the text's parts are those with which the code is smallest. Characters beyond ASCII are in UTF-8, which
+/// the code announces. The same text always gives the same code. Source: ISO/IEC 18004.
 public struct QRCode: Equatable, Sendable {
     public let version: QRVersion
     public let errorCorrection: QRErrorCorrection
     /// The number of the mask pattern, 0…7.
     public let mask: Int
-    /// Row by row; 1 is dark.
+    /// The modules, row by row; 1 is dark.
     private let modules: [UInt8]
 
-    /// Bytes of the longest text: as many digits as fit into the largest code at the lowest level.
+    /// The length in bytes of the longest text: the number of digits in the largest code at the lowest level.
     public static let maximumTextLength = 7_089
 
     /// Creates the smallest code that contains `text`.
@@ -25,7 +25,7 @@ public struct QRCode: Equatable, Sendable {
         try self.init(encoding: text, errorCorrection: level, minimumVersion: QRVersion.all[0], mask: nil)
     }
 
-    /// Creates a code of at least `minimumVersion`, with `mask` if given; for tests of every version and mask.
+    /// Creates a code of at least `minimumVersion`, with the given mask or the best one.
     package init(
         encoding text: String,
         errorCorrection level: QRErrorCorrection,
@@ -54,10 +54,10 @@ public struct QRCode: Equatable, Sendable {
         modules = best.grid.modules.map { $0 & QRGrid.dark }
     }
 
-    /// Rows, and also columns, without the quiet zone.
+    /// The number of rows, and of columns, without the quiet zone.
     public var modulesPerSide: Int { version.modulesPerSide }
 
-    /// Whether a module is dark; all modules outside the code, in the quiet zone, are light.
+    /// Returns whether a module is dark; the modules around the code, in the quiet zone, are light.
     public func isDark(column: Int, row: Int) -> Bool {
         let side = version.modulesPerSide
         guard (0..<side).contains(column), (0..<side).contains(row) else { return false }
@@ -66,13 +66,13 @@ public struct QRCode: Equatable, Sendable {
 
     /// Returns the smallest version that contains `bytes`, and its data codewords; nil if none does.
     ///
-    /// Larger versions write lengths in more bits, so each range of versions gets a segmentation of its own.
+    /// In larger versions, lengths have more bits, so that each range of versions needs a separate segmentation.
     private static func fit(
         _ bytes: [UInt8],
         level: QRErrorCorrection,
         minimumVersion: QRVersion
     ) -> (version: QRVersion, data: [UInt8])? {
-        // Without an announcement the standard's character set is Latin-1, and decoders guess, often wrongly.
+        // Without an announcement, the standard's character set is Latin-1, and decoders guess another, often wrongly.
         let announcesUTF8 = !bytes.allSatisfy { $0 < 0x80 }
         let announcement = announcesUTF8 ? QRCodewords.utf8AnnouncementBitCount : 0
         for sizes in QRVersionSizes.allCases {
@@ -98,31 +98,31 @@ public struct QRCode: Equatable, Sendable {
 }
 
 extension QRCode {
-    /// Modules a side of the central square that a logo may cover while the code stays readable.
+    /// The side, in modules, of the central square that a logo may cover while the code remains readable.
     ///
-    /// The square damages at most half of what error correction can restore in each block, and is at most three tenths
-    /// of the code wide. The other half is for dirt, folds and poor light; the width is limited for decoders that fail
-    /// without the central alignment patterns of a large code. At level H the square is about a quarter of the code's
-    /// side, less in the smallest codes. It depends on version and level alone.
+    /// In each block, the square covers at most half of the codewords that error correction can restore; the other half
+    /// is for dirt, folds and poor light. The square is at most three tenths as wide as the code, because some decoders
+    /// need the central alignment patterns of a large code. At level H, it is about a quarter as wide as the code, and
+    /// less in the smallest codes. The size depends only on version and level.
     ///
-    /// The square includes the logo's own light margin, a tenth on each side, because some decoders mistake a dark shape
-    /// that touches the modules for a pattern.
+    /// The square includes a light margin around the logo, a tenth on each side: some decoders mistake a dark shape that
+    /// touches the modules for a pattern.
     public var logoModules: Int {
         let grid = QRGrid(version: version)
         let side = grid.side
         let centre = side / 2
         let blocks = version.blocks(errorCorrection)
-        // For each codeword, the distance of its nearest module from the centre.
+        // The distance from the centre to the nearest module of each codeword.
         var distances = [Int](repeating: side, count: version.codewordCount)
-        for (bit, place) in grid.textModules().enumerated() where bit / 8 < distances.count {
-            let distance = max(abs(place % side - centre), abs(place / side - centre))
+        for (bit, index) in grid.textModules().enumerated() where bit / 8 < distances.count {
+            let distance = max(abs(index % side - centre), abs(index / side - centre))
             distances[bit / 8] = min(distances[bit / 8], distance)
         }
         var distancesOfBlocks = [[Int]](repeating: [], count: blocks.count)
         for (index, distance) in distances.enumerated() {
             distancesOfBlocks[blocks.block(ofCodeword: index)].append(distance)
         }
-        // Restoring one codeword takes two: a quarter is half of what can be restored.
+        // It takes two correction codewords to restore one: a quarter of them restores half of the maximum.
         let damaged = blocks.correctionCodewordsPerBlock / 4
         let firstIntact = distancesOfBlocks.map { $0.sorted()[damaged] }.min() ?? 0
         // The corners of the square must not reach the finders or the format beside them.
@@ -132,9 +132,9 @@ extension QRCode {
 }
 
 extension QRErrorCorrection {
-    /// The maximum length in UTF-8 bytes that fits for any text at this level; digits and capitals alone may be longer.
+    /// The maximum length in UTF-8 bytes of any text at this level; a text of only digits or capitals may be longer.
     public var maximumTextLength: Int {
-        // The bytes follow a character set, a mode and a length of 12, 4 and 16 bits.
+        // Before the bytes, there are a character set, a mode and a length, with 12, 4 and 16 bits.
         QRVersion.largest.blocks(self).dataCodewordCount - 4
     }
 }
@@ -146,11 +146,11 @@ public enum QRCodeError: Error, Equatable, Sendable {
     case color(QRColorError)
     case quietZoneOutOfRange
     case pixelsOutOfRange
-    /// `minimum` is the smallest number of pixels that suffices for the code.
+    /// The picture has too few pixels for the code; `minimum` pixels suffice.
     case tooFewPixels(minimum: Int)
     case logoNeedsHighCorrection
 
-    /// What is wrong and what to do, for the caller; contains nothing of the text.
+    /// What is wrong and what to do, for the caller; it contains no part of the text.
     public var message: String {
         switch self {
         case .emptyText: "There is no text to make a QR code of; send one."

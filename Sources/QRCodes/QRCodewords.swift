@@ -1,6 +1,6 @@
-/// The bytes of a code: the padded text and its error correction.
+/// The bytes of a code: the padded text with its error correction.
 package enum QRCodewords {
-    /// Extended Channel Interpretation 26.
+    /// Announces UTF-8, which is Extended Channel Interpretation 26.
     private static let utf8Announcement: UInt32 = 0b0111_0001_1010
     static let utf8AnnouncementBitCount = 12
 
@@ -8,9 +8,9 @@ package enum QRCodewords {
     ///
     /// - Parameters:
     ///   - segments: the whole text.
-    ///   - sizes: the range of the code's version.
-    ///   - capacity: the number of data codewords, enough for the text.
-    ///   - announcesUTF8: whether the text begins with the announcement of its character set.
+    ///   - sizes: the range that contains the code's version.
+    ///   - capacity: the number of data codewords, which must suffice for the text.
+    ///   - announcesUTF8: whether the codewords start with the announcement of UTF-8.
     /// - Returns: exactly `capacity` codewords.
     package static func data(
         of segments: [QRSegment],
@@ -21,14 +21,15 @@ package enum QRCodewords {
         var bits = QRBits()
         if announcesUTF8 { bits.append(utf8Announcement, count: utf8AnnouncementBitCount) }
         for segment in segments { segment.append(to: &bits, in: sizes) }
-        // Four zeros end the text, or fewer where there is no room.
+        // Four zeros end the text, or fewer if there is no room for four.
         bits.append(0, count: max(0, min(4, capacity * 8 - bits.count)))
         let padding: [UInt8] = [0xec, 0x11]
         return bits.bytes + (0..<max(0, capacity - bits.bytes.count)).map { padding[$0 & 1] }
     }
 
-    /// Returns the codewords in drawing order: the first of each block, the second of each block, and so on, so that
-    /// damage in one area is spread over many blocks.
+    /// Returns the codewords in drawing order: the first of each block, the second of each block, and so on.
+    ///
+    /// So damage in one area affects many blocks a little.
     package static func interleaved(_ data: [UInt8], in blocks: QRBlocks) -> [UInt8] {
         let code = ReedSolomon(correctionCodewords: blocks.correctionCodewordsPerBlock)
         var pieces: [ArraySlice<UInt8>] = []
@@ -52,17 +53,17 @@ package enum QRCodewords {
     }
 }
 
-/// The code from which a decoder restores damaged codewords.
+/// The error-correcting code with which a decoder restores damaged codewords.
 ///
-/// Arithmetic is in the field of 256 elements with the polynomial x⁸ + x⁴ + x³ + x² + 1. Source: ISO/IEC 18004, section
-/// on error correction.
+/// It computes in the field of 256 elements with the polynomial x⁸ + x⁴ + x³ + x² + 1. Source: ISO/IEC 18004, section on
+/// error correction.
 package struct ReedSolomon: Sendable {
     /// The logarithms of the generator polynomial's coefficients after the leading one, which is 1.
     private let generator: [Int]
 
     /// - Parameter correctionCodewords: the number of correction codewords of a block, at least 1.
     package init(correctionCodewords: Int) {
-        /// (x − 2⁰)(x − 2¹)…, the highest coefficient first.
+        // The polynomial is (x − 2⁰)(x − 2¹)…, with the highest coefficient first.
         var polynomial: [UInt8] = [1]
         for root in 0..<correctionCodewords {
             polynomial.append(0)
@@ -89,7 +90,7 @@ package struct ReedSolomon: Sendable {
         return Array(remainder[block.count...])
     }
 
-    /// 2ⁿ for n up to 509, so that a sum of two logarithms needs no modulo.
+    /// The powers 2ⁿ for n up to 509, so that the sum of two logarithms is a valid index.
     private static let powers: [UInt8] = {
         var powers: [UInt8] = []
         var power = 1
@@ -101,7 +102,7 @@ package struct ReedSolomon: Sendable {
         return powers
     }()
 
-    /// The exponent of each power; zero has no logarithm, and its entry is 0.
+    /// The exponent n of each power 2ⁿ; the entry for zero, which has no logarithm, is 0.
     private static let logarithms: [Int] = {
         var logarithms = [Int](repeating: 0, count: 256)
         for exponent in 0..<255 { logarithms[Int(powers[exponent])] = exponent }

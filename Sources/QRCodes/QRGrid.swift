@@ -6,14 +6,14 @@ internal import Attribution
 struct QRGrid {
     let version: QRVersion
     let side: Int
-    /// Row by row: a combination of ``dark`` and ``function``.
+    /// The modules, row by row; each is a combination of ``dark`` and ``function``.
     private(set) var modules: [UInt8]
 
     static let dark: UInt8 = 1
-    /// The module belongs to a pattern, not to the text, and is never masked.
+    /// Marks a module of a pattern, which contains no text and is never masked.
     static let function: UInt8 = 2
 
-    /// Creates the grid with all patterns; the format and the text are not drawn yet.
+    /// Creates a grid with all patterns, without the format and the text.
     init(version: QRVersion) {
         self.version = version
         side = version.modulesPerSide
@@ -35,7 +35,7 @@ struct QRGrid {
             }
         }
         drawVersion()
-        // Reserves the modules until the mask is known.
+        // This reserves the modules of the format, which the caller draws when the mask is known.
         drawFormat(bits: 0)
     }
 
@@ -43,7 +43,7 @@ struct QRGrid {
         modules[row * side + column] = Self.function | (isDark ? Self.dark : 0)
     }
 
-    /// Draws a square around a centre, as far as it is inside the grid; `isDark` gets the distance from the centre.
+    /// Draws the part of a square that is inside the grid; `isDark` gets the distance from the square's centre.
     private mutating func drawRings(column: Int, row: Int, radius: Int, isDark: (Int) -> Bool) {
         for y in max(0, row - radius)...min(side - 1, row + radius) {
             for x in max(0, column - radius)...min(side - 1, column + radius) {
@@ -52,7 +52,7 @@ struct QRGrid {
         }
     }
 
-    /// Draws both copies of the version: the number in six bits and twelve bits of a BCH code.
+    /// Draws both copies of the version, each with six bits of the number and twelve bits of a BCH code.
     private mutating func drawVersion() {
         guard version.hasVersionInformation else { return }
         let bits = Self.withRemainder(version.number, degree: 12, divisor: 0x1f25)
@@ -64,7 +64,9 @@ struct QRGrid {
         }
     }
 
-    /// Draws the level and the mask: five bits and ten bits of a BCH code, masked so that they are never all zero.
+    /// Draws the level and the mask in five bits, and ten bits of a BCH code.
+    ///
+    /// The bits are inverted by a constant, so that they are never all zero.
     mutating func drawFormat(level: QRErrorCorrection, mask: QRMask) {
         let indicator =
             switch level {
@@ -73,9 +75,8 @@ struct QRGrid {
             case .quartile: 0b11
             case .high: 0b10
             }
-        drawFormat(
-            bits: Self.withRemainder(indicator << 3 | mask.number, degree: 10, divisor: 0x537) ^ 0x5412
-        )
+        let bits = Self.withRemainder(indicator << 3 | mask.number, degree: 10, divisor: 0x537)
+        drawFormat(bits: bits ^ 0x5412)
     }
 
     /// Draws both copies of the format, and the module that is always dark.
@@ -98,7 +99,9 @@ struct QRGrid {
         set(column: 8, row: side - 8, isDark: true)
     }
 
-    /// Returns `value` followed by the `degree` bits of its remainder, as polynomials over the field of two elements.
+    /// Returns `value` followed by `degree` bits: the remainder of its division by `divisor`.
+    ///
+    /// Bits are the coefficients of polynomials over the field of two elements.
     private static func withRemainder(_ value: Int, degree: Int, divisor: Int) -> Int {
         var remainder = value << degree
         while remainder >> degree != 0 {
@@ -107,15 +110,17 @@ struct QRGrid {
         return value << degree | remainder
     }
 
-    /// Returns the indexes of the text's modules in ``modules``, in the order of its bits: two columns at a time from
-    /// the right, alternately upwards and downwards, without the modules of patterns.
+    /// Returns the indexes in ``modules`` of the text's modules, in the order of the text's bits.
+    ///
+    /// The text fills two columns at a time, from the right to the left, alternately upwards and downwards. It skips the
+    /// modules of patterns.
     func textModules() -> [Int] {
         var indexes: [Int] = []
         indexes.reserveCapacity(version.codewordCount * 8 + 7)
         var isUpward = true
         var right = side - 1
         while right > 0 {
-            // The vertical timing line belongs to no pair of columns.
+            // The text skips the column of the vertical timing line.
             if right == 6 { right = 5 }
             for step in 0..<side {
                 let index = (isUpward ? side - 1 - step : step) * side + right
@@ -138,7 +143,7 @@ struct QRGrid {
         }
     }
 
-    /// Returns the grid with the text's modules inverted where `mask` selects them.
+    /// Returns a grid in which the modules of the text that `mask` selects are inverted.
     func masked(by mask: QRMask) -> QRGrid {
         var grid = self
         let pattern = mask.pattern

@@ -1,11 +1,11 @@
-/// One of eight patterns that invert modules of the text, so that no part of it looks like a finder and dark and light
-/// are mixed.
+/// One of the eight patterns that invert modules of the text.
 ///
+/// A good mask mixes dark and light modules, and leaves no part of the text that looks like a finder.
 /// Source: ISO/IEC 18004, table of data mask pattern generation conditions.
 struct QRMask {
-    /// 0…7.
+    /// The number of the mask in the standard, 0…7.
     let number: Int
-    /// Row by row, 1 where a module is inverted; every mask repeats after ``rows`` and ``columns``.
+    /// The modules, row by row, with 1 for an inverted module; each mask repeats after ``rows`` and ``columns``.
     let pattern: [UInt8]
 
     static let rows = 12
@@ -35,17 +35,17 @@ struct QRMask {
     }
 }
 
-/// How hard a masked code is to read; the mask with the lowest score is used.
+/// A score for how hard a masked code is to read; a code uses the mask with the lowest score.
 ///
 /// Source: ISO/IEC 18004, section on the evaluation of data masking results.
 enum QRPenalty {
-    /// For five modules of one colour in a line; each further one adds 1.
+    /// The penalty for five modules of one colour in a line; each further module adds 1.
     private static let run = 3
-    /// For four modules of one colour in a square; squares may overlap.
+    /// The penalty for four modules of one colour in a square; squares may overlap.
     private static let square = 3
-    /// For a finder's cross section with four light modules before or after it.
+    /// The penalty for a finder's cross section with four light modules before or after it.
     private static let finder = 40
-    /// For each whole twentieth by which the share of dark modules differs from one half.
+    /// The penalty for each whole twentieth by which the share of dark modules differs from one half.
     private static let imbalance = 10
 
     static func score(of grid: QRGrid) -> Int {
@@ -75,9 +75,9 @@ enum QRPenalty {
         return score + twentieths * imbalance
     }
 
-    /// Scores the runs and finders of one row or column; beyond both ends all modules count as light.
+    /// Returns the penalty for the runs and finders of one row or column; modules beyond both ends count as light.
     private static func lineScore(_ modules: [UInt8], start: Int, step: Int, count: Int) -> Int {
-        /// The last eleven modules, the latest lowest.
+        // The last eleven modules, the latest in the lowest bit.
         var window = 0
         var score = 0
         var length = 0

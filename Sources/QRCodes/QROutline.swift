@@ -1,11 +1,11 @@
 /// The edges of a picture's dark regions, as the data of one SVG path.
 ///
-/// Outlines are used instead of a rectangle for each row, because rectangles show hairlines between them where a picture
-/// is scaled to fractions of a pixel. Holes run in the opposite direction to the region around them, so that either fill
-/// rule leaves them free.
+/// It uses outlines, not a rectangle for each row: rectangles would show hairlines between them in a picture whose
+/// modules are not whole pixels. The outline of a hole has the opposite direction to the outline around it, so that
+/// both fill rules of SVG leave the hole free.
 struct QROutline {
     private let side: Int
-    /// Row by row, with one light module more on every edge, so that every module has neighbours.
+    /// The modules, row by row, with a further light module on each edge, so that every module has neighbours.
     private let isDark: [Bool]
 
     init(of picture: QRPicture) {
@@ -14,7 +14,7 @@ struct QROutline {
         isDark = (0..<side * side).map { picture.isDark(column: $0 % side - 1, row: $0 / side - 1) }
     }
 
-    /// Appends all outlines, each followed once from an edge above a dark module.
+    /// Appends all outlines; each starts at an edge above a dark module.
     func append(to text: inout [UInt8]) {
         var isPassed = [Bool](repeating: false, count: side * side)
         for start in side..<side * side where isDark[start] && !isDark[start - side] && !isPassed[start] {
@@ -22,12 +22,12 @@ struct QROutline {
         }
     }
 
-    /// Follows an outline clockwise from the top left corner of the module at `start`; dark modules are on its right.
+    /// Appends an outline, from the top left corner of the module at `start` on, with dark modules on its right.
     ///
-    /// Regions that touch at a corner stay apart.
+    /// Regions that touch only at a corner get separate outlines.
     private func appendOutline(from start: Int, passing isPassed: inout [Bool], to text: inout [UInt8]) {
         text += "M\(start % side - 1) \(start / side - 1)".utf8
-        // Right, down, left and up: the letter and sign of a step, and the change of the index.
+        // The steps go right, down, left and up; each has a letter with its sign, and the change of the index.
         let steps = [("h", 1), ("v", side), ("h-", -1), ("v-", -side)]
         var index = start
         var direction = 0
@@ -38,7 +38,7 @@ struct QROutline {
             length += 1
             let next = nextDirection(after: direction, at: index)
             guard next != direction else { continue }
-            // The outline may pass its first corner where regions touch, before it ends there.
+            // Where regions touch, the outline may pass its first corner before it ends at this corner.
             if index == start, next == 0 { break }
             text += "\(steps[direction].0)\(length)".utf8
             direction = next
@@ -50,7 +50,7 @@ struct QROutline {
 
     /// Returns the direction in which an outline leaves the top left corner of the module at `index`.
     private func nextDirection(after direction: Int, at index: Int) -> Int {
-        // The four modules around the corner, in the order in which the directions enter them on their right.
+        // The four modules around the corner: for each direction, the module that is then on the right.
         let around: [4 of Int] = [index, index - 1, index - 1 - side, index - side]
         guard isDark[around[direction]] else { return (direction + 1) % 4 }
         return isDark[around[(direction + 3) % 4]] ? (direction + 3) % 4 : direction

@@ -1,10 +1,10 @@
 public import Attribution
 
-/// A QR code in a style, ready to be drawn.
+/// A QR code in a style, which can be drawn as SVG or PNG.
 public struct QRPicture: Sendable {
     public let code: QRCode
     public let style: QRStyle
-    /// Columns, and also rows, that are left free for a logo.
+    /// The columns, and also the rows, of the square that is free for a logo.
     private let logo: Range<Int>
 
     /// Creates the picture of the smallest code that contains `text`.
@@ -34,10 +34,10 @@ public struct QRPicture: Sendable {
         }
     }
 
-    /// Columns, and also rows, with the quiet zone.
+    /// The number of columns, and of rows, with the quiet zone.
     var side: Int { code.modulesPerSide + 2 * style.quietZone }
 
-    /// Whether a module is drawn dark; columns and rows count from the corner of the quiet zone.
+    /// Returns whether the picture has a dark module; columns and rows count from the corner of the quiet zone.
     func isDark(column: Int, row: Int) -> Bool {
         let (column, row) = (column - style.quietZone, row - style.quietZone)
         guard !logo.contains(column) || !logo.contains(row) else { return false }
@@ -49,12 +49,11 @@ public struct QRPicture: Sendable {
         case svg = "svg"
         case png = "png"
 
-        /// Takes the format from the extension of a file name, in either case; nil for any other.
+        /// Takes the format from the extension of a file name, in either case; nil for any other extension.
         public init?(fileName: String) {
             let name = fileName.asciiLowercased
-            guard let format = Self.allCases.first(where: { name.hasSuffix(".\($0.rawValue)") }) else {
-                return nil
-            }
+            guard let format = Self.allCases.first(where: { name.hasSuffix(".\($0.rawValue)") })
+            else { return nil }
             self = format
         }
     }
@@ -71,12 +70,12 @@ public struct QRPicture: Sendable {
 // MARK: - SVG
 
 extension QRPicture {
-    /// Characters of a title; longer titles are cut.
+    /// The maximum number of characters of a title; longer titles are cut.
     public static let maximumTitleLength = 250
 
-    /// Returns the picture as an SVG document, sharp at every size: one path for all dark modules.
+    /// Returns the picture as an SVG document with one path for all dark modules, which is sharp at every size.
     ///
-    /// The title is what a screen reader says; characters that XML cannot contain become spaces.
+    /// A screen reader reads the title. Characters that XML cannot contain become spaces.
     public func svg(title: String = "QR code") -> String {
         var text: [UInt8] = []
         text.reserveCapacity(8_192)
@@ -110,9 +109,9 @@ extension QRPicture {
 // MARK: - PNG
 
 extension QRPicture {
-    /// Returns the picture as a PNG of two colours, one bit a pixel.
+    /// Returns the picture as a PNG of two colours.
     ///
-    /// Every module has the same number of pixels; the remainder widens the quiet zone.
+    /// Every module has the same number of pixels; the remaining pixels widen the quiet zone.
     public func png() -> [UInt8] {
         let modulePixels = style.pixels / side
         let start = (style.pixels - side * modulePixels) / 2
@@ -124,7 +123,7 @@ extension QRPicture {
         let empty = [UInt8](repeating: 0, count: (style.pixels + 7) / 8)
         image.append(row: empty, count: start)
         for row in 0..<side {
-            // Eight pixels a byte, the leftmost highest.
+            // A byte contains eight pixels, the leftmost in its highest bit.
             var line = empty
             for column in 0..<side where isDark(column: column, row: row) {
                 for pixel in start + column * modulePixels..<start + (column + 1) * modulePixels {

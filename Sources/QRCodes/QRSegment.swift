@@ -1,23 +1,23 @@
 internal import Attribution
 
-/// The character set of a segment: the smaller it is, the fewer bits a character takes.
+/// The character set of a segment; in a smaller set, a character takes fewer bits.
 package enum QRMode: Int, CaseIterable, Sendable {
-    /// Digits: ten bits for three.
+    /// Digits; three of them take ten bits.
     case numeric
-    /// Digits, capitals, space and `$%*+-./:`: eleven bits for two.
+    /// Digits, capitals, space and `$%*+-./:`; two of them take eleven bits.
     case alphanumeric
-    /// Bytes of UTF-8.
+    /// Bytes of UTF-8, eight bits each.
     case byte
 
-    /// The four bits that announce a segment of this mode.
+    /// The four bits at the start of a segment in this mode.
     var indicator: UInt32 { 1 << UInt32(rawValue) }
 
-    /// The number of bits that a segment's length takes.
+    /// Returns the number of bits of a segment's length.
     func countBits(in sizes: QRVersionSizes) -> Int {
         [[10, 12, 14], [9, 11, 13], [8, 16, 16]][rawValue][sizes.rawValue]
     }
 
-    /// The average cost of a character in sixths of a bit; nil if the mode does not contain it.
+    /// Returns the average cost of a character in sixths of a bit; nil if the mode does not contain it.
     func sixthsOfBits(for byte: UInt8) -> Int? {
         switch self {
         case .numeric: byte.isASCIIDigit ? 20 : nil
@@ -26,7 +26,7 @@ package enum QRMode: Int, CaseIterable, Sendable {
         }
     }
 
-    /// 0…44; nil if the alphanumeric mode does not contain the byte.
+    /// Returns the number of a character, 0…44; nil if the alphanumeric mode does not contain it.
     static func alphanumericValue(of byte: UInt8) -> UInt32? { alphanumericValues[Int(byte)] }
 
     private static let alphanumericValues: [UInt32?] = {
@@ -48,7 +48,7 @@ package struct QRSegment: Equatable, Sendable {
         self.bytes = bytes
     }
 
-    /// Bits of the segment, its mode and length included.
+    /// Returns the number of bits of the segment with its mode and its length.
     package func bitCount(in sizes: QRVersionSizes) -> Int {
         let body =
             switch mode {
@@ -63,41 +63,27 @@ package struct QRSegment: Equatable, Sendable {
         bits.append(mode.indicator, count: 4)
         bits.append(UInt32(bytes.count), count: mode.countBits(in: sizes))
         switch mode {
-        case .numeric:
-            // Three digits take ten bits; two remaining digits take seven, one takes four.
-            appendGroups(of: 3, base: 10, to: &bits) {
-                UInt32($0 - UInt8(ascii: "0"))
-            } bitCount: {
-                $0 * 3 + 1
-            }
-        case .alphanumeric:
-            // Two characters take eleven bits; one remaining character takes six.
-            appendGroups(of: 2, base: 45, to: &bits) {
-                QRMode.alphanumericValue(of: $0) ?? 0
-            } bitCount: {
-                $0 * 5 + 1
-            }
+        // Three digits take ten bits; two remaining digits take seven, one takes four.
+        case .numeric: appendGroups(of: 3, base: 10, bitsPerCharacter: 3, to: &bits)
+        // Two characters take eleven bits; one remaining character takes six.
+        case .alphanumeric: appendGroups(of: 2, base: 45, bitsPerCharacter: 5, to: &bits)
         case .byte: for byte in bytes { bits.append(UInt32(byte), count: 8) }
         }
     }
 
-    private func appendGroups(
-        of length: Int,
-        base: UInt32,
-        to bits: inout QRBits,
-        value: (UInt8) -> UInt32,
-        bitCount: (Int) -> Int
-    ) {
+    /// Appends groups of characters; the alphanumeric number of a digit is its value.
+    private func appendGroups(of length: Int, base: UInt32, bitsPerCharacter: Int, to bits: inout QRBits) {
         var remaining = bytes
         while !remaining.isEmpty {
             let group = remaining.prefix(length)
-            bits.append(group.reduce(0) { $0 * base + value($1) }, count: bitCount(group.count))
+            let value = group.reduce(0) { $0 * base + (QRMode.alphanumericValue(of: $1) ?? 0) }
+            bits.append(value, count: group.count * bitsPerCharacter + 1)
             remaining = remaining.dropFirst(length)
         }
     }
 }
 
-/// Bits collected into bytes, most significant bit first.
+/// A sequence of bits in bytes, most significant bit first.
 struct QRBits {
     private(set) var bytes: [UInt8] = []
     private(set) var count = 0
@@ -114,16 +100,16 @@ struct QRBits {
 
 /// Splits a text into the segments that together take the fewest bits.
 ///
-/// For each prefix of the text and each mode, the minimum cost of a segmentation that ends in that mode is known. Costs
-/// are in sixths of a bit, in which digits (10/3 bits) and pairs (11/2 bits) are whole numbers, and are rounded up at
-/// the end of a segment, as its last group is.
+/// It computes, for each prefix of the text and each mode, the minimum cost of a segmentation that ends in that mode.
+/// Costs are in sixths of a bit, so that the cost of a digit (10/3 bits) and of an alphanumeric character (11/2 bits) is
+/// a whole number. The cost of a segment is rounded up to whole bits, as its last group is.
 package enum QRSegmentation {
     package static func segments(of bytes: [UInt8], in sizes: QRVersionSizes) -> [QRSegment] {
         let modes = QRMode.allCases
         let announcements = modes.map { 6 * (4 + $0.countBits(in: sizes)) }
         let impossible = Int.max / 2
         var costs = announcements
-        // For each byte and mode, the mode of the byte before it.
+        // For each byte and each mode of this byte, the best mode of the byte before it.
         var previousModes: [UInt8] = []
         previousModes.reserveCapacity(bytes.count * modes.count)
         for (index, byte) in bytes.enumerated() {

@@ -2,21 +2,25 @@ public import Attribution
 
 /// The appearance of a QR code, limited to what scanners can read.
 public struct QRStyle: Hashable, Sendable {
-    public let errorCorrection: QRErrorCorrection
+    public private(set) var errorCorrection = QRErrorCorrection.medium
     /// The colour of the dark modules.
-    public let foreground: QRColor
-    public let background: QRColor
-    /// Width of the empty border, in modules, within ``allowedQuietZone``.
-    public let quietZone: Int
-    /// Width and height of the whole picture, within ``allowedPixels``.
-    public let pixels: Int
-    /// Whether the centre is left free for a logo: a square of ``QRCode/logoModules`` a side.
-    public let hasRoomForLogo: Bool
+    public private(set) var foreground = QRColor.black
+    public private(set) var background = QRColor.white
+    /// The width of the empty border in modules, within ``allowedQuietZone``.
+    public private(set) var quietZone = 4
+    /// The width and height of the whole picture in pixels, within ``allowedPixels``.
+    public private(set) var pixels = 512
+    /// Whether the centre is free for a logo: a square of ``QRCode/logoModules`` a side.
+    public private(set) var hasRoomForLogo = false
 
-    /// The standard requires 4; a smaller zone needs surroundings as light as the background.
+    /// The allowed widths of the quiet zone in modules.
+    ///
+    /// The standard requires 4; around a smaller zone, the surroundings must be as light as the background.
     public static let allowedQuietZone = 0...16
 
-    /// From the smallest readable code to the size of a poster; print larger ones from the SVG.
+    /// The allowed widths of a picture in pixels, from the smallest readable code to a poster.
+    ///
+    /// For larger prints, use the SVG.
     public static let allowedPixels = 58...4_096
 
     static let minimumModulePixels = 2
@@ -24,17 +28,10 @@ public struct QRStyle: Hashable, Sendable {
     /// Black on white, level M, 512 pixels.
     public static let standard = QRStyle()
 
-    private init() {
-        errorCorrection = .medium
-        foreground = .black
-        background = .white
-        quietZone = 4
-        pixels = 512
-        hasRoomForLogo = false
-    }
+    private init() {}
 
     /// - Throws: ``QRCodeError`` for colours that scanners cannot distinguish, for sizes out of range, and for a logo at a
-    ///   level below H, which could not restore what the logo covers.
+    ///   level below H, which could not restore the modules under the logo.
     public init(
         errorCorrection: QRErrorCorrection = .medium,
         foreground: QRColor = .black,
@@ -62,16 +59,16 @@ public struct QRStyle: Hashable, Sendable {
 
 /// An option of a QR code's style, named as in a query; the command line writes hyphens for underscores.
 public enum QRStyleField: String, SettingField {
-    /// Width and height of the picture in pixels.
+    /// The width and height of the picture in pixels.
     case size = "size"
     /// The colour of the dark modules: `1a2b3c`, with or without a leading `#`.
     case foreground = "foreground"
     case background = "background"
-    /// `L`, `M`, `Q` or `H`.
+    /// The level of error correction: `L`, `M`, `Q` or `H`.
     case errorCorrection = "error_correction"
-    /// Width of the empty border in modules.
+    /// The width of the empty border in modules.
     case quietZone = "quiet_zone"
-    /// Whether the centre is left free for a logo, at level H.
+    /// Whether the centre is free for a logo, which requires level H.
     case logo = "logo"
 
     public var kind: SettingFieldKind {
@@ -89,8 +86,8 @@ public typealias QRStyleFields = FieldTexts<QRStyleField>
 extension QRStyleFields {
     /// Reads the options from a query without its question mark.
     ///
-    /// - Throws: ``FieldProblems`` for unknown, empty and repeated options, because a printed code does not show that an
-    ///   option was ignored.
+    /// - Throws: ``FieldProblems`` for unknown, empty and repeated options: a printed code would not show that the service
+    ///   ignored an option.
     public init(query: String) throws(FieldProblems) {
         self.init()
         var problems: [FieldProblem] = []
@@ -101,7 +98,7 @@ extension QRStyleFields {
                 continue
             }
             if item.value.isEmpty {
-                // A browser does not send what follows a #.
+                // A browser does not send the part of a URL after a #, so that a colour with # arrives empty.
                 let advice = "is empty; leave it out, and write colours without #, as in foreground=1a2b3c."
                 problems.append(FieldProblem(field, "\(field.rawValue) \(advice)"))
             } else if text(field) != nil {
@@ -114,9 +111,10 @@ extension QRStyleFields {
 }
 
 extension QRStyle {
-    /// Creates the style that `fields` ask for, with the link's settings and then ``standard`` as defaults.
+    /// Creates the style that `fields` describe.
     ///
-    /// A logo without an explicit level gets level H.
+    /// An option that is missing has the link's setting, or otherwise that of ``standard``. With a logo, the default level
+    /// is H.
     ///
     /// - Throws: ``FieldProblems`` with all problems.
     public init(_ fields: QRStyleFields, of link: Link.Settings) throws(FieldProblems) {

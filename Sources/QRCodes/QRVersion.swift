@@ -4,7 +4,7 @@ package import Attribution
 ///
 /// Source: ISO/IEC 18004, sections on versions and sizes and on alignment patterns.
 public struct QRVersion: Hashable, Comparable, Sendable {
-    /// 1…40.
+    /// The number of the version, 1…40.
     public let number: Int
 
     public static let largest = QRVersion(unchecked: 40)
@@ -12,7 +12,7 @@ public struct QRVersion: Hashable, Comparable, Sendable {
     /// All versions, smallest first.
     public static let all = (1...40).map { QRVersion(unchecked: $0) }
 
-    /// Nil outside 1…40.
+    /// Creates a version; nil if the number is not 1…40.
     public init?(_ number: Int) {
         guard (1...Self.largest.number).contains(number) else { return nil }
         self.init(unchecked: number)
@@ -22,33 +22,33 @@ public struct QRVersion: Hashable, Comparable, Sendable {
 
     public static func < (left: Self, right: Self) -> Bool { left.number < right.number }
 
-    /// Rows, and also columns, without the quiet zone.
+    /// The number of rows, and of columns, without the quiet zone.
     public var modulesPerSide: Int { 17 + 4 * number }
 
-    /// Whether the code contains its version number; decoders derive smaller versions from the size alone.
+    /// Whether the code contains its version number; decoders derive smaller versions from the size.
     var hasVersionInformation: Bool { number >= 7 }
 
-    /// The rows, and also columns, of the centres of alignment patterns; empty for version 1.
+    /// The rows, and also the columns, of the centres of alignment patterns; empty for version 1.
     ///
-    /// The first is on the timing pattern and the last is seven modules from the edge. Those between are spaced by
-    /// equal even distances, and the first gap takes the remainder.
+    /// The first centre is on the timing line, and the last one is seven modules from the edge. All distances between
+    /// centres are the same even number, except the first one, which is the remainder.
     package var alignmentCentres: [Int] {
         guard number > 1 else { return [] }
         let intervals = number / 7 + 1
         let last = modulesPerSide - 7
-        // The standard's table departs from its own rule in version 32 alone.
+        // Only version 32 of the standard's table differs from this rule.
         let distance = number == 32 ? 26 : ((last - 6 + intervals - 1) / intervals + 1) / 2 * 2
         return [6] + (0..<intervals).reversed().map { last - $0 * distance }
     }
 
-    /// Bytes of the whole code: data and error correction.
+    /// The number of bytes of the whole code: data and error correction.
     package var codewordCount: Int {
         let side = modulesPerSide
-        // Finder patterns with their separators, both copies of the format and the dark module, both timing lines.
+        // The finders with their separators, both copies of the format with the dark module, and both timing lines.
         var functionModules = 3 * 64 + 31 + 2 * (side - 16)
         if number > 1 {
             let centres = number / 7 + 2
-            // There are none at the finders, and those on a timing line share five modules with it.
+            // There is no alignment pattern at a finder. A pattern on a timing line shares five modules with the line.
             functionModules += 25 * (centres * centres - 3) - 2 * 5 * (centres - 2)
         }
         if hasVersionInformation { functionModules += 2 * 18 }
@@ -56,7 +56,14 @@ public struct QRVersion: Hashable, Comparable, Sendable {
     }
 
     package func blocks(_ level: QRErrorCorrection) -> QRBlocks {
-        let (count, correction) = QRBlocks.table(of: level)[number - 1]
+        let table =
+            switch level {
+            case .low: QRBlocks.low
+            case .medium: QRBlocks.medium
+            case .quartile: QRBlocks.quartile
+            case .high: QRBlocks.high
+            }
+        let (count, correction) = table[number - 1]
         return QRBlocks(
             count: count,
             correctionCodewordsPerBlock: correction,
@@ -65,7 +72,7 @@ public struct QRVersion: Hashable, Comparable, Sendable {
     }
 }
 
-/// A range of versions that write the length of a segment in the same number of bits.
+/// A range of versions in which the length of a segment has the same number of bits.
 package enum QRVersionSizes: Int, CaseIterable, Sendable {
     case small
     case medium
@@ -80,14 +87,14 @@ package enum QRVersionSizes: Int, CaseIterable, Sendable {
     }
 }
 
-/// How the codewords of a version and level are split into blocks, each with its own error correction.
+/// The blocks of the codewords of a version and level; each block has separate error correction.
 package struct QRBlocks: Equatable, Sendable {
     package let count: Int
     package let correctionCodewordsPerBlock: Int
-    /// Data codewords of all blocks together.
+    /// The number of data codewords of all blocks together.
     package let dataCodewordCount: Int
 
-    /// Data codewords of each of the first ``shortCount`` blocks; each further block has one more.
+    /// The number of data codewords of each of the first ``shortCount`` blocks; each further block has one more.
     package var shortLength: Int { dataCodewordCount / count }
     package var shortCount: Int { count - dataCodewordCount % count }
 
@@ -99,42 +106,33 @@ package struct QRBlocks: Equatable, Sendable {
         return (index - dataCodewordCount) % count
     }
 
-    fileprivate typealias Row = (count: Int, correction: Int)
-
-    /// The number of blocks and the error correction codewords of each block, from version 1 on.
+    /// A row for a version: the number of blocks, and of error correction codewords in each block.
     ///
     /// Source: ISO/IEC 18004, table of error correction characteristics.
-    fileprivate static func table(of level: QRErrorCorrection) -> [Row] {
-        switch level {
-        case .low: low
-        case .medium: medium
-        case .quartile: quartile
-        case .high: high
-        }
-    }
+    fileprivate typealias Row = (count: Int, correction: Int)
 
-    private static let low: [Row] = [
+    fileprivate static let low: [Row] = [
         (1, 7), (1, 10), (1, 15), (1, 20), (1, 26), (2, 18), (2, 20), (2, 24), (2, 30), (4, 18), (4, 20),
         (4, 24), (4, 26), (4, 30), (6, 22), (6, 24), (6, 28), (6, 30), (7, 28), (8, 28), (8, 28), (9, 28),
         (9, 30), (10, 30), (12, 26), (12, 28), (12, 30), (13, 30), (14, 30), (15, 30), (16, 30), (17, 30),
         (18, 30), (19, 30), (19, 30), (20, 30), (21, 30), (22, 30), (24, 30), (25, 30),
     ]
 
-    private static let medium: [Row] = [
+    fileprivate static let medium: [Row] = [
         (1, 10), (1, 16), (1, 26), (2, 18), (2, 24), (4, 16), (4, 18), (4, 22), (5, 22), (5, 26), (5, 30),
         (8, 22), (9, 22), (9, 24), (10, 24), (10, 28), (11, 28), (13, 26), (14, 26), (16, 26), (17, 26),
         (17, 28), (18, 28), (20, 28), (21, 28), (23, 28), (25, 28), (26, 28), (28, 28), (29, 28), (31, 28),
         (33, 28), (35, 28), (37, 28), (38, 28), (40, 28), (43, 28), (45, 28), (47, 28), (49, 28),
     ]
 
-    private static let quartile: [Row] = [
+    fileprivate static let quartile: [Row] = [
         (1, 13), (1, 22), (2, 18), (2, 26), (4, 18), (4, 24), (6, 18), (6, 22), (8, 20), (8, 24), (8, 28),
         (10, 26), (12, 24), (16, 20), (12, 30), (17, 24), (16, 28), (18, 28), (21, 26), (20, 30), (23, 28),
         (23, 30), (25, 30), (27, 30), (29, 30), (34, 28), (34, 30), (35, 30), (38, 30), (40, 30), (43, 30),
         (45, 30), (48, 30), (51, 30), (53, 30), (56, 30), (59, 30), (62, 30), (65, 30), (68, 30),
     ]
 
-    private static let high: [Row] = [
+    fileprivate static let high: [Row] = [
         (1, 17), (1, 28), (2, 22), (4, 16), (4, 22), (4, 28), (5, 26), (6, 26), (8, 24), (8, 28), (11, 24),
         (11, 28), (16, 22), (16, 24), (18, 24), (16, 30), (19, 28), (21, 28), (25, 26), (25, 28), (25, 30),
         (34, 24), (30, 30), (32, 30), (35, 30), (37, 30), (40, 30), (42, 30), (45, 30), (48, 30), (51, 30),

@@ -1,23 +1,26 @@
 public import Attribution
 internal import Synchronization
 
-/// The keys under which values are hashed, until another keyring replaces them.
+/// The keys that values are hashed with, until another keyring replaces this one.
 ///
-/// Keyrings form a chain, to whose end every loop follows by itself: no loop waits for another, and a request keeps
-/// the keyring that it started with. The chain grows by one or two keyrings a day.
+/// Keyrings form a chain, and every loop follows it to its end by itself, so that no loop waits for another. A request
+/// keeps the keyring that it started with. The chain grows by one or two keyrings a day.
 public final class Keyring: Sendable {
     public let server: ServerKeys
     public let addresses: AddressKeys
     private let next = AtomicLazyReference<Keyring>()
-    /// Whether there is a next one.
+    /// Whether there is a next keyring.
     ///
-    /// Every request reads it, because it costs no reference count.
+    /// Every request reads this flag first, because that costs no reference count.
     private let isReplaced = Atomic(false)
 
     public init(server: ServerKeys, addresses: AddressKeys) {
         self.server = server
         self.addresses = addresses
     }
+
+    /// Creates a keyring with the same keys for one loop: loops that shared one would contend for its reference count.
+    convenience init(copying other: Keyring) { self.init(server: other.server, addresses: other.addresses) }
 
     /// The last keyring of the chain.
     public var latest: Keyring {
@@ -36,28 +39,5 @@ public final class Keyring: Sendable {
     func keyed(_ fingerprint: Fingerprint) -> [KeyedHash] {
         guard !server.others.isEmpty else { return [server.current.keyed(fingerprint)] }
         return server.all.map { $0.keyed(fingerprint) }
-    }
-}
-
-/// The latest keyring as one loop knows it.
-///
-/// Touched only on the loop's thread.
-final class LoopKeys {
-    private var ring: Keyring
-    /// A copy for this loop alone: loops that shared one object would contend for its reference count.
-    private var copy: Keyring
-
-    init(_ ring: Keyring) {
-        self.ring = ring
-        copy = Keyring(server: ring.server, addresses: ring.addresses)
-    }
-
-    var latest: Keyring {
-        let latest = ring.latest
-        if latest !== ring {
-            ring = latest
-            copy = Keyring(server: latest.server, addresses: latest.addresses)
-        }
-        return copy
     }
 }

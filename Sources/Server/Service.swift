@@ -6,19 +6,20 @@ internal import Threads
 
 /// The operator's settings for the service.
 public struct ServiceSettings: Sendable {
-    /// The window of clicks that bring none, of apps that have none.
+    /// The attribution window of a click that states none, whose link has none, and whose app has none;
+    /// `--attribution-window` sets it.
     public var attributionWindow = AttributionWindow.standard
-    /// How long the same caller may get a response again, in milliseconds; 0 switches it off.
+    /// How long a caller that repeats its check gets the same response, in milliseconds; 0 switches this off.
     public var replayGrace: Int64 = 60_000
     /// Peers whose `Forwarded` and `X-Forwarded-For` are believed.
     public var trustedProxies = TrustedProxies([])
-    /// How many requests one address may make.
+    /// How many requests one address may make before it gets 429.
     public var rateLimits = RateLimits.standard
-    /// The robots, whose clicks are counted and never matched.
+    /// The known robots, whose clicks are counted and never matched.
     public var robots = RobotAgents.embedded
-    /// The tables by which signals are read.
+    /// The tables of devices and systems that signals are read with.
     public var devices = DeviceData.embedded
-    /// Addresses that many distant people share, so that they distinguish visitors no better than private ones.
+    /// Addresses of relays, which many distant people share, so that they do not distinguish visitors.
     public var relays = AddressRanges()
     /// The pages that people see when they open a link.
     public var pages = LandingPages.embedded
@@ -28,13 +29,13 @@ public struct ServiceSettings: Sendable {
     public var domainWatch: DomainFileMonitor?
     /// For tests only: whether `X-Test-Time` sets the time of a request.
     public var usesTestClock = false
-    /// The program's version, which only operators see, in statistics and metrics.
+    /// The program's version; only operators see it, in statistics and metrics.
     public var version: String
 
     public init(version: String) { self.version = version }
 }
 
-/// One event loop's own view of the stores.
+/// One event loop's own view of the database.
 ///
 /// Created on the loop's thread and touched only there.
 public struct Stores {
@@ -44,27 +45,24 @@ public struct Stores {
     public let learning: any LearningStore
     public let checks: any CheckStore
     public let links: any LinkStore
-    /// Called before the loop sleeps, so that snapshots of its turn may end.
+    /// Called before the loop sleeps; ends the read snapshot of the loop's turn.
     public let endTurn: () -> Void
     /// Called with the number of connections that have work in this turn.
     public let beginTurn: (Int) -> Void
 
+    /// Creates the view of one session; tests replace its clicks.
     public init(
-        clicks: any ClickStore,
-        apps: any AppStore,
-        statistics: any StatsStore,
-        learning: any LearningStore,
-        checks: any CheckStore,
-        links: any LinkStore,
+        _ session: some AppStore & CheckStore & ClickStore & LearningStore & LinkStore & StatsStore,
+        clicks: (any ClickStore)? = nil,
         endTurn: @escaping () -> Void = {},
         beginTurn: @escaping (Int) -> Void = { _ in }
     ) {
-        self.clicks = clicks
-        self.apps = apps
-        self.statistics = statistics
-        self.learning = learning
-        self.checks = checks
-        self.links = links
+        self.clicks = clicks ?? session
+        apps = session
+        statistics = session
+        learning = session
+        checks = session
+        links = session
         self.endTurn = endTurn
         self.beginTurn = beginTurn
     }
@@ -81,10 +79,10 @@ public final class Service: Sendable {
     let log: Log
     let storeHealth: @Sendable () -> StoreHealth
     let connections: @Sendable () -> Statistics
-    let process: @Sendable () -> [ProcessSample]
+    let process: @Sendable () -> [MetricFamily]
     /// The start by the monotonic clock, because a wall clock may be set back.
     private let startedAt = MonotonicTime.now()
-    let rateLimiters: RateLimiters
+    let rateLimiters: [RateLimitClass: RateLimiter]
     /// The earliest time of the next hint at an unnamed proxy, in nanoseconds of the monotonic clock.
     private let nextProxyHint = Atomic<UInt64>(0)
     private static let proxyHintNanoseconds: UInt64 = 60_000_000_000
@@ -98,9 +96,9 @@ public final class Service: Sendable {
     ///   - random: the system's random bytes.
     ///   - keyring: the keys under which fingerprints, addresses and install ids are hashed.
     ///   - log: receives request lines and events.
-    ///   - storeHealth: the state of the store, for readiness and metrics.
-    ///   - connections: the state of the HTTP server, for metrics.
-    ///   - process: samples about the process itself, one by a name.
+    ///   - storeHealth: returns the state of the store, for readiness and metrics.
+    ///   - connections: returns the counts of the HTTP server, for metrics.
+    ///   - process: returns metrics of the process itself.
     public init(
         settings: ServiceSettings,
         clock: WallClock,
@@ -109,7 +107,7 @@ public final class Service: Sendable {
         log: Log,
         storeHealth: @escaping @Sendable () -> StoreHealth,
         connections: @escaping @Sendable () -> Statistics,
-        process: @escaping @Sendable () -> [ProcessSample] = { [] }
+        process: @escaping @Sendable () -> [MetricFamily] = { [] }
     ) {
         self.settings = settings
         self.clock = clock
@@ -119,8 +117,8 @@ public final class Service: Sendable {
         self.storeHealth = storeHealth
         self.connections = connections
         self.process = process
-        rateLimiters = RateLimiters(settings.rateLimits)
-        metrics = Metrics(routes: Routes.all.map(\.name))
+        rateLimiters = settings.rateLimits.makeLimiters()
+        metrics = Metrics(routes: Routes.makePublic().map(\.name))
     }
 
     /// Logs, once a minute at most, that a refused address looks like a proxy that the settings do not name.
@@ -154,17 +152,17 @@ public final class Service: Sendable {
         settings.relays.contains(address) ? nil : keys.addresses.address(address, at: moment)
     }
 
-    /// Creates the handler of one event loop; call it on the loop's thread.
-    public func makeHandler(loop: Int, stores: Stores) -> any RequestHandler {
-        ServiceHandler(service: self, routes: Routes.public, stores: stores)
+    /// Creates the handler of one event loop; called on the loop's thread.
+    public func makeHandler(_ stores: Stores) -> any RequestHandler {
+        ServiceHandler(service: self, routes: Routes.makePublic(), stores: stores)
     }
 
     /// Creates a handler for the metrics address: health, readiness and metrics, without a key.
-    public func makeMetricsHandler(stores: Stores) -> any RequestHandler {
-        ServiceHandler(service: self, routes: Routes.monitoring, stores: stores)
+    public func makeMetricsHandler(_ stores: Stores) -> any RequestHandler {
+        ServiceHandler(service: self, routes: Routes.makeMonitoring(), stores: stores)
     }
 
-    /// Makes the service report that it is not ready, from now on.
+    /// Makes `/readyz` report from now on that the service is stopping.
     public func beginStopping() { stopping.store(true, ordering: .releasing) }
 
     /// Polls all copies of domain files once, if the monitor is on; blocks, so it must not run on an event loop.
@@ -183,7 +181,7 @@ public final class Service: Sendable {
 
     var isStopping: Bool { stopping.load(ordering: .acquiring) }
 
-    /// The clock of background work: the last test time where there was one.
+    /// The clock of background work: the last test time, or the wall clock before the first.
     public var backgroundClock: WallClock {
         WallClock { [self] in
             let moment = testTime.load(ordering: .relaxed)

@@ -5,7 +5,7 @@ internal import Threads
 /// Responds to the requests of one event loop: finds the route, checks the key, calls the endpoint, and writes the line
 /// in the log.
 final class ServiceHandler: RequestHandler {
-    private let context: LoopContext
+    private let loop: LoopContext
     private let router: Router
     private let metrics: LoopMetrics
     private var requestIDs: RequestIDs
@@ -14,8 +14,7 @@ final class ServiceHandler: RequestHandler {
     private let isCrossOrigin: Bool
 
     init(service: Service, routes: [Route], stores: Stores) {
-        context = LoopContext(service: service, stores: stores)
-        let routes = routes.map(Route.init(copying:))
+        loop = LoopContext(service: service, stores: stores)
         router = Router(routes)
         isCrossOrigin = routes.contains(where: \.isCrossOrigin)
         metrics = service.metrics.makeLoopMetrics(for: routes)
@@ -45,10 +44,10 @@ final class ServiceHandler: RequestHandler {
         return response
     }
 
-    func loopTurnWillBegin(connectionCount: Int) { context.stores.beginTurn(connectionCount) }
+    func loopTurnWillBegin(connectionCount: Int) { loop.stores.beginTurn(connectionCount) }
 
     func loopTurnDidEnd() {
-        context.stores.endTurn()
+        loop.stores.endTurn()
         requestLog.flush()
     }
 
@@ -77,10 +76,11 @@ final class ServiceHandler: RequestHandler {
             }
             var exchange = Exchange(
                 request: request,
+                loop: loop,
                 requestID: line.requestID,
-                now: try context.service.moment(of: request),
+                now: try loop.service.moment(of: request),
                 parameter: parameter,
-                address: ClientAddress.of(request, trusting: context.service.settings.trustedProxies),
+                address: Exchange.clientAddress(of: request, trusting: loop.service.settings.trustedProxies),
                 directory: directory
             )
             let response = await call(route, &exchange)
@@ -107,29 +107,29 @@ final class ServiceHandler: RequestHandler {
         do throws(APIError) {
             CrossOrigin.allow(request.field("origin"), app: nil, try directory(requestID), &response)
         } catch {
-            // Browsers keep a permission for a day: none is given while the apps are unknown.
+            // Browsers remember a permission for a day, so that they get none while the apps are unknown.
             response = self.response(to: error, request, isCrossOrigin: true)
         }
         return response
     }
 
-    /// The response while the apps cannot be read.
+    /// Creates the response for the time in which the apps cannot be read.
     private func response(to error: APIError, _ request: Request, isCrossOrigin: Bool) -> Response {
         var response = response(to: error, request.firstByteAt)
         if isCrossOrigin { CrossOrigin.allowAny(&response) }
         return response
     }
 
-    /// Lets the page read why its bytes were rejected before they were a request.
+    /// Lets the page read the response to bytes that were rejected before they became a request.
     private func allowOrigin(_ origin: String?, _ response: inout Response) {
         do throws(StoreError) {
-            CrossOrigin.allow(origin, app: nil, try context.stores.apps.directory(), &response)
+            CrossOrigin.allow(origin, app: nil, try loop.stores.apps.directory(), &response)
         } catch {
             CrossOrigin.allowAny(&response)
         }
     }
 
-    /// Turns an error into a response, and counts it.
+    /// Counts an error and creates its response.
     private func response(to error: APIError, _ firstByteAt: MonotonicTime) -> Response {
         metrics.count(error.code)
         return Response(error.spread(by: firstByteAt))
@@ -142,20 +142,15 @@ final class ServiceHandler: RequestHandler {
         var response: Response
         do throws(APIError) {
             guard !KeyInURL.isFound(in: request) else { throw .keyInURL }
-            if let limitClass = route.rateLimitClass { try checkRate(exchange, limitClass) }
-            exchange.key = try Authentication.key(
-                of: request,
-                for: route.access,
-                in: exchange.directory,
-                at: exchange.now
-            )
+            if let limitClass = route.rateLimitClass { try exchange.checkRate(limitClass) }
+            exchange.key = try exchange.findKey(for: route.access)
             if let key = exchange.key {
                 exchange.app = key.app
-                context.stores.apps.noteUse(of: key.id, at: exchange.now)
+                loop.stores.apps.noteUse(of: key.id, at: exchange.now)
             }
             if hasOrigin { _ = try request.onlyField("Origin") }
             if let names = route.queryNames { try exchange.checkQueryNames(names) }
-            response = try await route.endpoint(&exchange, context)
+            response = try await route.endpoint(&exchange)
         } catch {
             response = self.response(to: error, request.firstByteAt)
         }
@@ -170,29 +165,9 @@ final class ServiceHandler: RequestHandler {
         return response
     }
 
-    private func checkRate(_ exchange: Exchange, _ limitClass: RateLimitClass) throws(APIError) {
-        guard let limiter = context.service.rateLimiters[limitClass],
-            let refusal = limiter.take(for: exchange.address, at: exchange.request.firstByteAt),
-            !isFromCustomer(exchange)
-        else { return }
-        context.service.noteRefusedAddress(of: exchange.request)
-        throw .rateLimitExceeded(refusal, limiter.limit)
-    }
-
-    /// Whether a customer's own back end calls, which sends the clicks and checks of all visitors from one address.
-    private func isFromCustomer(_ exchange: Exchange) -> Bool {
-        let key = try? Authentication.key(
-            of: exchange.request,
-            for: .anyoneOrKey([.server]),
-            in: exchange.directory,
-            at: exchange.now
-        )
-        return key?.kind == .server
-    }
-
     private func directory(_ requestID: String) throws(APIError) -> Directory {
         do throws(StoreError) {
-            return try context.stores.apps.directory()
+            return try loop.stores.apps.directory()
         } catch {
             throw APIError(error, requestID: requestID)
         }
@@ -205,7 +180,7 @@ final class ServiceHandler: RequestHandler {
         since firstByteAt: MonotonicTime
     ) {
         response.fields.append(FieldLine(name: "X-Request-ID", value: line.requestID))
-        line.at = context.service.clock.now()
+        line.at = loop.service.clock.now()
         line.status = response.status.code
         line.byteCount = response.body.count
         line.microseconds = MonotonicTime.now().nanoseconds(since: firstByteAt) / 1000

@@ -6,8 +6,7 @@ internal import Glibc
 
 /// The system's mutex with a condition, which protects the state of a ``ConditionLock``.
 ///
-/// Sendable, because mutexes and conditions may be shared between threads, and their addresses are fixed from
-/// `init` to `deinit`.
+/// Sendable, because threads may share a mutex and a condition, whose addresses are fixed from `init` to `deinit`.
 @safe public final class SystemLock: @unchecked Sendable {
     private let mutex: UnsafeMutablePointer<pthread_mutex_t>
     private let changed: UnsafeMutablePointer<pthread_cond_t>
@@ -15,10 +14,10 @@ internal import Glibc
     public init() {
         unsafe mutex = .allocate(capacity: 1)
         unsafe changed = .allocate(capacity: 1)
-        // Initialises memory that this object owns; nil means the default kind of lock.
+        // The call initialises memory that this object owns; nil means the default kind of lock.
         unsafe pthread_mutex_init(mutex, nil)
         #if canImport(Darwin)
-        // As above; waits are relative on Darwin, so that they do not depend on a clock that can be set.
+        // As above. Waits are relative on Darwin, so that they do not depend on a clock that can be set.
         unsafe pthread_cond_init(changed, nil)
         #else
         var attributes = pthread_condattr_t()
@@ -26,7 +25,7 @@ internal import Glibc
         unsafe pthread_condattr_init(&attributes)
         unsafe pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
         unsafe pthread_cond_init(changed, &attributes)
-        // Initialised above.
+        // The attributes were initialised above.
         unsafe pthread_condattr_destroy(&attributes)
         #endif
     }
@@ -51,7 +50,7 @@ internal import Glibc
 
     /// Releases the lock, which this thread must hold, waits for a change, and takes the lock again.
     ///
-    /// - Parameter deadline: in nanoseconds of the monotonic clock; nil for no deadline.
+    /// - Parameter deadline: a time in nanoseconds of the monotonic clock; nil for no deadline.
     /// - Returns: false if the deadline has passed.
     public func waitForChange(until deadline: UInt64?) -> Bool {
         guard let deadline else {
@@ -88,12 +87,12 @@ extension timespec {
     }
 }
 
-/// A value behind a lock, with a way to wait for changes.
+/// A value behind a lock; a thread can wait until the value changes.
 ///
-/// `Synchronization.Mutex` has no condition to wait on, which the writer needs to sleep until there is work.
-/// The thread sanitizer also understands this lock, but not the futex of `Mutex`.
+/// A thread cannot wait for changes with `Synchronization.Mutex`. The thread sanitizer also supports this lock, but not
+/// the futex of `Mutex`.
 ///
-/// Sendable, because the state is accessed only while the lock is held.
+/// Sendable, because every access to the state holds the lock.
 public final class ConditionLock<State: Sendable>: @unchecked Sendable {
     @usableFromInline let lock = SystemLock()
     @usableFromInline var state: State
@@ -109,11 +108,12 @@ public final class ConditionLock<State: Sendable>: @unchecked Sendable {
         return body(&state)
     }
 
-    /// Runs `body` with the lock held, again after each change, until it returns a value or the deadline
-    /// passes.
+    /// Runs `body` with the lock held, now and after each change, until it returns a value or the deadline passes.
+    ///
+    /// A change wakes this thread only through `signal` or `broadcast`.
     ///
     /// - Parameters:
-    ///   - deadline: in nanoseconds of the monotonic clock; nil for no deadline.
+    ///   - deadline: a time in nanoseconds of the monotonic clock; nil for no deadline.
     ///   - body: returns nil to wait for the next change.
     /// - Returns: the value of `body`; nil if the deadline passed first.
     @inlinable
@@ -126,9 +126,7 @@ public final class ConditionLock<State: Sendable>: @unchecked Sendable {
         }
     }
 
-    /// Wakes one waiting thread.
-    ///
-    /// The caller may hold the lock, but need not.
+    /// Wakes one waiting thread; the caller may hold the lock, but need not.
     @inlinable
     public func signal() { lock.signal() }
 

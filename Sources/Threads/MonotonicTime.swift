@@ -4,9 +4,9 @@ internal import Darwin
 internal import Glibc
 #endif
 
-/// A time of `CLOCK_MONOTONIC`: for timeouts and durations, never for records.
+/// A time of `CLOCK_MONOTONIC`, for timeouts and durations, but not for records.
 public struct MonotonicTime: Sendable, Hashable, Comparable {
-    /// Nanoseconds since a fixed time before the process started.
+    /// The number of nanoseconds since a fixed time before the process started.
     public let nanoseconds: UInt64
 
     /// Creates the time at the given number of nanoseconds of the clock.

@@ -13,7 +13,7 @@ public struct ThreadStartError: Error, Sendable {
 
 /// A thread of the system, for work that must not block an event loop.
 ///
-/// Dispatch is not used, because it waits for ever if the system refuses to create a thread.
+/// This project does not use Dispatch, which waits for ever if the system refuses to create a thread.
 public struct SystemThread: Sendable {
     private final class Body: Sendable {
         let run: @Sendable () -> Void
@@ -33,7 +33,7 @@ public struct SystemThread: Sendable {
 
     /// Starts a thread that runs the closure once and cannot be joined.
     ///
-    /// The thread inherits the mask of signals.
+    /// The thread blocks the same signals as the calling thread.
     public static func start(_ body: @escaping @Sendable () -> Void) throws(ThreadStartError) {
         let handle = try create(body)
         #if canImport(Darwin)
@@ -51,13 +51,13 @@ public struct SystemThread: Sendable {
         #else
         var handle = pthread_t()
         #endif
-        // The thread releases the body, or this function does if there is no thread.
+        // The thread releases the body; if there is no thread, this function does.
         let body = unsafe Unmanaged.passRetained(Body(run))
         let status = unsafe pthread_create(
             &handle,
             nil,
             { argument in
-                // The argument is the retained body that was passed to pthread_create.
+                // The argument is the retained body, which pthread_create got below.
                 guard let argument = unsafe argument else { return nil }
                 unsafe Unmanaged<Body>.fromOpaque(argument).takeRetainedValue().run()
                 return nil
@@ -65,7 +65,7 @@ public struct SystemThread: Sendable {
             body.toOpaque()
         )
         guard status == 0 else {
-            // No thread has taken the body over.
+            // There is no thread that releases the body.
             unsafe body.release()
             throw ThreadStartError(systemError: status)
         }
@@ -77,27 +77,26 @@ public struct SystemThread: Sendable {
     }
 }
 
-/// A thread that another thread joins.
+/// A thread that another thread must join.
 ///
-/// It blocks all signals, which are for the threads of the server, so that they do not interrupt its system
-/// calls.
+/// It blocks all signals, so that they go to other threads and do not interrupt its system calls.
 public struct JoinableThread: Sendable {
     private let handle: UInt
 
-    /// Starts a thread that ends when `run` returns.
+    /// Starts a thread, which ends when `run` returns.
     ///
-    /// The thread must be joined.
+    /// The caller must join it.
     public init(run: @escaping @Sendable () -> Void) throws(ThreadStartError) {
         var all = sigset_t()
         var previous = sigset_t()
-        // Both sets are valid during the calls.
+        // Both sets are valid during the calls, which copy them.
         unsafe sigfillset(&all)
         unsafe pthread_sigmask(SIG_BLOCK, &all, &previous)
         defer { unsafe pthread_sigmask(SIG_SETMASK, &previous, nil) }
         handle = try SystemThread.create(run)
     }
 
-    /// Waits for the thread's end; must be called once.
+    /// Waits for the thread's end; the caller must call it once.
     public func join() {
         #if canImport(Darwin)
         // The thread was started joinable, and is joined once.
@@ -116,15 +115,14 @@ public final class PeriodicThread: Sendable {
     /// - Parameters:
     ///   - name: the name of the thread in system tools; at most 15 bytes.
     ///   - interval: the time from the end of one run to the start of the next.
-    ///   - work: the work, whose first run starts at once; it calls `mustStop` to learn whether to return
-    ///     early.
+    ///   - work: the work, whose first run starts at once. It calls `mustStop` to learn whether it must return early.
     /// - Throws: if the system refuses to create the thread.
     public init(
         _ name: String,
         every interval: Duration,
         _ work: @escaping @Sendable (_ mustStop: () -> Bool) -> Void
     ) throws(ThreadStartError) {
-        // The thread keeps the object alive until ``stop()`` ends the thread.
+        // The thread keeps this object alive until `stop` ends the thread.
         try SystemThread.start { [self] in
             SystemThread.nameCurrent(name)
             var isDone = false

@@ -3,9 +3,9 @@ internal import SQLiteStorage
 internal import Server
 internal import Storage
 
-/// Connects the kinds of database with the rest of the program, which does not know them.
+/// Connects the kinds of database with the rest of the program, which names none.
 enum Wiring {
-    /// The kinds of database: a new one is a case here, a ``Database``, and a case in ``database(_:)``.
+    /// The kinds of database: a new kind is a case here, a ``Database``, and a case in ``database(_:)``.
     enum Kind {
         case sqlite
     }
@@ -26,8 +26,8 @@ private struct SQLiteDatabase: Database {
 
     static var library: String { "SQLite \(DatabaseSurvey.libraryVersion)" }
 
-    /// How long a command waits for a slow disk, or for a lock of another process: an operator waits longer than an SDK, and
-    /// would only run the command again.
+    /// The time that a command waits for a slow disk or a lock of another process, in milliseconds: an operator waits longer
+    /// than an SDK, and would otherwise run the command again.
     private static let commandMilliseconds: UInt64 = 30_000
 
     func open(for purpose: DatabasePurpose) throws(StoreError) -> OpenStore {
@@ -36,12 +36,7 @@ private struct SQLiteDatabase: Database {
             makeStores: {
                 let session = store.makeSession()
                 return Stores(
-                    clicks: session,
-                    apps: session,
-                    statistics: session,
-                    learning: session,
-                    checks: session,
-                    links: session,
+                    session,
                     endTurn: { session.endTurn() },
                     beginTurn: { session.beginTurn(with: $0) }
                 )

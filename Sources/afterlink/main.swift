@@ -8,11 +8,10 @@ let code = MainThreadExecutor.run { [words, environment] in
     await Program.standard.run(words, environment: environment)
 }
 if code == .success, Console.hasLostOutput.load(ordering: .relaxed) {
-    let failure = CommandFailure(
-        "The output could not be written, but what was asked for was done.",
-        advice:
-            "Standard output is closed, full, or not read: run the list commands to see what there is now."
+    let failure = CommandFailure.because(
+        "The command has done its work, but its output could not be written."
     )
+    .advising("Open standard output, or make room, and see the output of the list commands.")
     Console.printError(failure.text)
     exit(failure.exitCode.rawValue)
 }

@@ -6,9 +6,10 @@ struct DependencyTests {
     private static let sources = URL(filePath: #filePath).deletingLastPathComponent()
         .appending(path: "../../Sources").standardizedFileURL
 
-    /// What each module may import: nothing that stands above it, and pointers and the system only where they belong.
+    /// The modules that each module may import.
     ///
-    /// The domain needs no Foundation, no system, no clock and no disk.
+    /// No module imports one above it, only low modules import the system, and the domain uses no Foundation, no clock
+    /// and no disk.
     private static let allowed: [String: Set<String>] = [
         "Crypto": ["COpenSSL"],
         "JSON": [],
@@ -28,7 +29,7 @@ struct DependencyTests {
         ],
     ]
 
-    @Test("let through what each module may import, and nothing else", arguments: allowed.keys.sorted())
+    @Test("let each module import the modules in its list only", arguments: allowed.keys.sorted())
     func imports(module: String) throws {
         let folder = Self.sources.appending(path: module)
         let files = try #require(FileManager.default.enumerator(at: folder, includingPropertiesForKeys: nil))

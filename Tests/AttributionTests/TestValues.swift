@@ -8,7 +8,7 @@ enum TestValues {
     static let otherApp = AppID(high: 1, low: 3)
     static let fingerprint = Fingerprint(of: "iPhone|17.2|390x844|Europe/Istanbul|tr")
 
-    /// The device of ``fingerprint``, as its app tells it.
+    /// The device of ``fingerprint``, as its app reports it.
     static let iPhone = NativeSignals(
         platform: .ios,
         model: "iPhone",
@@ -20,7 +20,18 @@ enum TestValues {
         language: "tr"
     )
 
-    /// What a page on an iPhone with such a screen tells beside form D.
+    /// The canonical signals of a page on that device.
+    static let signals = CanonicalSignals(
+        platform: .ios,
+        model: "iPhone",
+        system: .exact(OSVersion(major: 17, minor: 2)),
+        screen: ScreenSize(390, 844),
+        scale: 3,
+        timezone: "Europe/Istanbul",
+        languages: ["tr"]
+    )
+
+    /// The signals that a page on an iPhone with such a screen reports and form D does not contain.
     static func screen(_ width: Double, _ height: Double, scale: Double? = 3) -> SignalHashes {
         let canonical = CanonicalSignals(platform: .ios, screen: ScreenSize(width, height), scale: scale)
         return SignalHashes(canonical.evidence())

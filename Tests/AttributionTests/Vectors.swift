@@ -58,14 +58,11 @@ enum Vectors {
         let userAgent: [Agent]
     }
 
-    struct TimeZones: Decodable {
-        let classes: [String: [String]]
-    }
+    struct TimeZones: Decodable { let classes: [String: [String]] }
 
     static func read<Content: Decodable>(_ name: String, as type: Content.Type) throws -> Content {
-        let file = URL(filePath: #filePath).deletingLastPathComponent().appending(
-            path: "Vectors/\(name).json"
-        )
-        return try JSONDecoder().decode(type, from: Data(contentsOf: file))
+        let folder = URL(filePath: #filePath).deletingLastPathComponent()
+        let data = try Data(contentsOf: folder.appending(path: "Vectors/\(name).json"))
+        return try JSONDecoder().decode(type, from: data)
     }
 }

@@ -4,10 +4,10 @@ import HTTPServer
 import Support
 import Testing
 
-/// A load whose rate does not follow the answers.
+/// A load whose rate does not follow the responses.
 @Suite("Constant rate", .blocking)
 struct ConstantRateTests {
-    /// Answers at once, except for one request, before which it stalls.
+    /// Responds at once, except to one request, before which it stalls.
     private final class StallingHandler: RequestHandler {
         private var count = 0
 
@@ -20,7 +20,7 @@ struct ConstantRateTests {
 
     private static let stallMicroseconds: UInt32 = 400_000
 
-    @Test("counts the delay of all that should have been sent while one answer was waited for")
+    @Test("counts the delay of every request that should have been sent while one response was slow")
     func countsDelays() throws {
         let configuration = HTTPServerConfiguration(
             listenAddress: ListenAddress(PeerAddress(ipv4: 0x7F00_0001, port: 0)),
@@ -30,23 +30,16 @@ struct ConstantRateTests {
         try server.start()
         defer { server.stop(within: .milliseconds(200)) }
 
-        let plan = ConstantRatePlan(
-            kind: .misses,
-            port: server.port,
-            key: "key",
-            series: 1,
-            rate: 500,
-            seconds: 1,
-            connections: 1
-        )
+        var plan = ConstantRatePlan(.misses, port: server.port, key: "key", rate: 500, seconds: 1)
+        plan.connections = 1
         let result = try ConstantRateLoad.run(plan)
 
         #expect(result.intended == 500)
         #expect(result.answered == 500)
         #expect(result.failures == 0)
         #expect(result.longest >= Double(Self.stallMicroseconds))
-        // One answer of 500 was slow, but 200 requests should have been sent meanwhile: a load that waits for its
-        // answers would show the one alone.
+        // One response of 500 was slow, but 200 requests should have been sent meanwhile: a load that waits for its
+        // responses would show that one alone.
         #expect(result.p99 >= Double(Self.stallMicroseconds) * 3 / 4)
     }
 }

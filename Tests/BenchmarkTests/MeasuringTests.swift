@@ -1,17 +1,20 @@
 import Benchmark
 import Testing
 
-/// What every figure goes through: were it wrong, all of them would be.
+/// The arithmetic of every figure.
 @Suite("Measuring")
 struct MeasuringTests {
-    @Test("gives the durations of shares", arguments: [(0.5, 50), (0.99, 99), (1, 100), (0, 1)])
+    @Test(
+        "returns the durations that shares of all do not exceed",
+        arguments: [(0.5, 50), (0.99, 99), (1, 100), (0, 1)]
+    )
     func givesQuantiles(share: Double, microseconds: Double) {
         var latencies = Latencies(capacity: 100)
         for number in (1...100).reversed() { latencies.add(microseconds: UInt64(number)) }
         #expect(latencies.quantiles(share, 1) == [microseconds, 100])
     }
 
-    @Test("keeps short durations apart to the microsecond", arguments: [0, 1, 63, 127, 128])
+    @Test("distinguishes short durations to the microsecond", arguments: [0, 1, 63, 127, 128])
     func keepsShortDurationsApart(microseconds: UInt64) {
         var latencies = Latencies(capacity: 0)
         #expect(latencies.quantiles(0.5) == [0])
@@ -19,10 +22,13 @@ struct MeasuringTests {
         #expect(latencies.quantiles(0.3, 0.5, 1) == [Double(microseconds), 1000, Double(UInt32.max)])
     }
 
-    @Test("takes the middle round", arguments: [([3.0, 1, 2], 2.0), ([4.0, 1, 2, 3], 2.5), ([7.0], 7.0)])
+    @Test(
+        "returns the median of the rounds",
+        arguments: [([3.0, 1, 2], 2.0), ([4.0, 1, 2, 3], 2.5), ([7.0], 7.0)]
+    )
     func takesTheMiddle(rounds: [Double], median: Double) { #expect(rounds.median == median) }
 
-    @Test("sees growth behind the warm-up, and none in the warm-up alone")
+    @Test("finds growth after the warm-up, and ignores growth in the warm-up alone")
     func seesGrowth() {
         let growing = (0..<100).map { 1000 + Double($0) }
         #expect(Trend.growthPercent(growing) > 7)
@@ -32,12 +38,12 @@ struct MeasuringTests {
         #expect(Trend.growthPercent(falling) < 0)
     }
 
-    @Test("finds where an answer ends, and not before its head is whole")
+    @Test("finds the end of a response once its head is complete")
     func findsTheEnd() {
         let answer = Array("HTTP/1.1 200 OK\r\nDate: x\r\ncontent-length: 3\r\n\r\nabc".utf8)
-        #expect(AnswerBytes.end(of: answer.span, count: answer.count) == answer.count)
-        // Its head alone tells where its body will end.
-        #expect(AnswerBytes.end(of: answer.span, count: answer.count - 3) == answer.count)
-        for count in 0..<answer.count - 3 { #expect(AnswerBytes.end(of: answer.span, count: count) == nil) }
+        #expect(ResponseBytes.end(of: answer.span, count: answer.count) == answer.count)
+        // The head alone shows where the body will end.
+        #expect(ResponseBytes.end(of: answer.span, count: answer.count - 3) == answer.count)
+        for count in 0..<answer.count - 3 { #expect(ResponseBytes.end(of: answer.span, count: count) == nil) }
     }
 }

@@ -2,10 +2,10 @@ import Attribution
 import Benchmark
 import Testing
 
-/// Where the requests of loads come from.
+/// The addresses that the requests of loads come from.
 @Suite("Addresses of requests")
 struct SampleAddressTests {
-    @Test("are all of one length, tell visitors apart, and lie in different networks one after another")
+    @Test("have the same length, distinguish visitors, and belong to different networks one after another")
     func areSpread() {
         let numbers = Array(0..<2000) + [9_999_999, 12_345_678]
         let texts = numbers.map { String(decoding: SampleAddress.bytes($0), as: UTF8.self) }
@@ -18,9 +18,9 @@ struct SampleAddressTests {
         #expect(zip(networks, networks.dropFirst()).allSatisfy { $0 != $1 })
     }
 
-    @Test("stand in a request with its fingerprint, both of the same number")
-    func standInRequests() {
-        var pattern = RequestPattern(mark: "0badcafe") { fingerprint in
+    @Test("have the number of the fingerprint in the same request")
+    func belongToRequests() {
+        var pattern = RequestPattern(prefix: "0badcafe") { fingerprint in
             "GET /?fingerprint=\(fingerprint) HTTP/1.1\r\nX-Forwarded-For: 150.100.100.100\r\n\r\n"
         }
         pattern.set(0x1234)

@@ -3,7 +3,7 @@ import Testing
 
 @Suite("Constant-time comparison")
 struct ConstantTimeTests {
-    @Test("finds equal what is equal, and nothing else")
+    @Test("returns true only for equal bytes")
     func comparison() {
         let secret = SystemRandom.bytes(32)
         #expect(constantTimeEquals(secret, secret))
@@ -22,10 +22,10 @@ struct ConstantTimeTests {
 
 @Suite("System randomness")
 struct SystemRandomTests {
-    @Test("gives as many bytes as asked for", arguments: [0, 1, 10, 32, 4096])
+    @Test("returns the requested number of bytes", arguments: [0, 1, 10, 32, 4096])
     func count(_ count: Int) { #expect(SystemRandom.bytes(count).count == count) }
 
-    @Test("never gives the same twice, and leaves no byte untouched")
+    @Test("returns different bytes each time, and sets every byte")
     func variety() {
         let draws = (0..<64).map { _ in SystemRandom.bytes(32) }
         #expect(Set(draws).count == 64)

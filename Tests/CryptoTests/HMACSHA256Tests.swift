@@ -4,7 +4,7 @@ import Testing
 @Suite("HMAC-SHA256")
 struct HMACSHA256Tests {
     @Test(
-        "gives the codes of RFC 4231, for keys shorter and longer than a block",
+        "returns the codes of RFC 4231, for keys shorter and longer than a block",
         arguments: [
             (
                 String(repeating: "0b", count: 20), Array("Hi There".utf8),
@@ -36,7 +36,7 @@ struct HMACSHA256Tests {
         #expect(ofSpan.bytes == bytes(hex: expected))
     }
 
-    @Test("gives the same code again and again, whatever came between")
+    @Test("returns the same code after other messages")
     func repeatedUse() {
         let code = HMACSHA256(key: [1, 2, 3])
         let first = code.code(for: Array("first".utf8))
@@ -45,7 +45,7 @@ struct HMACSHA256Tests {
         #expect(code.code(for: Array("first".utf8)) == first)
     }
 
-    @Test("is shared by many threads at once")
+    @Test("can be used by many threads at once")
     func concurrentUse() async {
         let code = HMACSHA256(key: [UInt8](repeating: 7, count: 32))
         let expected = (0..<200).map { code.code(for: [UInt8($0)]) }

@@ -4,7 +4,7 @@ import Testing
 @Suite("SHA-256")
 struct SHA256Tests {
     @Test(
-        "gives the digests of NIST's examples",
+        "returns the digests of NIST's examples",
         arguments: [
             ("", "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"),
             ("abc", "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"),
@@ -26,7 +26,7 @@ struct SHA256Tests {
         #expect(ofSpan == digest)
     }
 
-    @Test("orders the words as the bytes are written")
+    @Test("has words in the order of the bytes")
     func words() {
         let digest = SHA256.digest(of: Array("abc".utf8))
         #expect(digest.words.0 == 0xba78_16bf_8f01_cfea)
@@ -34,7 +34,7 @@ struct SHA256Tests {
         #expect(SHA256.Digest(words: digest.words) == digest)
     }
 
-    @Test("tells digests apart that differ in any one word")
+    @Test("distinguishes digests that differ in one word")
     func equality() {
         let words = SHA256.digest(of: []).words
         let digest = SHA256.Digest(words: words)

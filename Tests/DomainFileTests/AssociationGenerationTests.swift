@@ -2,7 +2,7 @@ import Attribution
 import DomainFiles
 import Testing
 
-@Suite("Domain files made of apps")
+@Suite("Domain files of apps")
 struct AssociationGenerationTests {
     private static let fingerprint = (0..<32).map { _ in "AB" }.joined(separator: ":")
 
@@ -34,7 +34,7 @@ struct AssociationGenerationTests {
     }
 
     @Test(
-        "open every slug without rules, and never the service's own paths",
+        "open every slug without rules, and never the service's paths",
         arguments: [
             ("/summer25", RuleDecision.Outcome.opensApp), ("/go/summer25?x=1", .opensApp),
             ("/summer25/qr.svg", .excluded), ("/go/summer25/qr.png", .excluded),
@@ -48,7 +48,7 @@ struct AssociationGenerationTests {
         #expect(try outcome([Self.app("shop")], url) == [expected])
     }
 
-    @Test("put exclusions first, in any order of the operator's")
+    @Test("put exclusions first, whatever the operator's order")
     func excludesFirst() throws {
         let app = try Self.app("shop", rules: ["/help/contact", "/products/*", "exclude /help/*"])
         let components = try #require(AppleAssociation(apps: [app]).details.first?.components)
@@ -61,10 +61,13 @@ struct AssociationGenerationTests {
         #expect(try outcome([app], "/other") == [.noRule])
         let stays = try Self.app("shop", rules: ["exclude /terms"])
         #expect(try outcome([stays], "/terms") == [.excluded])
-        #expect(try outcome([stays], "/other") == [.opensApp], "an app that opens nothing was not meant")
+        #expect(
+            try outcome([stays], "/other") == [.opensApp],
+            "without a rule that opens the app, all other URLs do"
+        )
     }
 
-    @Test("name every app, app clip and shared password of a host, and the same apps give the same file")
+    @Test("contain all apps and app clips of a host, and the same apps give the same file")
     func apps() throws {
         let apps = [
             try Self.app("shop", number: 1) { links in
@@ -106,7 +109,7 @@ struct AssociationGenerationTests {
         #expect(directory.apps(listing: host).count == 3)
     }
 
-    @Test("contain for Android all rules or none, and only those that it knows")
+    @Test("contain for Android either all rules or none")
     func androidRules() throws {
         let host = try #require(LinkHost("go.example.com"))
         let rules = { (texts: [String]) in

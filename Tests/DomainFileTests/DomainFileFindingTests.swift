@@ -2,7 +2,7 @@ import Attribution
 import DomainFiles
 import Testing
 
-/// A document, and a finding that is expected in it.
+/// A document, and a finding that the test expects about it.
 struct FileCase: Sendable, CustomTestStringConvertible {
     let kind: AssociationFinding.Kind
     let place: String
@@ -25,7 +25,23 @@ struct FileCase: Sendable, CustomTestStringConvertible {
         (0..<count).map { _ in pair }.joined(separator: ":")
     }
 
-    /// A detail of Apple's file, with its app unless it names none.
+    /// Apple's file with these members of `applinks`.
+    static func links(_ kind: AssociationFinding.Kind, at place: String = "", _ members: String) -> FileCase {
+        FileCase(kind, at: "applinks\(place)", #"{"applinks":{\#(members)}}"#)
+    }
+
+    /// Apple's file with these substitution variables.
+    static func variables(_ kind: AssociationFinding.Kind, at place: String, _ members: String) -> FileCase {
+        let variables = #""details":[],"substitutionVariables":{\#(members)}"#
+        return .links(kind, at: ".substitutionVariables\(place)", variables)
+    }
+
+    /// Apple's file with these app clips; the finding is about the clip at an index.
+    static func clips(_ kind: AssociationFinding.Kind, at index: Int = 0, _ apps: String) -> FileCase {
+        FileCase(kind, at: "appclips.apps[\(index)]", #"{"appclips":{"apps":[\#(apps)]}}"#)
+    }
+
+    /// Apple's file with a detail of an app and these members.
     static func detail(
         _ kind: AssociationFinding.Kind,
         at place: String = "",
@@ -34,31 +50,27 @@ struct FileCase: Sendable, CustomTestStringConvertible {
         links: String = ""
     ) -> FileCase {
         let members = [app, members].filter { !$0.isEmpty }.joined(separator: ",")
-        return FileCase(
-            kind,
-            at: "applinks.details[0]\(place)",
-            #"{"applinks":{\#(links)"details":[{\#(members)}]}}"#
-        )
+        return .links(kind, at: ".details[0]\(place)", #"\#(links)"details":[{\#(members)}]"#)
     }
 
-    /// One rule, or several, in Apple's file.
+    /// Apple's file with one rule or several.
     static func components(
         _ kind: AssociationFinding.Kind,
         at place: String = #"[0]["/"]"#,
         _ components: String
     ) -> FileCase { detail(kind, at: ".components\(place)", #""components":[\#(components)]"#) }
 
-    /// A path in Apple's file.
+    /// Apple's file with a rule for a path.
     static func path(_ kind: AssociationFinding.Kind, _ path: String) -> FileCase {
         components(kind, #"{"/":"\#(path)"}"#)
     }
 
-    /// A statement of Google's file with this target.
+    /// Google's file with a statement about a target.
     static func target(_ kind: AssociationFinding.Kind, at place: String = "", _ target: String) -> FileCase {
         FileCase(kind, at: "[0].target\(place)", #"[{"relation":["\#(handlesURLs)"],"target":\#(target)}]"#)
     }
 
-    /// A statement of Google's file for an app with this fingerprint.
+    /// Google's file with a statement about an app with this fingerprint.
     static func app(_ kind: AssociationFinding.Kind, fingerprint: String) -> FileCase {
         target(
             kind,
@@ -67,13 +79,13 @@ struct FileCase: Sendable, CustomTestStringConvertible {
         )
     }
 
-    /// A site's statement in Google's file.
+    /// Google's file with a statement about a site, which has these further members.
     static func site(_ kind: AssociationFinding.Kind, at place: String = "", _ relation: String) -> FileCase {
         let target = #""target":{"namespace":"web","site":"https://a.example"}"#
         return FileCase(kind, at: place, #"[{\#(relation),\#(target)}]"#)
     }
 
-    /// As many good statements of Google's file as there are texts, each with the text as further members.
+    /// Google's file with a valid statement for each text, which contains further members of the statement.
     static func statements(_ kind: AssociationFinding.Kind, at place: String, _ more: String...) -> FileCase {
         let statements = more.map { more in
             #"""
@@ -91,7 +103,7 @@ struct DomainFileFindingTests {
         DomainFileValidation(nil, Array(text.utf8), from: "file")
     }
 
-    @Test("there are none about files as the documentation shows them")
+    @Test("there are none about the files in the documentation")
     func good() {
         let apple = validate(
             """
@@ -149,50 +161,21 @@ struct DomainFileFindingTests {
         FileCase(.nothingShared, "{}"), FileCase(.noDetails, at: "applinks", #"{"applinks":{}}"#),
         FileCase(.noApps, at: "webcredentials", #"{"webcredentials":{}}"#),
         .detail(.noAppIDs, #""components":[{"/":"*"}]"#, app: ""),
-        FileCase(
-            .legacyAppsNotEmpty,
-            at: "applinks.apps",
-            #"{"applinks":{"apps":["ABCDE12345.com.example.app"],"details":[]}}"#
-        ),
-        FileCase(
-            .legacyAppsMissing,
-            at: "applinks",
-            #"{"applinks":{"details":[{"appID":"A","paths":["*"]}]}}"#
-        ), .detail(.legacyPaths, at: ".paths", #""paths":["*"]"#, links: #""apps":[],"#),
+        .links(.legacyAppsNotEmpty, at: ".apps", #""apps":["ABCDE12345.com.example.app"],"details":[]"#),
+        .links(.legacyAppsMissing, #""details":[{"appID":"A","paths":["*"]}]"#),
+        .detail(.legacyPaths, at: ".paths", #""paths":["*"]"#, links: #""apps":[],"#),
         .detail(.legacyPathForm, at: ".paths[1]", #""paths":["/a","NOT  /b"]"#, links: #""apps":[],"#),
-        FileCase(
+        .links(
             .legacyDetails,
-            at: "applinks.details",
-            #"{"applinks":{"apps":[],"details":{"ABCDE12345.com.example.app":{"paths":["*"]}}}}"#
+            at: ".details",
+            #""apps":[],"details":{"ABCDE12345.com.example.app":{"paths":["*"]}}"#
         ), .detail(.noComponents, ""), .components(.emptyComponents, at: "", ""),
-        FileCase(.appIDForm, at: "appclips.apps[0]", #"{"appclips":{"apps":["com.example.app"]}}"#),
-        FileCase(.appIDForm, at: "appclips.apps[0]", #"{"appclips":{"apps":["ABCDE12345.com.example.*"]}}"#),
-        FileCase(
-            .appIDForm,
-            at: "appclips.apps[0]",
-            #"{"appclips":{"apps":["abcde12345.com.example.app"]}}"#
-        ),
-        FileCase(
-            .duplicateAppID,
-            at: "appclips.apps[1]",
-            #"{"appclips":{"apps":["ABCDE12345.a.b","ABCDE12345.a.b"]}}"#
-        ),
-        FileCase(.wrongType, at: "appclips.apps[0]", #"{"appclips":{"apps":[1]}}"#),
-        FileCase(
-            .variableInVariable,
-            at: "applinks.substitutionVariables.a",
-            #"{"applinks":{"details":[],"substitutionVariables":{"a":["$(b)"]}}}"#
-        ),
-        FileCase(
-            .variableName,
-            at: "applinks.substitutionVariables.a(",
-            #"{"applinks":{"details":[],"substitutionVariables":{"a(":["b"]}}}"#
-        ),
-        FileCase(
-            .wrongType,
-            at: "applinks.defaults.caseSensitive",
-            #"{"applinks":{"details":[],"defaults":{"caseSensitive":"no"}}}"#
-        ),
+        .clips(.appIDForm, #""com.example.app""#), .clips(.appIDForm, #""ABCDE12345.com.example.*""#),
+        .clips(.appIDForm, #""abcde12345.com.example.app""#),
+        .clips(.duplicateAppID, at: 1, #""ABCDE12345.a.b","ABCDE12345.a.b""#), .clips(.wrongType, "1"),
+        .variables(.variableInVariable, at: ".a", #""a":["$(b)"]"#),
+        .variables(.variableName, at: ".a(", #""a(":["b"]"#),
+        .links(.wrongType, at: ".defaults.caseSensitive", #""details":[],"defaults":{"caseSensitive":"no"}"#),
     ]
 
     private static let patterns: [FileCase] = [
@@ -207,7 +190,7 @@ struct DomainFileFindingTests {
         .path(.malformedEscape, "/100%"),
         .components(.escapeNeverFits, #"{"/":"/%C3%BC","percentEncoded":false}"#),
         .path(.unknownVariable, "/$(drink)"), .path(.redundantWildcard, "/a/**"),
-        // A rule after everything, the same rule again, and a rule within another.
+        // A rule after a rule for everything, after an equal rule, and after a rule that covers it.
         .components(.unreachableRule, at: "[1]", #"{"/":"*"},{"/":"/a"}"#),
         .components(.unreachableRule, at: "[1]", #"{"/":"/a"},{"/":"/a"}"#),
         .components(
@@ -267,7 +250,7 @@ struct DomainFileFindingTests {
         ),
     ]
 
-    @Test("name the kind and the place of each defect", arguments: cases)
+    @Test("contain the kind and the position of each defect", arguments: cases)
     func defects(file: FileCase) throws {
         let findings = DomainFileValidation(nil, file.bytes, from: "file").findings
         #expect(
@@ -277,7 +260,7 @@ struct DomainFileFindingTests {
         for finding in findings { Self.expectSentences(finding) }
     }
 
-    /// Requires sentences without a full stop, with all details filled in.
+    /// Requires sentences without a full stop and with all details.
     private static func expectSentences(_ finding: AssociationFinding) {
         for text in [finding.problem, finding.advice] {
             #expect(!text.isEmpty && !text.hasSuffix("."), "\(finding.kind)")
@@ -285,13 +268,13 @@ struct DomainFileFindingTests {
         }
     }
 
-    /// The kinds of delivery, which need a server.
+    /// The kinds that concern the delivery of a file, which need a server.
     private static let delivered: [AssociationFinding.Kind] = [
         .unreachable, .unusableAddress, .certificate, .status, .redirect, .noContentType, .wrongContentType,
         .contentEncoding, .fileName, .rootLocation, .sizeUnknown,
     ]
 
-    @Test("have a row in the table for each kind, and a case here unless they need a server")
+    @Test("have a row in the table for each kind, and a case in this test, except those that need a server")
     func isComplete() {
         let tried = Set(Self.cases.map(\.kind) + Self.delivered)
         #expect(AssociationFinding.Kind.allCases.filter { !tried.contains($0) } == [])
@@ -304,7 +287,7 @@ struct DomainFileFindingTests {
         #expect(rules.values.allSatisfy { Set($0.map { AssociationFinding($0).severity }).count == 1 })
     }
 
-    @Test("put a detail into the words as it is, even where it looks like another's place")
+    @Test("contain a detail unchanged, even if it looks like the place of another detail")
     func details() {
         let finding = AssociationFinding(.fingerprintLength, "{2}{1}", "7")
         #expect(finding.problem == "\"{2}{1}\" has 7 bytes, and a SHA-256 has 32")
@@ -314,7 +297,7 @@ struct DomainFileFindingTests {
         #expect(AssociationFinding(.tooManyIncludes, "11").problem.contains("\(AssetLinks.maximumIncludes)"))
     }
 
-    @Test("do not concern a file of the maximum length, nor rules that others only overlap")
+    @Test("do not concern a file of the maximum length, nor rules that only overlap")
     func noDefect() {
         let longest = validate("{" + String(repeating: " ", count: 128 * 1024 - 2) + "}")
         #expect(!longest.findings.contains { $0.kind == .size })

@@ -2,7 +2,7 @@ import Attribution
 import DomainFiles
 import Testing
 
-/// Files of the maximum length, made to be slow: comparing every rule with everything would take minutes for each.
+/// Tests files of the maximum length for which a comparison of every rule with every other would take minutes.
 @Suite("Domain files of strangers")
 struct HostileFileTests {
     private static let url = AssociationURL("/" + String(repeating: "a", count: 2000))
@@ -20,7 +20,7 @@ struct HostileFileTests {
         return file
     }
 
-    @Test("with thousands of rules and apps are compared once")
+    @Test("with thousands of rules and apps compare each rule once")
     func rules() throws {
         let url = try #require(AssociationURL("/" + String(repeating: "a", count: 200)))
         let apps = (0..<2000).map { "ABCDE12345.com.example.app\($0)" }
@@ -31,19 +31,19 @@ struct HostileFileTests {
         _ = file(rules, apps: apps).findings
     }
 
-    @Test("with long rules are compared as far as any file written by people needs")
+    @Test("with long rules are compared only up to a limit")
     func longRules() throws {
         let url = try #require(Self.url)
         let rules = (0..<900).map { "/" + String(repeating: "*a?", count: 40) + "\($0)" }
         let file = file(rules + ["/a*"])
-        // A rule that is no longer compared neither fits nor fails to fit.
+        // The outcome of a rule beyond the limit is unknown.
         let decision = try #require(file.decisions(for: url).first)
         #expect(decision.outcome == .tooComplex && decision.rule?.isEmpty == false)
         #expect(!file.findings.contains { $0.kind == .excludeTooLate })
     }
 
     @Test(
-        "have an unknown outcome where a pattern over two million steps comes before all that fit",
+        "have an unknown outcome if a pattern over two million steps comes before the first rule that fits",
         arguments: [
             (["/b", "/a*"], [.opensApp]), (["X", "/a*"], [.tooComplex]), (["/a*", "X"], [.opensApp]),
             (["/b", "X"], [.tooComplex]), (["/b"], [.noRule]),
@@ -58,13 +58,13 @@ struct HostileFileTests {
         #expect(
             decisions.map(\.rule) == outcomes.map { $0 == .tooComplex ? long : $0 == .opensApp ? "/a*" : nil }
         )
-        // As before iOS 13.
+        // The same is true of paths, the form before iOS 13.
         var legacy = AppleAssociation()
         legacy.details = [AppleAssociation.Detail(appIDs: [Self.app], components: nil, paths: paths)]
         #expect(legacy.decisions(for: url).map(\.outcome) == outcomes)
     }
 
-    @Test("have a known outcome where another part of the rule does not fit")
+    @Test("have a known outcome if another part of the rule does not fit")
     func oneLongPart() throws {
         let url = try #require(Self.url)
         var file = AppleAssociation()
@@ -73,7 +73,7 @@ struct HostileFileTests {
         #expect(file.decisions(for: url).map(\.outcome) == [.noRule])
     }
 
-    @Test("with variables of many values are compiled once")
+    @Test("with variables of many values compile each variable once")
     func variables() throws {
         let url = try #require(Self.url)
         let texts = (0..<100).map { String(repeating: "*a", count: 400) + "\($0)" }
@@ -87,7 +87,7 @@ struct HostileFileTests {
         _ = file.findings
     }
 
-    @Test("have findings about unreachable rules among the first five hundred")
+    @Test("have findings about unreachable rules only among the first 500 rules")
     func order() {
         let rules = ["/a/*"] + (0..<600).map { "/a/\($0)" }
         let unreachable = file(rules).findings.filter { $0.kind == .unreachableRule }

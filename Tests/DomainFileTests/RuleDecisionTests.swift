@@ -2,10 +2,10 @@ import Attribution
 import DomainFiles
 import Testing
 
-/// Follows the examples and the sentences of Apple's documentation.
+/// Tests the examples and the rules of Apple's documentation.
 @Suite("The rule that decides")
 struct RuleDecisionTests {
-    /// The first file is the example of "Supporting associated domains", the others follow its sentences.
+    /// Rules 0 to 3 are the example of "Supporting associated domains"; the others test its sentences.
     private static let example = """
         {"/": "/buy/*", "comment": "0"},
         {"/": "/help/website/*", "exclude": true, "comment": "1"},
@@ -28,7 +28,7 @@ struct RuleDecisionTests {
         """
 
     @Test(
-        "is the first that fits, and an exclusion ends the search",
+        "is the first rule that fits, also if it is an exclusion",
         arguments: [
             ("/buy/1", 0), ("/buy/", 0), ("/buy", nil), ("/buy/a/b?x=y#z", 0),
             ("/buy/1#no_universal_links", 0),
@@ -60,7 +60,7 @@ struct RuleDecisionTests {
     }
 
     @Test(
-        "of paths as before iOS 13 compares the path alone",
+        "compares only the path, in the form before iOS 13",
         arguments: [
             ("/wwdc/news/", 0), ("/videos/wwdc/2015/x?y=1", 1), ("/videos/wwdc/2010/x", -2),
             ("/videos/wwdc/201x", 3), ("/videos/wwdc/20155", nil), ("/WWDC/news/", nil),
@@ -78,7 +78,7 @@ struct RuleDecisionTests {
         #expect(decision.outcome == (rule.map { $0 < 0 ? .excluded : .opensApp } ?? .noRule))
     }
 
-    @Test("is made for each app, by the first of its details that fits")
+    @Test("is the first rule that fits among all details of an app")
     func perApp() throws {
         let text = """
             {"applinks": {"details": [
@@ -91,7 +91,7 @@ struct RuleDecisionTests {
         #expect(decisions.map(\.place) == Array(repeating: "applinks.details[1].components[0]", count: 2))
     }
 
-    @Test("is the manifest's on Android, or one of the rules that Android 15 reads")
+    @Test("on Android is a rule for Android 15, or the app's manifest if there are no rules")
     func android() throws {
         let app = { (package: String, more: String) in
             """

@@ -30,7 +30,7 @@ struct WildcardPatternTests {
     }
 
     @Test(
-        "know the variables that Apple defines",
+        "support the variables that Apple defines",
         arguments: [
             ("/$(digit)", "/7", true), ("/$(digit)", "/x", false), ("/$(digit)", "/77", false),
             ("/$(alpha)$(alpha)", "/aZ", true), ("/$(upper)", "/a", false), ("/$(lower)", "/a", true),
@@ -56,7 +56,7 @@ struct WildcardPatternTests {
         #expect(WildcardPattern("/$(drink)").matches("/$(drink)"), "an unknown name fits itself")
     }
 
-    @Test("take at most as many steps as wildcards times characters, and give up at two million")
+    @Test("take at most as many steps as wildcards times characters, and not over two million")
     func isBounded() {
         let pattern = WildcardPattern(String(repeating: "*a", count: 200) + "b")
         #expect(!pattern.matches(String(repeating: "a", count: 4000)))
@@ -64,11 +64,11 @@ struct WildcardPatternTests {
         let endless = WildcardPattern(String(repeating: "$(v)", count: 5000), variables: [many])
         #expect(!endless.matches(String(repeating: "1", count: 5000)))
         let long = WildcardPattern(String(repeating: "*a", count: 50_000))
-        #expect(!long.covers(long, ignoringCase: false), "not compared, so not known to cover")
+        #expect(!long.covers(long, ignoringCase: false), "a pattern that is not compared covers no other")
     }
 
     @Test(
-        "know whether one fits everything that another fits",
+        "cover another pattern if they fit every text that it fits",
         arguments: [
             ("*", "/a/*", true), ("/a/*", "*", false), ("/a/*", "/a/b", true), ("/a/?", "/a/b", true),
             ("/a/?", "/a/*", false), ("/a/?*", "/a/*?", true), ("/a/*", "/a/?*", true),

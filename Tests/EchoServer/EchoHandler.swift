@@ -1,6 +1,6 @@
 import HTTPServer
 
-/// Answers what outside suites ask: a page, an echo of the body, of the field lines and of the cookies.
+/// Answers the requests of external test suites, which read back the body, the field lines or the cookies.
 final class EchoHandler: RequestHandler {
     private static let rootMethods = "GET, HEAD, POST, PUT, OPTIONS"
     private static let echoMethods = "GET, HEAD, POST, PUT, DELETE, PATCH, OPTIONS"
@@ -16,20 +16,21 @@ final class EchoHandler: RequestHandler {
         }
     }
 
-    /// Answers out of so many nested calls that may suspend, as a handler with a lot of work has them; when
-    /// the query is a number, once so many such requests are there.
+    /// Responds from the innermost of nested calls that may suspend, as a complex handler does.
+    ///
+    /// If the query is a number, the response waits until that many such requests have arrived.
     private func nested(levels: Int, _ request: Request) async -> Response {
         guard levels > 0 else {
             await Self.meeting.join(request.query.flatMap { Int($0) } ?? 1)
             return Response(.ok, text: "OK")
         }
         var response = await nested(levels: levels - 1, request)
-        // Comes after the call, so that the call cannot take this one's place.
+        // This statement after the call prevents a tail call, which would need no memory.
         response.fields = []
         return response
     }
 
-    /// Of all loops together.
+    /// The meeting of the requests of all loops.
     private static let meeting = Rendezvous()
 
     private func root(_ request: Request) -> Response {
@@ -37,14 +38,13 @@ final class EchoHandler: RequestHandler {
         case .get, .head: Response(.ok, text: "OK")
         case .post, .put: Response(.ok, contentType: .octets, body: request.body)
         case .options: options(Self.rootMethods)
-        case .delete, .patch, .trace, .query:
-            notAllowed(Self.rootMethods)
+        case .delete, .patch, .trace, .query: notAllowed(Self.rootMethods)
         }
     }
 
     private func echo(_ request: Request, _ body: (Request) -> [UInt8]) -> Response {
         guard request.method != .options else { return options(Self.echoMethods) }
-        // What a browser keeps from scripts would come back as text.
+        // A response to TRACE would contain fields that a browser hides from scripts.
         guard request.method != .trace else { return notAllowed(Self.echoMethods) }
         return Response(.ok, contentType: .plainText, body: body(request))
     }
@@ -61,7 +61,7 @@ final class EchoHandler: RequestHandler {
         Response(.noContent, fields: [FieldLine(name: "Allow", value: methods)])
     }
 
-    /// The field lines byte for byte as they came.
+    /// Returns the bytes of the field lines as received.
     private static func fieldLines(_ request: Request) -> [UInt8] {
         var text: [UInt8] = []
         request.forEachFieldLine { name, value in
@@ -73,7 +73,7 @@ final class EchoHandler: RequestHandler {
         return text
     }
 
-    /// A line `name=value` for each cookie (RFC 6265 §4.2.1).
+    /// Returns a line `name=value` for each cookie (RFC 6265 §4.2.1).
     private static func cookies(_ request: Request) -> [UInt8] {
         var text = ""
         for field in request.fields("cookie") {

@@ -5,7 +5,7 @@ import HTTPServer
 //                   [--header-timeout SECONDS] [--idle-timeout SECONDS]
 //                   [--tls-certificate FILE --tls-key FILE]
 
-/// What follows an option on the command line.
+/// Returns the argument after an option on the command line.
 func option(_ name: String) -> String? {
     guard let index = CommandLine.arguments.firstIndex(of: name) else { return nil }
     return CommandLine.arguments.dropFirst(index + 1).first
@@ -44,7 +44,7 @@ if let certificate = option("--tls-certificate"), let key = option("--tls-key") 
     }
 }
 
-// Blocked before the first thread starts, so that every thread leaves the signals to this one.
+// Block the signals before the first thread starts, so that only this thread gets them.
 var signals = sigset_t()
 unsafe sigemptyset(&signals)
 unsafe sigaddset(&signals, SIGTERM)
@@ -55,7 +55,7 @@ do {
     let server = try WebServer(configuration) { _ in EchoHandler() }
     try server.start()
     print("listening on \(configuration.tls == nil ? "http" : "https")://\(server.addressText)")
-    // All streams; naming the one would touch shared mutable state.
+    // Flush all streams: the name `stdout` is shared mutable state.
     fflush(nil)
     var received: Int32 = 0
     unsafe sigwait(&signals, &received)

@@ -2,20 +2,18 @@ import Foundation
 import Support
 import Testing
 
-/// The eleven scenarios that every release must pass, through the real binary, a real socket and the real
-/// database.
+/// Ten of the eleven scenarios that every release must pass, with the real binary, socket and database.
 ///
-/// The eleventh stands in `KillTests`.
-@Suite("What a claim guarantees", .blocking)
+/// The eleventh is in `KillTests`.
+@Suite("The guarantees of a claim", .blocking)
 struct AcceptanceTests {
-    /// A server with the test clock, so that windows and graces pass without waiting.
+    /// Starts a server with the test clock, so that windows and graces pass without waiting.
     private func start(_ arguments: [String] = []) throws -> (Installation, AfterlinkProcess, HTTPTestClient)
     { try Installation.serving(["--unsafe-test-clock"] + arguments) }
 
-    @Test("a click and then a check give a match with link and campaign; after the grace there is none")
+    @Test("a check after a click matches with link and campaign; a check after the grace does not")
     func matchesOnce() throws {
-        let (_, server, connection) = try start()
-        defer { server.kill() }
+        let (_, _, connection) = try start()
         let click = try connection.click(fingerprint(1), ["jid": "j1"], fields: at(0))
         #expect(click.status == 201)
         let match = try connection.check(fingerprint(1), fields: at(10))
@@ -28,10 +26,9 @@ struct AcceptanceTests {
         #expect(again.json.keys.sorted() == ["matched", "status"])
     }
 
-    @Test("a check after the window is no match, and the operator sees why")
+    @Test("a check after the window does not match, and the statistics have the reason")
     func windowPasses() throws {
-        let (installation, server, connection) = try start()
-        defer { server.kill() }
+        let (installation, _, connection) = try start()
         _ = try connection.click(fingerprint(1), ["attribution_window_seconds": 3600], fields: at(0))
         _ = try connection.click(fingerprint(2), ["attribution_window_seconds": 3600], fields: at(0))
         #expect(try connection.check(fingerprint(1), fields: at(3600)).isMatch)
@@ -42,10 +39,9 @@ struct AcceptanceTests {
         #expect(reasons?["no_click"] == 0)
     }
 
-    @Test("a new click makes a new match possible")
+    @Test("a new click can match again")
     func newClickNewMatch() throws {
-        let (_, server, connection) = try start()
-        defer { server.kill() }
+        let (_, _, connection) = try start()
         _ = try connection.click(fingerprint(1), ["campaign_key": "FIRST"], fields: at(0))
         let first = try connection.check(fingerprint(1), fields: at(10))
         #expect(first.string("campaignKey") == "FIRST")
@@ -57,7 +53,6 @@ struct AcceptanceTests {
     @Test("a thousand checks at once give one match", arguments: [true, false])
     func thousandAtOnce(withInstallIDs: Bool) throws {
         let (installation, server, connection) = try start(["--replay-grace", "0"])
-        defer { server.kill() }
         _ = try connection.click(fingerprint(1))
         let checks = try (0..<1000).map { _ in try server.connect() }
         for (number, check) in checks.enumerated() {
@@ -72,8 +67,7 @@ struct AcceptanceTests {
 
     @Test("a repeat inside the grace gets the same answer, and one match is counted")
     func repeatInsideGrace() throws {
-        let (installation, server, connection) = try start()
-        defer { server.kill() }
+        let (installation, _, connection) = try start()
         _ = try connection.click(fingerprint(1), fields: at(0))
         let first = try connection.check(fingerprint(1), fields: at(10))
         let second = try connection.check(fingerprint(1), fields: at(69))
@@ -86,8 +80,7 @@ struct AcceptanceTests {
 
     @Test("a repeat with the same install id gets the same answer until the click's window ends")
     func repeatByInstallID() throws {
-        let (_, server, connection) = try start()
-        defer { server.kill() }
+        let (_, _, connection) = try start()
         let install = ["X-Install-ID": "install-1"]
         _ = try connection.click(fingerprint(1), ["attribution_window_seconds": 3600], fields: at(0))
         let first = try connection.check(fingerprint(1), fields: at(10).merging(install) { $1 })
@@ -105,8 +98,7 @@ struct AcceptanceTests {
 
     @Test("of two clicks the newer one matches, also when both are of one millisecond")
     func newerWins() throws {
-        let (_, server, connection) = try start()
-        defer { server.kill() }
+        let (_, _, connection) = try start()
         for (number, seconds) in [(1, 0.0), (2, 20.0), (3, 20.0)] {
             _ = try connection.click(
                 fingerprint(1),
@@ -120,8 +112,7 @@ struct AcceptanceTests {
 
     @Test("a wrong key is refused and consumes nothing; a malformed fingerprint is refused")
     func refusals() throws {
-        let (installation, server, connection) = try start()
-        defer { server.kill() }
+        let (installation, _, connection) = try start()
         _ = try connection.click(fingerprint(1))
         for key in ["wrong", "app_" + String(repeating: "A", count: 43), installation.keys.app + "x"] {
             let reply = try connection.check(fingerprint(1), key: key)
@@ -140,19 +131,17 @@ struct AcceptanceTests {
         #expect(try connection.check(fingerprint(1).uppercased()).isMatch)
     }
 
-    @Test("without any click there is no match, and nobody may keep that answer")
+    @Test("without any click there is no match, and caches must not store the response")
     func noClick() throws {
-        let (_, server, connection) = try start()
-        defer { server.kill() }
+        let (_, _, connection) = try start()
         let reply = try connection.check(fingerprint(9))
         #expect(reply.text == #"{"status":"no_match","matched":false}"#)
         #expect(reply.fields["cache-control"] == "no-store")
     }
 
-    @Test("test keys see and make only test clicks, and are told the reason")
+    @Test("test keys find and create only test clicks, and get the reason for no match")
     func testKeys() throws {
-        let (installation, server, connection) = try start()
-        defer { server.kill() }
+        let (installation, _, connection) = try start()
         let bearer = ["Authorization": "Bearer \(installation.keys.test)"]
         _ = try connection.click(fingerprint(1), fields: bearer)
         _ = try connection.click(fingerprint(2))
@@ -167,10 +156,9 @@ struct AcceptanceTests {
         #expect(try connection.totals(installation.keys.admin, "?test=true")["matches"] as? Int == 1)
     }
 
-    @Test("a match takes the same visitor's duplicates of ten minutes with it, and no stranger's")
+    @Test("a match retires the same visitor's duplicates of ten minutes, and no other visitor's clicks")
     func retiresDuplicates() throws {
-        let (_, server, connection) = try start(["--replay-grace", "0"])
-        defer { server.kill() }
+        let (_, _, connection) = try start(["--replay-grace", "0"])
         let stranger = ["User-Agent": "Another/1"]
         _ = try connection.click(fingerprint(1), fields: at(0).merging(stranger) { $1 })
         _ = try connection.click(fingerprint(1), fields: at(60))
@@ -183,10 +171,9 @@ struct AcceptanceTests {
     @Test("an answer that could not be delivered goes to the next check, once")
     func undelivered() throws {
         let (installation, disk, server) = try AfterlinkProcess.onFaultyDisk(["--threads", "1"])
-        defer { server.kill() }
         let (connection, key) = (try server.connect(), installation.keys.app)
         #expect(try connection.click(fingerprint(1)).status == 201)
-        // The claim is committed after the client has gone: what its kernel has taken would count as delivered.
+        // The claim is committed after the client has closed: bytes in the client's kernel would count as delivered.
         try disk.set(.stuckSync)
         let vanishing = try server.connect()
         vanishing.sendCheck(fingerprint(1), key: key)
@@ -199,10 +186,9 @@ struct AcceptanceTests {
         #expect(try connection.totals(installation.keys.admin)["matches"] as? Int == 1)
     }
 
-    @Test("as many checks at once as there are clicks are matched all of them, each with a click of its own")
+    @Test("as many simultaneous checks as clicks all match, each with another click")
     func manyClicksManyChecks() throws {
         let (_, server, connection) = try start(["--replay-grace", "0"])
-        defer { server.kill() }
         let count = 200
         for number in 0..<count {
             #expect(

@@ -2,10 +2,10 @@ import Foundation
 import Support
 import Testing
 
-@Suite("What a backup may replace", .blocking)
+@Suite("The target of a backup", .blocking)
 struct BackupTargetTests {
     @Test(
-        "with --overwrite nothing but an earlier backup is replaced: no key, no letter, no pipe, no folder, no link",
+        "with --overwrite replaces only an earlier backup: no key, no text, no pipe, no folder, no symbolic link",
         arguments: ["key", "letter", "pipe", "folder", "link"]
     )
     func refusesTargets(kind: String) throws {
@@ -14,7 +14,7 @@ struct BackupTargetTests {
         let target = kind == "key" ? installation.database.path + ".key" : installation.backup
         switch kind {
         case "letter": try Data("dear reader".utf8).write(to: URL(fileURLWithPath: target))
-        // A mode of its owner's; the path outlives the call.
+        // Only the owner has rights; the path outlives the call.
         case "pipe": #expect(unsafe mkfifo(target, 0o600) == 0)
         case "folder": try files.createDirectory(atPath: target, withIntermediateDirectories: false)
         case "link":
@@ -33,7 +33,7 @@ struct BackupTargetTests {
         #expect(try installation.run(["verify"]).status == 0)
     }
 
-    @Test("a database that has the name of an unfinished copy is left alone, served or not")
+    @Test("a backup does not change a database with the name of an unfinished copy, served or not")
     func sparesDatabases() throws {
         let installation = try Installation()
         for (name, suffix) in [("one", ".partial"), ("two", ".afterlink-partial")] {
@@ -47,7 +47,7 @@ struct BackupTargetTests {
             )
             #expect(server.line(containing: "listening on") != nil)
             _ = try Installation.run(["backup", path] + settings)
-            // Also by another database's backup.
+            // The backup of another database does not change it either.
             _ = try installation.run(["backup", path])
             server.send(SIGTERM)
             #expect(server.waitUntilExit() == 0)
@@ -55,7 +55,7 @@ struct BackupTargetTests {
         }
     }
 
-    @Test("a restore does not empty what it restores from, whatever its name")
+    @Test("a restore does not empty its backup, whatever the backup's name")
     func sparesBackups() throws {
         let installation = try Installation()
         #expect(try installation.run(["backup", installation.backup]).status == 0)

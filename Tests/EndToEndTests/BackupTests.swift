@@ -4,7 +4,7 @@ import Support
 import Synchronization
 import Testing
 
-/// Clicks that come without a pause while something else happens.
+/// Clicks without a pause in the background of a test.
 private final class SteadyClicks: Sendable {
     private struct State: Sendable {
         var acknowledged: Set<Int> = []
@@ -51,7 +51,7 @@ private final class SteadyClicks: Sendable {
     var acknowledged: Set<Int> { state.withLock { $0.acknowledged } }
     var refusals: [Int] { state.withLock { $0.refusals } }
 
-    /// Waits for so many acknowledgements; false when they do not come.
+    /// Waits for this number of acknowledgements; returns false if they do not come.
     func wait(for count: Int) -> Bool {
         while acknowledged.count < count {
             if progress.wait(timeout: .now() + 60) == .timedOut { return false }
@@ -72,13 +72,13 @@ extension Installation {
         FileManager.default.fileExists(atPath: folder.appending(path: name).path)
     }
 
-    /// A click each, acknowledged.
+    /// Posts a click for each number, and requires its acknowledgement.
     fileprivate func record(_ numbers: ClosedRange<Int>, on server: AfterlinkProcess) throws {
         let connection = try server.connect()
         for number in numbers { #expect(try connection.click(fingerprint(number)).status == 201) }
     }
 
-    /// Asks a server for clicks, each of which must be there.
+    /// Checks for each number, and expects a match.
     fileprivate func expectMatches(_ numbers: some Sequence<Int>, on server: AfterlinkProcess) throws {
         var connection = try server.connect()
         for (index, number) in numbers.enumerated() {
@@ -88,7 +88,7 @@ extension Installation {
         }
     }
 
-    /// Restores the backup into a folder of its own.
+    /// Restores the backup into a new folder.
     fileprivate func restoredElsewhere() throws -> Installation {
         let copy = try Installation(keys: keys)
         let output = try Installation.run(["restore", backup, "--database", copy.database.path, "--json"])
@@ -108,7 +108,6 @@ struct BackupTests {
     func underLoad() throws {
         let installation = try Installation()
         let server = try AfterlinkProcess(installation, ["--replay-grace", "0"])
-        defer { server.kill() }
         let load = SteadyClicks(server, from: 1)
         #expect(load.wait(for: 200))
         let before = load.acknowledged
@@ -125,11 +124,10 @@ struct BackupTests {
         let restored = try installation.restoredElsewhere()
         #expect(try restored.run(["verify"]).status == 0)
         let second = try AfterlinkProcess(restored, ["--replay-grace", "0"])
-        defer { second.kill() }
         try installation.expectMatches(before, on: second)
     }
 
-    @Test("what a killed server leaves behind is backed up whole, its log included")
+    @Test("a backup includes the log that a killed server left")
     func afterKill() throws {
         let installation = try Installation()
         let server = try AfterlinkProcess(installation)
@@ -140,11 +138,10 @@ struct BackupTests {
         #expect(try installation.run(["backup", installation.backup]).status == 0)
         let restored = try installation.restoredElsewhere()
         let second = try AfterlinkProcess(restored)
-        defer { second.kill() }
         try installation.expectMatches(1...50, on: second)
     }
 
-    @Test("a backup that is killed leaves nothing of its name, and the next one does not mind what is left")
+    @Test("a killed backup leaves no file of its name, and the next backup succeeds")
     func killedBackup() throws {
         let installation = try Installation()
         let disk = try FaultyDisk(in: installation.folder)
@@ -164,7 +161,7 @@ struct BackupTests {
         #expect(try Installation.run(["verify", "--database", installation.backup]).status == 0)
     }
 
-    @Test("a disk that is full or fails leaves no backup, says so, and leaves the last one alone")
+    @Test("on a full or failing disk a backup fails with the reason, and the last backup remains")
     func failingDisk() throws {
         let installation = try Installation()
         #expect(try installation.run(["backup", installation.backup]).status == 0)
@@ -184,7 +181,7 @@ struct BackupTests {
         }
     }
 
-    @Test("a database with an unreadable page is not backed up, and the last backup is left alone")
+    @Test("a database with an unreadable page is not backed up, and the last backup remains")
     func damagedSource() throws {
         let installation = try Installation()
         #expect(try installation.run(["backup", installation.backup]).status == 0)
@@ -212,7 +209,7 @@ struct BackupTests {
         try file.close()
     }
 
-    @Test("a backup is its owner's alone, like its key")
+    @Test("only the owner can read a backup and its key")
     func modes() throws {
         let installation = try Installation()
         #expect(try installation.run(["backup", installation.backup]).status == 0)
@@ -222,7 +219,7 @@ struct BackupTests {
         }
     }
 
-    @Test("names that cannot be backed up to are refused with what to do, and nothing is changed")
+    @Test("refuses names that cannot be written, with advice, and changes nothing")
     func refusedNames() throws {
         let installation = try Installation()
         #expect(try installation.run(["backup", installation.backup]).status == 0)
@@ -244,7 +241,7 @@ struct BackupTests {
         #expect(after == before)
     }
 
-    @Test("a server key of another database is not backed up; the backup then says what it lacks")
+    @Test("does not back up the server key of another database, and reports a backup without a key")
     func keys() throws {
         let installation = try Installation()
         let key = URL(fileURLWithPath: installation.database.path + ".key")
@@ -252,11 +249,11 @@ struct BackupTests {
         let other = String(own.filter { $0 != "\n" }.reversed())
         try FileHandle(forWritingTo: key).write(contentsOf: Data(other.utf8))
         let wrong = try installation.run(["backup", installation.backup])
-        #expect(wrong.status == 1 && wrong.errors.contains("is not the one"))
+        #expect(wrong.status == 1 && wrong.errors.contains("is not the server key of the database"))
         #expect(!installation.exists("backup.db") && !installation.exists("backup.db.key"))
 
         let without = try installation.run(["backup", installation.backup, "--without-server-key"])
-        #expect(without.status == 0 && without.text.contains("nothing in a restored database can be found"))
+        #expect(without.status == 0 && without.text.contains("no click of a restored database can be found"))
         #expect(!installation.exists("backup.db.key"))
         let target = installation.folder.appending(path: "restored.db").path
         let refused = try Installation.run(["restore", installation.backup, "--database", target])
@@ -265,7 +262,7 @@ struct BackupTests {
         try setMode(0o600, of: installation.backup + ".key")
         let foreign = try Installation.run(["restore", installation.backup, "--database", target])
         #expect(
-            foreign.status == 1 && foreign.errors.contains("is not the one that the backup was made with")
+            foreign.status == 1 && foreign.errors.contains("is not the backup's")
         )
         #expect(!installation.exists("restored.db"))
     }

@@ -2,15 +2,15 @@ import Foundation
 import Support
 import Testing
 
-/// What is answered where a click surely led to a launch and nobody can say whose.
-@Suite("Launches that several people's clicks may have led to", .blocking)
+/// The responses if one of several people's clicks led to a launch.
+@Suite("Launches after the clicks of several people", .blocking)
 struct CampaignOnlyTests {
     private static let hour = 3600.0
     private static let settings = [
         "--unsafe-test-clock", "--rate-limit", "off", "--trusted-proxy", "127.0.0.1/32",
     ]
 
-    /// Whose address a proxy tells.
+    /// The address that a proxy forwards.
     private func from(_ address: String) -> [String: String] { ["X-Forwarded-For": address] }
 
     /// Five hours in which everybody who launches has clicked, some minutes before: what comes after is no fresh server's.
@@ -55,7 +55,7 @@ struct CampaignOnlyTests {
         )
     }
 
-    @Test("get their campaign and the app's default link, repeated alike, and nothing of a person")
+    @Test("get their campaign and the app's default link, also when repeated, and no one's personal link")
     func campaignOnly() throws {
         let installation = try Installation()
         let set = try installation.run([
@@ -63,7 +63,6 @@ struct CampaignOnlyTests {
         ])
         #expect(set.status == 0, "\(set.errors)")
         let (server, connection) = try installation.serve(Self.settings)
-        defer { server.kill() }
         try teach(connection)
         try clickTwice(connection)
         let first = try launch(connection, 360)
@@ -81,7 +80,6 @@ struct CampaignOnlyTests {
 
         server.kill()
         let again = try AfterlinkProcess(installation, Self.settings)
-        defer { again.kill() }
         #expect(try launch(again.connect(), 3600).text == first.text)
         let checks = try again.connect().get(
             "/admin/api/checks?campaign=GIFTS26",
@@ -90,10 +88,9 @@ struct CampaignOnlyTests {
         #expect(checks.text.contains(#""campaign_only":true"#), "\(checks.text)")
     }
 
-    @Test("get no match where the app has not said that a campaign may be credited alone")
+    @Test("get no match if the app's policy does not allow a campaign alone")
     func withoutPolicy() throws {
-        let (installation, server, connection) = try Installation.serving(Self.settings)
-        defer { server.kill() }
+        let (installation, _, connection) = try Installation.serving(Self.settings)
         try teach(connection)
         try clickTwice(connection)
         #expect(try launch(connection, 360).isNoMatch)

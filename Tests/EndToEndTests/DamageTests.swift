@@ -5,7 +5,7 @@ import Testing
 @Suite("A damaged database", .blocking)
 struct DamageTests {
     @Test(
-        "refuses the start by name, and is left as is",
+        "refuses the start with its name, and does not change",
         arguments: ["text", "header", "schema", "cut short"]
     )
     func refusesToStart(damage: String) throws {
@@ -26,7 +26,7 @@ struct DamageTests {
         #expect(try Data(contentsOf: installation.database) == before)
     }
 
-    @Test("a damaged log gives a prefix of what happened, without holes", arguments: 1...6)
+    @Test("a damaged log restores a prefix of the writes, without holes", arguments: 1...6)
     func damagedLog(seed: UInt64) throws {
         let installation = try Installation()
         let server = try AfterlinkProcess(installation)
@@ -45,7 +45,6 @@ struct DamageTests {
 
         #expect(try Inspection(installation.database).integrity == ["ok"])
         let second = try AfterlinkProcess(installation)
-        defer { second.kill() }
         let next = try second.connect()
         let found = try (1...60).map { try next.check(fingerprint($0)).isMatch }
         let end = found.firstIndex(of: false) ?? found.count
@@ -54,12 +53,11 @@ struct DamageTests {
     }
 
     @Test(
-        "whose file is taken away while it is served acknowledges nothing more, says so, and goes on once it is back",
+        "whose file is removed while it is served acknowledges nothing, reports it, and continues with the file",
         arguments: ["", "-wal"]
     )
     func takenAway(suffix: String) throws {
-        let (installation, server, connection) = try Installation.serving()
-        defer { server.kill() }
+        let (installation, _, connection) = try Installation.serving()
         #expect(try connection.click(fingerprint(1)).status == 201)
         let file = URL(fileURLWithPath: installation.database.path + suffix)
         let elsewhere = installation.folder.appending(path: "elsewhere")
@@ -86,12 +84,11 @@ struct DamageTests {
         #expect(try connection.check(fingerprint(1)).isMatch)
     }
 
-    @Test("that is damaged while it is served answers 503 and says so, lives, and changes nothing")
+    @Test("that is damaged while it is served gets 503 and a log line, and nothing changes")
     func damagedWhileServing() throws {
         let installation = try Installation()
         try fill(installation)
         let server = try AfterlinkProcess(installation)
-        defer { server.kill() }
         let length = UInt64(try Data(contentsOf: installation.database).count)
         try overwrite(installation.database, at: 4096, count: Int(length) - 4096)
         let before = try Data(contentsOf: installation.database)

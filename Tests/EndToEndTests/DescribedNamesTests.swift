@@ -2,8 +2,8 @@ import Foundation
 import Server
 import Testing
 
-/// The names that the code reads out of requests are looked for in its source: nothing else lists them.
-@Suite("Names that requests may hold")
+/// The names that the code reads from requests, found in its source, because no list has them.
+@Suite("Names in requests")
 struct DescribedNamesTests {
     private let components: [String: Any]
     private let paths: [String: Any]
@@ -22,7 +22,7 @@ struct DescribedNamesTests {
         return Set(properties.keys).union(inner.flatMap(\.keys))
     }
 
-    /// The names that a source file reads from a JSON body, or one of its functions alone.
+    /// Returns the names that a source file, or one of its functions, reads from a JSON body.
     private func read(_ file: String, function: String? = nil) throws -> Set<String> {
         var text = try Repository.text("Sources/Server/\(file)")
         if let function {
@@ -59,7 +59,7 @@ struct DescribedNamesTests {
         #expect(properties(of: "Launch").union(properties(of: "NativeSignals")) == read)
     }
 
-    @Test("in a query are described, where operators ask and where links are opened")
+    @Test("in a query of operators and of links are described")
     func queries() throws {
         var read: Set<String> = []
         let files = try Repository.files(under: "Sources/Server").filter { $0.hasSuffix(".swift") }

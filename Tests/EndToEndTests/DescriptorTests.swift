@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Descriptors", .blocking)
 struct DescriptorTests {
-    @Test("none of them would pass to a started program: after a click, over TLS, and a rotated log")
+    @Test("are closed for started programs: after a click, TLS, and a rotated log")
     func closeOnExecution() throws {
         let installation = try Installation()
         let log = installation.folder.appending(path: "requests.log")
@@ -13,7 +13,6 @@ struct DescriptorTests {
             ["--log-file", log.path, "--metrics-listen", "127.0.0.1:0"]
                 + CertificateFiles(in: installation.folder).arguments
         )
-        defer { server.kill() }
         let connection = try server.connect(tls: TLSClientSettings())
         #expect(try connection.click(fingerprint(1)).status == 201)
         #expect(try connection.check(fingerprint(1)).isMatch)

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 import afterlink
 
-/// There is no Docker engine where the tests run: what can be compared is compared.
+/// The tests have no Docker engine, so they compare the files.
 @Suite("Docker image and systemd unit")
 struct DockerTests {
     private let ci: String
@@ -13,7 +13,7 @@ struct DockerTests {
         dockerfile = try Repository.text("docker/Dockerfile")
     }
 
-    /// What stands between the parentheses of a shell array in `.ci/run`.
+    /// Returns the words of a shell array in `.ci/run`.
     private func array(_ name: String) throws -> String {
         let line = try #require(ci.split(separator: "\n").first { $0.hasPrefix("\(name)=(") })
         return String(line.dropFirst(name.count + 2).dropLast())
@@ -37,7 +37,7 @@ struct DockerTests {
         for tool in ["curl ", "wget ", "pkg-config", "-dev "] { #expect(!final.contains(tool)) }
     }
 
-    @Test("image and unit run as nobody in particular, keep everything in one directory, and stop in time")
+    @Test("image and unit run as an unprivileged user, store everything in one directory, and stop in time")
     func hardening() throws {
         let unit = try Repository.text("docker/afterlink.service")
         let compose = try Repository.text("docker/compose.yaml")
@@ -58,7 +58,7 @@ struct DockerTests {
         #expect(compose.contains("stop_grace_period: 20s"))
     }
 
-    @Test("what the article gives the unit for port 443 is what the unit removes, and the refusal names it")
+    @Test("the article allows for port 443 what the unit forbids, and the refusal names the same settings")
     func privilegedPort() throws {
         let unit = try Repository.text("docker/afterlink.service")
         let article = try Repository.text("Sources/afterlink/Afterlink.docc/InstallAndProxies.md")

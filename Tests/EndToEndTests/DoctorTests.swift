@@ -45,7 +45,7 @@ struct DoctorTests {
         #expect(lines(output, "destinations").first?.hasPrefix("warning") == true)
     }
 
-    @Test("files and folders that others reach are named with the chmod that mends them")
+    @Test("names files and folders that other users can reach, with the chmod that repairs them")
     func modes() throws {
         let installation = try Installation()
         try setMode(0o755, of: installation.folder.path)
@@ -56,7 +56,7 @@ struct DoctorTests {
         #expect(lines(output, "modes").contains { $0.hasSuffix("chmod 700 \(installation.folder.path)") })
     }
 
-    @Test("names files by their full paths, from whichever folder it is called")
+    @Test("names files by their full paths, from any folder")
     func fullPaths() throws {
         let installation = try Installation()
         try setMode(0o755, of: installation.folder.path)
@@ -71,7 +71,7 @@ struct DoctorTests {
         #expect(lines(output, "server_key").contains { $0.contains("\(folder)/afterlink.db.key is") })
     }
 
-    @Test("a server key that is open, missing or another one is a problem")
+    @Test("a server key that is open to others, missing or wrong is a problem")
     func serverKey() throws {
         let installation = try Installation()
         let path = installation.database.path + ".key"
@@ -89,7 +89,7 @@ struct DoctorTests {
         #expect(try lines(doctor(installation), "server_key").first?.hasPrefix("problem") == true)
     }
 
-    @Test("knows whether the service runs on the database and answers where it should")
+    @Test("reports whether the service runs on the database and responds at its address")
     func service() throws {
         let installation = try Installation()
         let server = try AfterlinkProcess(installation)
@@ -101,10 +101,10 @@ struct DoctorTests {
         )
         #expect(lines(well, "service").first?.contains("return 200") == true)
         #expect(lines(well, "descriptors").first?.contains("the running process may open") == true)
-        // A port that nobody listens on: the server's own, once it is gone, is asked below.
+        // No server listens on this port. The server's own is tried below, when it is gone.
         let elsewhere = try doctor(installation, ["--listen", "127.0.0.2:1"])
         #expect(elsewhere.status == 1)
-        #expect(lines(elsewhere, "service").first?.contains("nothing answers at 127.0.0.2:1") == true)
+        #expect(lines(elsewhere, "service").first?.contains("no server responds at 127.0.0.2:1") == true)
 
         let other = try Installation()
         let stranger = try doctor(other, ["--listen", here])
@@ -114,7 +114,7 @@ struct DoctorTests {
         #expect(lines(none, "service").first?.contains("none runs on the database") == true)
     }
 
-    @Test("shows hop by hop whose address a request counts with")
+    @Test("shows hop by hop how a request gets its client address")
     func request() throws {
         let output = try doctor(
             Installation(),
@@ -125,11 +125,11 @@ struct DoctorTests {
         )
         #expect(
             lines(output, "request") == [
-                "ok       request: 10.0.0.7 is connected, a trusted proxy: what it says of the hop before is read",
-                "ok       request: X-Forwarded-For: 10.0.0.3, a trusted proxy too: read on to the left",
+                "ok       request: 10.0.0.7 is connected, a trusted proxy: its headers are read",
+                "ok       request: X-Forwarded-For: 10.0.0.3, a trusted proxy, too: reading continues to the left",
                 "ok       request: X-Forwarded-For: 203.0.113.9, not a trusted proxy: this is the client",
-                "ok       request: X-Forwarded-For: 6.6.6.6, not read: anybody could write it",
-                "ok       request: the request counts with the address 203.0.113.9",
+                "ok       request: X-Forwarded-For: 6.6.6.6, not read: any client could write it",
+                "ok       request: the client address is 203.0.113.9",
             ]
         )
         let stranger = try doctor(
@@ -137,12 +137,12 @@ struct DoctorTests {
             ["--request-from", "203.0.113.9", "--forwarded", "for=198.51.100.1"]
         )
         #expect(lines(stranger, "request").first?.hasPrefix("warning") == true)
-        #expect(lines(stranger, "request").last?.hasSuffix("the address 203.0.113.9") == true)
+        #expect(lines(stranger, "request").last?.hasSuffix("the client address is 203.0.113.9") == true)
         #expect(try doctor(Installation(), ["--request-from", "nowhere"]).status == 2)
         #expect(try doctor(Installation(), ["--forwarded-for", "203.0.113.9"]).status == 2)
     }
 
-    @Test("says what is wrong with a database, with settings, and where there is none")
+    @Test("reports a broken database, wrong settings, and a missing database")
     func problems() throws {
         let installation = try Installation()
         let relaxed = try doctor(
@@ -167,7 +167,7 @@ struct DoctorTests {
     }
 }
 
-@Suite("What doctor makes of what it sees")
+@Suite("The findings of doctor")
 struct ExaminationTests {
     private let now = Timestamp(milliseconds: 1_790_000_000_000)
     private let day: Int64 = 86_400_000
@@ -192,7 +192,7 @@ struct ExaminationTests {
         )
     }
 
-    @Test("keys that are old, unused, expired or about to be, and admin keys beyond one, are told")
+    @Test("warns of keys that are old, unused, expired or about to expire, and of several admin keys")
     func keys() throws {
         func diagnoses(_ keys: APIKey...) -> [Diagnosis] { KeyExamination.diagnoses(keys, at: now) }
         let app = try key(.app, age: 10)
@@ -226,7 +226,7 @@ struct ExaminationTests {
         #expect(status(Timestamp(milliseconds: 5_000_000_000_000)) == .problem)
     }
 
-    @Test("a certificate is told three weeks before it expires, and is a problem afterwards")
+    @Test("a certificate is a warning three weeks before it expires, and a problem afterwards")
     func certificate() {
         func status(daysLeft: Int64) -> Diagnosis.Status {
             let expiresAt = now.advanced(byMilliseconds: daysLeft * day)
@@ -265,16 +265,18 @@ struct ExaminationTests {
         #expect(try status("none.pem", "key.pem") == .problem)
     }
 
-    @Test("a disk that fills up is told with the days that are left, and so is a log that does not shrink")
+    @Test(
+        "a disk that fills up is reported with the days that are left, and so is a log that does not shrink"
+    )
     func disk() {
         func diagnoses(free: Int64?, ofLastDay: Int64?, log: Int64 = 0) -> [Diagnosis] {
-            DiskExamination(
+            let disk = Diagnosis.disk(
                 freeBytes: free,
                 databaseBytes: 1_000_000_000,
                 clicks: 1_000_000,
-                clicksOfLastDay: ofLastDay,
-                writeAheadLogBytes: log
-            ).diagnoses()
+                clicksOfLastDay: ofLastDay
+            )
+            return [disk, .log(bytes: log, besideDatabaseOf: 1_000_000_000)]
         }
         let million: Int64 = 1_000_000
         #expect(diagnoses(free: 100_000 * million, ofLastDay: 1_000_000).map(\.status) == [.ok, .ok])

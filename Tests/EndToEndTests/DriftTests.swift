@@ -25,7 +25,7 @@ struct DriftAlarmTests {
         }
     }
 
-    @Test("stands in the log once, in the metrics, in the statistics and in what the command prints")
+    @Test("appears once in the log, in the metrics, in the statistics and in the output of the command")
     func told() throws {
         let installation = try Installation()
         try writeFall(to: installation)
@@ -54,6 +54,6 @@ struct DriftAlarmTests {
         let text = try installation.run(["stats"]).text
         #expect(text.contains("MATCH RATE HAS FALLEN"))
         #expect(text.contains("launches on iOS 26.1 with SDK 1.8.9"))
-        #expect(text.contains("Match rates watched: 2 groups as usual"))
+        #expect(text.contains("Match rates: 2 groups as usual"))
     }
 }

@@ -2,10 +2,10 @@ import Foundation
 import Support
 import Testing
 
-/// Every path with every method, and every way to be refused.
-@Suite("Every answer", .blocking)
+/// Every path with every method, and every refusal.
+@Suite("Every response", .blocking)
 struct EveryAnswerTests {
-    /// A path, what it takes, and whether asking changes something.
+    /// Each path, its methods, and whether a request changes something.
     private static let paths: [(path: String, methods: [String], consumes: Bool)] = [
         ("/v1/deferred-deeplink", ["GET"], true), ("/deferred-deeplink", ["GET"], true),
         ("/api/v1/deferred-deeplink", ["GET"], true), ("/v1/deferred-deeplink/click", ["POST"], false),
@@ -33,21 +33,20 @@ struct EveryAnswerTests {
         let text = try Repository.text("Sources/Server/Routes.swift")
         let literals = text.matches(of: /"(\/[^"]*)"/).map { String($0.output.1) }
         #expect(literals.count > 8)
-        // A link's path is one that nobody knows.
+        // No link has this path.
         for literal in literals where literal != "/{slug...}" {
             #expect(Self.paths.contains { $0.path.hasSuffix(literal) }, "\(literal)")
         }
     }
 
     @Test(
-        "has date, length, type and nosniff, everywhere; HEAD is GET without a body",
+        "has date, length, type and nosniff; HEAD is GET without a body",
         arguments: paths.indices
     )
     func methods(index: Int) throws {
         let (path, taken, consumes) = Self.paths[index]
         let installation = try Installation()
         let server = try AfterlinkProcess(installation)
-        defer { server.kill() }
         let allowed = taken + (taken.contains("GET") && !consumes ? ["HEAD"] : []) + ["OPTIONS"]
         var answers: [String: RawClient.Answer] = [:]
         for asked in Self.methods {
@@ -78,11 +77,10 @@ struct EveryAnswerTests {
         }
     }
 
-    @Test("on no path is a method taken that nobody knows; TRACE and QUERY are told what is taken instead")
+    @Test("refuses unknown methods on every path; TRACE and QUERY get the allowed methods")
     func unknownMethods() throws {
         let installation = try Installation()
         let server = try AfterlinkProcess(installation)
-        defer { server.kill() }
         for path in Self.paths.map(\.path) + ["/", "/nothing", "/v1", "*"] {
             for method in ["BREW", "get", "PROPFIND"] {
                 #expect(try ask(method, path, server, installation).status == 501, "\(method) \(path)")
@@ -96,11 +94,10 @@ struct EveryAnswerTests {
         #expect(try ask("CONNECT", "127.0.0.1:80", server, installation).status == 501)
     }
 
-    @Test("on a path that there is not is 404, whatever known method it is asked with")
+    @Test("is 404 on an unknown path with every known method")
     func unknownPaths() throws {
         let installation = try Installation()
         let server = try AfterlinkProcess(installation)
-        defer { server.kill() }
         for path in [
             "/", "/nothing", "/v1", "/v1/deferred-deeplink/", "/healthz/x", "/resolve/", "/%2e%2e/x",
         ] {
@@ -114,7 +111,7 @@ struct EveryAnswerTests {
         #expect(asterisk.status == 204 && asterisk.field("allow")?.isEmpty == false)
     }
 
-    /// Asks with an admin key where one is needed; the rules hold for what comes.
+    /// Sends a request, with an admin key if it needs one, and applies the rules to the response.
     private func ask(
         _ method: String,
         _ path: String,
@@ -126,7 +123,7 @@ struct EveryAnswerTests {
         client.send("\(method) \(path) HTTP/1.1\r\nHost: a\r\n\(key)Connection: close\r\n\r\n")
         let answer = try client.answer(toHead: method == "HEAD")
         #expect(try client.rest() == "", "\(method) \(path): nothing behind the answer")
-        // Those two are to tell operators the version.
+        // These two show the version to operators.
         let isForOperators = answer.status == 200 && ["/metrics", "/admin/stats"].contains(path)
         let violations = AnswerRules(answer: answer, request: "\(method) \(path)", isToHead: method == "HEAD")
             .violations.filter { !isForOperators || !$0.contains("it tells") }
@@ -139,7 +136,7 @@ struct EveryAnswerTests {
     private static let host = "Host: a\r\n"
     private static let click = "POST /v1/deferred-deeplink/click HTTP/1.1\r\n\(host)"
 
-    /// Everything that is refused before it is a request, with its status.
+    /// Bytes that are refused before they are a request, with the status.
     private static let malformed: [String: Int] = [
         "GET / HTTP/1.1\r\n\r\n": 400, "GET / HTTP/1.1\r\n\(host)A : b\r\n\r\n": 400,
         "GET / HTTP/1.1\r\n\(host)A: b\r\n c\r\n\r\n": 400,
@@ -156,10 +153,9 @@ struct EveryAnswerTests {
         "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n": 505,
     ]
 
-    @Test("to what is no request, or too large, or too slow, is of the same form, and the last one")
+    @Test("to bytes that are not a request, too large or too slow has the same form, and closes")
     func refusals() throws {
         let server = try AfterlinkProcess(Installation(), ["--timeout-header", "1", "--timeout-body", "1"])
-        defer { server.kill() }
         for (bytes, status) in Self.malformed {
             let client = try RawClient(port: server.port)
             client.send(bytes)
@@ -172,10 +168,9 @@ struct EveryAnswerTests {
         }
     }
 
-    @Test("100 has no field, and what follows it has all of them")
+    @Test("100 has no field, and the response after it has all of them")
     func interim() throws {
         let server = try AfterlinkProcess(Installation())
-        defer { server.kill() }
         let client = try RawClient(port: server.port)
         client.send("\(Self.click)Content-Length: 2\r\nExpect: 100-continue\r\n\r\n")
         let interim = try client.answer()
@@ -186,14 +181,13 @@ struct EveryAnswerTests {
         #expect(AnswerRules(answer: answer, request: "100", isToHead: false).violations.isEmpty)
     }
 
-    @Test("of one connection too many, and of one request too many, says when to come back")
+    @Test("to one connection or request too many has the time of the next attempt")
     func limits() throws {
         let installation = try Installation()
         let server = try AfterlinkProcess(
             installation,
             ["--maximum-connections", "1", "--rate-limit-checks", "1/s:1", "--threads", "1"]
         )
-        defer { server.kill() }
         let only = try server.connect()
         #expect(try only.check(fingerprint(1)).isNoMatch)
         only.sendCheck(fingerprint(1))
@@ -209,11 +203,10 @@ struct EveryAnswerTests {
         #expect(try only.get("/healthz").status == 200, "who was there before is not touched")
     }
 
-    @Test("that an endpoint refuses is of the same form")
+    @Test("to a request that an endpoint refuses has the same form")
     func refusedByEndpoints() throws {
         let installation = try Installation()
         let server = try AfterlinkProcess(installation)
-        defer { server.kill() }
         let keys = installation.keys
         let json = "Content-Type: application/json\r\n"
         let requests: [(head: String, body: String, status: Int)] = [

@@ -4,10 +4,10 @@ import Testing
 
 @Suite("Explaining a check", .blocking)
 struct ExplainTests {
-    /// SHA-256 of `iPhone|Asia/Dubai|tr`, what SDKs of form D send.
+    /// SHA-256 of `iPhone|Asia/Dubai|tr`, which SDKs of form D send.
     private static let launch = "a7347674ec38d6c2dbc28cd78b053ef48214ab0838385fe3ba39c39778dd6a4a"
 
-    @Test("over HTTP and by the command, names the value in which a launch that sent a hash alone differs")
+    @Test("names the value in which a launch that sent only a hash differs, over HTTP and by the command")
     func difference() throws {
         let installation = try Installation()
         let server = try AfterlinkProcess(installation)
@@ -58,7 +58,7 @@ struct ExplainTests {
         #expect(try JSONSerialization.jsonObject(with: material.standardOutput) is [String: Any])
         let none = try installation.run(["explain", "launch-2"])
         #expect(none.status != 0)
-        #expect(none.errors.contains("No check is recorded for this."))
+        #expect(none.errors.contains("The database has no record of this check."))
         #expect(try installation.run(["explain", "two words"]).status != 0)
     }
 }

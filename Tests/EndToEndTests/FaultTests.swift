@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Faults of the disk", .blocking)
 struct FaultTests {
-    /// Everything that ends in 503: by name, because arguments have to be printable.
+    /// The faults that cause 503, by name, because arguments must be printable.
     private static let failures: [String: [Fault]] = [
         "no space": [.noSpace], "write error": [.writeError], "torn write": [.tornWrite],
         "sync error": [.syncError],
@@ -13,12 +13,11 @@ struct FaultTests {
     ]
 
     @Test(
-        "answer 503 for clicks and matches, never no_match; nothing acknowledged is lost, and service comes back by itself",
+        "cause 503 for clicks and matches, never no_match; nothing acknowledged is lost, and the service recovers",
         arguments: failures.keys.sorted()
     )
     func faultAndRecovery(name: String) throws {
         let (installation, disk, server) = try AfterlinkProcess.onFaultyDisk()
-        defer { server.kill() }
         let connection = try server.connect()
         for number in 1...20 { #expect(try connection.click(fingerprint(number)).status == 201) }
 
@@ -33,7 +32,7 @@ struct FaultTests {
         #expect(!installation.log.contains(Self.isOver))
 
         try disk.set()
-        // Nobody sends a server traffic that says it is not ready: it has to notice by itself.
+        // Load balancers send no traffic to a server that is not ready: it must notice the recovery by itself.
         #expect(try Polling.until { try server.connect().get("/readyz").status == 200 })
         #expect(try connection.click(fingerprint(31)).status == 201)
         for number in 1...20 { #expect(try connection.check(fingerprint(number)).isMatch) }
@@ -43,7 +42,7 @@ struct FaultTests {
 
     private static let isOver = "database: it works again."
 
-    /// Whether a text stands in the log, after a request that gives the log its turn.
+    /// Returns whether the log has a text, after a request that makes the server write its log.
     private func hasLogged(
         _ text: String,
         _ installation: Installation,
@@ -70,7 +69,7 @@ struct FaultTests {
         #expect(try connection.check(fingerprint(99)).isNoMatch)
     }
 
-    @Test("lose nothing acknowledged when the server is killed meanwhile", arguments: failures.keys.sorted())
+    @Test("lose nothing acknowledged if the server is killed meanwhile", arguments: failures.keys.sorted())
     func faultAndKill(name: String) throws {
         let (installation, disk, server) = try AfterlinkProcess.onFaultyDisk()
         let connection = try server.connect()
@@ -80,25 +79,23 @@ struct FaultTests {
         server.kill()
         #expect(try Inspection(installation.database).integrity == ["ok"])
         let second = try AfterlinkProcess(installation, ["--replay-grace", "0"])
-        defer { second.kill() }
         let next = try second.connect()
         for number in 1...20 { #expect(try next.check(fingerprint(number)).isMatch) }
     }
 
     @Test(
-        "one failure of one call is the end of one batch, and of the connection that met it",
+        "one failed call ends one batch and its database connection",
         arguments: [Fault.Calls.write, .sync].map(\.rawValue)
     )
     func failsOnce(call: UInt32) throws {
         let (_, disk, server) = try AfterlinkProcess.onFaultyDisk(["--threads", "1"])
-        defer { server.kill() }
         let connection = try server.connect()
         let calls = Fault.Calls(rawValue: call)
         try disk.set(
             Fault(calls, of: .log, .fail(EIO), skipped: 3, times: 1),
             Fault(calls, of: .log, .fail(EIO), skipped: 9, times: 1),
             Fault(calls, of: .log, .fail(EIO), skipped: 15, times: 1),
-            // Changes nothing, and counts: each connection opens the log, the loop's and the jobs' once.
+            // This fault changes nothing and counts: each connection opens the log, the loop's and the jobs' once.
             Fault(.open, of: .log, .wait(milliseconds: 0))
         )
         let statuses = try (1...20).map { try connection.click(fingerprint($0)).status }
@@ -110,7 +107,7 @@ struct FaultTests {
         }
     }
 
-    @Test("with relaxed durability a full disk is 503 all the same, and what is acknowledged survives a kill")
+    @Test("with relaxed durability a full disk also causes 503, and acknowledged clicks survive a kill")
     func relaxed() throws {
         let (installation, disk, server) = try AfterlinkProcess.onFaultyDisk(["--durability", "relaxed"])
         let connection = try server.connect()
@@ -119,20 +116,19 @@ struct FaultTests {
         try expectRefusal(connection, click: 2, check: 1)
         try disk.set()
         #expect(try Polling.until { try server.connect().get("/readyz").status == 200 })
-        // Commits wait for no sync, but where the log begins anew.
+        // Commits wait for a sync only if the log restarts.
         try disk.set(.syncError)
         let replies = try (3...20).map { (number: $0, status: try connection.click(fingerprint($0)).status) }
         #expect(replies.allSatisfy { $0.status == 201 || $0.status == 503 })
         server.kill()
         let second = try AfterlinkProcess(installation)
-        defer { second.kill() }
         let next = try second.connect()
         for number in [1] + replies.filter({ $0.status == 201 }).map(\.number) {
             #expect(try next.check(fingerprint(number)).isMatch)
         }
     }
 
-    @Test("a write that is done in part is carried on")
+    @Test("a partial write is continued")
     func shortWrites() throws {
         let (installation, disk, server) = try AfterlinkProcess.onFaultyDisk()
         let connection = try server.connect()
@@ -141,18 +137,16 @@ struct FaultTests {
         #expect(try disk.callCount() > 20)
         server.kill()
         let second = try AfterlinkProcess(installation)
-        defer { second.kill() }
         let next = try second.connect()
         for number in 1...20 { #expect(try next.check(fingerprint(number)).isMatch) }
     }
 
-    @Test("a sync that takes longer than a second is answered 503 in time; the claim goes to the next check")
+    @Test("a sync of more than a second causes 503 in time; the claim goes to the next check")
     func slowSync() throws {
         let (installation, disk, server) = try AfterlinkProcess.onFaultyDisk()
-        defer { server.kill() }
         let connection = try server.connect()
         #expect(try connection.click(fingerprint(1)).status == 201)
-        // It does not end before the answer is there.
+        // The sync does not end before the response.
         try disk.set(.stuckSync)
         let start = ContinuousClock.now
         let first = try connection.check(fingerprint(1))
@@ -164,7 +158,7 @@ struct FaultTests {
         #expect(try connection.totals(installation.keys.admin)["matches"] as? Int == 1)
     }
 
-    @Test("a log that cannot be copied into the database refuses nobody: what stands in it is on disk")
+    @Test("a log that cannot be copied into the database refuses no request, because it is on disk")
     func logThatIsNotCopied() throws {
         let (installation, disk, server) = try AfterlinkProcess.onFaultyDisk()
         let connection = try server.connect()
@@ -187,7 +181,7 @@ struct FaultTests {
         #expect(try Inspection(installation.database).clicks.count == count)
     }
 
-    @Test("a command waits for a slow disk: who typed it would but type it again")
+    @Test("a command waits for a slow disk, because the operator would only run it again")
     func commandOnSlowDisk() throws {
         let installation = try Installation()
         let disk = try FaultyDisk(in: installation.folder)
@@ -201,17 +195,15 @@ struct FaultTests {
         #expect(try disk.callCount() > 0)
         let key = made.text.trimmingCharacters(in: .whitespacesAndNewlines)
         let server = try AfterlinkProcess(installation)
-        defer { server.kill() }
         #expect(try server.connect().check(fingerprint(1), key: key).isNoMatch)
     }
 
     @Test("while syncs stay slow, a check for a claim in doubt gets a retryable error, never no match")
     func claimInDoubt() throws {
         let (_, disk, server) = try AfterlinkProcess.onFaultyDisk()
-        defer { server.kill() }
         let connection = try server.connect()
         #expect(try connection.click(fingerprint(1)).status == 201)
-        // The claim's own commit comes after its 503, and what makes up for it takes as long again.
+        // The claim is committed after its 503, and the record of the lost response takes as long again.
         try disk.set(.slowSync(milliseconds: 1500))
         let end = ContinuousClock.now + .seconds(5)
         var replies: [HTTPTestClient.Reply] = []
@@ -230,7 +222,7 @@ struct FaultTests {
     }
 
     @Test(
-        "a database that may not be written refuses the start with one line that names it, and is left as it is",
+        "a database that cannot be written refuses the start with one line that names it, and does not change",
         arguments: [EROFS, EACCES]
     )
     func refusesReadOnly(error: Int32) throws {
@@ -259,6 +251,6 @@ struct FaultTests {
         let output = try installation.run(["serve", "--listen", "127.0.0.1:0"])
         #expect(output.status == 1)
         #expect(output.errors.contains("afterlink.db.key"))
-        #expect(output.errors.contains("not the one"))
+        #expect(output.errors.contains("is not the server key of"))
     }
 }

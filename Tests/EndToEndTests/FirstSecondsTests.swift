@@ -2,7 +2,7 @@ import Foundation
 import Support
 import Testing
 
-/// A new database's names, header and key have never been on the disk before.
+/// The names, header and key of a new database were never on the disk before.
 @Suite("A power cut in a new database's first seconds", .blocking(minutes: 60))
 struct FirstSecondsTests {
     private static let keys = Installation.Keys(
@@ -13,7 +13,7 @@ struct FirstSecondsTests {
     )
     private static let rounds = isLong ? 60 : 6
 
-    /// Starts on an empty folder, or on what is in it.
+    /// Starts a server on the folder.
     private func start(_ installation: Installation) throws -> AfterlinkProcess {
         try AfterlinkProcess(installation, ["--replay-grace", "0"], environment: installation.initialKeys)
     }
@@ -25,12 +25,11 @@ struct FirstSecondsTests {
 
     private func matchCount(_ numbers: ClosedRange<Int>, _ installation: Installation) throws -> Int {
         let server = try start(installation)
-        defer { server.kill() }
         let connection = try server.connect()
         return try numbers.count { try connection.check(fingerprint($0)).isMatch }
     }
 
-    @Test("takes no acknowledged click, nor the key that finds it")
+    @Test("loses no acknowledged click and no key")
     func acknowledged() throws {
         var random = SeededGenerator(seed: 50)
         for round in 0..<Self.rounds {
@@ -45,8 +44,8 @@ struct FirstSecondsTests {
         }
     }
 
-    /// Proves that names which were not synced are lost.
-    @Test("would take them if folders were not synced")
+    /// Shows that names which were not synced are lost.
+    @Test("would lose them if folders were not synced")
     func withoutFolderSyncs() throws {
         var random = SeededGenerator(seed: 51)
         let installation = try Installation(keys: Self.keys)
@@ -62,7 +61,7 @@ struct FirstSecondsTests {
         #expect(files.isEmpty)
     }
 
-    @Test("leaves what the next start goes on with, whenever it comes during the first start")
+    @Test("leaves a database for the next start, at any moment of the first start")
     func duringTheStart() throws {
         var random = SeededGenerator(seed: 52)
         let installation = try Installation(keys: Self.keys)

@@ -9,10 +9,9 @@ struct FloodTests {
     private static let isLong = ProcessInfo.processInfo.environment["AFTERLINK_LONG"] != nil
     private static let mebibyte = 1024 * 1024
 
-    @Test("of bodies that never end are held in bounds, answered 503 beyond them, and leave no memory behind")
+    @Test("of bodies that never end get 503 above the limit, and leave no memory allocated")
     func bodies() throws {
         let server = try AfterlinkProcess(Installation())
-        defer { server.kill() }
         let figures = ProcessFigures(of: server.identifier)
         let honest = try server.connect()
         #expect(try honest.click(fingerprint(1)).status == 201)
@@ -28,7 +27,7 @@ struct FloodTests {
             flood.append(client)
             guard number % 100 == 99 else { continue }
             highest = max(highest, figures.residentByteCount)
-            // Who comes whole is served, however full it is.
+            // A complete request is served, however full the memory is.
             #expect(try honest.click(fingerprint(number)).status == 201)
         }
         highest = max(highest, figures.residentByteCount)
@@ -42,14 +41,13 @@ struct FloodTests {
         #expect(Polling.until { figures.residentByteCount < before + 32 * Self.mebibyte })
     }
 
-    @Test("of bytes that are nearly HTTP end no process, hold no descriptor and no memory")
+    @Test("of bytes that are nearly HTTP end no process, and leave no descriptor and no memory")
     func nearlyHTTP() throws {
         let server = try AfterlinkProcess(Installation())
-        defer { server.kill() }
         let figures = ProcessFigures(of: server.identifier)
         let honest = try server.connect()
         #expect(try honest.click(fingerprint(1)).status == 201)
-        // Every loop opens what it reads from on its first check.
+        // Every loop opens its files at its first check.
         for _ in 0..<32 { _ = try server.connect().check(fingerprint(2)) }
         let (descriptors, sockets) = (figures.descriptorCount, figures.socketCount)
         #expect(sockets > 0)
@@ -65,7 +63,7 @@ struct FloodTests {
         }
         #expect(try honest.check(fingerprint(1)).isMatch)
         #expect(Polling.until { figures.socketCount <= sockets })
-        // Readers beside requests look at the database once a minute: each opens it and its log, and keeps them.
+        // Background readers open the database and its log within a minute, and keep them open.
         #expect(Polling.until { figures.descriptorCount <= descriptors + 8 })
         #expect(figures.residentByteCount < 256 * Self.mebibyte)
     }

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("A full queue", .blocking)
 struct FullQueueTests {
-    @Test("when as many writes wait as may, the next is refused at once, and told when to come back")
+    @Test("refuses the next write at once, with the time of the next attempt")
     func refusesAtOnce() throws {
         let installation = try Installation()
         let disk = try FaultyDisk(in: installation.folder)
@@ -13,7 +13,6 @@ struct FullQueueTests {
             ["--limit-queue", "3"],
             environment: disk.environment
         )
-        defer { server.kill() }
         let first = try server.connect()
         #expect(try first.click(fingerprint(0)).status == 201)
         try disk.set(.stuckSync)
@@ -26,7 +25,7 @@ struct FullQueueTests {
             #expect(reply.string("error_code") == "UNAVAILABLE")
             #expect((1...3).contains(reply.fields["retry-after"].flatMap { Int($0) } ?? 0))
         }
-        // Refused for the queue's sake, not because their time was up.
+        // The full queue was the reason, not the time limit.
         let text = try server.connect().get("/metrics", key: installation.keys.admin).text
         let metrics = PrometheusText(text)
         let refused = metrics.value("afterlink_store_refusals_total", ["reason": "overloaded"]) ?? 0

@@ -6,16 +6,15 @@ import Threads
 
 @Suite("Payloads that try to break out", .blocking)
 struct InjectionTests {
-    /// A place of a request that a caller fills.
+    /// A position of a request that a caller fills.
     private struct Place: Sendable {
         let name: String
         let request: @Sendable (_ payload: String, _ keys: Installation.Keys) -> String
     }
 
-    @Test("in every place of every call: no error of the server, no match, no slow answer, nothing lost")
+    @Test("cause at every position of every call no server error, no match, no slow response and no loss")
     func payloads() throws {
         let (installation, server, connection) = try Installation.serving()
-        defer { server.kill() }
         for number in 1...50 { #expect(try connection.click(fingerprint(number)).status == 201) }
 
         var count = 0
@@ -31,7 +30,7 @@ struct InjectionTests {
                 count += 1
                 #expect(answer.status < 500, "\(place.name): \(payload): \(answer.body)")
                 #expect(!answer.body.contains("\"status\":\"match\""), "\(place.name): \(payload)")
-                // Some answers repeat what was sent; nothing else of the inside may show.
+                // Some responses repeat the payload; they must reveal nothing else.
                 let body = answer.body.replacingOccurrences(of: payload, with: "").lowercased()
                 #expect(!body.contains("sqlite"), "\(place.name): \(payload)")
                 if answer.status == 201 { accepted += 1 }
@@ -40,12 +39,12 @@ struct InjectionTests {
         }
         #expect(count >= 7_000)
         let sorted = times.sorted()
-        // What sleeps or computes on command takes seconds; a busy machine may take a few hundred milliseconds.
+        // An executed payload would sleep or compute for seconds; a busy machine takes a few hundred milliseconds.
         #expect(sorted[sorted.count - 1] < max(4_000_000_000, 1_000 * sorted[sorted.count / 2]))
         try checkDatabase(installation, server, accepted: accepted)
     }
 
-    /// Everything that was there is there, and counted.
+    /// Expects that no earlier click or app is lost, and that the counts agree.
     private func checkDatabase(_ installation: Installation, _ server: AfterlinkProcess, accepted: Int) throws
     {
         let connection = try server.connect()

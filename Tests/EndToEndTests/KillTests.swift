@@ -4,7 +4,7 @@ import Testing
 
 @Suite("kill -9 at any moment", .blocking(minutes: 60))
 struct KillTests {
-    /// More in the long mode.
+    /// The number of kills.
     private static let rounds = isLong ? 300 : 20
 
     @Test("loses no acknowledged click and matches none twice")
@@ -28,7 +28,7 @@ struct KillTests {
         try load.expectNothingLost(in: installation)
     }
 
-    @Test("a lost answer can be asked for again after a kill, within the grace and by install id")
+    @Test("a lost response is repeated after a kill, within the grace and by install id")
     func replayAfterKill() throws {
         let installation = try Installation()
         let server = try AfterlinkProcess(installation)
@@ -42,7 +42,6 @@ struct KillTests {
         #expect(try Inspection(installation.database).matchRecords.count == 2)
 
         let next = try AfterlinkProcess(installation)
-        defer { next.kill() }
         let again = try next.connect()
         #expect(try again.check(fingerprint(1), key: installation.keys.app).text == first.text)
         let replay = try again.check(fingerprint(2), key: installation.keys.app, fields: install)

@@ -2,7 +2,7 @@ import Foundation
 import Support
 import Testing
 
-/// By what a launch is recognised besides a fingerprint, through the real binary.
+/// The certain ways to recognise a launch, with the real binary.
 @Suite("Tokens, ids and raw signals through the whole program", .blocking)
 struct LadderTests {
     private func resolve(
@@ -16,12 +16,11 @@ struct LadderTests {
         return try connection.call("POST", path, fields: usual.merging(fields) { $1 }, body: body)
     }
 
-    @Test("a token is good once, by every way, and stays used over a kill")
+    @Test("a token matches once, in every form, and remains used after a kill")
     func tokens() throws {
         let installation = try Installation()
         let options = ["--unsafe-test-clock", "--replay-grace", "0"]
         let (server, connection) = try installation.serve(options)
-        defer { server.kill() }
         let key = installation.keys.app
         let ways: [(String) throws -> HTTPTestClient.Reply] = [
             { try connection.get("\(HTTPTestClient.prefix)?token=\($0)", key: key, fields: at(60)) },
@@ -53,7 +52,6 @@ struct LadderTests {
         }
         server.kill()
         let again = try AfterlinkProcess(installation, options)
-        defer { again.kill() }
         let after = try again.connect()
         for token in tokens {
             #expect(
@@ -62,10 +60,9 @@ struct LadderTests {
         }
     }
 
-    @Test("a token is its own app's, unaltered, good until its window ends; a test key gets the reason")
+    @Test("a token matches only unaltered, in its app and window; a test key gets the reason")
     func refusedTokens() throws {
-        let (installation, server, connection) = try Installation.serving(["--unsafe-test-clock"])
-        defer { server.kill() }
+        let (installation, _, connection) = try Installation.serving(["--unsafe-test-clock"])
         let test = ["Authorization": "Bearer \(installation.keys.test)"]
         let click = try connection.click(
             fingerprint(1),
@@ -98,8 +95,7 @@ struct LadderTests {
 
     @Test("raw signals and advertising ids find their click")
     func resolves() throws {
-        let (installation, server, connection) = try Installation.serving(["--unsafe-test-clock"])
-        defer { server.kill() }
+        let (installation, _, connection) = try Installation.serving(["--unsafe-test-clock"])
         let signals: [String: Any] = [
             "model": "iPhone", "osVersion": "17_2", "screenWidth": 390, "screenHeight": 844, "pixelRatio": 3,
             "timezone": "Europe/Istanbul", "language": "tr-TR",
@@ -124,10 +120,9 @@ struct LadderTests {
         #expect(byID.string("attributionMethod") == "gaid" && byID.string("jid") == "j2", "\(byID.text)")
     }
 
-    @Test("a serving process follows when an app does without fingerprints from now on")
+    @Test("a serving process follows when an app switches fingerprints off")
     func withoutFingerprints() throws {
-        let (installation, server, connection) = try Installation.serving()
-        defer { server.kill() }
+        let (installation, _, connection) = try Installation.serving()
         #expect(try installation.run(["apps", "set", "--fingerprinting", "off"]).status == 0)
         let key = installation.keys.test
         let follows = try Polling.until {

@@ -3,7 +3,7 @@ import Foundation
 import Support
 import Testing
 
-/// From the tap on a link to the first launch, through the real binary: as a browser and an app do it.
+/// The way from the tap on a link to the first launch with the real binary, as a browser and an app go it.
 @Suite("A tap on a link", .blocking)
 struct LandingTests {
     private static let android =
@@ -67,11 +67,10 @@ struct LandingTests {
         )
     }
 
-    @Test("ends in a certain match by every way of a token: store, pasteboard, code and the app's scheme")
+    @Test("ends in a certain match by a token from the store, the pasteboard, a code or the app's scheme")
     func tokens() throws {
         let installation = try shop()
-        let (server, connection) = try installation.serve(["--trusted-proxy", "127.0.0.1/32"])
-        defer { server.kill() }
+        let (_, connection) = try installation.serve(["--trusted-proxy", "127.0.0.1/32"])
         func page(_ agent: String) throws -> String {
             let reply = try connection.get("/summer25?x=1", fields: visitor(agent))
             #expect(reply.status == 200)
@@ -108,7 +107,7 @@ struct LandingTests {
             ),
         ]
         for (number, way) in ways.enumerated() {
-            // Each visitor is somebody else, or his second click would be his first.
+            // Each visitor is another one, because a repeated post would return the first click.
             let agent = "\(way.agent) Visitor/\(number)"
             let text = try page(agent)
             let token = try click(text, agent, connection)
@@ -118,11 +117,10 @@ struct LandingTests {
         }
     }
 
-    @Test("without a script goes to the store by way of the server, and ends in the same match")
+    @Test("without a script is redirected to the store, and ends in the same match")
     func withoutScript() throws {
         let installation = try shop()
-        let (server, connection) = try installation.serve(["--trusted-proxy", "127.0.0.1/32"])
-        defer { server.kill() }
+        let (_, connection) = try installation.serve(["--trusted-proxy", "127.0.0.1/32"])
         let page = try connection.get("/summer25", fields: visitor(Self.android)).text
         let button = try #require(page.range(of: "id=\"store\""))
         let address = try attribute("href", String(page[button.upperBound...]))

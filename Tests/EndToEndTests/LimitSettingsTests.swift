@@ -1,7 +1,7 @@
 import Support
 import Testing
 
-@Suite("Limits of a request that an operator sets", .blocking)
+@Suite("The operator's limits of a request", .blocking)
 struct LimitSettingsTests {
     private static let settings = [
         "--limit-target", "256", "--limit-fields", "1024", "--limit-field-count", "8", "--limit-body", "1024",
@@ -23,16 +23,15 @@ struct LimitSettingsTests {
     private static func text(_ count: Int) -> String { String(repeating: "x", count: count) }
     private static func target(_ count: Int) -> String { "/" + text(count - 1) }
 
-    /// Field lines of so many bytes.
+    /// Returns field lines with this number of bytes.
     private static func fields(_ count: Int) -> String {
         let (host, name) = ("Host: a\r\n", "A: ")
         return host + name + text(count - host.utf8.count - name.utf8.count - 2) + "\r\n"
     }
 
-    @Test("hold to the byte, and the last request of a connection is told so")
+    @Test("are exact to the byte, and the last response of a connection announces the close")
     func limits() throws {
         let server = try AfterlinkProcess(Installation(), Self.settings)
-        defer { server.kill() }
         for (name, bytes, status) in Self.requests {
             let client = try RawClient(port: server.port)
             client.send(bytes)

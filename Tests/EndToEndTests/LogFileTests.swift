@@ -6,7 +6,7 @@ import Testing
 struct LogFileTests {
     private func text(_ path: String) -> String { (try? String(contentsOfFile: path, encoding: .utf8)) ?? "" }
 
-    /// Asks the server for something until it is so: each question writes a line.
+    /// Sends requests until a condition holds: each request writes a line.
     private func isLogged(by server: AfterlinkProcess, _ isTrue: () -> Bool) throws -> Bool {
         let connection = try server.connect()
         return try Polling.until {
@@ -15,7 +15,7 @@ struct LogFileTests {
         }
     }
 
-    @Test("is opened anew on SIGHUP after it was moved away, and no line is lost on the way")
+    @Test("is reopened on SIGHUP after it was moved away, and no line is lost")
     func rotation() throws {
         let installation = try Installation()
         let folder = installation.folder.path
@@ -23,7 +23,6 @@ struct LogFileTests {
             installation,
             ["--log-file", "\(folder)/a.log", "--log-format", "json"]
         )
-        defer { server.kill() }
         let connection = try server.connect()
         func ask(_ numbers: ClosedRange<Int>) throws {
             for number in numbers {
@@ -58,7 +57,6 @@ struct LogFileTests {
             installation,
             ["--log-file", "\(folder)/a.log", "--log-format", "json"]
         )
-        defer { server.kill() }
         try FileManager.default.removeItem(atPath: folder)
         server.terminate(with: SIGHUP)
         #expect(try isLogged(by: server) { installation.log.contains("/healthz") })
@@ -68,14 +66,13 @@ struct LogFileTests {
         #expect((failures ?? 0) >= 1)
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
         #expect(try isLogged(by: server) { text("\(folder)/a.log").contains("/healthz") })
-        #expect(installation.log.contains("can be written again"))
+        #expect(installation.log.contains("the log file works again"))
     }
 
-    @Test("on a full disk is told of once, and its lines are on standard error")
+    @Test("on a full disk is reported once, and its lines go to standard error")
     func fullDisk() throws {
         let installation = try Installation()
         let server = try AfterlinkProcess(installation, ["--log-file", "/dev/full", "--log-format", "json"])
-        defer { server.kill() }
         #expect(try isLogged(by: server) { installation.log.contains("/healthz") })
         #expect(
             installation.log.components(separatedBy: "the log file fails: cannot write /dev/full").count == 2
@@ -83,12 +80,11 @@ struct LogFileTests {
         #expect(try server.connect().click(fingerprint(1)).status == 201)
     }
 
-    @Test("holds no line that anybody outside could have written", arguments: ["json", "text"])
+    @Test("has no line that a client wrote", arguments: ["json", "text"])
     func injection(format: String) throws {
         let installation = try Installation()
         let path = installation.folder.appending(path: "a.log").path
         let (server, connection) = try installation.serve(["--log-file", path, "--log-format", format])
-        defer { server.kill() }
         let rude = "x\u{9B}31m\u{202E}\u{7}\\n{\"forged\":1}"
         for fields in [
             ["X-Request-ID": rude], ["User-Agent": rude], ["X-Install-ID": rude], ["Referer": rude],

@@ -2,8 +2,8 @@ import Foundation
 import Support
 import Testing
 
-/// What a failed sync lost can still be read until the power goes, and later syncs do not bring it to disk.
-@Suite("What a failed sync lost", .blocking(minutes: 60))
+/// Writes that a failed sync lost can still be read until a power cut, and later syncs do not bring them to disk.
+@Suite("Writes that a failed sync lost", .blocking(minutes: 60))
 struct LostPagesTests {
     private static let rounds = isLong ? 40 : 1
 
@@ -11,7 +11,7 @@ struct LostPagesTests {
         for number in numbers { #expect(try connection.click(fingerprint(number)).status == 201) }
     }
 
-    @Test("is written again by the next start, so that no power cut takes what that start acknowledges")
+    @Test("are written again by the next start, so that no power cut loses its acknowledged clicks")
     func foundByAStart() throws {
         var random = SeededGenerator(seed: 60)
         for round in 0..<Self.rounds {
@@ -20,7 +20,7 @@ struct LostPagesTests {
             let first = try cut.start()
             let connection = try first.connect()
             try click(1...3, connection)
-            // A whole commit is left in the log, and no start can see that it is not on the disk.
+            // The log has a whole commit, and no start can see that it is not on the disk.
             try cut.faults.set(Fault(.sync, of: .log, .fail(EIO)))
             #expect(try connection.click(fingerprint(4)).status == 503)
             first.kill()
@@ -32,19 +32,18 @@ struct LostPagesTests {
             _ = try cut.happen(leaving: SimulatedDisk.Remainder.allCases[round % 4], using: &random)
 
             let third = try AfterlinkProcess(installation, ["--replay-grace", "0"])
-            defer { third.kill() }
             let again = try third.connect()
             for number in [1, 2, 3, 11, 12, 13] { #expect(try again.check(fingerprint(number)).isMatch) }
         }
     }
 
-    @Test("of the database is copied again before the log restarts, however long ago it was copied")
+    @Test("to the database are copied again before the log restarts, however long ago they were copied")
     func copiedBefore() throws {
         var random = SeededGenerator(seed: 61)
         for _ in 0..<Self.rounds {
             let installation = try Installation()
             let cut = try PowerCut(of: installation)
-            // The log grows while it is copied: what is copied then is not synced by itself.
+            // The log grows while it is copied: a copy then has no sync of its own.
             try cut.faults.set(
                 Fault(.sync, of: .database, .fail(EIO), times: 1),
                 Fault(.write, of: .database, .wait(milliseconds: 5))

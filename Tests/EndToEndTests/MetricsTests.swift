@@ -4,10 +4,9 @@ import Testing
 
 @Suite("Metrics", .blocking)
 struct MetricsTests {
-    /// What the service tells once it has done a bit of everything.
+    /// Returns the metrics of a service after every kind of request.
     private func scrape() throws -> PrometheusText {
         let (installation, server, connection) = try Installation.serving(["--replay-grace", "0"])
-        defer { server.kill() }
         #expect(try connection.click(fingerprint(1)).status == 201)
         #expect(try connection.check(fingerprint(1)).isMatch)
         #expect(try connection.check(fingerprint(1)).isNoMatch)
@@ -15,7 +14,7 @@ struct MetricsTests {
         #expect(try connection.get("/a b").status == 400)
         let again = try server.connect()
         #expect(try again.get("/nothing").status == 404)
-        // Checks that match nothing are written with up to a second's delay.
+        // Checks without a match are written within a second.
         let end = Polling.end
         while true {
             let reply = try again.get("/metrics", key: installation.keys.admin)
@@ -26,7 +25,7 @@ struct MetricsTests {
         }
     }
 
-    @Test("are Prometheus' text format to the letter, and tell of everything that an operator watches")
+    @Test("follow Prometheus' text format, and include every figure that an operator monitors")
     func format() throws {
         let text = try scrape()
         #expect(text.violations.isEmpty, "\(text.violations)")
@@ -64,7 +63,7 @@ struct MetricsTests {
                 line.split(separator: "|").first.map { $0.split(separator: "`") } ?? []
             }.map(String.init).filter { $0.hasPrefix("afterlink_") || $0.hasPrefix("process_") }
         )
-        // Told only where TLS is spoken, and where the store could not do something.
+        // These exist only with TLS, and after a failure of the store.
         let withTLS = ["handshakes_total", "resumed_handshakes_total", "failed_handshakes_total"]
         let rare = Set((withTLS + ["certificate_expiry_seconds"]).map { "afterlink_tls_\($0)" })
             .union(["afterlink_store_refusals_total"])
@@ -72,7 +71,7 @@ struct MetricsTests {
         #expect(Set(text.types.keys).union(rare) == named)
     }
 
-    @Test("the reader of this test finds what breaks the format")
+    @Test("the reader of this test finds violations of the format")
     func strictness() {
         let good = "# HELP a_total Words.\n# TYPE a_total counter\na_total{b=\"c\\\"\\\\\\n\"} 1\n"
         #expect(PrometheusText(good).violations.isEmpty)
@@ -88,7 +87,7 @@ struct MetricsTests {
 }
 
 extension PrometheusText {
-    /// The upper bounds of a histogram's buckets.
+    /// Returns the upper bounds of a histogram's buckets.
     fileprivate func bounds(_ name: String) -> [Double] {
         samples.filter { $0.name == name + "_bucket" }.compactMap { $0.labels["le"].flatMap { Double($0) } }
     }

@@ -2,7 +2,7 @@ import Foundation
 import Support
 import Testing
 
-@Suite("The commands on what traffic teaches", .blocking)
+@Suite("The commands on the model", .blocking)
 struct ModelCommandTests {
     private func figures(_ installation: Installation) throws -> [String: Any] {
         let shown = try installation.run(["model", "show", "--json"])
@@ -11,13 +11,12 @@ struct ModelCommandTests {
         return try #require(object)
     }
 
-    @Test("show the figures to begin with, what a server has learnt, and forget it again")
+    @Test("show the built-in figures, show the learnt ones, and reset them")
     func showAndReset() throws {
         let installation = try Installation()
         let fresh = try figures(installation)
         #expect(fresh["learning_since"] is NSNull || fresh["learning_since"] == nil)
         let (server, connection) = try installation.serve()
-        defer { server.kill() }
         for number in 1...5 { #expect(try connection.check(fingerprint(number)).isNoMatch) }
         server.terminate()
         #expect(server.waitUntilExit() == 0)

@@ -3,7 +3,7 @@ import SQLite
 import Support
 import Testing
 
-@Suite("What an operator is told of apps' policies", .blocking)
+@Suite("Warnings about apps' policies", .blocking)
 struct PolicyWarningTests {
     private func set(_ installation: Installation, _ words: String...) throws {
         #expect(try installation.run(["apps", "set", "--app", installation.appID] + words).status == 0)
@@ -25,11 +25,15 @@ struct PolicyWarningTests {
         return try #require(reply.json["warnings"] as? [String])
     }
 
-    @Test("what settings tell stands in the log at the start, in the statistics, and with doctor")
+    @Test("about settings appear in the log at the start, in the statistics and in doctor")
     func settings() throws {
         let words = "takes clicks for matches that are more likely wrong than right"
         let installation = try Installation()
-        #expect(try policies(installation) == ["ok       policies: what the apps are set to can be followed"])
+        #expect(
+            try policies(installation) == [
+                "ok       policies: the apps' policies fit their settings and traffic"
+            ]
+        )
         let usual = try AfterlinkProcess(installation)
         #expect(try !warnings(usual.connect(), installation).contains { $0.contains(words) })
         usual.kill()
@@ -37,7 +41,6 @@ struct PolicyWarningTests {
 
         try set(installation, "--minimum-confidence", "0.4")
         let server = try AfterlinkProcess(installation)
-        defer { server.kill() }
         #expect(Polling.until { installation.log.contains(words) })
         #expect(try warnings(server.connect(), installation).contains { $0.contains(words) })
         let printed = try installation.run(["stats"])
@@ -48,15 +51,14 @@ struct PolicyWarningTests {
         #expect(doctor.first?.contains(words) == true)
     }
 
-    @Test("what an app's own traffic tells stands in its statistics, and with doctor")
+    @Test("about traffic appear in the app's statistics and in doctor")
     func traffic() throws {
         let words = "of 100 checks none brought a token"
         let installation = try Installation()
         try set(installation, "--fingerprinting", "off")
-        let (server, connection) = try installation.serve(["--rate-limit", "off"])
-        defer { server.kill() }
+        let (_, connection) = try installation.serve(["--rate-limit", "off"])
         for number in 1...100 { #expect(try connection.check(fingerprint(number)).isNoMatch) }
-        // What a loop has noted of checks is on disk with the next statistics.
+        // The next statistics bring the pending records of checks to disk.
         let told = try warnings(connection, installation, "?app=\(installation.appID)")
         #expect(told.contains { $0.contains(words) })
         let printed = try installation.run(["stats", "--app", installation.appID])
@@ -66,7 +68,7 @@ struct PolicyWarningTests {
         #expect(doctor.first?.contains(words) == true)
     }
 
-    @Test("that most matches are expected to be wrong stands in the statistics, and with doctor")
+    @Test("about too many wrong matches appear in the statistics and in doctor")
     func collisions() throws {
         let words = "of 200 matches of the app \"app\" by fingerprint, 40 % are expected to be wrong"
         let installation = try Installation()

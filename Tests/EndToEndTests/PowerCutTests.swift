@@ -2,13 +2,11 @@ import Foundation
 import Support
 import Testing
 
-/// A kill takes nothing that was written; a power cut takes what was not synced.
-///
-/// So these cuts are simulated: see `SimulatedDisk`.
+/// Power cuts, simulated by `SimulatedDisk`: they lose writes without a sync, which a kill does not.
 @Suite("A power cut at any moment", .blocking(minutes: 60))
 struct PowerCutTests {
     private static let rounds = isLong ? 300 : 6
-    /// What each cut might have left besides what the next round goes on with.
+    /// The number of other disks that each cut might have left.
     private static let alternatives = isLong ? 12 : 4
 
     @Test("loses no acknowledged click, forgets no match, and matches none twice")
@@ -26,7 +24,7 @@ struct PowerCutTests {
             let disk = try cut.happen(leaving: remainder, using: &random)
             try examine(disk, load, &random)
 
-            // Half is asked for now; the other half has to survive the next cut as well.
+            // Half of the clicks are checked now; the other half must survive the next cut as well.
             let second = try AfterlinkProcess(installation, ["--replay-grace", "0"])
             try load.verify(on: second, all: false)
             second.kill()
@@ -34,7 +32,7 @@ struct PowerCutTests {
         try load.expectNothingLost(in: installation)
     }
 
-    @Test("takes nothing acknowledged after syncs that failed and lost what was written before them")
+    @Test("loses nothing acknowledged after failed syncs that lost earlier writes")
     func cutAfterFailedSyncs() throws {
         let installation = try Installation()
         var random = SeededGenerator(seed: 34)
@@ -56,7 +54,7 @@ struct PowerCutTests {
         try load.expectNothingLost(in: installation)
     }
 
-    /// Everything acknowledged is in whatever the cut might have left, and SQLite finds nothing wrong with it.
+    /// Expects every acknowledged click on each disk that the cut might have left, without damage.
     private func examine(_ disk: SimulatedDisk, _ load: ClickLoad, _ random: inout SeededGenerator) throws {
         for number in 0..<Self.alternatives {
             let remainder = SimulatedDisk.Remainder.allCases[number % 4]
@@ -79,8 +77,8 @@ struct PowerCutTests {
         return try Inspection(folder.url.appending(path: "afterlink.db"))
     }
 
-    /// Proves that the cuts above cut.
-    @Test("with relaxed durability takes the last clicks, and leaves a whole database")
+    /// Shows that the cuts above lose writes.
+    @Test("with relaxed durability loses the last clicks, and leaves an intact database")
     func relaxed() throws {
         let installation = try Installation()
         var random = SeededGenerator(seed: 32)
@@ -96,7 +94,7 @@ struct PowerCutTests {
                 #expect(found.integrity == ["ok"])
                 missing += Set(load.acknowledged.values).subtracting(found.clicks).count
             }
-            // Where all that was written came to the disk, nothing is missing: a kill alone does not show it.
+            // If all writes came to the disk, nothing is missing, as after a kill.
             #expect(try Inspection(installation.database).clicks.isSuperset(of: load.acknowledged.values))
         }
         #expect(missing > 0)

@@ -3,7 +3,7 @@ import Foundation
 import Support
 import Testing
 
-@Suite("What is kept of a person", .blocking)
+@Suite("The stored data about a person", .blocking)
 struct PrivacyTests {
     private static let agent =
         "Mozilla/5.0 (iPhone; CPU iPhone OS 17_2_1 like Mac OS X) AppleWebKit/605.1.15 Version/17.2 "
@@ -14,7 +14,7 @@ struct PrivacyTests {
     private static let install = "Somebodys-Install-77"
     private static let idempotency = "Somebodys-Idempotency-77"
 
-    /// Everything that could be looked for, as bytes: texts, their halves, binary forms, and digests without a key.
+    /// Returns all forms to search for, as bytes: texts, their halves, binary forms, and digests without a key.
     private static func traces(_ installation: Installation) -> [(name: String, bytes: [UInt8])] {
         let words: [UInt64] = [0x2001_0db8_aaaa_bbbb, 0xcccc_dddd_eeee_ff01]
         let binary = words.map { word in (0..<8).map { UInt8(truncatingIfNeeded: word >> (56 - 8 * $0)) } }
@@ -33,7 +33,7 @@ struct PrivacyTests {
             traces.append((text, Array(text.utf8)))
             traces.append(("\(text) in capitals", Array(text.uppercased().utf8)))
             let digest = KeyDigest(of: text).bytes
-            // A key's digest is what is stored of it.
+            // The database stores the digest of a key.
             guard ![installation.keys.app, installation.keys.server, installation.keys.admin].contains(text)
             else { continue }
             traces.append(("SHA-256 of \(text)", digest))
@@ -46,7 +46,9 @@ struct PrivacyTests {
         data.firstRange(of: Data(bytes)) != nil
     }
 
-    @Test("neither database nor log hold an address, a user agent, a fingerprint, an install id or a key")
+    @Test(
+        "has no address, user agent, fingerprint, install id or key, neither in the database nor in the log"
+    )
     func traces() throws {
         let installation = try Installation()
         let log = installation.folder.appending(path: "requests.log")
@@ -54,10 +56,9 @@ struct PrivacyTests {
             installation,
             ["--trusted-proxy", "127.0.0.0/8", "--log-file", log.path, "--log-format", "json"]
         )
-        defer { server.kill() }
         try visit(server, installation)
         let traces = Self.traces(installation)
-        // Once beside the open log of the database, and once after everything was folded into it.
+        // The search runs with the open log of the database, and again after the log was copied into it.
         for isStopped in [false, true] {
             if isStopped {
                 server.terminate()
@@ -70,13 +71,13 @@ struct PrivacyTests {
             }
         }
         let database = try Data(contentsOf: installation.database)
-        // What is meant to be there is found: the search itself works.
+        // The search finds a value that must be there.
         #expect(Self.holds(database, Array("SUMMER25".utf8)) && Self.holds(database, Array("17.2".utf8)))
         #expect(Self.holds(database, KeyDigest(of: installation.keys.app).bytes))
         #expect(try String(contentsOf: log, encoding: .utf8).contains(#""outcome":"replay""#))
     }
 
-    /// A click and a launch of somebody, from each kind of address, as well as what is refused.
+    /// Sends a click and a launch from each kind of address, and refused requests.
     private func visit(_ server: AfterlinkProcess, _ installation: Installation) throws {
         let connection = try server.connect()
         let signals: [String: Any] = [
@@ -107,7 +108,7 @@ struct PrivacyTests {
         }
     }
 
-    @Test("the guide calls what is kept personal data, not anonymous")
+    @Test("is personal data and not anonymous, by the guide")
     func guide() throws {
         let guide = try Repository.text("Sources/afterlink/Afterlink.docc/KeysAndBackups.md")
         #expect(guide.contains("personal data, not anonymous"))

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("A scan of a link's QR code", .blocking)
 struct QRScanTests {
-    @Test("leads to the link as a click with the source qr, and the first launch gets what the link says")
+    @Test("leads to the link as a click with the source qr, and the first launch gets the link's destination")
     func wholeWay() throws {
         let installation = try Installation()
         let set = ["apps", "set", "--link-host", "go.shop.example", "--ios-scheme", "shopapp"]
@@ -17,7 +17,6 @@ struct QRScanTests {
             #expect(output.status == 0, "\(output.errors)")
         }
         let server = try AfterlinkProcess(installation)
-        defer { server.kill() }
         let client = try RawClient(port: server.port)
         let target = "/poster/qr.svg?logo=true&size=600&foreground=1a2b3c"
         client.send("GET \(target) HTTP/1.1\r\nHost: go.shop.example\r\n\r\n")

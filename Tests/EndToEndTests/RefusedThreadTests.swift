@@ -2,25 +2,24 @@ import Foundation
 import Support
 import Testing
 
-/// What a service does that the system refuses a thread.
+/// A service in a system that refuses a thread.
 @Suite("A refused thread", .blocking)
 struct RefusedThreadTests {
-    /// Of nobody else: the limit counts all that a user runs.
+    /// A user without other processes: the limit counts all threads of a user.
     private static let user = 20_000 + Int(getpid()) % 40_000
 
     private enum Outcome: Hashable {
         case served
         case refused
-        /// Ended otherwise than by a thread's refusal.
+        /// The process ended for another reason.
         case ended
         case stuck
     }
 
-    /// Starts under a limit, and stops where it serves.
+    /// Starts a server under a limit, and stops it if it serves.
     private func outcome(of nobody: UnprivilegedUser, limit: String) throws -> Outcome {
         try Data().write(to: nobody.errorLog)
         let server = try nobody.serve("127.0.0.1:0", ["--threads", "2"], limit: limit)
-        defer { server.kill() }
         func log() -> String { (try? String(contentsOf: nobody.errorLog, encoding: .utf8)) ?? "" }
         let answers = Polling.until { !server.isRunning || log().contains("listens on") }
         guard answers else { return .stuck }
@@ -33,7 +32,7 @@ struct RefusedThreadTests {
     }
 
     @Test(
-        "refuses the start and says what to raise; with as many threads as are needed, none is wanted for the stop",
+        "refuses the start and names the limit; with enough threads to start, the stop needs no other",
         .enabled(if: UnprivilegedUser.isPossible, "root alone can become a user of whom threads are counted")
     )
     func everyNumberOfThreads() throws {
@@ -44,22 +43,21 @@ struct RefusedThreadTests {
             logs.append(try String(contentsOf: nobody.errorLog, encoding: .utf8))
         }
         #expect(outcomes.prefix(7).allSatisfy { $0 == .refused }, "\(outcomes)")
-        // With eight to eleven, it depends on whether threads that there are at the start only have ended by then.
+        // With eight to eleven, the result depends on whether the temporary threads of the start have ended.
         #expect(outcomes.suffix(2).allSatisfy { $0 == .served }, "\(outcomes)")
         #expect(!outcomes.contains(.stuck) && !outcomes.contains(.ended), "\(outcomes)")
-        #expect(logs.count { $0.contains("were never shown") } == 1, "keys are made once, and told of")
+        #expect(logs.count { $0.contains("were not shown") } == 1, "keys are created once, and reported")
     }
 
     @Test(
-        "cannot keep a service from stopping that has no room left for one",
+        "does not prevent the stop of a service without room for a thread",
         .enabled(if: FileManager.default.isExecutableFile(atPath: UnprivilegedUser.prlimit), "no prlimit(1)")
     )
     func stopWithoutRoom() throws {
         let installation = try Installation()
         let server = try AfterlinkProcess(installation)
-        defer { server.kill() }
         #expect(try server.connect().click(fingerprint(1)).status == 201)
-        // Room for what it does, and none for a thread's stack of eight megabytes.
+        // There is room for its work, and none for a thread's stack of eight megabytes.
         let limit = ProcessFigures(of: server.identifier).virtualByteCount + 4_000_000
         let limited = try Installation.run(
             ["--pid", "\(server.identifier)", "--as=\(limit)"],

@@ -4,14 +4,14 @@ import Testing
 
 @Suite("Restore", .blocking)
 struct RestoreTests {
-    /// An installation with a backup of it.
+    /// Returns an installation with a backup of it.
     private func backedUp() throws -> Installation {
         let installation = try Installation()
         #expect(try installation.run(["backup", installation.backup]).status == 0)
         return installation
     }
 
-    @Test("is refused while a server has the database open, or where a database is")
+    @Test("is refused while a server has the database open, and over an existing database")
     func refused() throws {
         let installation = try backedUp()
         let server = try AfterlinkProcess(installation)
@@ -31,7 +31,7 @@ struct RestoreTests {
         let installation = try backedUp()
         let server = try AfterlinkProcess(installation)
         #expect(try server.connect().click(fingerprint(1)).status == 201)
-        // The click is in the log alone, which must not meet the restored database.
+        // Only the log has the click; it must not be applied to the restored database.
         server.kill()
         let output = try installation.run(["restore", installation.backup, "--overwrite", "--json"])
         #expect(output.status == 0, "\(output.errors)")
@@ -43,19 +43,18 @@ struct RestoreTests {
         #expect(try second.connect().check(fingerprint(1)).isNoMatch)
         second.kill()
 
-        // And back again, with what came after the backup.
+        // The previous database is restored, with the clicks after the backup.
         #expect(try installation.run(["restore", aside, "--overwrite"]).errors.contains("afterlink backup"))
         let whole = aside + ".copy"
         #expect(try Installation.run(["backup", whole, "--database", aside]).status == 0)
         let again = try installation.run(["restore", whole, "--overwrite"])
         #expect(again.status == 0, "\(again.errors)")
         let third = try AfterlinkProcess(installation, ["--replay-grace", "0"])
-        defer { third.kill() }
         #expect(try third.connect().check(fingerprint(1)).isMatch)
     }
 
     @Test(
-        "takes no backup that is damaged, cut off, another program's or of a newer version, and changes nothing",
+        "refuses a backup that is damaged, cut off, of another program or a newer version, and changes nothing",
         arguments: ["page", "half", "application", "version", "text", "log"]
     )
     func refusesBackups(damage: String) throws {
@@ -80,7 +79,7 @@ struct RestoreTests {
         #expect(!names.contains { $0.contains("partial") || $0.contains("replaced") })
     }
 
-    @Test("a log that lies about without its database does not get into the restored one")
+    @Test("is not affected by a log without its database")
     func strayLog() throws {
         let installation = try backedUp()
         let server = try AfterlinkProcess(installation)
@@ -91,17 +90,15 @@ struct RestoreTests {
         #expect(output.status == 0 && output.text.contains("-wal."), "\(output.errors)")
         #expect(try installation.run(["verify"]).status == 0)
         let second = try AfterlinkProcess(installation, ["--replay-grace", "0"])
-        defer { second.kill() }
         #expect(try second.connect().check(fingerprint(1)).isNoMatch)
     }
 }
 
 @Suite("The command verify", .blocking)
 struct VerifyCommandTests {
-    @Test("is content with a database in use, and tells everything as JSON")
+    @Test("finds nothing wrong in a database in use, and prints all steps as JSON")
     func whileServing() throws {
-        let (installation, server, connection) = try Installation.serving()
-        defer { server.kill() }
+        let (installation, _, connection) = try Installation.serving()
         for number in 1...20 { #expect(try connection.click(fingerprint(number)).status == 201) }
         for number in 1...10 { #expect(try connection.check(fingerprint(number)).isMatch) }
         let output = try installation.run(["verify", "--json"])
@@ -112,7 +109,7 @@ struct VerifyCommandTests {
         #expect(checks.count == 10 && checks.allSatisfy { $0["ok"] as? Bool == true })
     }
 
-    @Test("fails where anything is wrong, in one line with what to do")
+    @Test("fails for each mistake, in one line with advice")
     func fails() throws {
         let installation = try Installation()
         let file = try FileHandle(forUpdating: installation.database)

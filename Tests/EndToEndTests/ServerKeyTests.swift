@@ -15,12 +15,12 @@ struct ServerKeyTests {
         return try #require(attributes[.posixPermissions] as? Int)
     }
 
-    /// Waits until a server says that it stores under the newest key.
+    /// Waits until a server logs that it stores under the newest key.
     private func isRotated(_ installation: Installation) -> Bool {
         Polling.until { installation.log.contains("the server key was rotated") }
     }
 
-    /// Records a click; where another process holds the write lock for long, it is sent again.
+    /// Records a click; sends it again if another process held the write lock for long.
     private func record(_ number: Int, on connection: HTTPTestClient) throws {
         let end = Polling.end
         var reply = try connection.click(fingerprint(number))
@@ -30,7 +30,7 @@ struct ServerKeyTests {
         #expect(reply.status == 201 || reply.status == 200)
     }
 
-    /// The answer to a check; where another process holds the write lock for long, it is asked again.
+    /// Returns the response to a check; sends it again if another process held the write lock for long.
     private func decided(_ number: Int, on connection: HTTPTestClient, _ key: String) throws
         -> HTTPTestClient.Reply
     {
@@ -42,14 +42,13 @@ struct ServerKeyTests {
         return reply
     }
 
-    @Test("while the service runs: what came before and what comes after it match, each once")
+    @Test("while the service runs: clicks before and after it match, each once")
     func running() throws {
         let installation = try Installation()
         let logs = [1, 2].map { installation.folder.appending(path: "\($0).log") }
         let servers = try logs.map {
             try AfterlinkProcess(installation, ["--replay-grace", "0", "--log-file", $0.path])
         }
-        defer { for server in servers { server.kill() } }
         let connections = try servers.map { try $0.connect() }
         let app = installation.keys.app
         func isRotated(_ log: URL) throws -> Bool {
@@ -62,7 +61,7 @@ struct ServerKeyTests {
         let output = try installation.run(["server-key", "rotate"])
         #expect(output.status == 0, "\(output.errors)")
         #expect(output.text.contains("no restart is needed"))
-        // From now on and until both store under the new key, clicks of either are found by either.
+        // Until both servers store under the new key, each finds the clicks of both.
         var number = 8
         let end = Polling.end
         while try !logs.allSatisfy(isRotated), ContinuousClock.now < end {
@@ -86,7 +85,7 @@ struct ServerKeyTests {
         #expect(try connections[0].totals(installation.keys.admin)["matches"] as? Int == number + 2)
     }
 
-    @Test("while nothing runs: the next start finds what is there, and the list shows both keys")
+    @Test("while no service runs: the next start finds the clicks, and the list shows both keys")
     func stopped() throws {
         let installation = try Installation()
         let server = try AfterlinkProcess(installation)
@@ -95,19 +94,18 @@ struct ServerKeyTests {
         _ = server.waitUntilExit()
         #expect(try installation.run(["server-key", "rotate", "--json"]).status == 0)
         let again = try installation.run(["server-key", "rotate"])
-        #expect(again.status == 1 && again.errors.contains("made just now"))
+        #expect(again.status == 1 && again.errors.contains("created just now"))
         let next = try AfterlinkProcess(installation)
-        defer { next.kill() }
         #expect(try Polling.until { try installation.run(["server-key", "list"]).text.contains("previous") })
         let list = try installation.run(["server-key", "list"]).text
         #expect(list.contains("current") && !list.contains("upcoming"))
         for line in try lines(installation) { #expect(!list.contains(line.prefix(64))) }
         #expect(try next.connect().check(fingerprint(1)).isMatch)
         #expect(try installation.run(["verify"]).text.contains("ok       server_key"))
-        #expect(try installation.run(["doctor"]).text.contains("1 other key besides"))
+        #expect(try installation.run(["doctor"]).text.contains("it has 1 other key, too"))
     }
 
-    @Test("leaves the file whole, the old or the new one, wherever it is killed")
+    @Test("leaves the complete old or new file, whenever it is killed")
     func killed() throws {
         let installation = try Installation()
         let disk = try FaultyDisk(in: installation.folder)
@@ -124,7 +122,7 @@ struct ServerKeyTests {
                 #expect(after == before || after.dropFirst().elementsEqual(before))
                 #expect(after.allSatisfy { $0.count == 64 || $0.count == 89 })
                 #expect(try mode(keyFile(installation)) == 0o600)
-                // Back to one key, so that the next one may be made.
+                // The file gets one key again, so that the next rotation is allowed.
                 try Data((before.joined(separator: "\n") + "\n").utf8).write(
                     to: URL(fileURLWithPath: keyFile(installation))
                 )
@@ -134,7 +132,6 @@ struct ServerKeyTests {
         }
         #expect(kills >= 4)
         let server = try AfterlinkProcess(installation)
-        defer { server.kill() }
         #expect(try server.connect().click(fingerprint(1)).status == 201)
         let files = try FileManager.default.contentsOfDirectory(atPath: installation.folder.path)
         #expect(!files.contains { $0.hasSuffix(".draft") }, "what was killed left no key behind")
@@ -147,11 +144,11 @@ struct ServerKeyTests {
         try Data((String(repeating: "ab", count: 32) + "\n").utf8).write(to: other)
         try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: other.path)
         let output = try installation.run(["server-key", "rotate", "--server-key-file", other.path])
-        #expect(output.status == 1 && output.errors.contains("is not the key"))
+        #expect(output.status == 1 && output.errors.contains("is not the server key"))
         #expect(try String(contentsOf: other, encoding: .utf8).count == 65)
     }
 
-    @Test("by hand, with several keys in the file, does the same; without the former the start is refused")
+    @Test("by hand, with several keys in the file, does the same; a start without the former key is refused")
     func byHand() throws {
         let installation = try Installation()
         let server = try AfterlinkProcess(installation, ["--replay-grace", "0"])
@@ -165,7 +162,7 @@ struct ServerKeyTests {
         }
         try put(new)
         let refused = try installation.run(["serve", "--listen", "127.0.0.1:0"])
-        #expect(refused.status == 1 && refused.errors.contains("not the one"))
+        #expect(refused.status == 1 && refused.errors.contains("is not the server key of"))
         try put(new + own)
         let both = try AfterlinkProcess(installation, ["--replay-grace", "0"])
         let connection = try both.connect()
@@ -173,25 +170,23 @@ struct ServerKeyTests {
         #expect(try connection.click(fingerprint(2)).status == 201)
         both.terminate()
         _ = both.waitUntilExit()
-        // The database has been used with the new one: the old one alone is another one now.
+        // The database has used the new key: the old key alone is not its key.
         try put(own)
         #expect(try installation.run(["serve", "--listen", "127.0.0.1:0"]).status == 1)
         try put(new)
         let late = try AfterlinkProcess(installation)
-        defer { late.kill() }
         #expect(Polling.until { installation.log.contains("a former server key is missing") })
         #expect(try late.connect().check(fingerprint(2)).isMatch)
         #expect(try installation.run(["verify"]).text.contains("problem  server_key: former"))
     }
 
-    @Test("destroys the former key when nothing is stored under it any more, and says so")
+    @Test("destroys the former key when nothing is stored under it any more, and logs it")
     func destroyed() throws {
         let installation = try Installation()
         let server = try AfterlinkProcess(
             installation,
             ["--unsafe-test-clock", "--rate-limit", "off", "--retention", "3600"]
         )
-        defer { server.kill() }
         let connection = try server.connect()
         let key = installation.keys.app
         #expect(try connection.click(fingerprint(1)).status == 201)
@@ -200,9 +195,9 @@ struct ServerKeyTests {
         let former = try #require(try lines(installation).last)
         #expect(try lines(installation).count == 2)
         #expect(try connection.check(fingerprint(1), key: key).isMatch)
-        // Whoever has the file open sees what becomes of its bytes on the disk.
+        // An open descriptor shows the erased bytes on the disk.
         let bytes = try #require(FileHandle(forReadingAtPath: keyFile(installation)))
-        // Days later, by the clock of the tests, retention has deleted the click and the record of the check.
+        // Days later by the test clock, retention has deleted the click and the record of the check.
         let late = ISO8601DateFormatter().string(from: .now.addingTimeInterval(10 * 86_400))
         #expect(try connection.click(fingerprint(2), fields: ["X-Test-Time": late]).status == 201)
         #expect(try Polling.until { try lines(installation).count == 1 })
@@ -241,12 +236,11 @@ struct ServerKeyTests {
         let restored = try installation.run(["restore", backup])
         #expect(restored.status == 0, "\(restored.errors)")
         let next = try AfterlinkProcess(installation)
-        defer { next.kill() }
         for number in 1...2 { #expect(try next.connect().check(fingerprint(number)).isMatch) }
     }
 }
 
-@Suite("The keys for addresses", .blocking)
+@Suite("The address keys", .blocking)
 struct AddressKeyTests {
     private func file(_ installation: Installation) -> URL {
         URL(fileURLWithPath: installation.database.path + ".address-key")
@@ -263,14 +257,13 @@ struct AddressKeyTests {
         ]
     }
 
-    @Test("change each day, are kept as long as a click can be matched, and are destroyed then")
+    @Test("change each day, and are destroyed when no click of their day can match")
     func rotation() throws {
         let installation = try Installation()
         let server = try AfterlinkProcess(
             installation,
             ["--unsafe-test-clock", "--rate-limit", "off", "--trusted-proxy", "127.0.0.0/8"]
         )
-        defer { server.kill() }
         let connection = try server.connect()
         let (before, key) = (try text(installation), installation.keys.app)
         let attributes = try FileManager.default.attributesOfItem(atPath: file(installation).path)
@@ -284,13 +277,13 @@ struct AddressKeyTests {
         #expect(match.string("attributionMethod") == "probabilistic")
         #expect(try text(installation) == before)
         let bytes = try FileHandle(forReadingFrom: file(installation))
-        // Past the window of the first, in that of the second.
+        // The window of the first click has ended, that of the second has not.
         #expect(try connection.click(fingerprint(3), fields: at(8.5)).status == 201)
         #expect(try Polling.until { try text(installation) != before })
         let after = try text(installation)
         #expect(after.prefix(10) > before.prefix(10) && after.split(separator: "\n").count == 1)
         #expect(!after.contains(before.split(separator: " ")[1].prefix(32)))
-        let words = "the keys were destroyed under which addresses from before"
+        let words = "the address keys of the days before"
         #expect(Polling.until { installation.log.contains(words) })
         #expect(try bytes.readToEnd()?.allSatisfy { $0 == 0 } == true)
         let reply = try connection.check(fingerprint(3), key: key, fields: at(8.6))
@@ -298,7 +291,7 @@ struct AddressKeyTests {
         #expect(try installation.run(["doctor"]).text.contains("address_keys"))
     }
 
-    @Test("are the same for another process, and after a start")
+    @Test("are the same for another process, and after a restart")
     func shared() throws {
         let installation = try Installation()
         let arguments = ["--trusted-proxy", "127.0.0.0/8", "--replay-grace", "0"]
@@ -310,12 +303,11 @@ struct AddressKeyTests {
         #expect(other.string("attributionMethod") == "probabilistic")
         for server in servers { server.kill() }
         let next = try AfterlinkProcess(installation, arguments)
-        defer { next.kill() }
         let late = try next.connect().check(fingerprint(2), key: app, fields: address)
         #expect(late.string("attributionMethod") == "probabilistic")
     }
 
-    @Test("of others to read, or damaged, refuse the start; lost ones are made anew")
+    @Test("refuse the start if damaged or open to others; missing ones are created again")
     func refused() throws {
         let installation = try Installation()
         let path = file(installation).path

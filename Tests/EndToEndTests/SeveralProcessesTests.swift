@@ -5,11 +5,10 @@ import Testing
 
 @Suite("Several processes on one database", .blocking)
 struct SeveralProcessesTests {
-    @Test("match each click once, lose none, and tell nobody of each other's locks")
+    @Test("match each click once, lose none, and do not mention each other's locks")
     func twoServers() throws {
         let installation = try Installation()
         let servers = try (0..<2).map { _ in try AfterlinkProcess(installation, ["--replay-grace", "0"]) }
-        defer { for server in servers { server.kill() } }
         let connections = try servers.flatMap { server in try (0..<4).map { _ in try server.connect() } }
         var acknowledged: [Int] = []
         for round in 0..<30 {
@@ -27,7 +26,7 @@ struct SeveralProcessesTests {
             let replies = try connections.map { try $0.receive() }
             #expect(replies.count { isServed($0) && $0.isMatch } <= 1)
             if !replies.contains(where: \.isMatch) { unmatched.append(number) }
-            // Nobody is told "no match" unless somebody has the match, or may have it.
+            // No check gets "no match" unless another has the match, or may have it.
             #expect(replies.contains { $0.isMatch || $0.status == 503 })
         }
         for number in unmatched { #expect(try decided(number, connections[0]).isMatch) }
@@ -36,19 +35,18 @@ struct SeveralProcessesTests {
         #expect(totals["matches"] as? Int == acknowledged.count)
     }
 
-    @Test("take a post that goes to both of them for one click, at once or one after the other")
+    @Test("record a post to both of them as one click, at once or one after the other")
     func repeatedPosts() throws {
         let installation = try Installation()
         let servers = try (0..<2).map { _ in try AfterlinkProcess(installation) }
-        defer { for server in servers { server.kill() } }
         let connections = try servers.map { try $0.connect() }
         for number in 0..<80 {
-            // At once, and then one after the other.
+            // The first half is posted at once, the second half one after the other.
             if number < 40 { for connection in connections { try connection.sendClick(fingerprint(number)) } }
             let replies = try (0..<2).map { index in
                 let connection = connections[(index + number) % 2]
                 var reply = try number < 40 ? connection.receive() : connection.click(fingerprint(number))
-                // Not served because of the other one's lock; nothing says whether it was recorded.
+                // The lock of the other process caused it; the post may have been recorded.
                 while !isServed(reply) { reply = try connection.click(fingerprint(number)) }
                 return reply
             }
@@ -58,14 +56,13 @@ struct SeveralProcessesTests {
         #expect(try connections[0].totals(installation.keys.admin)["clicks"] as? Int == 80)
     }
 
-    @Test("know of each other: the second one says at its start who has the database open")
+    @Test("know of each other: the second one logs at its start which process has the database open")
     func announced() throws {
         let installation = try Installation()
         let logs = [1, 2].map { installation.folder.appending(path: "\($0).log") }
         let servers = try logs.map { try AfterlinkProcess(installation, ["--log-file", $0.path]) }
-        defer { for server in servers { server.kill() } }
         let isSaid = try Polling.until {
-            // On a connection of its own: one ends after a thousand requests.
+            // Each request has a new connection, because one ends after a thousand requests.
             _ = try servers[1].connect().get("/healthz")
             return try String(contentsOf: logs[1], encoding: .utf8)
                 .contains("process \(servers[0].identifier) has the database open already")
@@ -74,9 +71,9 @@ struct SeveralProcessesTests {
         #expect(try !String(contentsOf: logs[0], encoding: .utf8).contains("open already"))
     }
 
-    /// False for a 503, which says nothing of locks.
+    /// Returns false for a 503, which must not mention locks.
     private func isServed(_ reply: HTTPTestClient.Reply) -> Bool {
-        // A token is random letters, and may be any word.
+        // A token has random letters, and may contain any word.
         let text = reply.status < 300 ? "" : reply.text.lowercased()
         #expect(!text.contains("sqlite") && !text.contains("busy") && !text.contains("lock"))
         #expect([200, 201, 503].contains(reply.status))
@@ -94,16 +91,15 @@ struct SeveralProcessesTests {
     )
     func lockHeld() throws {
         let (installation, server, connection) = try Installation.serving(["--replay-grace", "0"])
-        defer { server.kill() }
         let other = try server.connect()
         for number in 1...2 { #expect(try connection.click(fingerprint(number)).status == 201) }
 
         let holder = try installation.open()
         try holder.begin(.immediate)
-        // Answered while the database is held, however long that is.
+        // The response comes while the database is locked.
         connection.sendCheck(fingerprint(1))
         try other.sendClick(fingerprint(3))
-        // Nothing to write: answered while the others wait.
+        // This needs no write: the response comes while the others wait.
         let third = try server.connect()
         #expect(try third.check(fingerprint(9)).isNoMatch)
         for reply in [try connection.receive(), try other.receive()] {

@@ -2,10 +2,10 @@ import Foundation
 import Support
 import Testing
 
-/// What a launch tells beside its fingerprint, through the real binary.
+/// The values that a launch sends in addition to its fingerprint, with the real binary.
 @Suite("Signals beside a fingerprint", .blocking)
 struct SignalsTests {
-    /// SHA-256 of `iPhone|Europe/Istanbul|tr`, what SDKs of form D send of either phone.
+    /// SHA-256 of `iPhone|Europe/Istanbul|tr`, which SDKs of form D send on either phone.
     private static let formD = "aabeebd3dcfbcad8006c62b8f7832154c39b7f81d461d1cd53ae5176173489cd"
 
     private struct Phone {
@@ -13,7 +13,7 @@ struct SignalsTests {
         let width: Int
         let height: Int
 
-        /// What newer SDKs tell beside the hash.
+        /// The values that newer SDKs send in addition to the hash.
         var field: [String: String] {
             let text =
                 #"{"model":"iPhone","screenWidth":"\#(width * 3)","osMajor":"17","tz":"Europe/Istanbul","lang":"tr"}"#
@@ -32,7 +32,7 @@ struct SignalsTests {
     private static let pro = Phone(name: "pro", width: 393, height: 852)
     private static let max = Phone(name: "max", width: 430, height: 932)
 
-    /// Two people whose browsers call themselves the same follow two links, from an address that tells nothing.
+    /// Two people with equal browsers follow two links, from an address that distinguishes no visitors.
     private func click(_ connection: HTTPTestClient, _ key: String, at seconds: Double) throws {
         for (number, phone) in [Self.pro, Self.max].enumerated() {
             let usual = ["Content-Type": "application/json", "Authorization": "Bearer \(key)"]
@@ -42,29 +42,27 @@ struct SignalsTests {
         }
     }
 
-    @Test("tell which of two possible clicks led to a launch, over a kill and in the records")
+    @Test("decide which of two clicks led to a launch, also after a kill and in the records")
     func decide() throws {
         let installation = try Installation()
         let options = ["--unsafe-test-clock", "--replay-grace", "0"]
         let first = try AfterlinkProcess(installation, options)
-        defer { first.kill() }
         let key = installation.keys.test
         let before = try first.connect()
-        // Launches of no click, so that the newest one is not the answer just because nothing is known.
+        // Launches without a click, so that the model does not match the newest click for lack of data.
         for number in 0..<12 {
             let fields = at(Double(number - 60) * 120).merging(["User-Agent": "Shop/\(number)"]) { $1 }
             #expect(try before.check(fingerprint(number), key: key, fields: fields).isNoMatch)
         }
         try click(before, key, at: 0)
-        // Answered when everything that was noted of checks is on disk.
+        // The response comes when the pending records of checks are on disk.
         _ = try before.get("/admin/api/checks", key: installation.keys.admin)
         first.kill()
-        let (server, connection) = try installation.serve(options)
-        defer { server.kill() }
+        let (_, connection) = try installation.serve(options)
 
         let untold = try connection.check(Self.formD, key: key, fields: at(300))
         #expect(untold.isNoMatch && untold.string("reason") == "ambiguous", "\(untold.text)")
-        // A match is recorded at once, and what found none a little later: records of one millisecond follow that order.
+        // A match is recorded at once, other checks a little later: records of one millisecond have this order.
         let asked = at(301).merging(Self.pro.field) { $1 }.merging(["X-Request-ID": "told"]) { $1 }
         let told = try connection.check(Self.formD, key: key, fields: asked)
         #expect(told.isMatch && told.string("jid") == "pro", "the older one: \(told.text)")
@@ -88,7 +86,7 @@ struct SignalsTests {
         _ = try connection.get("/admin/api/checks", key: installation.keys.admin)
         let again = try installation.run(["backtest", "--test", "--warm-up-days", "0"])
         #expect(
-            again.text.contains("15 of 15 launches (100.0 %) get what they were really given."),
+            again.text.contains("15 of 15 launches (100.0 %) get their recorded response."),
             "\(again.text)"
         )
     }

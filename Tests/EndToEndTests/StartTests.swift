@@ -6,10 +6,10 @@ import Testing
 @Suite("A start after a kill", .blocking(minutes: 20))
 struct StartTests {
     private static let clickCount = isLong ? 1_000_000 : 20_000
-    /// As large as the log is left to grow; see `WriteAheadLog`.
+    /// The largest size of the log; see `WriteAheadLog`.
     private static let logByteCount = isLong ? 60_000_000 : 8_000_000
 
-    @Test("is ready whatever is stored, with a log of the largest size to read, and keeps the log bounded")
+    @Test("is ready with many clicks and a log of the largest size, and keeps the log bounded")
     func startsOnMuch() throws {
         let installation = try Installation()
         let first = try AfterlinkProcess(installation)
@@ -28,13 +28,12 @@ struct StartTests {
         try load.run(on: second)
         #expect(try byteCount(log) < 72_000_000)
         let third = try AfterlinkProcess(installation)
-        defer { third.kill() }
         #expect(try third.connect().get("/readyz").status == 200)
         try load.verify(on: third, all: true)
         #expect(load.lost.isEmpty)
     }
 
-    /// Multiplies the one click, and leaves the last of what was written in the log, as a kill does.
+    /// Multiplies the one click, and leaves the last writes in the log, as a kill does.
     private func fill(_ database: URL) throws {
         let connection = try SQLiteConnection(path: database.path, access: .readWrite, busyMilliseconds: 5000)
         try connection.setCheckpointOnClose(false)

@@ -7,7 +7,7 @@ struct StopTests {
     private func isAccepting(_ server: AfterlinkProcess) -> Bool { (try? server.connect()) != nil }
 
     @Test(
-        "answers each request that was sent before, loses nothing, and ends with status 0 within ten seconds",
+        "responds to each earlier request, loses nothing, and ends with status 0 within ten seconds",
         arguments: [SIGTERM, SIGINT],
         [0, 300] as [Int32]
     )
@@ -25,7 +25,7 @@ struct StopTests {
                 try connection.sendClick(fingerprint(100 + number))
             }
         }
-        // All of them are in the server's hands when the signal comes.
+        // The server has all requests when the signal arrives.
         server.terminate(with: signal)
         let replies = try connections.map { try $0.receive() }
         for reply in replies where reply.status != 201 && !reply.isMatch {
@@ -37,10 +37,9 @@ struct StopTests {
         try verify(installation, replies)
     }
 
-    /// What was acknowledged is there, what was matched is not matched again.
+    /// Expects that acknowledged clicks match, and matched clicks do not match again.
     private func verify(_ installation: Installation, _ replies: [HTTPTestClient.Reply]) throws {
-        let (server, connection) = try installation.serve(["--replay-grace", "0"])
-        defer { server.kill() }
+        let (_, connection) = try installation.serve(["--replay-grace", "0"])
         for (number, reply) in replies.enumerated() where reply.status == 201 {
             #expect(try connection.check(fingerprint(100 + number)).isMatch)
         }
@@ -49,16 +48,16 @@ struct StopTests {
         }
     }
 
-    @Test("waits for a request that is still coming, until a second signal hurries")
+    @Test("waits for an unfinished request until a second signal")
     func secondSignal() throws {
         let installation = try Installation()
-        // It would wait for an hour.
+        // Without a second signal, it would wait for an hour.
         let patience = ["--shutdown-grace", "3600", "--timeout-body", "3600"]
         let server = try AfterlinkProcess(installation, patience)
         let slow = try RawClient(port: server.port)
         slow.send("POST /v1/deferred-deeplink/click HTTP/1.1\r\nHost: a\r\nContent-Length: 400\r\n")
         slow.send("Content-Type: application/json\r\n\r\n{")
-        // One that comes later is answered: the first one's bytes have been read by then.
+        // When this later request has its response, the server has read the first one's bytes.
         #expect(try server.connect().click(fingerprint(1)).status == 201)
         server.terminate()
         while isAccepting(server) {}
@@ -67,7 +66,7 @@ struct StopTests {
         #expect(server.exitStatus(withinSeconds: 40) == 0)
     }
 
-    @Test("does not wait for a disk that does not answer, and says so")
+    @Test("does not wait for a disk that does not respond")
     func stopWithStuckDisk() throws {
         let (installation, disk, server) = try AfterlinkProcess.onFaultyDisk()
         let connection = try server.connect()
@@ -78,7 +77,6 @@ struct StopTests {
         #expect(try connection.receive().status == 503)
         #expect(server.exitStatus(withinSeconds: 40) == 0)
         let second = try AfterlinkProcess(installation)
-        defer { second.kill() }
         #expect(try second.connect().check(fingerprint(1)).isMatch)
     }
 }

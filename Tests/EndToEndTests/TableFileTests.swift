@@ -2,7 +2,7 @@ import Foundation
 import Support
 import Testing
 
-/// Tables that are given at the start, through the real binary.
+/// Files of tables at the start, with the real binary.
 @Suite("Files that replace built-in tables", .blocking)
 struct TableFileTests {
     private let folder: TemporaryFolder
@@ -16,7 +16,7 @@ struct TableFileTests {
     }
 
     @Test(
-        "stop the start where they cannot be used, with the file, the line and the reason",
+        "refuse the start if they cannot be used, with the file, the line and the reason",
         arguments: [
             ("--device-data", "# releases\nios-release\t99\n", "line 2"),
             ("--device-data", "", "contains no row"), ("--robots", "robot\tpreview\tExample\n", "line 1"),
@@ -42,7 +42,7 @@ struct TableFileTests {
     }
 
     @Test(
-        "stop the start if missing",
+        "refuse the start if missing",
         arguments: ["--device-data", "--robots", "--relay-ranges", "--landing-page"]
     )
     func missingFile(option: String) throws {
@@ -54,11 +54,10 @@ struct TableFileTests {
         #expect(output.errors.contains(option) && output.errors.contains("No such file"))
     }
 
-    @Test("of robots say whose clicks are matched by nobody")
+    @Test("of robots determine whose clicks never match")
     func robots() throws {
         let robots = try file("robot\tcrawler\tExample\tour-own-crawler\thttps://example.com/crawler\n")
-        let (_, server, connection) = try Installation.serving(["--robots", robots])
-        defer { server.kill() }
+        let (_, _, connection) = try Installation.serving(["--robots", robots])
         for (number, agent) in ["Our-Own-Crawler/1.0", "facebookexternalhit/1.1"].enumerated() {
             let click = try connection.click(fingerprint(number), fields: ["User-Agent": agent])
             #expect(click.status == 201)
@@ -74,8 +73,7 @@ struct TableFileTests {
         for number in 0..<20_000 {
             text += "172.\(224 + number / 65_536).\(number / 256 % 256).\(number % 256)/32,GB,GB-EN,London,\n"
         }
-        let (_, server, connection) = try Installation.serving(["--relay-ranges", try file(text)])
-        defer { server.kill() }
+        let (_, _, connection) = try Installation.serving(["--relay-ranges", try file(text)])
         #expect(try connection.click(fingerprint(1)).status == 201)
         #expect(try connection.check(fingerprint(1)).isMatch)
     }

@@ -3,14 +3,13 @@ import Foundation
 import Support
 import Testing
 
-/// The clock that judges and tests set, and that no real service has.
+/// The clock that tests set, and that no real service has.
 @Suite("The test clock", .blocking)
 struct TestClockTests {
-    @Test("is told loudly in the log and in the statistics")
+    @Test("causes a warning in the log and in the statistics")
     func banner() throws {
         let installation = try Installation()
         let server = try AfterlinkProcess(installation, ["--unsafe-test-clock"])
-        defer { server.kill() }
         let stats = try server.connect().get("/admin/stats", key: installation.keys.admin)
         let warnings = try #require(stats.json["warnings"] as? [String])
         #expect(warnings.contains { $0.contains("test clock is on") })
@@ -24,10 +23,9 @@ struct TestClockTests {
 
     @Test("sets the time of clicks, checks, windows and expiry, to the millisecond")
     func sets() throws {
-        let (installation, server, connection) = try Installation.serving([
+        let (installation, _, connection) = try Installation.serving([
             "--unsafe-test-clock", "--rate-limit", "off",
         ])
-        defer { server.kill() }
         let click = try connection.click(
             fingerprint(1),
             ["attribution_window_seconds": 60],
@@ -45,14 +43,13 @@ struct TestClockTests {
     }
 
     @Test(
-        "lets addresses tell as much before, across and after the day of their keys",
+        "lets addresses distinguish visitors before, across and after the day of their keys",
         arguments: [-400, 0, 400]
     )
     func addresses(daysFromToday: Int64) throws {
         let installation = try Installation()
         let options = ["--unsafe-test-clock", "--rate-limit", "off", "--trusted-proxy", "127.0.0.1/32"]
-        let (server, connection) = try installation.serve(options)
-        defer { server.kill() }
+        let (_, connection) = try installation.serve(options)
         let day = 86_400_000 as Int64
         let today = Int64(Date().timeIntervalSince1970 * 1000) / day * day
         let midnight = Timestamp(milliseconds: today + daysFromToday * day)
@@ -60,7 +57,7 @@ struct TestClockTests {
             let moment = midnight.advanced(byMilliseconds: minute * 60_000)
             return ["X-Test-Time": moment.iso8601, "X-Forwarded-For": address]
         }
-        // What is learnt on the day before is how rarely strangers share an address.
+        // On the day before, the model learns how rarely strangers share an address.
         for number in 0..<40 {
             let fields = fields(minute: Int64(2 * number) - 240, "81.0.\(number).1")
             let launch = try connection.check(fingerprint(100 + number), fields: fields)
@@ -77,17 +74,16 @@ struct TestClockTests {
         #expect(launch.string("url")?.hasPrefix("myapp://promo/5") == true)
     }
 
-    @Test("is none where it was not asked for: the header says nothing")
+    @Test("does not exist without the setting: the header has no effect")
     func ignored() throws {
-        let (_, server, connection) = try Installation.serving()
-        defer { server.kill() }
+        let (_, _, connection) = try Installation.serving()
         let fields = ["X-Test-Time": "2031-05-06T07:08:09.123Z"]
         let click = try connection.click(fingerprint(1), fields: fields)
         #expect(click.status == 201)
         #expect(click.string("expires_at")?.hasPrefix("2031") == false)
     }
 
-    @Test("does not start with TLS or on an address that others reach")
+    @Test("does not start with TLS or on an address that others can reach")
     func refused() throws {
         let installation = try Installation()
         for more in [

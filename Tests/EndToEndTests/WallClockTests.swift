@@ -5,16 +5,15 @@ import Testing
 
 @Suite("A wall clock that leaps", .blocking)
 struct WallClockTests {
-    /// Seconds from now to the middle of a year, roughly.
+    /// Returns the seconds from now to about the middle of a year.
     private func seconds(to year: Int) -> Int64 {
         Int64(Double(year - 1970) * 31_556_952 - Date().timeIntervalSince1970)
     }
 
-    @Test("to 1986, 2041 and back causes no error; clicks of the future match; timeouts do not mind")
+    @Test("to 1986, 2041 and back causes no error; clicks of the future match; timeouts are not affected")
     func leaps() throws {
         let (installation, disk, server) = try AfterlinkProcess.onFaultyDisk()
-        defer { server.kill() }
-        // Open over all leaps: a timeout by the wall clock would close it.
+        // The connection stays open over all leaps: a timeout by the wall clock would close it.
         let idle = try server.connect()
         #expect(try idle.get("/healthz").status == 200)
         let connection = try server.connect()
@@ -29,7 +28,7 @@ struct WallClockTests {
             #expect(try connection.click(fingerprint(10 + number)).status == 201)
             #expect(try connection.get("/readyz").status == 200)
         }
-        // Set back once more: what was clicked in 2041 and 2026 is in the future now.
+        // After this step back, the clicks of 2041 and 2026 are in the future.
         try disk.setClock(offBySeconds: seconds(to: 1986))
         for number in [11, 12, 13] { #expect(try connection.check(fingerprint(number), key: key).isMatch) }
         #expect(try idle.get("/healthz").status == 200)
@@ -38,7 +37,7 @@ struct WallClockTests {
         #expect(server.waitUntilExit() == 0)
     }
 
-    @Test("makes no job delete anything, across restarts too, until an operator says that it is right")
+    @Test("makes no job delete anything, also across restarts, until an operator accepts the clock")
     func jobsWait() throws {
         let (installation, disk, first) = try AfterlinkProcess.onFaultyDisk(["--retention", "1"])
         func integer(_ sql: SQL) throws -> Int64 {
@@ -48,7 +47,7 @@ struct WallClockTests {
         func clickCount() throws -> Int64 { try integer("SELECT count(*) FROM clicks") }
         func wait(on server: AfterlinkProcess, until isSo: () throws -> Bool) throws {
             let end = Polling.end
-            // A connection carries a thousand requests: each poll has its own.
+            // A connection ends after a thousand requests: each poll has a new one.
             while try !isSo(), ContinuousClock.now < end {
                 #expect(try server.connect().get("/healthz").status == 200)
             }
@@ -56,7 +55,7 @@ struct WallClockTests {
         }
         func warnings() -> Int { installation.log.split(separator: "--accept-clock").count - 1 }
         #expect(try first.connect().click(fingerprint(1)).status == 201)
-        // Retention has run, and noted by which clock.
+        // Retention has run, and has recorded its clock.
         try wait(on: first) { try integer("SELECT count(*) FROM jobs WHERE name = 'clock'") == 1 }
         try disk.setClock(offBySeconds: seconds(to: 2041))
         try wait(on: first) { warnings() == 1 }
@@ -76,7 +75,6 @@ struct WallClockTests {
             options + ["--accept-clock"],
             environment: disk.environment
         )
-        defer { third.kill() }
         try wait(on: third) { try clickCount() == 1 }
     }
 }

@@ -4,24 +4,25 @@ import Glibc
 
 // Usage: Fuzz NAME|all [--rounds N] [--seed S]
 //
-// Gives mutated inputs to a parser until the rounds are over, or without end, and stops at the first that breaks a
-// promise or crashes it. That input is kept in the corpus, where the tests find it; after a crash, by the next start.
+// Passes mutated inputs to a parser for the given number of rounds, or without end, and stops at the first input that
+// breaks a promise or crashes the parser. It stores that input in the corpus of the tests; after a crash, the next
+// start does so.
 
 func fail(_ message: String) -> Never {
     print("Fuzz: \(message)")
     exit(2)
 }
 
-/// What follows an option on the command line, as a number.
+/// Returns the number after an option on the command line; nil without the option.
 func number(_ option: String) -> UInt64? {
     guard let index = CommandLine.arguments.firstIndex(of: option) else { return nil }
     guard let number = CommandLine.arguments.dropFirst(index + 1).first.flatMap({ UInt64($0) }) else {
-        fail("\(option) takes a number")
+        fail("\(option) needs a number")
     }
     return number
 }
 
-/// The input under way, in a file that outlives a crash.
+/// The current input, in a file that remains after a crash.
 struct InFlight: ~Copyable {
     private let descriptor: Int32
     private let file: URL
@@ -32,8 +33,8 @@ struct InFlight: ~Copyable {
         descriptor = unsafe open(file.path(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
     }
 
-    /// Writes the input behind its length; what a longer one left behind that does not matter.
-    func note(_ input: [UInt8]) {
+    /// Writes the input after its length; the rest of a longer former one is ignored.
+    func write(_ input: [UInt8]) {
         let length = UInt32(input.count)
         let bytes = [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: length >> $0) } + input
         // pwrite reads the array's memory and keeps no pointer.
@@ -45,8 +46,8 @@ struct InFlight: ~Copyable {
         try? FileManager.default.removeItem(at: file)
     }
 
-    /// What a crash left behind.
-    static func leftBehind(in file: URL) -> [UInt8]? {
+    /// Returns the input of a crash; nil if there is none.
+    static func remaining(in file: URL) -> [UInt8]? {
         guard let bytes = try? Data(contentsOf: file), bytes.count >= 4 else { return nil }
         let length = bytes.prefix(4).reduce(0) { $0 << 8 | Int($1) }
         return Array(bytes.dropFirst(4).prefix(length))
@@ -55,16 +56,16 @@ struct InFlight: ~Copyable {
 
 func run(_ entry: FuzzEntry, rounds: Int, seed: UInt64) throws {
     let corpus = try FuzzCorpus(of: entry)
-    if let input = InFlight.leftBehind(in: corpus.inFlight) {
-        print("\(entry.name): kept what a crash left behind in \(try corpus.keep(input).path())")
+    if let input = InFlight.remaining(in: corpus.inFlight) {
+        print("\(entry.name): stored the input of a crash in \(try corpus.keep(input).path())")
     }
     let inFlight = InFlight(corpus.inFlight)
     var run = FuzzRun(entry, corpus: try FuzzCorpus(of: entry).inputs, seed: seed)
     do throws(FuzzRun.Finding) {
-        try run.tryCorpus { inFlight.note($0) }
-        try run.mutate(rounds: rounds) { inFlight.note($0) }
+        try run.tryCorpus { inFlight.write($0) }
+        try run.mutate(rounds: rounds) { inFlight.write($0) }
     } catch {
-        print("\(entry.name), seed \(seed): \(error)\nkept in \(try corpus.keep(error.input).path())")
+        print("\(entry.name), seed \(seed): \(error)\nstored in \(try corpus.keep(error.input).path())")
         _ = consume inFlight
         exit(1)
     }
@@ -74,7 +75,7 @@ let names = FuzzEntry.all.map(\.name).joined(separator: ", ")
 guard CommandLine.arguments.count > 1 else { fail("name an entry, or all: \(names)") }
 let name = CommandLine.arguments[1]
 let entries = FuzzEntry.all.filter { name == "all" || $0.name == name }
-guard !entries.isEmpty else { fail("there is no \(name), but \(names)") }
+guard !entries.isEmpty else { fail("there is no entry \(name); there are \(names)") }
 
 let rounds = number("--rounds").flatMap { Int(exactly: $0) }
 var seed = number("--seed") ?? UInt64.random(in: 0...UInt64.max)
@@ -82,9 +83,8 @@ let start = ContinuousClock.now
 repeat {
     for entry in entries {
         try run(entry, rounds: rounds ?? 100_000, seed: seed)
-        print(
-            "\(entry.name), seed \(seed): \(rounds ?? 100_000) rounds, \(ContinuousClock.now - start) in all"
-        )
+        let time = ContinuousClock.now - start
+        print("\(entry.name), seed \(seed): \(rounds ?? 100_000) rounds, \(time) in all")
     }
     seed &+= 1
 } while rounds == nil

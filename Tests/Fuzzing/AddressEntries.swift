@@ -8,10 +8,10 @@ extension FuzzEntry {
         "unknown", "_hidden", "10.0.0.1", "proto=https", " ", "\t", "é",
     ]
 
-    static let networkAddress = FuzzEntry(text: "network-address", tokens: addressTokens) {
-        (text) throws(BrokenPromise) in
-        guard let address = NetworkAddress(text) else { return }
-        try promise(NetworkAddress(address.text) == address, "a written address reads differently")
+    static let networkAddress = FuzzEntry(same: "network-address", tokens: addressTokens) {
+        NetworkAddress($0)
+    } write: {
+        $0.text
     }
 
     static let addressRange = FuzzEntry(text: "address-range", tokens: addressTokens) {
@@ -20,46 +20,49 @@ extension FuzzEntry {
         try promise(range.contains(range.base), "a range does not contain its base")
     }
 
-    /// A file of ranges, of which one address is asked for.
+    /// A file of ranges, and an address of the first one.
     static let addressRanges = FuzzEntry(
         "address-ranges",
         tokens: addressTokens + ["\n", "\r\n", "#", "10.0.0.0/8\n", "2001:db8::/32,GB\n", "::/0"]
     ) { (bytes, _) throws(BrokenPromise) in
         guard let ranges = try? AddressRanges(reading: bytes, file: "file") else { return }
-        try promise(!ranges.isEmpty, "a file without a range was taken")
+        try promise(!ranges.isEmpty, "a file without a range was accepted")
         let line = bytes.prefix { $0 != UInt8(ascii: "\n") && $0 != UInt8(ascii: ",") }
         guard let first = AddressRange(String(decoding: line, as: UTF8.self)) else { return }
-        try promise(ranges.contains(first.base), "the ranges do not hold the first one's base")
+        try promise(ranges.contains(first.base), "the ranges do not contain the base of the first one")
     }
 
-    static let listenAddress = FuzzEntry(text: "listen-address", tokens: addressTokens) {
-        (text) throws(BrokenPromise) in
-        guard let address = ListenAddress(text) else { return }
-        try promise(ListenAddress(address.description) == address, "a listen address reads differently")
+    static let listenAddress = FuzzEntry(same: "listen-address", tokens: addressTokens) {
+        ListenAddress($0)
+    } write: {
+        $0.description
     }
 
     private static let proxies = TrustedProxies(
-        ["10.0.0.0/8", "2001:db8::/32"].compactMap { AddressRange($0) }
+        ["10.0.0.0/8", "2001:db8::/32"].compactMap(AddressRange.init)
     )
     private static let proxy = NetworkAddress("10.0.0.1")
-    private static let stranger = NetworkAddress("192.0.2.1")
+    private static let untrusted = NetworkAddress("192.0.2.1")
 
     static let forwardedFor = FuzzEntry(text: "x-forwarded-for", tokens: addressTokens) {
         (text) throws(BrokenPromise) in
-        guard let proxy, let stranger else { throw BrokenPromise("the addresses of the entry are none") }
+        guard let proxy, let untrusted else { throw BrokenPromise("the entry's addresses are invalid") }
         let client = proxies.client(peer: proxy, forwardedFor: [text])
         let parts = text.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
-        try promise(proxies.client(peer: proxy, forwardedFor: parts) == client, "hops in own lines differ")
-        try promise(proxies.client(peer: stranger, forwardedFor: [text]) == stranger, "a stranger is trusted")
+        try promise(proxies.client(peer: proxy, forwardedFor: parts) == client, "separate hops differ")
+        try promise(
+            proxies.client(peer: untrusted, forwardedFor: [text]) == untrusted,
+            "a stranger is trusted"
+        )
     }
 
     static let forwarded = FuzzEntry(text: "forwarded", tokens: addressTokens) {
         (text) throws(BrokenPromise) in
-        guard let proxy, let stranger else { throw BrokenPromise("the addresses of the entry are none") }
+        guard let proxy, let untrusted else { throw BrokenPromise("the entry's addresses are invalid") }
         let client = proxies.client(peer: proxy, forwarded: [text])
-        try promise(proxies.client(peer: proxy, forwarded: [text]) == client, "a field reads differently")
-        try promise(proxies.client(peer: stranger, forwarded: [text]) == stranger, "a stranger is trusted")
+        try promise(proxies.client(peer: proxy, forwarded: [text]) == client, "a field is read differently")
+        try promise(proxies.client(peer: untrusted, forwarded: [text]) == untrusted, "a stranger is trusted")
         let both = proxies.client(peer: proxy, forwardedFor: [text], forwarded: [text])
-        try promise(both == proxy || both == client, "two fields that disagree give a third address")
+        try promise(both == proxy || both == client, "two fields that disagree result in a third address")
     }
 }

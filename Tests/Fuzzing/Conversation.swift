@@ -1,9 +1,9 @@
 import HTTPServer
 import Threads
 
-/// A connection's machine that answers every request at once, and what it understood.
+/// A connection's state machine that responds to every request at once, and the requests that it read.
 struct Conversation {
-    /// A request, byte for byte.
+    /// A request with its exact bytes.
     struct Message: Equatable {
         var line: String
         var fields: [[UInt8]]
@@ -16,7 +16,7 @@ struct Conversation {
     }
 
     private(set) var events: [Event] = []
-    private(set) var mostHeldByteCount = 0
+    private(set) var maximumHeldByteCount = 0
     private let memory = RequestMemory(limit: .max)
     private var state: ConnectionState
     private var isReading = true
@@ -30,10 +30,10 @@ struct Conversation {
             memory: memory,
             acceptedAt: Self.now
         )
-        perform(state.begin())
+        perform(.read)
     }
 
-    /// What comes of bytes that are given in pieces, and of the end behind them.
+    /// Returns the events of bytes that arrive in pieces, and of the end of the stream.
     static func events(_ bytes: [UInt8], cut: (_ rest: Int) -> Int) throws(BrokenPromise) -> [Event] {
         var conversation = Conversation()
         var start = 0
@@ -43,18 +43,16 @@ struct Conversation {
             start = end
         }
         conversation.end()
-        try promise(conversation.memory.waitingByteCount == 0, "memory stays on the account of what waits")
-        try promise(conversation.memory.answeringByteCount == 0, "memory stays on the account of handlers")
-        try promise(
-            conversation.mostHeldByteCount <= 2 * bytes.count + 2_048,
-            "\(conversation.mostHeldByteCount) bytes are held for \(bytes.count)"
-        )
+        try promise(conversation.memory[.waiting] == 0, "memory remains counted for waiting requests")
+        try promise(conversation.memory[.answering] == 0, "memory remains counted for handlers")
+        let held = conversation.maximumHeldByteCount
+        try promise(held <= 2 * bytes.count + 2_048, "\(held) bytes are held for \(bytes.count)")
         return conversation.events
     }
 
     private mutating func receive(_ bytes: ArraySlice<UInt8>) {
         perform(state.received(bytes, at: Self.now))
-        mostHeldByteCount = max(mostHeldByteCount, memory.waitingByteCount)
+        maximumHeldByteCount = max(maximumHeldByteCount, memory[.waiting])
     }
 
     private mutating func end() {
@@ -100,7 +98,7 @@ struct Conversation {
 }
 
 extension Conversation.Message {
-    /// The message as a client would send it, its body with a length.
+    /// The message as a client would send it, with Content-Length.
     var bytes: [UInt8] {
         var bytes = Array("\(line)\r\n".utf8)
         for field in fields where !isFraming(field) { bytes += field + Array("\r\n".utf8) }
@@ -108,14 +106,14 @@ extension Conversation.Message {
         return bytes + body
     }
 
-    /// Whether a field more is within the limits of a head.
+    /// Whether another field is within the limits of a head.
     var hasRoomForLength: Bool {
         let limits = Limits()
         let length = fields.reduce(0) { $0 + $1.count + 2 }
         return fields.count < limits.fieldCount && length + 32 < limits.fieldsByteCount
     }
 
-    /// The fields that do not say how the body is framed.
+    /// The fields that do not frame the body.
     var others: [[UInt8]] { fields.filter { !isFraming($0) } }
 
     private func isFraming(_ field: [UInt8]) -> Bool {

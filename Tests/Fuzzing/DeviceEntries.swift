@@ -14,14 +14,14 @@ extension FuzzEntry {
         (text) throws(BrokenPromise) in
         for touchPoints in [nil, 0, 5, Int.max] as [Int?] {
             let agent = UserAgent(text, touchPoints: touchPoints)
-            try promise(agent == UserAgent(text, touchPoints: touchPoints), "an agent reads differently")
+            try promise(agent == UserAgent(text, touchPoints: touchPoints), "an agent is read differently")
             try promise((agent.model?.utf8.count ?? 0) <= text.utf8.count, "a model is longer than its agent")
         }
         let robot = RobotAgents.embedded.robot(text)
-        try promise(robot == RobotAgents.embedded.robot(text), "an agent is another robot each time")
+        try promise(robot == RobotAgents.embedded.robot(text), "an agent is a different robot each time")
     }
 
-    /// What a page says about its device, one text for all of it.
+    /// The values of a page about its device, one text for all of them.
     static let signals = FuzzEntry(
         text: "signals",
         tokens: agentTokens + ["tr-TR", "Europe/Istanbul", "Etc/GMT+3", "17.2"]
@@ -41,27 +41,26 @@ extension FuzzEntry {
             uaPlatformVersion: text
         )
         let canonical = CanonicalSignals(device, userAgent: text)
-        try promise(canonical == CanonicalSignals(device, userAgent: text), "signals read differently twice")
+        try promise(canonical == CanonicalSignals(device, userAgent: text), "signals read differently")
         let data = DeviceData.embedded
         if let language = data.languages.canonical(text) {
-            try promise(data.languages.canonical(language) == language, "a canonical language is none")
+            try promise(data.languages.canonical(language) == language, "a canonical language changes")
         }
         if let zone = data.timeZones.canonical(text) {
-            try promise(data.timeZones.canonical(zone) == zone, "a canonical time zone is none")
+            try promise(data.timeZones.canonical(zone) == zone, "a canonical time zone changes")
         }
         try promise(canonical.fingerprints().count <= CanonicalSignals.maximumFingerprints, "too many hashes")
         for input in canonical.inputs() {
-            try promise(
-                input.values.allSatisfy { !$0.isEmpty && !$0.utf8.contains(UInt8(ascii: "|")) },
-                "a component is empty or holds the mark between components"
-            )
+            let isSound = input.values.allSatisfy { !$0.isEmpty && !$0.utf8.contains(UInt8(ascii: "|")) }
+            try promise(isSound, "a component is empty or contains a separator")
         }
         _ = StructuredItem(text)
         try promise(AcceptLanguage.tags(text).allSatisfy { !$0.isEmpty }, "a language without a tag")
         if let version = OSVersion(text) {
+            let written = version.text(for: .ios)
             try promise(
-                OSVersion(version.text(for: .ios)) == version || version.text(for: .ios).isEmpty,
-                "a version reads differently when it is written"
+                OSVersion(written) == version || written.isEmpty,
+                "a written version reads differently"
             )
         }
     }
@@ -80,14 +79,12 @@ extension FuzzEntry {
         }
         try promise(rows.map(\.line) == rows.map(\.line).sorted(), "rows are out of order")
         for row in rows {
-            try promise(
-                row.columns.allSatisfy { !$0.isEmpty && !$0.utf8.contains { $0 < 0x20 } },
-                "a column is empty or holds a control character"
-            )
+            let isSound = row.columns.allSatisfy { !$0.isEmpty && !$0.utf8.contains { $0 < 0x20 } }
+            try promise(isSound, "a column is empty or contains a control character")
         }
     }
 
-    /// Where a visit came from: referer, parameters of the link, agent.
+    /// The source of a visit: referer, parameters of the link, user agent.
     static let source = FuzzEntry(
         text: "source",
         tokens: agentTokens + [
@@ -102,11 +99,11 @@ extension FuzzEntry {
             userAgent: text
         )
         let reading = signals.reading
-        try promise(reading == signals.reading, "a source reads differently each time")
+        try promise(reading == signals.reading, "a source is read differently each time")
         try promise((reading.raw?.unicodeScalars.count ?? 0) <= SourceSignals.maximumRawLength, "too long")
     }
 
-    /// A click's values as they are stored.
+    /// A click's stored values.
     static let signalsLine = FuzzEntry(
         text: "signals-line",
         tokens: [
@@ -116,11 +113,11 @@ extension FuzzEntry {
         ]
     ) { (text) throws(BrokenPromise) in
         guard let signals = CanonicalSignals(line: text) else { return }
-        try promise(!signals.line.utf8.contains { $0 < 0x20 }, "a line holds a control character")
+        try promise(!signals.line.utf8.contains { $0 < 0x20 }, "a line contains a control character")
         try promise(CanonicalSignals(line: signals.line)?.line == signals.line, "signals read differently")
     }
 
-    /// What a newer client tells beside its hash.
+    /// The signals that a newer client sends with its hash.
     static let deviceSignalsField = FuzzEntry(
         text: "device-signals-field",
         tokens: [
@@ -131,8 +128,8 @@ extension FuzzEntry {
         let field = FieldLine(name: "X-Device-Signals", value: text)
         let request = Request(.get, path: "/", fields: [field])
         guard let signals = DeviceSignalsField.read(request, .embedded) else { return }
-        try promise((100...100_000).contains(signals.panelWidth ?? 100), "no screen is so wide")
+        try promise((100...100_000).contains(signals.panelWidth ?? 100), "a screen has an impossible width")
         let launch = LaunchSignals(signals, given: nil, isWeighedByGiven: true)
-        try promise(launch.remainingValues.isEmpty, "there is something beside no fingerprint")
+        try promise(launch.remainingValues.isEmpty, "there are remaining values without a fingerprint")
     }
 }

@@ -1,11 +1,11 @@
 public import Foundation
 
-/// The inputs that are kept for an entry: what its mutations start from, and what once broke it.
+/// The stored inputs of an entry: the starting points of its mutations, and inputs that once broke a promise.
 public struct FuzzCorpus: Sendable {
     public let inputs: [[UInt8]]
     private let folder: URL
 
-    /// What the program is working on; left behind by a crash.
+    /// The name of the file with the current input, which remains after a crash.
     static let inFlightName = "in-flight"
 
     public init(of entry: FuzzEntry) throws {
@@ -17,12 +17,10 @@ public struct FuzzCorpus: Sendable {
         }
     }
 
-    /// Where the program writes each input before it tries it.
+    /// The file to which the program writes each input before it tries it.
     public var inFlight: URL { folder.appending(path: Self.inFlightName) }
 
-    /// Keeps an input, so that it is tried first from now on.
-    ///
-    /// - Returns: where.
+    /// Stores an input, so that every later run tries it first, and returns its file.
     public func keep(_ input: [UInt8]) throws -> URL {
         var hash: UInt64 = 0xcbf2_9ce4_8422_2325
         for byte in input { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }

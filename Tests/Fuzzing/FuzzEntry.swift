@@ -1,27 +1,21 @@
-/// A parser of bytes from outside, and what must hold whatever they are.
+/// A parser of bytes from outside, with the promises that it keeps for any bytes.
 public struct FuzzEntry: Sendable, CustomStringConvertible {
-    /// The entry's name, which its corpus' folder has too.
+    /// The entry's name, which is also the name of its corpus' folder.
     public let name: String
-    /// Pieces that mean something to the parser: mutations put them in.
+    /// Pieces with a meaning for the parser, which mutations insert.
     let tokens: [[UInt8]]
-    /// Gives the bytes to the parser.
+    /// Passes the bytes to the parser, and throws if a promise is broken.
     ///
-    /// The generator decides what the check leaves open, such as where bytes are cut.
+    /// The generator makes the check's random choices, such as where bytes are cut.
     let check: @Sendable (_ bytes: [UInt8], _ random: inout FuzzGenerator) throws(BrokenPromise) -> Void
 
     init(
         _ name: String,
         tokens: [String],
-        check:
-            @escaping @Sendable (_ bytes: [UInt8], _ random: inout FuzzGenerator) throws(BrokenPromise) ->
-            Void
-    ) {
-        self.name = name
-        self.tokens = tokens.map { Array($0.utf8) }
-        self.check = check
-    }
+        check: @escaping @Sendable (_ bytes: [UInt8], inout FuzzGenerator) throws(BrokenPromise) -> Void
+    ) { (self.name, self.tokens, self.check) = (name, tokens.map { Array($0.utf8) }, check) }
 
-    /// An entry for a parser of texts; bytes that are no UTF-8 reach it as the server would hand them on.
+    /// Creates an entry for a parser of texts, which gets invalid UTF-8 repaired as in the server.
     init(
         text name: String,
         tokens: [String],
@@ -32,9 +26,22 @@ public struct FuzzEntry: Sendable, CustomStringConvertible {
         }
     }
 
+    /// Creates an entry for a value with a text: the text of a value that was read is read as the same value.
+    init<Value: Equatable & SendableMetatype>(
+        same name: String,
+        tokens: [String],
+        read: @escaping @Sendable (_ text: String) -> Value?,
+        write: @escaping @Sendable (_ value: Value) -> String
+    ) {
+        self.init(text: name, tokens: tokens) { (text) throws(BrokenPromise) in
+            guard let value = read(text) else { return }
+            try promise(read(write(value)) == value, "a value is read differently when it is written")
+        }
+    }
+
     public var description: String { name }
 
-    /// The entry of a name.
+    /// Returns the entry of a name.
     public static func named(_ name: String) -> FuzzEntry? { all.first { $0.name == name } }
 
     /// Every entry.
@@ -42,19 +49,19 @@ public struct FuzzEntry: Sendable, CustomStringConvertible {
         .http, .chunkedBody, .json, .query, .percentEncoding, .userAgent, .signals, .signalsLine,
         .deviceSignalsField, .source, .dataFile, .networkAddress, .addressRange, .addressRanges,
         .listenAddress, .forwardedFor, .forwarded, .deepLink, .destination, .origin, .timestamp, .identifier,
-        .fingerprint, .names, .keyText, .rateLimit, .clickToken, .launchText, .resolveBody, .trace, .linkSlug,
+        .fingerprint, .names, .keyText, .rateLimit, .clickToken, .launchText, .resolveBody, .linkSlug,
         .linkFields, .firebaseLongLink, .csv, .qrColor, .qrStyle, .answer, .domainFile, .linkRule,
     ]
 }
 
-/// What a parser must never do, and did.
+/// A promise that a parser has broken.
 public struct BrokenPromise: Error, CustomStringConvertible, Equatable {
     public let description: String
 
     init(_ description: String) { self.description = description }
 }
 
-/// - Throws: unless a promise holds.
+/// Throws the sentence unless the promise holds.
 func promise(_ holds: Bool, _ sentence: @autoclosure () -> String) throws(BrokenPromise) {
     guard holds else { throw BrokenPromise(sentence()) }
 }

@@ -20,25 +20,25 @@ public struct FuzzRun: Sendable {
         random = FuzzGenerator(seed: seed)
     }
 
-    /// Tries the corpus as it is.
-    public mutating func tryCorpus(telling tell: ([UInt8]) -> Void = { _ in }) throws(Finding) {
-        for input in corpus { try attempt(input, tell) }
+    /// Tries each input of the corpus unchanged, and passes it to `report` first.
+    public mutating func tryCorpus(reporting report: ([UInt8]) -> Void = { _ in }) throws(Finding) {
+        for input in corpus { try attempt(input, report) }
     }
 
-    /// Tries so many mutations of it.
-    public mutating func mutate(rounds: Int, telling tell: ([UInt8]) -> Void = { _ in }) throws(Finding) {
-        for _ in 0..<rounds { try attempt(nextInput(), tell) }
+    /// Tries the given number of mutations, and passes each to `report` first.
+    public mutating func mutate(rounds: Int, reporting report: ([UInt8]) -> Void = { _ in }) throws(Finding) {
+        for _ in 0..<rounds { try attempt(nextInput(), report) }
     }
 
-    /// The next mutation of the corpus, for those who try it elsewhere.
+    /// Returns the next mutation of the corpus, for callers with another parser.
     public mutating func nextInput() -> [UInt8] {
         var input = corpus.isEmpty ? [] : corpus[random.below(corpus.count)]
         random.mutate(&input, tokens: entry.tokens, corpus: corpus)
         return input
     }
 
-    private mutating func attempt(_ input: [UInt8], _ tell: ([UInt8]) -> Void) throws(Finding) {
-        tell(input)
+    private mutating func attempt(_ input: [UInt8], _ report: ([UInt8]) -> Void) throws(Finding) {
+        report(input)
         do throws(BrokenPromise) {
             try entry.check(input, &random)
         } catch {

@@ -8,24 +8,22 @@ extension FuzzEntry {
         "\"", "\\",
     ]
 
-    /// Heads, bodies and pipelines: however the bytes are cut, the same is understood, and what was understood
-    /// can be said again.
+    /// Heads, bodies and pipelines: requests are the same however the bytes are cut, and can be sent again.
     static let http = FuzzEntry("http", tokens: httpTokens) { (bytes, random) throws(BrokenPromise) in
         let whole = try Conversation.events(bytes) { $0 }
         try checkCuts(bytes, whole, &random)
         for case .message(let message) in whole where message.hasRoomForLength {
             let again = try Conversation.events(message.bytes) { $0 }
             guard case .message(let same)? = again.first, again.count == 1 else {
-                throw BrokenPromise("a request that was understood is not understood when it is said again")
+                throw BrokenPromise("an accepted request is not accepted when it is sent again")
             }
-            try promise(
-                same.line == message.line && same.body == message.body && same.others == message.others,
-                "a request is understood differently when it is said again"
-            )
+            let isSame =
+                same.line == message.line && same.body == message.body && same.others == message.others
+            try promise(isSame, "a request is different when it is sent again")
         }
     }
 
-    /// The bytes behind a head that announces chunks.
+    /// The bytes after a head that announces chunks.
     static let chunkedBody = FuzzEntry(
         "chunked-body",
         tokens: [
@@ -46,7 +44,7 @@ extension FuzzEntry {
             rest = rest.dropFirst(chunk.count)
         }
         let events = try Conversation.events(again + Array("0\r\n\r\n".utf8)) { $0 }
-        try promise(events == [.message(message)], "a body in other chunks is another one")
+        try promise(events == [.message(message)], "a body is different in other chunks")
     }
 
     private static func checkCuts(
@@ -55,11 +53,11 @@ extension FuzzEntry {
         _ random: inout FuzzGenerator
     ) throws(BrokenPromise) {
         let longest = [1, 7, 200][random.below(3)]
-        // Single bytes of a long input tell nothing that those of a short one do not.
-        let least = bytes.count > 4_096 ? bytes.count / 16 : 1
+        // A long input is not cut into single bytes, because short ones already are.
+        let minimum = bytes.count > 4_096 ? bytes.count / 16 : 1
         var cuts = random
-        let events = try Conversation.events(bytes) { _ in max(least, 1 + cuts.below(longest)) }
+        let events = try Conversation.events(bytes) { _ in max(minimum, 1 + cuts.below(longest)) }
         random = cuts
-        try promise(events == whole, "cut otherwise, bytes mean something else: \(whole) and \(events)")
+        try promise(events == whole, "the cut changes the events: \(whole) and \(events)")
     }
 }

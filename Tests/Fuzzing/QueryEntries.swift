@@ -12,16 +12,12 @@ extension FuzzEntry {
         try promise(items.count <= text.utf8.count + 1, "there are more items than text")
         if let value = QueryItem.value(of: "fingerprint", inQuery: text) {
             let first = items.first { $0.name == "fingerprint" || $0.name.isEmpty }
-            try promise(
-                first == nil || items.contains(QueryItem(name: "fingerprint", value: value)),
-                "one item alone reads differently"
-            )
+            let isFound = first == nil || items.contains(QueryItem(name: "fingerprint", value: value))
+            try promise(isFound, "one item alone is read differently")
         }
         let written = items.map { "\(escaped($0.name))=\(escaped($0.value))" }.joined(separator: "&")
-        try promise(
-            items.isEmpty || QueryItem.items(ofQuery: written[...].utf8) == items,
-            "written items read differently"
-        )
+        let isSame = items.isEmpty || QueryItem.items(ofQuery: written[...].utf8) == items
+        try promise(isSame, "written items are read differently")
     }
 
     /// Percent-encoding, as in a path: decoding undoes encoding.
@@ -29,7 +25,7 @@ extension FuzzEntry {
         (text) throws(BrokenPromise) in
         let decoded = QueryItem.text(ofPathPart: text)
         // U+FFFD, which stands for a byte that is no UTF-8, has three.
-        try promise(decoded.utf8.count <= 3 * text.utf8.count, "decoding makes more than there was")
+        try promise(decoded.utf8.count <= 3 * text.utf8.count, "decoding makes a text longer")
         try promise(QueryItem.text(ofPathPart: escaped(text)) == text, "decoding does not undo encoding")
     }
 

@@ -9,16 +9,14 @@ extension FuzzEntry {
         ]
     ) { (text) throws(BrokenPromise) in
         guard let slug = try? LinkSlug(parsing: text) else { return }
-        try promise(slug.text == text, "a slug is another one than was asked for")
+        try promise(slug.text == text, "a slug is not its text")
         let parts = slug.text.split(separator: "/", omittingEmptySubsequences: false)
-        try promise(parts.allSatisfy { !$0.isEmpty && !$0.hasPrefix(".") }, "a slug climbs or hides")
-        try promise(
-            slug.text.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7f && $0 != 0x25 && $0 != 0x3f && $0 != 0x23 },
-            "a slug has a byte that is no path's"
-        )
+        try promise(parts.allSatisfy { !$0.isEmpty && !$0.hasPrefix(".") }, "a slug has a hidden part")
+        let isPath = slug.text.utf8.allSatisfy { 0x21...0x7e ~= $0 && ![0x25, 0x3f, 0x23].contains($0) }
+        try promise(isPath, "a slug has a byte that paths do not allow")
     }
 
-    /// A field and its text on a line each.
+    /// Lines with a field and its text each.
     static let linkFields = FuzzEntry(
         text: "link-fields",
         tokens: LinkField.allCases.map { "\n\($0.rawValue)=" } + [
@@ -40,11 +38,11 @@ extension FuzzEntry {
             try promise(longest > 2000, "an accepted link is refused")
             return
         }
-        try promise(again == settings, "a link reads differently when it is written")
+        try promise(again == settings, "a link is read differently when it is written")
         _ = settings.problems(for: App.Settings(name: "a"), at: Timestamp(milliseconds: 0))
     }
 
-    /// The query of a tapped address, where anybody can write what he likes.
+    /// The query of a tapped link, which anyone can write.
     static let firebaseLongLink = FuzzEntry(
         text: "firebase-long-link",
         tokens: FirebaseLink.Parameter.allCases.map { "&\($0.rawValue)=" } + [
@@ -58,23 +56,20 @@ extension FuzzEntry {
         guard let settings = try? long.settings(for: Self.shop) else { return }
         let destination = (settings.target?.text ?? "").lowercased()
         let host = destination.dropFirst("https://".count).prefix { $0 != "/" && $0 != ":" }
-        try promise(
-            destination.hasPrefix("shopapp://")
-                || (destination.hasPrefix("https://") && ["shop.example", "go.shop.example"].contains(host)),
-            "a stranger's link leads to a stranger's page"
-        )
+        let hosts = ["shop.example", "go.shop.example"]
+        let isOwnPage = destination.hasPrefix("https://") && hosts.contains(String(host))
+        let isOwn = destination.hasPrefix("shopapp://") || isOwnPage
+        try promise(isOwn, "a link from outside leads to a page of another site")
         let pages = [settings.fallbacks.ios, settings.fallbacks.android, settings.fallbacks.desktop]
         for page in pages.compactMap(\.self) {
             let store = "https://apps.apple.com/app/id1234567890"
             let isOwnStorePage = page.text == store || page.text.hasPrefix(store + "?")
-            try promise(
-                ["shop.example", "go.shop.example"].contains(page.host) || isOwnStorePage,
-                "a stranger's link falls back to a stranger's page"
-            )
+            let isOwn = hosts.contains(page.host) || isOwnStorePage
+            try promise(isOwn, "a link from outside falls back to a page of another site")
         }
     }
 
-    /// Lists one host for links, one for pages, and a scheme.
+    /// An app with one host for links, one for pages, and a scheme.
     private static let shop: App.Settings = {
         var links = AppLinks()
         links.hosts = [LinkHost("go.shop.example")].compactMap { $0 }
@@ -94,17 +89,13 @@ extension FuzzEntry {
         var records: [[String]] = []
         do throws(CSVReader.Failure) {
             while let record = try reader.next() { records.append(record.cells) }
-        } catch {
-            return
-        }
+        } catch { return }
         let text = records.map { CSVText.line($0) }.joined()
         var second = CSVReader(Array(text.utf8))
         var again: [[String]] = []
         do throws(CSVReader.Failure) {
             while let record = try second.next() { again.append(record.cells.map(CSVText.unescaped)) }
-        } catch {
-            throw BrokenPromise("what was written cannot be read: \(error.message)")
-        }
-        try promise(again == records, "cells read differently when they are written")
+        } catch { throw BrokenPromise("written cells cannot be read: \(error.message)") }
+        try promise(again == records, "cells are read differently when they are written")
     }
 }

@@ -4,29 +4,23 @@ import Server
 
 extension FuzzEntry {
     static let timestamp = FuzzEntry(
-        text: "timestamp",
+        same: "timestamp",
         tokens: [
             "-", ":", "T", "t", "Z", "z", "+", ".", "+03:00", "-00:00", "60", "24", "0000", "9999", "02-29",
             ".999999999999", "\u{0}",
         ]
-    ) { (text) throws(BrokenPromise) in
-        guard let moment = Timestamp(iso8601: text) else { return }
-        try promise(Timestamp(iso8601: moment.iso8601) == moment, "a written moment reads differently")
+    ) {
+        Timestamp(iso8601: $0)
+    } write: {
+        $0.iso8601
     }
 
     static let identifier = FuzzEntry(
         text: "identifier",
         tokens: ["clk_", "app_", "key_", "_", "0", "z", "Z", "7", "8", "i", "l", "o", "u", "é"]
     ) { (text) throws(BrokenPromise) in
-        if let id = ClickID(text) {
-            try promise(ClickID(id.text) == id, "an id reads differently when it is written")
-        }
-        if let id = AppID(text) {
-            try promise(AppID(id.text) == id, "an id reads differently when it is written")
-        }
-        if let id = KeyID(text) {
-            try promise(KeyID(id.text) == id, "an id reads differently when it is written")
-        }
+        let texts = [ClickID(text)?.text, AppID(text)?.text, KeyID(text)?.text]
+        try promise(texts.allSatisfy { $0 == nil || $0 == text }, "a written id reads differently")
     }
 
     static let fingerprint = FuzzEntry(
@@ -34,7 +28,7 @@ extension FuzzEntry {
         tokens: ["0", "f", "F", "g", " ", "0x", "é", "\u{0}", "0123456789abcdef"]
     ) { (text) throws(BrokenPromise) in
         guard let fingerprint = Fingerprint(hex: text) else { return }
-        try promise(fingerprint.hex == text.lowercased(), "a fingerprint is not what was sent")
+        try promise(fingerprint.hex == text.lowercased(), "a fingerprint differs from its text")
     }
 
     /// Campaign keys, journey ids and install ids.
@@ -52,8 +46,8 @@ extension FuzzEntry {
     ) { (text) throws(BrokenPromise) in
         try promise(KeyDigest(of: text) == KeyDigest(of: text), "a key has two digests")
         guard let key = KeyText(operatorsOwn: text) else { return }
-        try promise(key.text == text, "a key is not what was given")
-        try promise(!String(reflecting: key).contains(text), "a key shows itself")
+        try promise(key.text == text, "a key differs from its text")
+        try promise(!String(reflecting: key).contains(text), "a key's description contains the key")
     }
 
     static let rateLimit = FuzzEntry(
@@ -61,13 +55,13 @@ extension FuzzEntry {
         tokens: ["/s", ":", "0", "9223372036854775807", "-1", " ", "+"]
     ) { (text) throws(BrokenPromise) in
         guard let limit = RateLimit(text) else { return }
-        try promise(limit.burst > 0, "a rate limit lets nobody through")
+        try promise(limit.burst > 0, "a rate limit allows no request")
     }
 
     static let qrColor = FuzzEntry(text: "qr-color", tokens: ["#", "0", "f", "F", "g", " ", "#1a2b3c", "é"]) {
         (text) throws(BrokenPromise) in
         guard let color = try? QRColor(parsing: text) else { return }
-        try promise((try? QRColor(parsing: color.text)) == color, "a written colour reads differently")
+        try promise((try? QRColor(parsing: color.text)) == color, "a written colour is read differently")
         _ = try? QRStyle(foreground: color)
     }
 
@@ -83,8 +77,8 @@ extension FuzzEntry {
         do throws(FieldProblems) {
             style = try QRStyle(QRStyleFields(query: text), of: Link.Settings())
         } catch {
-            try promise(!error.all.isEmpty, "a wish is refused and nothing is said about it")
-            try promise(error.all.allSatisfy { $0.message.hasSuffix(".") }, "a refusal is no sentence")
+            try promise(!error.all.isEmpty, "a style is refused without a message")
+            try promise(error.all.allSatisfy { $0.message.hasSuffix(".") }, "a refusal is not a sentence")
             return
         }
         try promise(QRStyle.allowedPixels.contains(style.pixels), "a picture may have any size")

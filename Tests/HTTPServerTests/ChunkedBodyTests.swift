@@ -6,7 +6,7 @@ struct ChunkedBodyTests {
     private static let head = "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n"
 
     @Test(
-        "are put together",
+        "are joined",
         arguments: [
             ("0\r\n\r\n", "POST /"), ("000\r\n\r\n", "POST /"), ("5\r\nhello\r\n0\r\n\r\n", "POST / [hello]"),
             ("5\r\nhello\r\n6\r\n world\r\n000\r\n\r\n", "POST / [hello world]"),
@@ -22,12 +22,10 @@ struct ChunkedBodyTests {
             ("1\r\nx\r\n0\r\nVary: *\r\nContent-Type: text/plain\r\n\r\n", "POST / [x]"),
         ]
     )
-    func putTogether(body: String, outcome: String) {
-        #expect(Machine.log(Array((Self.head + body).utf8)) == [outcome])
-    }
+    func joined(body: String, outcome: String) { #expect(Machine.log(Self.head + body) == [outcome]) }
 
     @Test(
-        "are refused at the first byte that is wrong",
+        "are refused at the first wrong byte",
         arguments: [
             (" ", .chunkSizeSyntax), ("\r", .chunkSizeSyntax), ("\n", .chunkSizeSyntax),
             (";", .chunkSizeSyntax), ("+", .chunkSizeSyntax), ("-", .chunkSizeSyntax),
@@ -63,27 +61,25 @@ struct ChunkedBodyTests {
         ] as [(String, Refusal)]
     )
     func refused(body: String, refusal: Refusal) {
-        #expect(Machine.log(Array((Self.head + body).utf8)) == [Machine.line(refusal), "linger"])
+        #expect(Machine.log(Self.head + body) == Machine.refusal(refusal))
         guard body.utf8.count < 1_000 else { return }
-        #expect(Machine.log((Self.head + body).utf8.dropLast()).isEmpty, "the byte before was no reason")
+        #expect(Machine.log((Self.head + body).utf8.dropLast()).isEmpty, "the bytes before are accepted")
     }
 
-    @Test("may have extensions of the limit's length, and no longer")
+    @Test("may have extensions up to the limit")
     func limitsExtension() {
         let longest = Self.head + "1;" + String(repeating: "e", count: 256) + "\r\nx\r\n0\r\n\r\n"
-        #expect(Machine.log(Array(longest.utf8)) == ["POST / [x]"])
+        #expect(Machine.log(longest) == ["POST / [x]"])
         let longer = Self.head + "1;" + String(repeating: "e", count: 257)
-        #expect(Machine.log(Array(longer.utf8)) == [Machine.line(.chunkExtensionLength), "linger"])
+        #expect(Machine.log(longer) == Machine.refusal(.chunkExtensionLength))
     }
 
-    @Test("may be as long as the limit together, and no longer")
+    @Test("may together be as long as the limit")
     func limitsBody() {
         var limits = Limits()
         limits.bodyByteCount = 10
         let ten = Self.head + "5\r\nhello\r\n5\r\nworld\r\n"
-        #expect(Machine.log(Array("\(ten)0\r\n\r\n".utf8), limits: limits) == ["POST / [helloworld]"])
-        #expect(
-            Machine.log(Array("\(ten)1\r".utf8), limits: limits) == [Machine.line(.bodyLength), "linger"]
-        )
+        #expect(Machine.log("\(ten)0\r\n\r\n", limits: limits) == ["POST / [helloworld]"])
+        #expect(Machine.log("\(ten)1\r", limits: limits) == Machine.refusal(.bodyLength))
     }
 }

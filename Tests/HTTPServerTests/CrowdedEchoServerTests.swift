@@ -4,12 +4,12 @@ import Support
 import Testing
 import Threads
 
-/// The server as a process of its own, with thousands of peers, and with peers that do not behave.
-@Suite("The echo server in a crowd", .blocking, .serialized)
+/// Tests the server as a separate process, with thousands of peers and with peers that fail.
+@Suite("The echo server with many peers", .blocking, .serialized)
 struct CrowdedEchoServerTests {
     private let get = "GET / HTTP/1.1\r\nHost: a\r\n\r\n"
 
-    /// As many as the machine lets one process hold, besides what else it has open.
+    /// The number of connections that one process may open on this machine, at most 10,000.
     private static var crowdCount: Int {
         var limit = rlimit()
         // The system fills the local value.
@@ -17,13 +17,13 @@ struct CrowdedEchoServerTests {
         return max(200, min(10_000, Int(clamping: limit.rlim_cur) / 2 - 200))
     }
 
-    @Test("10,000 idle connections cost 16 KiB each at most, and others are answered within a second")
+    @Test("needs at most 16 KiB for each of 10,000 idle connections, and answers others within a second")
     func idleCrowd() throws {
         let process = try EchoProcess()
         defer { process.kill() }
         let other = try RawClient(port: process.port)
         _ = try other.ask(get)
-        // What a handler's calls took to answer is not to stay with the connection.
+        // The nested calls need memory, which the connection must not keep.
         let asked = "GET /nested HTTP/1.1\r\nHost: a\r\n\r\n"
         let before = process.figures.residentByteCount
         var crowd: [RawClient] = []
@@ -40,13 +40,16 @@ struct CrowdedEchoServerTests {
             let newcomer = try RawClient(port: process.port)
             #expect(try newcomer.ask(get).status == 200)
             #expect(try other.ask(get).status == 200)
-            #expect(MonotonicTime.now().nanoseconds(since: start) < 2_000_000_000, "a second for each of two")
+            #expect(
+                MonotonicTime.now().nanoseconds(since: start) < 2_000_000_000,
+                "one second for each of two responses"
+            )
         }
-        // Without a wait for the last packet, which would keep the ports from the tests to come.
+        // A reset frees the ports at once for the next tests.
         for client in crowd { client.reset() }
     }
 
-    @Test("who has said nothing costs 4 KiB at most, over TLS too", arguments: [false, true])
+    @Test("needs at most 4 KiB for a silent connection, also over TLS", arguments: [false, true])
     func silentCrowd(overTLS: Bool) throws {
         let process = try EchoProcess(certificate: overTLS ? TestCertificate() : nil)
         defer { process.kill() }
@@ -60,11 +63,11 @@ struct CrowdedEchoServerTests {
         for client in crowd { client.reset() }
     }
 
-    @Test("who has been answered over TLS and is idle costs 16 KiB at most")
+    @Test("needs at most 16 KiB for an idle connection over TLS")
     func idleOverTLS() throws {
         let process = try EchoProcess(certificate: TestCertificate())
         defer { process.kill() }
-        // What the first handshakes take is not theirs alone.
+        // The first handshakes also allocate memory that all connections share.
         for _ in 0..<20 { try process.visit(overTLS: true).close() }
         let before = process.figures.residentByteCount
         let crowd = try (0..<1_000).map { _ in try process.visit(overTLS: true) }
@@ -73,8 +76,8 @@ struct CrowdedEchoServerTests {
     }
 
     @Test(
-        "what a flood of requests at a time took is given back while its connections stay",
-        .enabled(if: crowdCount >= 2_000, "the limit of descriptors is too low for a flood")
+        "returns the memory of 2,000 concurrent requests while their connections are open",
+        .enabled(if: crowdCount >= 2_000, "the limit of descriptors is too low")
     )
     func flood() throws {
         let process = try EchoProcess()
@@ -90,7 +93,7 @@ struct CrowdedEchoServerTests {
         for client in crowd { client.reset() }
     }
 
-    @Test("2,000 resets leave no descriptor and no memory behind")
+    @Test("keeps no descriptor and no memory after 2,000 resets")
     func resets() throws {
         let process = try EchoProcess()
         defer { process.kill() }
@@ -108,20 +111,20 @@ struct CrowdedEchoServerTests {
         let before = process.figures.residentByteCount
         try reset(2_000)
         #expect(Polling.until { process.figures.descriptorCount == descriptors })
-        // A kilobyte left behind by each would be two megabytes.
+        // A leak of one kilobyte for each reset would be two megabytes.
         #expect(process.figures.residentByteCount - before < 1_500_000)
         let client = try RawClient(port: process.port)
         #expect(try client.ask(get).status == 200)
     }
 
-    @Test("a peer that is gone before it is answered does not end the process: SIGPIPE is ignored")
+    @Test("ignores SIGPIPE, which a peer that has closed its connection would cause")
     func ignoresSIGPIPE() throws {
         let process = try EchoProcess()
         defer { process.kill() }
         #expect(process.figures.ignores(SIGPIPE))
     }
 
-    @Test("a refused body's sender reads its answer while it sends on", arguments: [70_000, 600_000])
+    @Test("sends the response to a client that still sends a refused body", arguments: [70_000, 600_000])
     func answersEagerSenders(length: Int) throws {
         let process = try EchoProcess()
         defer { process.kill() }
@@ -135,7 +138,7 @@ struct CrowdedEchoServerTests {
     }
 
     @Test(
-        "when accepting fails, goes on serving, does not spin, and accepts again within six seconds",
+        "serves open connections while accepting fails, without spinning, and then accepts again",
         arguments: [EMFILE, ENFILE, ENOBUFS, ENOMEM, ECONNABORTED, EPROTO]
     )
     func failingAccept(error: Int32) throws {
@@ -147,12 +150,12 @@ struct CrowdedEchoServerTests {
         try network.fail(with: error)
         let waiting = try (0..<8).map { _ in try RawClient(port: process.port) }
         for client in waiting { client.send(get) }
-        #expect(try process.ticksOfServing(first) < 50, "half a core for a second is 50 ticks")
+        #expect(try process.ticksOfServing(first) < 50, "50 ticks are half a core for a second")
         try network.fail(with: 0)
         for client in waiting { #expect(try client.answer().status == 200) }
     }
 
-    @Test("answers who waits to be accepted when it is told to stop")
+    @Test("answers the connections in its backlog when it stops")
     func backlogAtStop() throws {
         let network = try FailingAccept()
         let process = try EchoProcess(environment: network.environment)
@@ -163,7 +166,7 @@ struct CrowdedEchoServerTests {
         let waiting = try (0..<8).map { _ in try RawClient(port: process.port) }
         for client in waiting { client.send(get) }
         #expect(waiting.allSatisfy { $0.isSilent(milliseconds: 20) })
-        // The stop comes before accepting is tried again, or a moment later: all are answered either way.
+        // The server accepts again before the stop or after it; in both cases, it answers all clients.
         try network.fail(with: 0)
         process.send(SIGTERM)
         for client in waiting { #expect(try client.answer().status == 200) }
@@ -172,7 +175,7 @@ struct CrowdedEchoServerTests {
 }
 
 extension EchoProcess {
-    /// A connection of its own that was answered.
+    /// Opens a connection that has sent a request and read the response.
     fileprivate func visit(overTLS: Bool) throws -> RawClient {
         let client = try overTLS ? RawClient(port: port, tls: TLSClientSettings()) : RawClient(port: port)
         guard try client.ask("GET /nested HTTP/1.1\r\nHost: a\r\n\r\n").status == 200 else {
@@ -182,7 +185,7 @@ extension EchoProcess {
     }
 }
 
-/// Makes a server's accept fail on command, by a library that is preloaded into it.
+/// Makes the accept of a server fail on command, with a library that is preloaded into the server.
 private final class FailingAccept {
     let environment: [String: String]
     private let folder = try? TemporaryFolder()
@@ -205,7 +208,7 @@ private final class FailingAccept {
         environment = ["LD_PRELOAD": library, "AFTERLINK_ACCEPT_ERROR": file]
     }
 
-    /// From now on; 0 for no failure.
+    /// Makes every accept fail from now on; 0 ends the failures.
     func fail(with error: Int32) throws {
         try number.seek(toOffset: 0)
         try number.write(contentsOf: Data("\(error)\0".utf8))

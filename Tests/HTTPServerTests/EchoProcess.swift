@@ -4,14 +4,14 @@ import Support
 import Testing
 import Threads
 
-/// An EchoServer of its own process, on a free port.
+/// A process of `EchoServer` on a free port.
 final class EchoProcess {
     let port: UInt16
     private let process: ChildProcess
-    /// Holds the certificate, if there is one.
+    /// The folder with the certificate; nil without TLS.
     private var folder: TemporaryFolder?
 
-    /// Starts it and waits until it listens.
+    /// Starts the process and waits until it listens.
     init(
         descriptorLimit: Int? = nil,
         environment: [String: String] = [:],
@@ -36,12 +36,12 @@ final class EchoProcess {
         port = try #require(line?.split(separator: ":").last.flatMap { UInt16($0) })
     }
 
-    /// What the system says of it.
+    /// The system's figures about the process.
     var figures: ProcessFigures { ProcessFigures(of: process.identifier) }
 
-    /// Asks on an established connection for a second.
+    /// Sends requests on an open connection for a second.
     ///
-    /// - Returns: the processor time that passed meanwhile, in hundredths of a second.
+    /// - Returns: the processor time that the process used meanwhile, in hundredths of a second.
     func ticksOfServing(_ client: RawClient) throws -> Int {
         let before = figures.processorTicks
         let start = MonotonicTime.now()

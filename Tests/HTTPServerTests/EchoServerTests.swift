@@ -3,10 +3,10 @@ import HTTPServer
 import Support
 import Testing
 
-/// The server as a process of its own, where it can be starved and told to stop.
+/// Tests the server as a separate process, with few descriptors and with signals.
 @Suite("The echo server as a process", .blocking)
 struct EchoServerTests {
-    @Test("answers what outside suites ask of it")
+    @Test("answers the requests of external test suites")
     func answers() throws {
         let process = try EchoProcess()
         defer { process.kill() }
@@ -37,7 +37,7 @@ struct EchoServerTests {
         #expect(try client.answer(toHead: true).field("content-length") == "2")
     }
 
-    @Test("ends with status 0 when it is told to", arguments: [SIGTERM, SIGINT])
+    @Test("ends with status 0 after a signal to stop", arguments: [SIGTERM, SIGINT])
     func stops(signal: Int32) throws {
         let process = try EchoProcess()
         let client = try RawClient(port: process.port)
@@ -47,9 +47,9 @@ struct EchoServerTests {
         #expect(process.exitStatus() == 0)
     }
 
-    @Test("hands none of its descriptors to a program that it might start")
+    @Test("closes all its descriptors in a program that it starts")
     func closesOnExecution() async {
-        // In a process of its own, where nobody else opens any.
+        // Use a separate process, in which no other test opens descriptors.
         await #expect(processExitsWith: .success) {
             let inherited = Set(try descriptorFlags().keys)
             let address = ListenAddress(PeerAddress(ipv4: 0x7F00_0001, port: 0))
@@ -65,7 +65,7 @@ struct EchoServerTests {
         }
     }
 
-    @Test("out of descriptors, goes on serving, does not spin, and takes new connections when it can again")
+    @Test("without descriptors, serves open connections without spinning, and later accepts new ones")
     func outOfDescriptors() throws {
         let process = try EchoProcess(descriptorLimit: 48)
         defer { process.kill() }
@@ -74,13 +74,13 @@ struct EchoServerTests {
         _ = try first.ask(get)
         var crowd = try (0..<100).map { _ in try RawClient(port: process.port) }
         for client in crowd { client.send(get) }
-        #expect(try process.ticksOfServing(first) < 50, "half a core for a second is 50 ticks")
-        // The spare one lets somebody in who is told so; the others wait.
-        let told = crowd.filter { !$0.isSilent(milliseconds: 0) }.compactMap { try? $0.answer() }
-        let refusal = try #require(told.first { $0.status == 503 })
+        #expect(try process.ticksOfServing(first) < 50, "50 ticks are half a core for a second")
+        // With its spare descriptor, the server answers one client with 503; the others wait.
+        let answers = crowd.filter { !$0.isSilent(milliseconds: 0) }.compactMap { try? $0.answer() }
+        let refusal = try #require(answers.first { $0.status == 503 })
         #expect(refusal.field("retry-after") != nil && refusal.field("date") != nil)
         crowd = []
-        // Until the crowd's descriptors are free, one or the other newcomer is told 503.
+        // Until the server has closed the other connections, a new client may get 503.
         let isServed = try Polling.until {
             let late = try RawClient(port: process.port)
             late.send(get)
@@ -96,7 +96,7 @@ struct EchoServerTests {
 private func descriptorFlags() throws -> [Int: Int] {
     var flags: [Int: Int] = [:]
     for number in try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fdinfo") {
-        // The descriptor of the folder itself is gone by now.
+        // The descriptor with which the folder was read is closed by now.
         guard let text = try? String(contentsOfFile: "/proc/self/fdinfo/\(number)", encoding: .utf8),
             let line = text.split(separator: "\n").first(where: { $0.hasPrefix("flags:") })
         else { continue }

@@ -3,10 +3,10 @@ import Support
 import Testing
 import Threads
 
-/// Answers leave at the end of a loop's turn; what the socket does not take then is sent as its peer reads.
-@Suite("Answers whose client does not read at once", .blocking)
+/// The server sends responses at the end of a loop's turn, and the remaining bytes when the client reads.
+@Suite("Responses whose client does not read at once", .blocking)
 struct GatheredSendingTests {
-    /// More than the kernel takes off the server's hands.
+    /// The length of a response of which the kernel does not buffer all bytes.
     private static let byteCount = 16_000_000
 
     private let get = "GET / HTTP/1.1\r\nHost: a\r\n\r\n"
@@ -20,7 +20,7 @@ struct GatheredSendingTests {
         try await TestServer.run(configure, answer: { _ in Response(.ok, body: body) }, during: test)
     }
 
-    /// A client that has asked, and whose answer is on its way and stuck.
+    /// Creates a client that has sent a request and reads no byte of the response.
     private func stuckClient(of server: TestServer) async throws -> RawClient {
         let before = server.server.statistics.sentBytes
         let client = try RawClient(port: server.server.port, receiveBufferByteCount: 4_096)
@@ -29,7 +29,7 @@ struct GatheredSendingTests {
         return client
     }
 
-    @Test("are sent whole and in order, whenever the client reads, and whatever it asks meanwhile")
+    @Test("are complete and in order when the client reads, also if it sends requests before")
     func asksBeforeReading() async throws {
         try await run { server in
             let client = try await stuckClient(of: server)
@@ -40,23 +40,26 @@ struct GatheredSendingTests {
         }
     }
 
-    @Test("are not piled up: requests behind them wait until they were sent")
+    @Test("delay later requests on the connection, so that they do not gather in memory")
     func waitsWithMore() async throws {
         try await run(byteCount: 1_000_000) { server in
             let client = try RawClient(port: server.server.port, receiveBufferByteCount: 4_096)
             client.send(String(repeating: get, count: 200))
-            // Others are answered beside it, long after all of it has come.
+            // Other clients get responses, long after all requests of this client have arrived.
             let other = try server.connect()
             for _ in 0..<20 {
                 other.send(get)
                 #expect(try other.answerByteCount() == 1_000_000)
             }
-            #expect(server.server.statistics.requests < 20 + 100, "what is not read is not made either")
+            #expect(
+                server.server.statistics.requests < 20 + 100,
+                "the handler gets no request whose response could not be sent"
+            )
             for _ in 0..<200 { #expect(try client.answerByteCount() == 1_000_000) }
         }
     }
 
-    @Test("hold no more memory together than requests may: who waits beyond it is dropped")
+    @Test("hold at most the memory of the limit; the server drops further connections that wait")
     func holdWithinLimit() async throws {
         try await run(byteCount: 60_000) {
             $0.requestMemoryByteCount = 1_000_000
@@ -74,7 +77,7 @@ struct GatheredSendingTests {
         }
     }
 
-    @Test("end with their connection when nothing of them was taken for as long as is allowed, and not later")
+    @Test("end with their connection when the client takes no byte for the write timeout")
     func endInTime() async throws {
         try await run {
             $0.timeouts.write = .seconds(8)
@@ -82,13 +85,13 @@ struct GatheredSendingTests {
             let client = try await stuckClient(of: server)
             let start = MonotonicTime.now()
             #expect(Polling.until { server.server.statistics.openConnections == 0 })
-            // It was twice as long, because bytes that were taken before the wait began counted as progress.
+            // It must not be twice the timeout: bytes that the client took before the wait are no progress.
             #expect(MonotonicTime.now().nanoseconds(since: start) < 15_500_000_000)
             client.close()
         }
     }
 
-    @Test("are sent to their end by a server that stops, and nothing is answered after them")
+    @Test("are completed by a server that stops, which then answers no further request")
     func stops() async throws {
         try await run { server in
             let client = try await stuckClient(of: server)
@@ -101,7 +104,7 @@ struct GatheredSendingTests {
         }
     }
 
-    @Test("do not keep a server from stopping when the grace is over")
+    @Test("do not delay a server that stops beyond its grace")
     func isCutOff() async throws {
         try await run { server in
             let client = try await stuckClient(of: server)

@@ -1,16 +1,16 @@
 import HTTPServer
 import Threads
 
-/// A connection's machine without a connection: bytes in, what it did out.
+/// The state machine of a connection without a socket; it gets bytes and logs its actions.
 struct Machine {
-    /// One line for each thing done: a request handed over, an interim answer, a refusal, an end.
+    /// A line for each action: a request for the handler, an interim response, a rejection, an end.
     private(set) var log: [String] = []
-    /// The requests handed over.
+    /// The requests for the handler.
     private(set) var requests: [Request] = []
     private(set) var rejections: [Rejection] = []
-    /// Whether it waits for bytes.
+    /// Whether the machine waits for bytes.
     private(set) var isReading = false
-    /// Whether a request is answered at once; if not, `answer` does it.
+    /// Whether each request gets its response at once; if not, the test calls `answer`.
     var answersAtOnce = true
 
     private(set) var state: ConnectionState
@@ -28,15 +28,17 @@ struct Machine {
             memory: memory,
             acceptedAt: now
         )
-        perform(state.begin())
+        perform(.read)
     }
 
-    /// What bytes make a new machine do, given as a whole.
+    /// Returns the log of a new machine that gets all bytes at once.
     static func log(_ bytes: some Collection<UInt8>, limits: Limits = Limits()) -> [String] {
         var machine = Machine(limits: limits)
         machine.feed(Array(bytes))
         return machine.log
     }
+
+    static func log(_ text: String, limits: Limits = Limits()) -> [String] { log(text.utf8, limits: limits) }
 
     mutating func feed(_ text: String) { feed(Array(text.utf8)) }
 
@@ -45,14 +47,14 @@ struct Machine {
         perform(state.received(bytes[...], at: now))
     }
 
-    /// The connection is gone in the middle of whatever it does.
+    /// Ends the connection without the machine's action.
     mutating func abandon() { state.abandon() }
 
     mutating func end() { perform(state.ended()) }
     mutating func stop() { state.stop(at: now) }
     mutating func turnAway() { perform(state.turnAway()) }
 
-    /// Moves the clock and tells the machine, if its deadline has passed.
+    /// Advances the clock, and reports a timeout to the machine if its deadline has passed.
     mutating func pass(_ duration: Duration) {
         now = now.advanced(by: duration)
         if isReading, state.deadline <= now { perform(state.timedOut()) }
@@ -94,11 +96,14 @@ struct Machine {
         return line
     }
 
-    /// The line that a refusal leaves.
+    /// Returns the log line of a refusal.
     static func line(_ refusal: Refusal) -> String { "\(refusal.kind.status.code) \(refusal.sentence)" }
+
+    /// Returns the log of a connection whose first request is refused.
+    static func refusal(_ refusal: Refusal) -> [String] { [line(refusal), "linger"] }
 }
 
 extension String {
-    /// The bytes of a text of characters below U+0100, one each.
+    /// The bytes of a text, one for each character; all characters must be below U+0100.
     var latin1: [UInt8] { unicodeScalars.map { UInt8(truncatingIfNeeded: $0.value) } }
 }

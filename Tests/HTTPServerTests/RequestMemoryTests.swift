@@ -2,13 +2,13 @@ import HTTPServer
 import Support
 import Testing
 
-@Suite("Memory for requests under way")
+@Suite("Memory for current requests")
 struct RequestMemoryTests {
     private static let length = 60_000
     private static let head = "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: \(length)\r\n\r\n"
     private let get = "GET / HTTP/1.1\r\nHost: a\r\n\r\n"
 
-    @Test("a body in pieces is held once, however it is cut", arguments: [500, 1_447, 16_384, 65_536])
+    @Test("a body takes its length once, whatever its pieces", arguments: [500, 1_447, 16_384, 65_536])
     func holdsBodiesOnce(pieceLength: Int) {
         let bytes = Array(Self.head.utf8) + [UInt8](repeating: 0x61, count: Self.length)
         let memory = RequestMemory(limit: .max)
@@ -16,63 +16,60 @@ struct RequestMemoryTests {
         var most = 0
         for start in stride(from: 0, to: bytes.count, by: pieceLength) {
             machine.feed(Array(bytes[start..<min(start + pieceLength, bytes.count)]))
-            most = max(most, memory.waitingByteCount)
+            most = max(most, memory[.waiting])
         }
         #expect(machine.requests.first?.body.count == Self.length)
-        // Allocations are rounded up, and the head comes on top.
+        // The sum also contains the head, and allocations are rounded up.
         #expect(most <= Self.length + 4_096)
-        #expect(memory.waitingByteCount == 0)
+        #expect(memory[.waiting] == 0)
     }
 
-    @Test("a chunked body is held at most twice, and what was decoded is not kept")
+    @Test("a chunked body takes at most twice its length, because decoded bytes are freed")
     func holdsChunkedBodies() {
         let memory = RequestMemory(limit: .max)
         var machine = Machine(memory: memory)
         machine.feed("POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n")
         for _ in 0..<60 { machine.feed("3e8\r\n\(String(repeating: "b", count: 1_000))\r\n") }
-        #expect(memory.waitingByteCount >= 60_000)
-        #expect(memory.waitingByteCount <= 2 * 60_000 + 4_096)
+        #expect(memory[.waiting] >= 60_000)
+        #expect(memory[.waiting] <= 2 * 60_000 + 4_096)
         machine.feed("0\r\n\r\n")
         #expect(machine.requests.first?.body.count == 60_000)
-        #expect(memory.waitingByteCount == 0)
+        #expect(memory[.waiting] == 0)
     }
 
-    @Test(
-        "what was held for a request counts no longer, however it ends",
-        arguments: ["whole", "ended", "late", "refused", "gone"]
-    )
+    @Test("an ended request takes no memory", arguments: ["whole", "ended", "late", "refused", "gone"])
     func releases(end: String) {
         let memory = RequestMemory(limit: .max)
         var machine = Machine(memory: memory)
         machine.answersAtOnce = false
         machine.feed("POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello")
-        #expect(memory.waitingByteCount > 0)
+        #expect(memory[.waiting] > 0)
         switch end {
         case "whole":
             machine.feed("\r\n0\r\n\r\n")
-            #expect(memory.answeringByteCount > 0)
+            #expect(memory[.answering] > 0)
             machine.answer()
         case "ended": machine.end()
         case "late": machine.pass(.seconds(10))
         case "refused": machine.feed("!")
         default: machine.abandon()
         }
-        #expect(memory.waitingByteCount == 0)
-        #expect(memory.answeringByteCount == 0)
+        #expect(memory[.waiting] == 0)
+        #expect(memory[.answering] == 0)
     }
 
-    @Test("a connection that is gone while a handler has its request holds nothing")
+    @Test("a connection that ends while a handler has its request holds no memory")
     func releasesAbandoned() {
         let memory = RequestMemory(limit: .max)
         var machine = Machine(memory: memory)
         machine.answersAtOnce = false
         machine.feed(get)
-        #expect(memory.answeringByteCount >= get.utf8.count)
+        #expect(memory[.answering] >= get.utf8.count)
         machine.abandon()
-        #expect(memory.answeringByteCount == 0)
+        #expect(memory[.answering] == 0)
     }
 
-    @Test("above the limit, who brings more is refused, and who has come whole is served")
+    @Test("above the limit, further bytes are refused, and requests in a single read are served")
     func refusesBeyondLimit() {
         let memory = RequestMemory(limit: 100_000)
         var first = Machine(memory: memory)
@@ -81,7 +78,7 @@ struct RequestMemoryTests {
         second.feed(Self.head + String(repeating: "b", count: 40_000))
         #expect(first.isReading && second.isReading)
         second.feed(String(repeating: "b", count: 19_000))
-        #expect(second.log == [Machine.line(.memoryExhausted), "linger"])
+        #expect(second.log == Machine.refusal(.memoryExhausted))
         #expect(second.rejections.first?.kind == .overloaded)
 
         var third = Machine(memory: memory)
@@ -94,7 +91,7 @@ struct RequestMemoryTests {
         #expect(first.requests.first?.body.count == Self.length)
     }
 
-    @Test("handlers have an account of their own")
+    @Test("requests that handlers have are a separate account")
     func limitsAnswering() {
         let memory = RequestMemory(limit: 150_000)
         var machines = (0..<3).map { _ in Machine(memory: memory) }
@@ -103,12 +100,12 @@ struct RequestMemoryTests {
             machines[index].feed(Self.head + String(repeating: "a", count: Self.length))
         }
         #expect(machines.map(\.requests.count) == [1, 0, 0])
-        #expect(machines[1].log == [Machine.line(.memoryExhausted), "linger"])
+        #expect(machines[1].log == Machine.refusal(.memoryExhausted))
         machines[0].answer()
-        #expect(memory.answeringByteCount == 0)
+        #expect(memory[.answering] == 0)
     }
 
-    @Test("what TLS sessions held is returned to the system once most of them are gone")
+    @Test("the memory of TLS sessions is returned to the system after most of them have ended")
     func returnsSessions() {
         let memory = RequestMemory(limit: 1000)
         memory.changeSessions(by: 1000)
@@ -119,7 +116,7 @@ struct RequestMemoryTests {
         #expect(!memory.hasMemoryToReturn)
     }
 
-    @Test("a flood of bodies is answered 503, and others are served meanwhile", .blocking)
+    @Test("many bodies at once get 503, and other requests are served meanwhile", .blocking)
     func flood() async throws {
         try await TestServer.run {
             $0.requestMemoryByteCount = 1_000_000

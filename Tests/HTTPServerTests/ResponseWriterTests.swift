@@ -1,7 +1,7 @@
 import HTTPServer
 import Testing
 
-@Suite("Answers as written")
+@Suite("The bytes of responses")
 struct ResponseWriterTests {
     private func written(
         _ response: Response,
@@ -15,7 +15,7 @@ struct ResponseWriterTests {
         return String(decoding: output, as: UTF8.self)
     }
 
-    @Test("have date, length, type and nosniff, and no server's name")
+    @Test("contain date, length, type and nosniff, and no name of the server")
     func whole() {
         let text = written(Response(.ok, text: "hi"))
         #expect(
@@ -31,7 +31,7 @@ struct ResponseWriterTests {
         )
     }
 
-    @Test("to HEAD have the length of the body and not the body")
+    @Test("to HEAD contain the length of the body, but not the body")
     func head() {
         let text = written(Response(.ok, contentType: .json, text: "{\"a\":1}"), to: .head)
         #expect(text.contains("Content-Length: 7\r\n"))
@@ -39,7 +39,7 @@ struct ResponseWriterTests {
         #expect(text.hasSuffix("\r\n\r\n"))
     }
 
-    @Test("of 204 and 304 have no length, type or body", arguments: [Status.noContent, .notModified])
+    @Test("with 204 and 304 contain no length, type or body", arguments: [Status.noContent, .notModified])
     func withoutContent(status: Status) {
         let text = written(Response(status, text: "hidden"))
         #expect(!text.contains("Content-Length"))
@@ -47,7 +47,7 @@ struct ResponseWriterTests {
         #expect(!text.contains("hidden"))
     }
 
-    @Test("say close, and keep-alive to HTTP/1.0 only")
+    @Test("contain Connection: close, and keep-alive only for HTTP/1.0")
     func connection() {
         #expect(written(Response(.ok), keepsAlive: false).contains("Connection: close\r\n"))
         #expect(
@@ -56,7 +56,7 @@ struct ResponseWriterTests {
         #expect(!written(Response(.ok)).contains("Connection"))
     }
 
-    @Test("leave out lines that are the writer's own")
+    @Test("leave out lines that only the writer may write")
     func ownLines() {
         let names = ["Content-Length", "DATE", "transfer-encoding", "Connection", "content-type"]
         let response = Response(.ok, fields: names.map { FieldLine(name: $0, value: "mine") }, text: "x")
@@ -64,7 +64,7 @@ struct ResponseWriterTests {
     }
 
     @Test(
-        "know lines that would break the message",
+        "must not contain lines that would break the message",
         arguments: [
             ("A", "b", true), ("A", "", true), ("A", "b\tc \u{e9}", true), ("A", "b\r\nX: y", false),
             ("A", "b\r", false), ("A", "b\n", false), ("A", "b\u{0}", false), ("A", "\u{7f}", false),
@@ -76,7 +76,7 @@ struct ResponseWriterTests {
     }
 
     #if DEBUG
-    @Test("trap in a debug build when a handler makes such a line")
+    @Test("trap in a debug build if a handler adds such a line")
     func traps() async {
         await #expect(processExitsWith: .failure) {
             var output: [UInt8] = []
@@ -86,14 +86,14 @@ struct ResponseWriterTests {
         }
     }
     #else
-    @Test("drop such a line in a release build")
+    @Test("leave out such a line in a release build")
     func drops() {
         #expect(!written(Response(.ok, fields: [FieldLine(name: "A", value: "b\r\nX: y")])).contains("X: y"))
     }
     #endif
 
     @Test(
-        "write any status and length",
+        "start with the status, and contain any length",
         arguments: [
             (Status.created, "201 Created"), (.serviceUnavailable, "503 Service Unavailable"),
             (Status(299), "299 "),
@@ -111,7 +111,7 @@ struct ResponseWriterTests {
 @Suite("Dates (RFC 9110 §5.6.7)")
 struct DateFieldTests {
     @Test(
-        "are written as the registry's example is",
+        "have the form of the example in RFC 9110",
         arguments: [
             (784_111_777, "Sun, 06 Nov 1994 08:49:37 GMT"), (0, "Thu, 01 Jan 1970 00:00:00 GMT"),
             (951_782_400, "Tue, 29 Feb 2000 00:00:00 GMT"), (1_709_164_799, "Wed, 28 Feb 2024 23:59:59 GMT"),

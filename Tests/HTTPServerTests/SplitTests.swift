@@ -1,7 +1,7 @@
 import HTTPServer
 import Testing
 
-@Suite("However the bytes are cut")
+@Suite("Requests in pieces")
 struct SplitTests {
     static let samples: [String] = [
         "GET / HTTP/1.1\r\nHost: a\r\n\r\n",
@@ -19,7 +19,7 @@ struct SplitTests {
         "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
     ]
 
-    @Test("in two at any place, the same comes of them", arguments: samples)
+    @Test("have the same result if they are cut in two at any byte", arguments: samples)
     func inTwo(sample: String) {
         let bytes = Array(sample.utf8)
         let whole = Machine.log(bytes)
@@ -32,7 +32,7 @@ struct SplitTests {
         }
     }
 
-    @Test("into single bytes, the same comes of them", arguments: samples)
+    @Test("have the same result if they are cut into single bytes", arguments: samples)
     func intoBytes(sample: String) {
         let bytes = Array(sample.utf8)
         var machine = Machine()
@@ -40,7 +40,7 @@ struct SplitTests {
         #expect(machine.log == Machine.log(bytes))
     }
 
-    @Test("in three, the field lines and bodies are the same")
+    @Test("have the same field lines and bodies if they are cut in three")
     func inThree() {
         let bytes = Array(Self.samples[5].utf8)
         var whole = Machine()
@@ -57,7 +57,7 @@ struct SplitTests {
         }
     }
 
-    @Test("a long body in many pieces is whole, and the next request follows it")
+    @Test("have complete bodies if they are cut into many pieces, also before another request")
     func longBody() {
         let body = (0..<60_000).map { UInt8(truncatingIfNeeded: $0 &* 7) }
         var chunked = Array("POST /c HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n".utf8)

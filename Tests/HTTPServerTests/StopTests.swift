@@ -7,7 +7,7 @@ import Threads
 struct StopTests {
     private let get = "GET /x HTTP/1.1\r\nHost: a\r\n\r\n"
 
-    @Test("answers a request that a handler has, says close, and accepts no more")
+    @Test("answers a request that a handler has with Connection: close, and accepts no more connections")
     func answersInFlight() async throws {
         let gate = Gate()
         try await TestServer.answering { _ in
@@ -29,7 +29,7 @@ struct StopTests {
         }
     }
 
-    @Test("lets a request end whose first byte had come")
+    @Test("finishes a request whose first byte has arrived")
     func finishesBegun() async throws {
         try await TestServer.run { server in
             let client = try server.connect()
@@ -43,13 +43,11 @@ struct StopTests {
         }
     }
 
-    @Test("closes idle connections and ends before the grace is over")
+    @Test("closes idle connections, and ends before the grace is over")
     func closesIdle() async throws {
         try await TestServer.run { server in
             let clients = try (0..<10).map { _ in try server.connect() }
-            for client in clients.prefix(5) {
-                _ = try client.ask(get)
-            }
+            for client in clients.prefix(5) { _ = try client.ask(get) }
             #expect(await Polling.eventually { server.server.statistics.openConnections == 10 })
             let start = MonotonicTime.now()
             let stop = Background.start { server.server.stop(within: .seconds(3600)) }
@@ -59,7 +57,7 @@ struct StopTests {
         }
     }
 
-    @Test("is over when the grace is, whatever a handler does")
+    @Test("ends with the grace, whatever a handler does")
     func isBounded() async throws {
         let gate = Gate()
         try await TestServer.answering { _ in
@@ -74,7 +72,7 @@ struct StopTests {
         }
     }
 
-    @Test("lets go of connections whose requests do not end in time")
+    @Test("closes connections whose requests do not end in time")
     func cutsOffBegun() async throws {
         try await TestServer.run { server in
             let clients = try (0..<5).map { _ in try server.connect() }
@@ -89,7 +87,7 @@ struct StopTests {
         }
     }
 
-    @Test("hurries when it is asked for again")
+    @Test("ends sooner after a second call with a shorter grace")
     func hurries() async throws {
         try await TestServer.run { server in
             let client = try server.connect()

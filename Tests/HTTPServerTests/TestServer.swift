@@ -26,14 +26,25 @@ final class ClosureHandler: RequestHandler {
     func loopTurnDidEnd() { turn() }
 }
 
-/// A server on a free port of the loopback address, for as long as a test lasts.
+/// A server on a free port of the loopback address, which runs during one test.
 struct TestServer {
     let server: WebServer
 
-    /// Runs a closure with a server of one loop, and stops it afterwards.
+    /// Runs a closure with a server of one loop that answers in this way, and then stops the server.
     static func run(
         _ configure: (inout HTTPServerConfiguration) -> Void = { _ in },
         answer: @escaping @Sendable (Request) async -> Response = { Response(.ok, text: Machine.line($0)) },
+        during test: (TestServer) async throws -> Void
+    ) async throws {
+        try await run(configure, handler: { ClosureHandler(answer: answer) }, during: test)
+    }
+
+    /// Runs a closure with a server of one loop and this handler, and then stops the server.
+    ///
+    /// The loop's thread calls `makeHandler`.
+    static func run(
+        _ configure: (inout HTTPServerConfiguration) -> Void = { _ in },
+        handler makeHandler: @escaping @Sendable () -> any RequestHandler,
         during test: (TestServer) async throws -> Void
     ) async throws {
         var configuration = HTTPServerConfiguration(
@@ -43,13 +54,13 @@ struct TestServer {
         configuration.sweepInterval = .milliseconds(10)
         configuration.timeouts = .patient
         configure(&configuration)
-        let server = try WebServer(configuration) { _ in ClosureHandler(answer: answer) }
+        let server = try WebServer(configuration) { _ in makeHandler() }
         try server.start()
         defer { server.stop(within: .milliseconds(200)) }
         try await test(TestServer(server: server))
     }
 
-    /// Runs a closure with a server of one loop that answers in this way.
+    /// Runs a closure with a server that answers in this way; a `run` whose first closure is the answer.
     static func answering(
         _ answer: @escaping @Sendable (Request) async -> Response,
         during test: (TestServer) async throws -> Void
@@ -61,7 +72,7 @@ struct TestServer {
 }
 
 extension Timeouts {
-    /// Tests that are about time set limits of their own; all others must not fail on a busy machine.
+    /// Limits that a busy machine does not exceed; a test of a limit sets a shorter one.
     static var patient: Timeouts {
         var timeouts = Timeouts()
         for limit in [\Timeouts.header, \.body, \.idle, \.write] { timeouts[keyPath: limit] = .seconds(600) }
@@ -69,12 +80,12 @@ extension Timeouts {
     }
 }
 
-/// Work on threads of their own: the pool's may all be blocked by tests that wait for it.
+/// Runs work on separate threads, because tests that wait may block all threads of the pool.
 enum Background {
-    /// Runs a closure that blocks; the task suspends until it has returned.
+    /// Runs a closure that blocks; the task suspends until the closure has returned.
     static func run(_ work: @escaping @Sendable () -> Void) async { await start(work).pass() }
 
-    /// Starts a closure that blocks; the gate opens when it has returned.
+    /// Starts a closure that blocks; the gate opens when the closure has returned.
     static func start(_ work: @escaping @Sendable () -> Void) -> Gate {
         let done = Gate()
         Thread.detachNewThread {
@@ -85,7 +96,7 @@ enum Background {
     }
 }
 
-/// A request that is held back until it is let go, from any thread.
+/// A gate at which requests wait until any thread opens it.
 final class Gate: Sendable {
     private struct State {
         var isOpen = false
@@ -118,7 +129,7 @@ final class Gate: Sendable {
 }
 
 extension RawClient {
-    /// Sends a request, or the rest of one, and reads its answer.
+    /// Sends a request, or the remaining part of one, and reads the response.
     func ask(_ request: String) throws -> Answer {
         send(request)
         return try answer()

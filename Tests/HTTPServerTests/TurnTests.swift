@@ -6,73 +6,54 @@ import Testing
 
 @Suite("A turn of a loop", .blocking)
 struct TurnTests {
-    @Test("ends, and its handler is told, however long a request has something to do at once")
+    @Test("ends and calls its handler, even if a request always has a job for the loop")
     func endsUnderLoad() async throws {
-        let counter = TurnCounter()
-        let configuration = HTTPServerConfiguration(
-            listenAddress: ListenAddress(PeerAddress(ipv4: 0x7F00_0001, port: 0)),
-            loopCount: 1
-        )
-        let server = try WebServer(configuration) { _ in
+        let turns = Mutex(0)
+        try await TestServer.run {
             ClosureHandler(
                 answer: { _ in
-                    let first = counter.count
-                    // The loop has a job in each of its turns; a hundred of them end, or the test does.
-                    while counter.count < first + 100 { await Task.yield() }
+                    let first = turns.withLock { $0 }
+                    // The loop has a job in each turn. The request ends after a hundred turns.
+                    while turns.withLock({ $0 < first + 100 }) { await Task.yield() }
                     return Response(.ok, text: "done")
                 },
-                turn: { counter.note() }
+                turn: { turns.withLock { $0 += 1 } }
             )
+        } during: { server in
+            let client = try server.connect()
+            #expect(try client.ask("GET /x HTTP/1.1\r\nHost: a\r\n\r\n").body == "done")
         }
-        try server.start()
-        defer { server.stop(within: .milliseconds(200)) }
-        let client = try RawClient(port: server.port)
-        #expect(try client.ask("GET /x HTTP/1.1\r\nHost: a\r\n\r\n").body == "done")
     }
 
-    @Test("begins with the number of connections that have something to say")
-    func tellsConnections() async throws {
-        let begun = Mutex<[Int]>([])
-        let (held, goesOn) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
-        let configuration = HTTPServerConfiguration(
-            listenAddress: ListenAddress(PeerAddress(ipv4: 0x7F00_0001, port: 0)),
-            loopCount: 1
-        )
-        let server = try WebServer(configuration) { _ in
+    @Test("begins with the number of connections that have work")
+    func countsConnections() async throws {
+        let counts = Mutex<[Int]>([])
+        let (isHeld, mayContinue) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+        try await TestServer.run {
             ClosureHandler(
                 answer: { request in
                     if request.path == "/hold" {
-                        held.signal()
-                        goesOn.wait()
+                        isHeld.signal()
+                        mayContinue.wait()
                     }
                     return Response(.ok, text: request.path)
                 },
-                begin: { count in begun.withLock { $0.append(count) } }
+                begin: { count in counts.withLock { $0.append(count) } }
             )
+        } during: { server in
+            let clients = try (0..<4).map { _ in try server.connect() }
+            for client in clients {
+                #expect(try client.ask("GET /first HTTP/1.1\r\nHost: a\r\n\r\n").body == "/first")
+            }
+            clients[0].send("GET /hold HTTP/1.1\r\nHost: a\r\n\r\n")
+            isHeld.wait()
+            // The handler blocks the loop while three clients send a request.
+            for client in clients.dropFirst() { client.send("GET /next HTTP/1.1\r\nHost: a\r\n\r\n") }
+            counts.withLock { $0 = [] }
+            mayContinue.signal()
+            #expect(try clients[0].answer().body == "/hold")
+            for client in clients.dropFirst() { #expect(try client.answer().body == "/next") }
+            #expect(counts.withLock { $0.first } == 3)
         }
-        try server.start()
-        defer { server.stop(within: .milliseconds(200)) }
-        let clients = try (0..<4).map { _ in try RawClient(port: server.port) }
-        for client in clients {
-            #expect(try client.ask("GET /known HTTP/1.1\r\nHost: a\r\n\r\n").body == "/known")
-        }
-        clients[0].send("GET /hold HTTP/1.1\r\nHost: a\r\n\r\n")
-        held.wait()
-        // While the loop does something else, three of them ask.
-        for client in clients.dropFirst() { client.send("GET /asks HTTP/1.1\r\nHost: a\r\n\r\n") }
-        begun.withLock { $0 = [] }
-        goesOn.signal()
-        #expect(try clients[0].answer().body == "/hold")
-        for client in clients.dropFirst() { #expect(try client.answer().body == "/asks") }
-        #expect(begun.withLock { $0.first } == 3)
     }
-}
-
-/// Counts the turns of a loop.
-private final class TurnCounter: Sendable {
-    private let turns = Atomic(0)
-
-    var count: Int { turns.load(ordering: .relaxed) }
-
-    func note() { turns.wrappingAdd(1, ordering: .relaxed) }
 }

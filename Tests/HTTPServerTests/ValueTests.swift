@@ -5,7 +5,7 @@ import Threads
 @Suite("Listen addresses")
 struct ListenAddressTests {
     @Test(
-        "are read and written back",
+        "have the same text after parsing",
         arguments: [
             "127.0.0.1:8080", "0.0.0.0:0", "255.255.255.255:65535", "[::1]:80", "[::]:8080",
             "[2001:db8::7]:443",
@@ -14,7 +14,7 @@ struct ListenAddressTests {
     func readBack(text: String) { #expect(ListenAddress(text)?.description == text) }
 
     @Test(
-        "that are none are refused",
+        "are refused in any other form",
         arguments: [
             "", ":", "8080", ":8080", "127.0.0.1", "127.0.0.1:", "127.0.0.1:x", "127.0.0.1:-1",
             "127.0.0.1:65536", "localhost:80", "256.0.0.1:80", "1.2.3:80", "::1:80", "[::1]", "[::1]:",
@@ -23,7 +23,7 @@ struct ListenAddressTests {
     )
     func refused(text: String) { #expect(ListenAddress(text) == nil) }
 
-    @Test("hold an IPv4 address in its mapped form")
+    @Test("contain an IPv4 address in its mapped form")
     func mapped() {
         #expect(
             ListenAddress("192.0.2.1:80")?.address == PeerAddress(high: 0, low: 0xFFFF_C000_0201, port: 80)
@@ -36,7 +36,7 @@ struct ListenAddressTests {
 @Suite("Monotonic time")
 struct MonotonicTimeTests {
     @Test(
-        "moves by durations and stays within its range",
+        "is advanced by durations within the clock's range",
         arguments: [
             (100, .nanoseconds(5), 105), (100, .nanoseconds(-5), 95), (100, .nanoseconds(-200), 0),
             (UInt64.max - 1, .seconds(1), UInt64.max), (0, .milliseconds(1_500), 1_500_000_000),
@@ -47,7 +47,7 @@ struct MonotonicTimeTests {
         #expect(MonotonicTime(nanoseconds: start).advanced(by: duration).nanoseconds == end)
     }
 
-    @Test("never goes back")
+    @Test("never decreases")
     func never() {
         let earlier = MonotonicTime.now()
         let later = MonotonicTime.now()
@@ -58,20 +58,20 @@ struct MonotonicTimeTests {
 
 @Suite("Delivery ledger")
 struct DeliveryLedgerTests {
-    @Test("tells each answer once, when all of it is acknowledged, and the rest at the end")
+    @Test("reports each response once, when all its bytes are acknowledged, and the others at the end")
     func tells() {
         var ledger = DeliveryLedger()
-        var told: [String] = []
-        for end in [10, 20, 30] as [UInt64] { ledger.watch(until: end) { told.append("\(end) \($0)") } }
+        var reports: [String] = []
+        for end in [10, 20, 30] as [UInt64] { ledger.watch(until: end) { reports.append("\(end) \($0)") } }
         ledger.acknowledge(9)
-        #expect(told == [])
+        #expect(reports == [])
         ledger.acknowledge(20)
-        #expect(told == ["10 delivered", "20 delivered"])
+        #expect(reports == ["10 delivered", "20 delivered"])
         ledger.acknowledge(29)
         ledger.settle(.failed)
         ledger.settle(.delivered)
         ledger.acknowledge(99)
-        #expect(told == ["10 delivered", "20 delivered", "30 failed"])
+        #expect(reports == ["10 delivered", "20 delivered", "30 failed"])
         #expect(ledger.isEmpty)
     }
 }

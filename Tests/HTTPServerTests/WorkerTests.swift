@@ -6,7 +6,7 @@ import Testing
 struct WorkerTests {
     private let get = "GET /x HTTP/1.1\r\nHost: a\r\n\r\n"
 
-    @Test("are as many as there are requests at a time, and serve the same connections afterwards")
+    @Test("are as many as the concurrent requests, and then serve the same connections again")
     func crowd() async throws {
         let gate = Gate()
         try await TestServer.answering { _ in
@@ -24,7 +24,7 @@ struct WorkerTests {
         }
     }
 
-    @Test("end with their loop, which leaves nothing behind")
+    @Test("end with their loop, which frees its memory")
     func endWithLoop() async throws {
         weak var heldByLoop: TLSTermination?
         try await TLSServer.run { server in
@@ -32,7 +32,7 @@ struct WorkerTests {
             let client = try server.connectWithoutTLS()
             #expect(try client.ask(get).status == 400)
         }
-        // The loop's thread lets go of it last.
+        // The loop's thread is the last to release it.
         #expect(await Polling.eventually { heldByLoop == nil })
     }
 }

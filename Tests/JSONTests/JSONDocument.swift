@@ -1,7 +1,7 @@
 import JSON
 import Testing
 
-/// A document for a table: written as text, or as bytes that are not UTF-8.
+/// A document for a table, written as a text, or as bytes if it is not UTF-8.
 struct JSONDocument: Sendable, CustomTestStringConvertible, ExpressibleByStringLiteral,
     ExpressibleByArrayLiteral
 {
@@ -11,7 +11,7 @@ struct JSONDocument: Sendable, CustomTestStringConvertible, ExpressibleByStringL
     init(stringLiteral text: String) { bytes = Array(text.utf8) }
     init(arrayLiteral bytes: UInt8...) { self.bytes = bytes }
 
-    /// Bytes between the quotation marks of a string in an array.
+    /// Returns an array with a string of these bytes.
     static func inString(_ bytes: UInt8...) -> JSONDocument {
         JSONDocument(Array("[\"".utf8) + bytes + Array("\"]".utf8))
     }
@@ -24,7 +24,7 @@ struct JSONDocument: Sendable, CustomTestStringConvertible, ExpressibleByStringL
         bytes.count > 60 ? "\(bytes.count) bytes" : String(decoding: bytes, as: UTF8.self)
     }
 
-    /// The reason why the document is refused; nil if it is read.
+    /// The error of reading the document; nil without one.
     var refusal: JSONError? {
         do throws(JSONError) {
             _ = try JSONValue(parsing: bytes)

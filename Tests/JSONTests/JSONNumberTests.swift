@@ -38,7 +38,7 @@ struct JSONNumberTests {
     }
 
     @Test(
-        "refuses texts that are no numbers by the grammar",
+        "refuses texts that are not numbers",
         arguments: [
             "-", "-a", "-foo", "- 1", "--1", "-+1", "-.123", "-.", "1.", "-2.", "0.", "0.e1", "2.e3", "2.e+3",
             "2.e-3", "9.e+", "1.a", "0e", "0e+", "0E", "0E+", "0.3e", "0.3e+", "1.0e", "1.0e-", "1.0e+",
@@ -52,12 +52,12 @@ struct JSONNumberTests {
         #expect(JSONDocument(stringLiteral: "{\"a\":\(text)}").refusal != nil)
     }
 
-    @Test("refuses signs, dots, letters before a number", arguments: ["+1", ".2e-3", ".-1", "++1234", "e1"])
+    @Test("refuses +, a dot or a letter before a number", arguments: ["+1", ".2e-3", ".-1", "++1234", "e1"])
     func refusesStart(_ text: String) {
         #expect(JSONDocument(stringLiteral: "[\(text)]").refusal?.reason == .unexpectedByte)
     }
 
-    @Test("reads a number of sixty thousand digits, which fits no type")
+    @Test("reads a number of 60,000 digits, which no type can represent")
     func longNumber() throws {
         let digits = String(repeating: "9", count: 60_000)
         let number = try #require(try JSONValue(parsing: Array(digits.utf8)).number)

@@ -5,7 +5,7 @@ import Testing
 struct JSONValueTests {
     private func value(_ text: String) throws -> JSONValue { try JSONValue(parsing: Array(text.utf8)) }
 
-    @Test("returns each value as its own type and as no other")
+    @Test("returns each value only as its type")
     func accessors() throws {
         let object = try #require(try value(#"{"n":null,"b":true,"i":7,"s":"x","a":[1],"o":{}}"#).object)
         #expect(object["n"]?.isNull == true)
@@ -31,7 +31,7 @@ struct JSONValueTests {
         #expect(object.members.map(\.name) == ["z", "a", "m"])
     }
 
-    @Test("has the position of an object, so that it can be returned as it was written")
+    @Test("has the range of an object, so that it can be copied as it was written")
     func byteRange() throws {
         let text = #" {"a" : 1, "metadata": { "utm_source" : "é\u0041", "x":1.50 } , "z":{}}"#
         let root = try #require(try value(text).object)

@@ -32,7 +32,7 @@ struct JSONWriterTests {
         )
     }
 
-    @Test("writes a line per member for people")
+    @Test("writes each member on its own line for people")
     func pretty() {
         var writer = JSONWriter(isPretty: true)
         writer.object { writer in
@@ -62,7 +62,7 @@ struct JSONWriterTests {
     }
 
     @Test(
-        "escapes what JSON requires and what would end a script or a line in a page",
+        "escapes the characters that JSON requires, and those that end a script or a line in a page",
         arguments: [
             ("plain", #""plain""#), ("", #""""#), ("\"\\/", #""\"\\/""#), ("\n\r\t", #""\n\r\t""#),
             ("\u{0}\u{8}\u{c}\u{1f}\u{7f}", #""\u0000\u0008\u000c\u001f\u007f""#),
@@ -77,7 +77,7 @@ struct JSONWriterTests {
     }
 
     @Test(
-        "writes doubles that read back the same, and null for infinity and NaN",
+        "writes doubles that a reader converts to the same number, and null for infinity and NaN",
         arguments: [
             (0.83, "0.83"), (1.0, "1.0"), (-0.0, "-0.0"), (1e-7, "1e-07"), (1e300, "1e+300"),
             (0.1 + 0.2, "0.30000000000000004"),

@@ -6,7 +6,7 @@ import Testing
 @Suite("Segments of a QR code's text")
 struct QRSegmentationTests {
     @Test(
-        "change the mode only where that makes the code smaller",
+        "change the mode only if that makes the code smaller",
         arguments: [
             ("0123", .small, ["numeric 0123"]), ("ABC", .small, ["alphanumeric ABC"]),
             ("abc", .small, ["byte abc"]),
@@ -20,12 +20,12 @@ struct QRSegmentationTests {
             ("HTTPS://A.EXAMPLE/ABC", .small, ["alphanumeric HTTPS://A.EXAMPLE/ABC"]),
             ("HTTPS://A.EXAMPLE/promo", .small, ["alphanumeric HTTPS://A.EXAMPLE/", "byte promo"]),
             ("AB0123456789012345", .small, ["alphanumeric AB", "numeric 0123456789012345"]),
-            // Lengths take more bits in larger versions.
+            // In larger versions, the length of a segment takes more bits.
             ("a123456b", .small, ["byte a", "numeric 123456", "byte b"]),
             ("a123456b", .medium, ["byte a123456b"]),
             ("a12345678b", .medium, ["byte a", "numeric 12345678", "byte b"]),
             ("a12345678b", .large, ["byte a12345678b"]),
-            // The last digits or capitals of a segment take whole bits.
+            // The last group of digits or capitals of a segment takes whole bits.
             ("QQQ77777777qqqqqQQQQQ", .small, ["alphanumeric QQQ", "numeric 77777777", "byte qqqqqQQQQQ"]),
             ("77777777777QQQQ7777777", .medium, ["numeric 77777777777", "alphanumeric QQQQ7777777"]),
         ] as [(String, QRVersionSizes, [String])]
@@ -37,7 +37,7 @@ struct QRSegmentationTests {
         #expect(segments == expected)
     }
 
-    /// The fewest bits of all ways to give each piece, whose bytes are equal, a mode.
+    /// Returns the smallest number of bits over all choices of a mode for each piece; the bytes of a piece are equal.
     private func minimumBitCount(_ pieces: [[UInt8]], _ sizes: QRVersionSizes) -> Int {
         let modes = QRMode.allCases
         let ways = pieces.reduce(1) { ways, _ in ways * modes.count }
@@ -71,9 +71,9 @@ struct QRSegmentationTests {
         }
     }
 
-    // A change of mode pays only for more equal bytes than all ways of single bytes can be tried for: hence stretches.
+    // A mode pays only for several bytes, and the test cannot try all modes for each byte: so it tries them for pieces.
     @Test(
-        "have the whole text, in the fewest bits of all splits",
+        "contain the whole text in the smallest number of bits",
         arguments: [(2, 60, 7, 1), (3, 40, 5, 24)]
     )
     func optimal(seed: UInt64, rounds: Int, maximumPieces: Int, maximumLength: Int) {
@@ -102,9 +102,9 @@ struct QRCodewordTests {
     }
 
     @Test(
-        "are the published ones, padded and with their error correction",
+        "are the published ones, with padding and error correction",
         arguments: [
-            // The standard's own example, and one that is widely printed in tutorials, both in version 1-M.
+            // The example of the standard, and an example of many tutorials, both in version 1-M.
             (
                 "01234567", [16, 32, 12, 86, 97, 128, 236, 17, 236, 17, 236, 17, 236, 17, 236, 17],
                 [165, 36, 212, 193, 237, 54, 199, 135, 44, 85]
@@ -113,7 +113,7 @@ struct QRCodewordTests {
                 "HELLO WORLD", [32, 91, 11, 120, 209, 114, 220, 77, 67, 64, 236, 17, 236, 17, 236, 17],
                 [196, 35, 39, 119, 235, 215, 231, 226, 93, 23]
             ),
-            // 4 + 8 + 8 bits and the terminator; the same without padding; 38 bits and two of the terminator.
+            // 20 bits and the terminator; the same without padding; 38 bits and two bits of the terminator.
             ("a", [0x40, 0x16, 0x10, 0xec, 0x11, 0xec], []), ("a", [0x40, 0x16, 0x10], []),
             ("0000000", [0x10, 0x1c, 0, 0, 0], []),
         ] as [(String, [UInt8], [UInt8])]
@@ -126,7 +126,7 @@ struct QRCodewordTests {
         )
     }
 
-    /// Multiplication in the field, bit by bit.
+    /// Returns the product in the field, computed bit by bit.
     private func product(_ left: UInt8, _ right: UInt8) -> UInt8 {
         var (product, factor) = (UInt8(0), left)
         for bit in 0..<8 {
@@ -136,7 +136,7 @@ struct QRCodewordTests {
         return product
     }
 
-    @Test("with their correction are divisible by the generator: zero at each of its roots")
+    @Test("are divisible by the generator: the polynomial is zero at each root")
     func roots() {
         var random = SeededGenerator(seed: 1)
         for count in [7, 10, 13, 15, 16, 17, 18, 20, 22, 24, 26, 28, 30] {
@@ -157,7 +157,7 @@ struct QRCodewordTests {
         )
     }
 
-    @Test("of several blocks alternate, and those of longer blocks end the data")
+    @Test("of several blocks alternate, and the data ends with those of longer blocks")
     func interleaving() throws {
         // The standard's example of 5-Q: two blocks of 15 data codewords and two of 16.
         let blocks = try #require(QRVersion(5)).blocks(.quartile)
@@ -176,7 +176,7 @@ struct QRCodewordTests {
     }
 }
 
-/// The penalty is computed a second time, module by module as the standard's table states it.
+/// These tests compute the penalty again, module by module, as the standard's table defines it.
 @Suite("Masks of QR codes")
 struct QRMaskTests {
     private func penalty(_ code: QRCode) -> Int {
@@ -194,7 +194,7 @@ struct QRMaskTests {
         return score + 10 * Int(abs(dark - 0.5) * 20 + 1e-9)
     }
 
-    /// Five of a colour count 3, each further one 1.
+    /// Returns 3 for five modules of one colour, and 1 for each further module.
     private func runs(_ line: [Bool]) -> Int {
         var score = 0
         var rest = line[...]
@@ -206,7 +206,9 @@ struct QRMaskTests {
         return score
     }
 
-    /// 1:1:3:1:1 with four light modules on either side, which may be outside, counts 40, for each such side.
+    /// Returns 40 for each 1:1:3:1:1 with four light modules before it, and 40 with four light modules after it.
+    ///
+    /// The light modules may be outside the code.
     private func finders(_ line: [Bool]) -> Int {
         let light = [Bool](repeating: false, count: 4)
         let padded = light + line + light
@@ -217,7 +219,7 @@ struct QRMaskTests {
         }
     }
 
-    @Test("are eight different ones, of which the lowest penalty is chosen, the same for the same text")
+    @Test("are eight different ones; a code has the one with the lowest penalty, always the same for a text")
     func best() throws {
         var random = SeededGenerator(seed: 18_004)
         for _ in 0..<12 {

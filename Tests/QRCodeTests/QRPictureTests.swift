@@ -6,7 +6,7 @@ import Testing
 struct QRPictureTests {
     private static let link = "https://links.example/summer25"
 
-    @Test("have two pixels a module or more, and are refused below with the size that suffices")
+    @Test("have at least two pixels for each module; a smaller one is refused with the required size")
     func minimum() throws {
         // 30 bytes at level M: version 3, 29 modules and the quiet zone on both sides.
         for (quietZone, minimum) in [(4, 74), (16, 122)] {
@@ -19,7 +19,7 @@ struct QRPictureTests {
         #expect(throws: QRCodeError.emptyText) { try QRPicture(of: "") }
     }
 
-    @Test("as SVG are one path on a background, refer to nothing outside and contain no text but the title")
+    @Test("as SVG are one path on a background, without references and without text except the title")
     func svg() throws {
         let style = try QRStyle(
             foreground: QRColor(parsing: "#123"),
@@ -47,11 +47,11 @@ struct QRPictureTests {
         #expect(try QRPicture(of: Self.link).svg().contains("<title>QR code</title>"))
     }
 
-    /// How often the outlines wind around each module, clockwise.
+    /// Returns how often the outlines go around each module, clockwise.
     private func windings(of svg: String, side: Int) throws -> [[Int]] {
         let path = try #require(svg.matches(of: /d="([^"]*)"/).last?.output.1)
         var windings = Array(repeating: Array(repeating: 0, count: side), count: side)
-        // The area to the right of an edge that goes up is inside.
+        // The modules to the right of an edge that goes up are inside.
         func passEdge(_ column: Int, from start: Int, to end: Int) {
             for row in min(start, end)..<max(start, end) {
                 for right in column..<side { windings[row][right] += end > start ? -1 : 1 }
@@ -78,7 +78,7 @@ struct QRPictureTests {
         return windings
     }
 
-    @Test("as SVG go around every dark module exactly once and around no light one", arguments: [1, 5, 12])
+    @Test("as SVG have outlines around each dark module, and around no other", arguments: [1, 5, 12])
     func outline(version: Int) throws {
         let version = try #require(QRVersion(version))
         for (mask, hasRoomForLogo) in (0..<8).flatMap({ [($0, false), ($0, true)] }) {
@@ -97,7 +97,7 @@ struct QRPictureTests {
         }
     }
 
-    @Test("as PNG state their size and their colours, and are small")
+    @Test("as PNG contain their size and their colours, and are small")
     func png() throws {
         let style = try QRStyle(
             foreground: QRColor(parsing: "#112233"),

@@ -4,7 +4,7 @@ import QRCodes
 import Support
 import Testing
 
-/// Whether other programs read the pictures.
+/// Tests that other programs can read the pictures.
 @Suite("QR codes read by other programs", .blocking)
 struct QRReadingTests {
     private static let isLong = ProcessInfo.processInfo.environment["AFTERLINK_LONG"] != nil
@@ -18,7 +18,7 @@ struct QRReadingTests {
         return file
     }
 
-    /// Requires that every picture, as PNG, gives back its text.
+    /// Requires that another program reads the text of each picture from its PNG.
     private func expectReadable(_ pictures: [(text: String, picture: QRPicture)]) throws {
         let files = try pictures.enumerated().map { try write($1.picture.png(), "\($0).png") }
         for (text, (expected, picture)) in zip(try QRReader.texts(ofFiles: files), pictures) {
@@ -34,7 +34,7 @@ struct QRReadingTests {
     func versions() throws {
         let pictures = try QRVersion.all.flatMap { version in
             let levels = QRErrorCorrection.allCases
-            // The whole table takes seconds; its diagonal has every version, level and mask.
+            // All combinations take seconds, so try one that has every version, level and mask.
             let chosen = Self.isLong ? levels : [levels[(version.number + version.number / 4) % 4]]
             return try chosen.map { level in
                 let text = "https://l.example/\(version.number)"
@@ -52,7 +52,7 @@ struct QRReadingTests {
         try expectReadable(pictures)
     }
 
-    @Test("contain texts of every kind, full or not")
+    @Test("contain texts of every kind")
     func texts() throws {
         let texts = [
             "1", "0123456789012345678901234567890123456789", "HTTPS://LINKS.EXAMPLE/SUMMER25",
@@ -64,7 +64,7 @@ struct QRReadingTests {
         try expectReadable(texts.map { ($0, try QRPicture(of: $0)) })
     }
 
-    @Test("contain their text in all accepted colours, also at their limits, in every size and quiet zone")
+    @Test("contain their text in all accepted colours, sizes and quiet zones, also at the limits")
     func styles() throws {
         let text = "https://links.example/summer25"
         let colors = [
@@ -89,7 +89,7 @@ struct QRReadingTests {
             return (text, try QRPicture(code, style: style))
         }
         guard isThere else { return try expectReadable(pictures) }
-        // As a designer places a logo on the picture: a disc with its own margin.
+        // Draw a disc with a margin, as a designer would place a logo.
         let files = try pictures.enumerated().map { index, pair in
             let (centre, room) = (Double(pair.1.code.modulesPerSide + 8) / 2, Double(pair.1.code.logoModules))
             let disc = "<circle cx='\(centre)' cy='\(centre)' r='\(room * 0.4)' fill='#e1306c'/></svg>"
@@ -113,7 +113,7 @@ struct QRReadingTests {
         #expect(try QRReader.texts(ofFiles: files) == texts)
     }
 
-    /// Verifies structure and checksums, and prints size, colours and pixels.
+    /// A program that verifies structure and checksums, and prints size, colours and pixels.
     private static let pngReader = """
         import struct, sys, zlib
         data = open(sys.argv[1], 'rb').read()
@@ -141,7 +141,7 @@ struct QRReadingTests {
 
     @Test(
         "are PNGs of which another program reads every pixel",
-        // The rows of the last two repeat so often that a match of one or two bytes would remain.
+        // With the last two sizes, the repeated rows would end with a match of one or two bytes.
         arguments: [(74, 4), (75, 4), (127, 4), (128, 0), (200, 16), (611, 2), (281, 2), (145, 5)]
     )
     func pixels(pixels: Int, quietZone: Int) throws {

@@ -9,13 +9,13 @@ private struct StandardVersion {
         let codewords: Int
         let dataCodewords: Int
         let blocks: Int
-        /// The characters that fit, by mode.
+        /// The maximum number of characters by mode.
         let capacities: [QRMode: Int]
     }
 
     let version: QRVersion
     let alignmentCentres: [Int]
-    /// Nil for versions that decoders derive from the size.
+    /// The version information; nil for versions that decoders derive from the size.
     let versionInformation: Int?
     let levels: [QRErrorCorrection: Level]
 
@@ -74,7 +74,7 @@ struct QRStandardTests {
         for number in [-1, 0, 41, Int.max] { #expect(QRVersion(number) == nil) }
     }
 
-    /// The modules at `offsets` as bits, the highest first; negative offsets count from the far edge.
+    /// Returns the modules at `offsets` as bits, the highest first; negative offsets count from the right or bottom edge.
     private func bits(of code: QRCode, at offsets: [(column: Int, row: Int)]) -> Int {
         let side = code.modulesPerSide
         return offsets.reduce(0) { bits, offset in
@@ -112,7 +112,7 @@ struct QRStandardTests {
     @Test("both copies of the format are the table's for every level and mask", arguments: [1, 8])
     func format(version: Int) throws {
         let version = try #require(QRVersion(version))
-        // Around the finder at the top left, and beside the two other finders.
+        // One copy is around the finder at the top left, the other one beside the two other finders.
         let near =
             [0, 1, 2, 3, 4, 5, 7, 8].map { (column: $0, row: 8) }
             + [7, 5, 4, 3, 2, 1, 0].map { (column: 8, row: $0) }
@@ -120,7 +120,7 @@ struct QRStandardTests {
         for (level, formats) in Self.formats {
             for (mask, format) in formats.enumerated() {
                 let code = try QRCode(
-                    encoding: "abc",
+                    encoding: "a",
                     errorCorrection: level,
                     minimumVersion: version,
                     mask: mask
@@ -176,7 +176,7 @@ struct QRStandardTests {
         #expect(level.maximumTextLength == any)
         for text in [
             String(repeating: "1", count: digits), String(repeating: "a", count: ascii),
-            // Two bytes each, and one to fill an odd length.
+            // Characters of two bytes, and one byte more for an odd length.
             String(repeating: "é", count: any / 2) + String(repeating: "a", count: any % 2),
         ] {
             let code = try QRCode(encoding: text, errorCorrection: level, minimumVersion: .largest, mask: 0)
@@ -225,7 +225,7 @@ struct QRStandardTests {
             #expect(rooms.allSatisfy { $0 % 2 == 1 && $0 * 10 <= version.modulesPerSide * 3 })
             #expect(rooms[3] >= rooms[0])
         }
-        // The versions that are printed most: links of 20 to 60 characters.
+        // The most common versions, for links of 20 to 60 characters.
         for (version, room) in [(3, 5), (4, 7), (5, 9), (6, 11), (7, 11)] {
             let version = try #require(QRVersion(version))
             let code = try QRCode(encoding: "1", errorCorrection: .high, minimumVersion: version, mask: 0)

@@ -66,9 +66,9 @@ struct QRStyleTests {
     }
 
     @Test(
-        "with too little contrast are refused, with the ratio and with advice",
+        "with too little contrast are refused with the ratio and advice",
         arguments: [
-            // Too near white; too dark a background; colours of different hues and the same brightness; one colour.
+            // A light foreground, a dark background, two hues of the same brightness, and one colour.
             ("#959595", "#fff", "2.9"), ("#000", "#a9a9a9", "8.9"), ("#f00", "#0c0", "1.8"),
             ("#123", "#123", "1.0"),
         ]
@@ -102,7 +102,7 @@ struct QRStyleTests {
         #expect(try style(level: .high, logo: true).hasRoomForLogo)
     }
 
-    @Test("every refusal is a sentence of its own that says what to do")
+    @Test("every error has a different sentence, which states what to do")
     func messages() {
         let errors: [QRCodeError] = [
             .emptyText, .textTooLong(byteCount: 5_000, level: .low), .color(.malformed), .color(.lightOnDark),
@@ -130,7 +130,7 @@ struct QRStyleFieldTests {
         return try QRStyle(fields, of: link)
     }
 
-    @Test("are all applied; the others default to the link's, and then to the standard style")
+    @Test("are applied; missing options default to the link's, and then to the standard style")
     func order() throws {
         #expect(try style([:]) == .standard)
         let defaults = Link.QRDefaults(foreground: try QRColor(parsing: "#400"), errorCorrection: .quartile)
@@ -166,7 +166,7 @@ struct QRStyleFieldTests {
         }
     }
 
-    @Test("that are malformed are refused by name, all at once")
+    @Test("that are malformed are refused together, by name")
     func refused() throws {
         let problems = try #require(throws: FieldProblems.self) {
             try style([
@@ -197,7 +197,7 @@ struct LinkQRCodeTests {
         #expect(picture.code == (try QRCode(encoding: scanned)))
     }
 
-    @Test("of the longest address that a link can have fit into a picture of the usual size, in small files")
+    @Test("of the longest address of a link fit into a picture of the default size, in small files")
     func longest() throws {
         let labels = [63, 63, 63, 61].map { String(repeating: "a", count: $0) }
         let host = try #require(LinkHost(labels.joined(separator: ".")))
@@ -214,7 +214,7 @@ struct LinkQRCodeTests {
         }
     }
 
-    @Test("are files by the extension of their name")
+    @Test("have the format of the file name's extension")
     func formats() throws {
         for (name, format) in [
             ("a.svg", .svg), ("a.b.PNG", .png), (".svg", .svg), ("a.jpg", nil), ("svg", nil),

@@ -3,7 +3,7 @@ import SQLite
 import Support
 import Testing
 
-@Suite("Copies of a database in use")
+@Suite("Online backups")
 struct OnlineBackupTests {
     private let folder: TemporaryFolder
     private let source: SQLiteConnection
@@ -22,8 +22,8 @@ struct OnlineBackupTests {
         return try SQLiteConnection(path: folder.file("copy.db"), access: .readWrite, busyMilliseconds: 0)
     }
 
-    @Test("hold the moment of the open transaction, and end though others write all the while")
-    func oneMoment() throws {
+    @Test("contain the snapshot of the open transaction, and end while other connections write")
+    func snapshot() throws {
         let reader = try SQLiteConnection(path: folder.file("a.db"), access: .readOnly, busyMilliseconds: 0)
         try reader.begin(.deferred)
         let before = try reader.integer("SELECT sum(value) FROM numbers")
@@ -40,15 +40,15 @@ struct OnlineBackupTests {
         #expect(try source.integer("SELECT sum(value) FROM numbers") > before)
     }
 
-    @Test("say how far they are")
+    @Test("report their progress")
     func progress() throws {
         let copy = try OnlineBackup(from: source, to: target())
         #expect(try copy.step(pages: 5))
         #expect(copy.progress.pageCount - copy.progress.remaining == 5)
     }
 
-    @Test("that are given up leave no database")
-    func givenUp() throws {
+    @Test("leave no database if they are abandoned")
+    func abandoned() throws {
         do {
             let copy = try OnlineBackup(from: source, to: target())
             _ = try copy.step(pages: 5)

@@ -5,14 +5,14 @@ import Testing
 struct SQLTests {
     private static let columns: SQL = "name, size"
 
-    @Test("is put together from literals and other SQL")
+    @Test("is composed of literals and other SQL")
     func isComposed() {
         let table: StaticString = "things"
         let sql: SQL = "SELECT \(Self.columns) FROM \(table)"
         #expect(sql.description == "SELECT name, size FROM things")
     }
 
-    @Test("that is composed again is the same statement, as a literal is")
+    @Test("is compiled once for the same literal or composition")
     func isRemembered() throws {
         let connection = try SQLiteConnection.temporary()
         try connection.execute("CREATE TABLE things (name TEXT, size REAL)")

@@ -4,7 +4,7 @@ import Support
 import Testing
 
 extension TemporaryFolder {
-    /// A connection to a new database with a write-ahead log.
+    /// Returns a connection to a new database with a write-ahead log.
     func makeDatabase(_ name: String = "a.db") throws -> SQLiteConnection {
         try Data().write(to: URL(fileURLWithPath: file(name)))
         let connection = try SQLiteConnection(path: file(name), access: .readWrite, busyMilliseconds: 0)
@@ -25,7 +25,7 @@ struct ConnectionTests {
 
     private func count() throws -> Int64 { try connection.integer("SELECT count(*) FROM numbers") }
 
-    @Test("a transaction that throws leaves nothing")
+    @Test("a transaction that throws changes nothing")
     func undoesTransaction() throws {
         #expect(throws: SQLiteError.self) {
             try connection.transaction(.immediate) { () throws(SQLiteError) in
@@ -37,7 +37,7 @@ struct ConnectionTests {
         #expect(try count() == 0)
     }
 
-    @Test("a savepoint takes back what came after it and nothing else")
+    @Test("a rollback to a savepoint undoes only the changes after it")
     func undoesToSavepoint() throws {
         try connection.begin(.immediate)
         try connection.execute("INSERT INTO numbers VALUES (1)")
@@ -62,7 +62,7 @@ struct ConnectionTests {
         #expect(try reader.integer("SELECT count(*) FROM numbers") == 1)
     }
 
-    @Test("another connection's commit moves the data version, one's own does not")
+    @Test("another connection's commit changes the data version, the connection's own does not")
     func movesDataVersion() throws {
         let other = try SQLiteConnection(path: folder.file("a.db"), access: .readOnly, busyMilliseconds: 0)
         let (own, others) = (try connection.dataVersion(), try other.dataVersion())
@@ -71,7 +71,7 @@ struct ConnectionTests {
         #expect(try other.dataVersion() != others)
     }
 
-    @Test("who holds the write lock keeps others out")
+    @Test("the write lock excludes other writers")
     func reportsBusy() throws {
         let other = try SQLiteConnection(path: folder.file("a.db"), access: .readWrite, busyMilliseconds: 0)
         try connection.begin(.immediate)
@@ -83,9 +83,7 @@ struct ConnectionTests {
     func reportsFull() throws {
         try connection.execute("PRAGMA max_page_count = 2")
         let error = #expect(throws: SQLiteError.self) {
-            try connection.execute(
-                "INSERT INTO numbers VALUES (1); CREATE TABLE more (a); CREATE TABLE evenmore (a)"
-            )
+            try connection.execute("CREATE TABLE more (a); CREATE TABLE evenmore (a)")
         }
         #expect(error?.code == .full)
     }
@@ -121,14 +119,14 @@ struct ConnectionTests {
         #expect(attributes[.size] as? Int == 0)
     }
 
-    @Test("a checkpoint that somebody is in the way of says so")
+    @Test("a checkpoint reports that another connection blocks it")
     func reportsBlockedCheckpoint() throws {
         let other = try SQLiteConnection(path: folder.file("a.db"), access: .readWrite, busyMilliseconds: 0)
         try other.begin(.immediate)
         #expect(try connection.checkpoint(.truncate).isBlocked)
     }
 
-    @Test("a copy holds what was committed")
+    @Test("a copy contains committed changes")
     func copies() throws {
         try connection.execute("INSERT INTO numbers VALUES (7)")
         try connection.copy(into: folder.file("copy.db"))
@@ -137,7 +135,7 @@ struct ConnectionTests {
         #expect(try copy.databaseByteCount() == 8192)
     }
 
-    @Test("a path with characters that mean something in a URI is read as it is")
+    @Test("a path may contain characters with a meaning in URIs")
     func readsOddPaths() throws {
         let odd = "a?b#c%41 ü.db"
         try folder.makeDatabase(odd).execute("INSERT INTO numbers VALUES (7); PRAGMA journal_mode = DELETE")
@@ -145,7 +143,7 @@ struct ConnectionTests {
         #expect(try copy.integer("SELECT value FROM numbers") == 7)
     }
 
-    @Test("use by a second thread ends the process, unless the connection was handed over")
+    @Test("use by a second thread ends the process, unless the first one released the connection")
     func confinesToThread() async throws {
         await #expect(processExitsWith: .failure) {
             let connection = try TemporaryFolder().makeDatabase()
@@ -170,9 +168,9 @@ struct ConnectionTests {
     }
 }
 
-/// Breaks the rule on purpose: what the test is about.
+/// Shares a connection between threads, which the test needs.
 private final class UncheckedBox: @unchecked Sendable {
-    // Sendable: the test sees to it that two threads do not use it at once.
+    // Sendable: the tests never use it on two threads at once.
     let value: SQLiteConnection
 
     init(_ value: SQLiteConnection) { self.value = value }

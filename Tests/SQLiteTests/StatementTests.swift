@@ -15,7 +15,7 @@ struct StatementTests {
         )
     }
 
-    @Test("values come back as they were bound")
+    @Test("values are the same when read as when bound")
     func bindsAndReads() throws {
         let name = "Ünlü \u{0} 🙂"
         try connection.statement("INSERT INTO things VALUES (?1, ?2, ?3, ?4)").run(
@@ -44,7 +44,7 @@ struct StatementTests {
         #expect(try connection.integer("SELECT count(*) FROM things") == 1)
     }
 
-    @Test("a unique violation is told from other errors, without the value")
+    @Test("a unique violation is distinguished from other errors, without the value")
     func reportsConstraint() throws {
         let insert = try connection.statement("INSERT INTO things (name) VALUES (?1)")
         try insert.run("secret")
@@ -56,7 +56,7 @@ struct StatementTests {
         #expect(try connection.integer("SELECT count(*) FROM things") == 2, "the statement can be run again")
     }
 
-    @Test("a statement is compiled once, whatever is bound to it, beside a partial index")
+    @Test("a statement is compiled once for all bound values, despite a partial index")
     func keepsPlan() throws {
         try connection.execute("CREATE INDEX empty_things ON things (name) WHERE size = 0")
         let select = try connection.statement("SELECT id FROM things WHERE name > ?1 AND size = ?2")
@@ -64,7 +64,7 @@ struct StatementTests {
         #expect(select.recompilationCount == 0)
     }
 
-    @Test("wrong SQL is an error of its own")
+    @Test("wrong SQL is an error, but no unique violation")
     func reportsWrongSQL() {
         let error = #expect(throws: SQLiteError.self) {
             try connection.prepare("SELECT nothing FROM nowhere")
@@ -73,19 +73,16 @@ struct StatementTests {
         #expect(error?.isUniqueViolation == false)
     }
 
-    @Test("one text is compiled once")
+    @Test("the same text is compiled once")
     func caches() throws {
         func statement() throws -> Statement { try connection.statement("SELECT 1") }
         #expect(try statement() === statement())
     }
 
-    @Test("a plan names what is searched and what is scanned")
+    @Test("a plan names searches and scans")
     func readsPlan() throws {
-        #expect(
-            try connection.queryPlan(of: "SELECT * FROM things WHERE id = ?1").first?.hasPrefix(
-                "SEARCH things"
-            ) == true
-        )
+        let search = try connection.queryPlan(of: "SELECT * FROM things WHERE id = ?1")
+        #expect(search.first?.hasPrefix("SEARCH things") == true)
         #expect(try connection.queryPlan(of: "SELECT * FROM things WHERE size = ?1") == ["SCAN things"])
     }
 }

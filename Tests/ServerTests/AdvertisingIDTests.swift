@@ -56,7 +56,7 @@ struct AdvertisingIDCallTests {
         #expect(service.watch.click?.evidence.advertisingIDs == [])
     }
 
-    @Test("are stored as keyed hashes, the body's before the link's")
+    @Test("are stored as keyed hashes; an id of the body replaces one of the same kind in the link")
     func keyed() async throws {
         let service = try await TestService()
         let link = "myapp://promo/item?idfa=11111111-2222-3333-4444-555555555555&gaid=\(id)"

@@ -20,7 +20,7 @@ struct AppsTests {
         #expect(await service.admin(.get, "/apps/app_x").status == 404)
     }
 
-    @Test("change the link settings that are named, at once, and leave the rest")
+    @Test("change the settings that the body names, at once, and keep the others")
     func patch() async throws {
         let service = try await TestService(LinkScenario.shop)
         let path = "/apps/\(service.app.text)"
@@ -58,12 +58,12 @@ struct AppsTests {
             #expect(refused.member("message")?.contains(part) == true, "\(refused.text)")
         }
         #expect(await !service.admin(.get, path).text.contains("ios_scheme"))
-        // A host of its own, and fields that need no host.
+        // A host that no other app has, and fields that need no host.
         #expect(await service.admin(.patch, path, #"{"link_hosts":["o.example"]}"#).status == 200)
         #expect(await service.admin(.patch, path, #"{"ios_scheme":"o"}"#).status == 200)
         #expect(await service.admin(.delete, "/links/\(id)").status == 204)
         #expect(await service.admin(.patch, path, body).status == 200)
-        // Those who share a host already change the rest as they like.
+        // Apps that share a host already may change their other fields.
         #expect(await service.admin(.patch, path, #"{"ios_scheme":"p"}"#).status == 200)
     }
 

@@ -16,24 +16,19 @@ struct AuthenticationTests {
         "Bearer \(secret)", "Bearer app_", "Bearer \(String(repeating: "x", count: 4000))",
     ]
 
-    @Test("a missing, malformed, unknown, expired and revoked key get the same answer, and consume nothing")
+    @Test(
+        "a missing, malformed, unknown, expired or revoked key gets the same response, and consumes nothing"
+    )
     func alike() async throws {
-        await service.click(#"{"fingerprint":"\#(hex)","deeplink_url":"myapp://promo/item"}"#)
+        await service.click()
         var answers: [Answer] = []
         for value in Self.malformed {
             let fields = value.map { ["Authorization": $0] } ?? [:]
-            answers.append(
-                await service.send(
-                    .get,
-                    "/v1/deferred-deeplink",
-                    query: "fingerprint=\(hex)",
-                    fields: fields.merging(["X-Request-ID": "same"]) { $1 }
-                )
-            )
+            answers.append(await ask(fields.merging(["X-Request-ID": "same"]) { $1 }))
         }
         for end in ["expired", "revoked"] {
             let text = KeyText(kind: .app, random: .system)
-            let key = key(text, of: service.app, expired: end == "expired", service)
+            let key = key(text.digest, of: service.app, expired: end == "expired")
             try await service.add(key)
             let fields = ["Authorization": "Bearer \(text.text)", "X-Request-ID": "same"]
             if end == "revoked" {
@@ -53,43 +48,34 @@ struct AuthenticationTests {
         #expect(await service.check(hex).text.contains(#""status":"match""#))
     }
 
-    private func key(_ text: KeyText, of app: AppID, expired: Bool, _ service: TestService) -> APIKey {
+    /// Sends a check with these fields alone.
+    private func ask(_ fields: [String: String]) async -> Answer {
+        await service.send(.get, "/v1/deferred-deeplink", query: "fingerprint=\(hex)", fields: fields)
+    }
+
+    private func key(_ digest: KeyDigest, of app: AppID, expired: Bool = false) -> APIKey {
         APIKey(
             id: KeyID(at: service.clock.now, random: .system),
             kind: .app,
             app: app,
             label: "",
-            digest: text.digest,
+            digest: digest,
             createdAt: service.clock.now,
             expiresAt: expired ? service.clock.now : nil
         )
     }
 
-    @Test("a missing key costs the work of a wrong one: a digest and a lookup")
+    @Test("a missing key takes the same work as a wrong one: a digest and a lookup")
     func sameWork() async throws {
-        // No key is empty. Were one, whoever sends none would be found to have it, if the work is done.
-        let empty = APIKey(
-            id: KeyID(at: service.clock.now, random: .system),
-            kind: .app,
-            app: service.app,
-            label: "",
-            digest: KeyDigest(of: ""),
-            createdAt: service.clock.now
-        )
-        try await service.add(empty)
+        // No real key is empty. With this one, a missing key is found only if it is looked up.
+        try await service.add(key(KeyDigest(of: ""), of: service.app))
         for fields in [[:], ["Authorization": "Basic abc"], ["Authorization": "Bearer "]] {
-            let answer = await service.send(
-                .get,
-                "/v1/deferred-deeplink",
-                query: "fingerprint=\(hex)",
-                fields: fields
-            )
-            #expect(answer.status == 200)
+            #expect(await ask(fields).status == 200)
         }
     }
 
     @Test(
-        "a valid key of the wrong kind gets 403, and opens nothing",
+        "a valid key of the wrong kind gets 403, and no access",
         arguments: [
             ("/v1/deferred-deeplink", KeyKind.admin), ("/admin/stats", .app), ("/admin/stats", .server),
             ("/admin/stats", .test), ("/metrics", .app),
@@ -101,11 +87,11 @@ struct AuthenticationTests {
         #expect(answer.field("WWW-Authenticate") == nil)
     }
 
-    @Test("two keys of one app are valid at once, and the old one ends without the new one")
+    @Test("two keys of one app are valid together, and revoking the old one does not affect the new one")
     func rotation() async throws {
         let old = try await service.addApp(App.Settings(name: "Other"))
         let text = KeyText(kind: .app, random: .system)
-        try await service.add(key(text, of: old.app, expired: false, service))
+        try await service.add(key(text.digest, of: old.app))
         let new = ["Authorization": "Bearer \(text.text)"]
         #expect(await service.check(hex, fields: old.bearer).status == 200)
         #expect(await service.check(hex, fields: new).status == 200)
@@ -114,7 +100,10 @@ struct AuthenticationTests {
         #expect(await service.check(hex, fields: new).status == 200)
     }
 
-    @Test("a malformed fingerprint is reported to valid keys alone", arguments: ["", "zz", "%00", "abc"])
+    @Test(
+        "a malformed fingerprint is reported to callers with a valid key only",
+        arguments: ["", "zz", "%00", "abc"]
+    )
     func fingerprintAfterKey(text: String) async throws {
         for query in ["fingerprint=\(text)", "other=1"] {
             let stranger = await service.send(.get, "/v1/deferred-deeplink", query: query)
@@ -143,17 +132,12 @@ struct KeyInURLTests {
     @Test("get 400 anywhere in the address, are in no log, and consume nothing", arguments: 0..<places.count)
     func refused(place: Int) async throws {
         let service = try await TestService()
-        await service.click(#"{"fingerprint":"\#(hex)","deeplink_url":"myapp://promo/item"}"#)
+        await service.click()
         let key = service.keyText(.app)
         let (path, query) = Self.places[place](key)
         for method in [HTTPServer.Method.get, .post, .options] {
-            let answer = await service.send(
-                method,
-                path,
-                query: query,
-                fields: service.bearer(.app).merging(["Content-Type": "application/json"]) { $1 },
-                body: "{}"
-            )
+            let fields = service.bearer(.app).merging(["Content-Type": "application/json"]) { $1 }
+            let answer = await service.send(method, path, query: query, fields: fields, body: "{}")
             #expect(answer.isRefusal(400, "KEY_IN_URL"), "\(answer.text)")
             #expect(answer.text.contains("Authorization: Bearer"))
             #expect(!answer.text.contains(key.dropFirst(4)) && !answer.fieldLines.contains(key.dropFirst(4)))
@@ -162,19 +146,16 @@ struct KeyInURLTests {
         #expect(await service.check(hex).text.contains(#""status":"match""#))
     }
 
-    @Test("of every kind are known", arguments: KeyKind.allCases)
+    @Test("of every kind are recognised", arguments: KeyKind.allCases)
     func kinds(kind: KeyKind) async throws {
         let service = try await TestService()
-        let answer = await service.send(
-            .get,
-            "/v1/deferred-deeplink",
-            query: "fingerprint=\(hex)&apiKey=\(service.keyText(kind))"
-        )
+        let query = "fingerprint=\(hex)&apiKey=\(service.keyText(kind))"
+        let answer = await service.send(.get, "/v1/deferred-deeplink", query: query)
         #expect(answer.member("error_code") == "KEY_IN_URL")
     }
 
     @Test(
-        "are not seen where there are none",
+        "are not found in addresses that contain none",
         arguments: [
             "fingerprint=\(hex)&idfa=6D92078A-8246-4BA4-AE5B-76104861E7DC",
             "fingerprint=\(hex)&utm_source=app_store",
@@ -192,7 +173,9 @@ struct KeyInURLTests {
 
 @Suite("No match")
 struct NoMatchTests {
-    @Test("for an unknown, an expired and a consumed click is the same byte for byte; test keys get why")
+    @Test(
+        "is the same byte for byte for an unknown, an expired and a consumed click; test keys get the reason"
+    )
     func alike() async throws {
         let service = try await TestService(replayGrace: 0)
         let names = ["unknown", "expired", "consumed", "robot"]
@@ -227,7 +210,7 @@ struct NoMatchTests {
 }
 
 extension TestService {
-    /// A check with a good key and this query.
+    /// Sends a check with a valid key and this query.
     fileprivate func ask(_ query: String) async -> Answer {
         await send(.get, "/v1/deferred-deeplink", query: query, fields: bearer(.app))
     }

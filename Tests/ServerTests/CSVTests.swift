@@ -22,7 +22,7 @@ struct CSVTests {
     func reads(_ text: String, records: [[String]]) throws { #expect(try read(text) == records) }
 
     @Test(
-        "are refused with the wrong line",
+        "are refused with the number of the wrong line",
         arguments: [("a\nb\"c\n", 2), ("a\n\"b\n\nc", 2), ("\"a\"b\n", 1), ("\"a\nb\"x", 2)]
     )
     func refuses(_ text: String, line: Int) {
@@ -30,14 +30,14 @@ struct CSVTests {
         #expect(error?.line == line)
     }
 
-    @Test("are refused in another encoding than UTF-8")
+    @Test("are refused in an encoding other than UTF-8")
     func encoding() {
         var reader = CSVReader([0x61, 0xE9, 0x0A])
         #expect(throws: CSVReader.Failure.self) { try reader.next() }
     }
 
     @Test(
-        "hold no formulas when they are written, and come back as they were",
+        "contain no formulas when written, and read back unchanged",
         arguments: [
             "=1+1", "+49", "-1", "@SUM(A1)", "\tx", "\rx", "'quoted", "'=1", "plain", "", "a,b", "a\"b",
             "a\nb", " a ", "=HYPERLINK(\"http://evil.example\",\"x\")", "é",
@@ -51,7 +51,7 @@ struct CSVTests {
         #expect(written.map(CSVText.unescaped) == ["first", cell, "last"])
     }
 
-    @Test("keep a first cell that begins with a byte order mark")
+    @Test("keep a first cell that starts with a byte order mark")
     func byteOrderMark() throws {
         let cells = ["\u{FEFF}first", "\u{FEFF}"]
         #expect(try read(CSVText.line(cells)) == [cells])

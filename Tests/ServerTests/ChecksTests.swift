@@ -8,7 +8,7 @@ import Testing
 @Suite("Query parameters of the admin API")
 struct AdminQueryTests {
     @Test(
-        "that no call takes are refused with the nearest name",
+        "that a call does not take are refused with the nearest known name",
         arguments: [
             (HTTPServer.Method.get, "/admin/stats", "campain=x", "campain", #"did you mean \"campaign\"?"#),
             (.get, "/admin/stats", "app=&From=2026-01-01", "From", #"did you mean \"from\"?"#),
@@ -30,21 +30,16 @@ struct AdminQueryTests {
         #expect(answer.status == 400 && answer.member("error_code") == "INVALID_FIELD", "\(answer.text)")
         #expect(answer.member("field") == name)
         #expect(answer.text.contains(advice), "\(answer.text)")
-        // Without a valid key callers do not learn which names there are.
+        // Callers without a valid key do not learn the names.
         let stranger = await service.send(method, path, query: query, fields: service.bearer(.app))
         #expect(stranger.status == 403)
     }
 
-    @Test("that are unknown are reported together, ten at most and each cut to 64 characters")
+    @Test("that are unknown are reported together: at most ten, each cut to 64 characters")
     func several() async throws {
         let service = try await TestService()
         let names = (0..<20).map { "\($0)" + String(repeating: "n", count: 100) }
-        let answer = await service.send(
-            .get,
-            "/admin/stats",
-            query: names.map { "\($0)=1" }.joined(separator: "&"),
-            fields: service.bearer(.admin)
-        )
+        let answer = await service.statistics(names.map { "\($0)=1" }.joined(separator: "&"))
         #expect(answer.status == 400)
         #expect(answer.text.components(separatedBy: #"{"field":"#).count == 11)
         #expect(!answer.text.contains(String(repeating: "n", count: 65)))
@@ -53,24 +48,20 @@ struct AdminQueryTests {
     @Test("are ignored by the calls of clients and of monitoring")
     func ignored() async throws {
         let service = try await TestService()
-        let hex = String(repeating: "a", count: 64)
         #expect(await service.check(query: "fingerprint=\(hex)&utm=1").status == 200)
         #expect(await service.send(.get, "/healthz", query: "probe=1").status == 200)
         let metrics = await service.send(.get, "/metrics", query: "x=1", fields: service.bearer(.admin))
         #expect(metrics.status == 200)
-        let click = await service.send(
-            .post,
-            "/v1/deferred-deeplink/click",
-            query: "cache=1",
-            fields: ["Content-Type": "application/json"],
-            body: #"{"fingerprint":"\#(hex)","deeplink_url":"myapp://promo/item"}"#
-        )
+        let (path, type) = ("/v1/deferred-deeplink/click", ["Content-Type": "application/json"])
+        let click = await service.send(.post, path, query: "cache=1", fields: type, body: anyClick)
         #expect(click.status == 201)
     }
 }
 
 @Suite("Recorded checks over HTTP")
 struct ChecksTests {
+    private static let click =
+        #"{"fingerprint":"\#(hex)","deeplink_url":"myapp://promo/item","campaign_key":"S"}"#
     private let service: TestService
 
     init() async throws { service = try await TestService() }
@@ -85,9 +76,7 @@ struct ChecksTests {
 
     @Test("are listed with outcome, reason and campaign, and filtered by each")
     func lists() async throws {
-        await service.click(
-            #"{"fingerprint":"\#(hex)","deeplink_url":"myapp://promo/item","campaign_key":"S"}"#
-        )
+        await service.click(Self.click)
         await service.check(hex, fields: ["X-Request-ID": "launch-1"])
         await service.check(String(repeating: "0", count: 64), fields: ["X-Request-ID": "launch-2"])
         let all = await list(service)
@@ -125,9 +114,7 @@ struct ChecksTests {
 
     @Test("are explained by the id of the check, of its request, and of the click")
     func explains() async throws {
-        let click = await service.click(
-            #"{"fingerprint":"\#(hex)","deeplink_url":"myapp://promo/item","campaign_key":"S"}"#
-        )
+        let click = await service.click(Self.click)
         await service.check(hex, fields: ["X-Request-ID": "launch-1"])
         service.clock.advance(seconds: 600)
         await service.check(hex, fields: ["X-Request-ID": "launch/2"])
@@ -149,7 +136,7 @@ struct ChecksTests {
         #expect(await explain(service, "chk_\(check)").text.contains(#""state":"answered""#))
     }
 
-    @Test("report when the app was installed, by the device, and that the launch is not the first")
+    @Test("report the install time that the device states, and that the launch is not the first")
     func firstInstallTime() async throws {
         let installed = service.clock.now.advanced(byMilliseconds: -3 * 86_400_000).iso8601
         let body = #"{"fingerprint":"\#(hex)","first_install_time":"\#(installed)"}"#
@@ -160,7 +147,7 @@ struct ChecksTests {
         #expect(explained.text.contains(told))
         #expect(explained.text.contains("has had the app for 3 d: this was hardly its first launch."))
 
-        await service.click(#"{"fingerprint":"\#(hex)","deeplink_url":"myapp://promo/item"}"#)
+        await service.click()
         await service.resolve(body, fields: ["X-Request-ID": "launch-2"])
         let matched = await explain(service, "launch-2")
         #expect(
@@ -172,12 +159,9 @@ struct ChecksTests {
         #expect(await explain(service, "launch-3").text.contains("first_install_time") == false)
     }
 
-    @Test("a click that no check found is explained from its own side, with the checks that came near")
+    @Test("a click that no check found is explained with its state and the checks that resemble it")
     func clickAlone() async throws {
-        let click = await service.click(
-            #"{"fingerprint":"\#(hex)","deeplink_url":"myapp://promo/item","campaign_key":"S"}"#,
-            peer: PeerAddress(ipv4: 0x0102_0304, port: 1)
-        )
+        let click = await service.click(Self.click, peer: PeerAddress(ipv4: 0x0102_0304, port: 1))
         let id = try #require(click.member("click_id"))
         let before = await explain(service, id)
         #expect(before.status == 200)

@@ -14,7 +14,7 @@ struct ClickOfLinkTests {
         #"{"fingerprint":"\#(fingerprint)","link":"\#(slug)"\#(more)}"#
     }
 
-    @Test("passes a link's fields to the launch: destination, campaign, journey, source, metadata, window")
+    @Test("gives the launch its link's fields: destination, campaign, journey, source, metadata, window")
     func answer() async throws {
         try await service.makeLink(
             #"{"slug":"summer25","destination":"myapp://promo/item","campaign_key":"SUMMER25","jid":"j_own","#
@@ -25,25 +25,21 @@ struct ClickOfLinkTests {
         #expect(click.status == 201, "\(click.text)")
         let expiry = service.clock.now.advanced(byMilliseconds: 7_200_000)
         #expect(click.member("expires_at") == expiry.iso8601)
-        await Step(
-            "first launch",
-            "/v1/deferred-deeplink",
-            query: "fingerprint=\(hex)",
-            fields: service.bearer(.app),
-            status: 200,
+        await service.check(hex).expect(
+            200,
             holds: [
                 #""status":"match""#,
                 #""url":"myapp://promo/item?source=instagram&keyName=SUMMER25&jid=j_own""#,
                 #""campaignKey":"SUMMER25""#, #""jid":"j_own""#, #""attributionWindow":7200"#,
                 #""metadata":{"offer":[1,2.50],"utm_source":"ig","utm_medium":"social","referral_code":"AYSE"}"#,
             ]
-        ).play(on: service)
+        )
         let listing = await service.admin(.get, "/links")
         #expect(listing.text.contains(#""clicks":1,"robots":0,"matches":1"#))
     }
 
     @Test(
-        "comes from the page before the link's own, which sends its own address along",
+        "has as its source the page before the link's own page, which sends its own address as the referer",
         arguments: [
             ("https://go.shop.example/a?x=1", "", SourceToken.direct, nil as String?),
             ("https://GO.shop.example:8443/", "", .direct, nil),
@@ -64,19 +60,15 @@ struct ClickOfLinkTests {
         #expect(facts.source == token && facts.rawSource == raw)
     }
 
-    @Test("has precedence over its link: campaign, journey, window, metadata member by member")
+    @Test("overrides its link's campaign, journey, window and metadata, member by member")
     func bodyWins() async throws {
         try await service.makeLink(
             #"{"slug":"a","destination":"myapp://x","campaign_key":"LINK","jid":"link","utm_source":"ig","#
                 + #""metadata":{"a":"link","b":"link"},"attribution_window_seconds":7200}"#
         )
-        let click = await service.click(
-            Self.body(
-                "a",
-                #","campaign_key":"BODY","jid":"body","attribution_window_seconds":60,"metadata":{"a":"body"}"#
-            )
-        )
-        #expect(click.status == 201)
+        let own =
+            #","campaign_key":"BODY","jid":"body","attribution_window_seconds":60,"metadata":{"a":"body"}"#
+        #expect(await service.click(Self.body("a", own)).status == 201)
         let match = await service.check(hex)
         for text in [
             #""campaignKey":"BODY""#, #""jid":"body""#, #""attributionWindow":60"#,
@@ -84,7 +76,7 @@ struct ClickOfLinkTests {
         ] { #expect(match.text.contains(text), "\(text) in \(match.text)") }
     }
 
-    @Test("keeps its own metadata where link and click together would exceed the limit")
+    @Test("keeps its own metadata if the metadata of link and click together would exceed the limit")
     func longMetadata() async throws {
         let long = String(repeating: "x", count: 8000)
         try await service.makeLink(#"{"slug":"a","destination":"myapp://x","metadata":{"a":"\#(long)"}}"#)
@@ -93,7 +85,7 @@ struct ClickOfLinkTests {
         #expect(match.text.contains(#""metadata":{"b":"yyy"#) && !match.text.contains("xxx"))
     }
 
-    @Test("gets a journey of its own where the link has none")
+    @Test("gets a new journey if the link has none")
     func journeys() async throws {
         try await service.makeLink(#"{"slug":"a","destination":"myapp://x"}"#)
         var journeys: Set<String> = []
@@ -114,32 +106,28 @@ struct ClickOfLinkTests {
         for (platform, url) in [
             ("ios", "myapp://p/1"), ("android", "droidapp://p/1"), ("other", "myapp://p/1"),
         ] {
-            await service.click(
-                Self.body("a", fingerprint: hex, #","platform":"\#(platform)","jid":"\#(platform)""#)
-            )
+            await service.click(Self.body("a", #","platform":"\#(platform)","jid":"\#(platform)""#))
             #expect(service.watch.click?.facts.destination.text == url)
             service.clock.advance(seconds: 60)
         }
     }
 
-    @Test("takes parameters of the tapped address along that are on the link's list, and its source from all")
+    @Test(
+        "passes on the parameters of the tapped address that the link lists, and reads its source from all of them"
+    )
     func query() async throws {
         try await service.makeLink(
             #"{"slug":"a","destination":"myapp://x?a=1","pass_parameters":["gclid","a"]}"#
         )
-        await service.click(
-            Self.body(
-                "a",
-                #","query":"?gclid=x%20%26y&a=2&evil=1&fbclid=1&idfa=6D92078A-8246-4BA4-AE5B-76104861E7DC""#
-            )
-        )
+        let query = "?gclid=x%20%26y&a=2&evil=1&fbclid=1&idfa=6D92078A-8246-4BA4-AE5B-76104861E7DC"
+        await service.click(Self.body("a", #","query":"\#(query)""#))
         let facts = try #require(service.watch.click?.facts)
         #expect(facts.destination.text == "myapp://x?a=1&gclid=x%20%26y")
         #expect(facts.source == .facebook)
         #expect(service.watch.click?.evidence.advertisingIDs.count == 1)
     }
 
-    @Test("gets one of the variants, for one visitor the same, or the one that its page has shown")
+    @Test("gets one of the variants, always the same for one visitor, or the one that its page has shown")
     func variants() async throws {
         try await service.makeLink(
             #"{"slug":"a","variants":[{"name":"x","weight":1,"destination":"/x"},"#
@@ -160,10 +148,9 @@ struct ClickOfLinkTests {
             #expect(own.count == 1)
             names.formUnion(own)
             let wanted = own == ["x"] ? "y" : "x"
-            await service.click(
-                Self.body("a", fingerprint: String(repeating: "e", count: 64), #","variant":"\#(wanted)""#),
-                peer: peer
-            )
+            let text = String(repeating: "e", count: 64)
+            let chosen = Self.body("a", fingerprint: text, #","variant":"\#(wanted)""#)
+            await service.click(chosen, peer: peer)
             #expect(service.watch.click?.facts.variant == wanted)
         }
         #expect(names == ["x", "y"])
@@ -174,7 +161,7 @@ struct ClickOfLinkTests {
         #expect(listing.contains(#""clicks":121"#), "\(listing)")
     }
 
-    @Test("of a robot or a preview is counted apart and never matched")
+    @Test("of a robot or a preview is counted separately and never matched")
     func robots() async throws {
         try await service.makeLink(#"{"slug":"a","destination":"myapp://x","maximum_clicks":1}"#)
         for fields in [["User-Agent": "facebookexternalhit/1.1"], ["Purpose": "prefetch"]] {
@@ -186,7 +173,7 @@ struct ClickOfLinkTests {
         #expect(await service.click(Self.body("a"), fields: ["User-Agent": "B/1"]).status == 201)
     }
 
-    @Test("of an unknown link is 404, of one that has ended 410; nothing is recorded")
+    @Test("of an unknown link gets 404, of one that has ended 410; neither is recorded")
     func ended() async throws {
         let soon = service.clock.now.advanced(byMilliseconds: 30_000).iso8601
         let archived = try await service.makeLink(#"{"slug":"archived","destination":"myapp://x"}"#)
@@ -208,7 +195,7 @@ struct ClickOfLinkTests {
         #expect(try await service.totals()[.clicks] == 1)
     }
 
-    @Test("may lead where the operator stored it, but to a URL of its own only where the app allows")
+    @Test("may always lead to its link's destination, but to a URL of its own only if the app allows it")
     func strangers() async throws {
         var settings = LinkScenario.shop
         settings.destinations = ["myapp://"]
@@ -218,13 +205,13 @@ struct ClickOfLinkTests {
         #expect(service.watch.click?.facts.destination.text == "https://shop.example/x")
         let planted = await service.click(Self.body("a", #","deeplink_url":"https://evil.example/x""#))
         #expect(planted.isRefusal(400, "INVALID_URL"), "\(planted.text)")
-        // Nor by a parameter of the tapped address.
+        // A parameter of the tapped address does not change the destination.
         let query = #","query":"link=https://evil.example&deeplink_url=evil://x""#
         await service.click(Self.body("a", fingerprint: String(repeating: "7", count: 64), query))
         #expect(service.watch.click?.facts.destination.text == "https://shop.example/x")
     }
 
-    @Test("needs no key from the link's own page, even where the app requires one of other pages")
+    @Test("needs no key from the link's own page, even if the app requires a key from other pages")
     func ownPage() async throws {
         var settings = LinkScenario.shop
         settings.openClicks = false
@@ -236,7 +223,7 @@ struct ClickOfLinkTests {
         #expect(
             await service.click(Self.body("a"), fields: ["Origin": "https://go.shop.example"]).status == 201
         )
-        // Without a link it is a page like any other.
+        // For a click without a link, it is a page like any other.
         let plain = #"{"fingerprint":"\#(hex)","deeplink_url":"myapp://x"}"#
         #expect(await service.click(plain, fields: ["Origin": "https://go.shop.example"]).status == 401)
     }
@@ -262,11 +249,11 @@ struct ClickOfLinkTests {
         #expect(await owner("a", other.bearer) == other.app)
         #expect(await owner("a", [:], #","app":"\#(other.app.text)""#) == other.app)
         #expect(await owner("b", ["Host": "api.example"]) == other.app)
-        // Several have it, and nothing tells which is meant.
+        // Several apps have it, and the request does not name one.
         #expect(await owner("a", ["Host": "api.example"]) == nil)
         let unclear = await service.click(Self.body("a"), fields: ["Host": "api.example"])
         #expect(unclear.status == 400 && unclear.member("field") == "app")
-        // Another app's link is none of the key's app.
+        // The key's app does not have another app's link.
         #expect(await service.click(Self.body("b"), fields: service.bearer(.app)).status == 404)
     }
 }

@@ -10,7 +10,7 @@ private func click(_ link: String = "item", fingerprint: String = hex) -> String
     #"{"fingerprint":"\#(fingerprint)","deeplink_url":"myapp://promo/\#(link)","campaign_key":"S"}"#
 }
 
-/// A way in which a launch names a click.
+/// The places in which a launch can name a click.
 enum Way: String, CaseIterable, Sendable {
     case query, referrer, wrappedReferrer, body, bodyReferrer, pasteboard
 
@@ -43,7 +43,7 @@ struct ClickTokenCallTests {
 
     init() async throws { service = try await TestService() }
 
-    @Test("leads to its click in every place, guaranteed, once", arguments: Way.allCases)
+    @Test("finds its click from every place that can carry it, guaranteed, once", arguments: Way.allCases)
     func everyWay(way: Way) async throws {
         let service = try await TestService(replayGrace: 0)
         let token = try #require(await service.click(click()).member("token"))
@@ -60,7 +60,7 @@ struct ClickTokenCallTests {
         #expect(again.text == plainNoMatch)
     }
 
-    @Test("a click's unsigned identifier leads to it too, without a guarantee", arguments: Way.allCases)
+    @Test("a click's unsigned identifier finds it too, without a guarantee", arguments: Way.allCases)
     func clickID(way: Way) async throws {
         let id = try #require(await service.click(click()).member("click_id"))
         let reply = await way.ask(service, id)
@@ -101,7 +101,7 @@ struct ClickTokenCallTests {
             #expect(reply.member("reason") == reason, "\(way) \(reason): \(reply.text)")
             #expect(await way.ask(service, name).text == plainNoMatch)
         }
-        // A live key sees no test click, whoever has its token.
+        // A live key sees no test click, even with its token.
         let fresh = try #require(await service.click(click("x"), fields: test).member("token"))
         #expect(await way.ask(service, fresh).text == plainNoMatch)
         #expect(await way.ask(service, fresh, key: .test).member("status") == "match")
@@ -127,14 +127,14 @@ struct ClickTokenCallTests {
         #expect(await service.check(query: "token=\(token)").member("status") == "match")
     }
 
-    @Test("an install from no link of ours is no match, and no error")
+    @Test("an install that no link of this service led to gets no match, and no error")
     func organicReferrer() async throws {
         let fields = ["X-Install-Referrer": "utm_source=google-play&utm_medium=organic"]
         #expect(await service.check(query: "", fields: fields).text == plainNoMatch)
         #expect(await service.check(query: "idfa=00000000-0000-0000-0000-000000000000").text == plainNoMatch)
     }
 
-    @Test("a lost response is repeated for the same token, and never for another")
+    @Test("a lost response is repeated for the same token, never for another one")
     func replays() async throws {
         let tokens = [
             try #require(await service.click(click("a")).member("token")),
@@ -161,7 +161,7 @@ struct ClickTokenCallTests {
         #expect(await service.resolve(#"{"token":"\#(token)"}"#).text == plainNoMatch)
     }
 
-    @Test("of a repeated post is the first click's")
+    @Test("of a repeated post is that of the first click")
     func duplicate() async throws {
         let first = await service.click(click())
         let again = await service.click(click())
@@ -170,7 +170,7 @@ struct ClickTokenCallTests {
         #expect(again.member("token") == first.member("token"))
     }
 
-    @Test("finds a click whose signals are too thin for a fingerprint, and the answer says what is missing")
+    @Test("finds a click whose signals are too few for a fingerprint; the response names what is missing")
     func thinSignals() async throws {
         let body = #"{"signals":{"model":"iPhone","language":"tr"},"deeplink_url":"myapp://promo/item"}"#
         let reply = await service.click(body)

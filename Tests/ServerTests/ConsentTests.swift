@@ -6,7 +6,7 @@ import Testing
 
 @Suite("A visitor who does not want to be tracked")
 struct ConsentTests {
-    @Test("is counted and no more: no fingerprint, address, token or match", arguments: [true, false])
+    @Test("is only counted: no fingerprint, address, token or match", arguments: [true, false])
     func counted(bySignal: Bool) async throws {
         let service = try await TestService(LinkScenario.shop)
         try await service.makeLink(#"{"slug":"a","destination":"myapp://x","campaign_key":"S"}"#)
@@ -36,7 +36,9 @@ struct ConsentTests {
         #expect(told.text.contains("opted out of tracking"))
     }
 
-    @Test("has another click, with a token of its own, after consent, though the page repeats its key")
+    @Test(
+        "gets another click, with its own token, after consent, although the page repeats its idempotency key"
+    )
     func changedMind() async throws {
         let service = try await TestService(LinkScenario.shop)
         try await service.makeLink(#"{"slug":"a","destination":"myapp://x"}"#)

@@ -9,7 +9,6 @@ import Testing
 struct DriftStatisticsTests {
     private let agent =
         "Mozilla/5.0 (iPhone; CPU iPhone OS 18_1 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko)"
-    private let hex = String(repeating: "a", count: 64)
 
     private func launch(_ darwin: String, sdk: String?) -> [String: String] {
         var fields = ["User-Agent": "App/1 CFNetwork/1568.1 Darwin/\(darwin)", "X-Device-Platform": "ios"]
@@ -19,7 +18,7 @@ struct DriftStatisticsTests {
 
     /// The groups of the statistics, by their titles.
     private func groups(_ service: TestService) async throws -> [String: [String: Any]] {
-        let answer = await service.send(.get, "/admin/stats", fields: service.bearer(.admin))
+        let answer = await service.statistics()
         let body = try JSONSerialization.jsonObject(with: Data(answer.text.utf8)) as? [String: Any]
         let drift = try #require(body?["drift"] as? [String: Any])
         #expect(drift["alarms"] as? Int == 0)
@@ -27,7 +26,7 @@ struct DriftStatisticsTests {
         return Dictionary(list.map { ($0["title"] as? String ?? "", $0) }) { first, _ in first }
     }
 
-    @Test("tell since when the rate of a group has fallen, and when that was detected")
+    @Test("report since when the rate of a group has fallen, and when that was detected")
     func alarm() throws {
         let group = DriftGroup(launchOn: .ios, release: nil, sdk: nil)
         let alarm = DriftAlarm(
@@ -61,11 +60,8 @@ struct DriftStatisticsTests {
     @Test("count checks by system and SDK, and clicks by browser, from the end of the span on")
     func counts() async throws {
         let service = try await TestService()
-        let click = #"{"fingerprint":"\#(hex)","deeplink_url":"myapp://promo/item"}"#
-        await service.click(
-            click,
-            fields: ["User-Agent": agent + " Mobile/22B83 Instagram 354.0 (iPhone12,8; iOS 18_1; tr_TR)"]
-        )
+        let instagram = agent + " Mobile/22B83 Instagram 354.0 (iPhone12,8; iOS 18_1; tr_TR)"
+        await service.click(fields: ["User-Agent": instagram])
         await service.check(hex, fields: launch("24.1.0", sdk: "paylisher-ios/1.8.9"))
         await service.check(
             String(repeating: "b", count: 64),
@@ -81,18 +77,17 @@ struct DriftStatisticsTests {
         #expect(whole["matches"] as? Int == 1)
         #expect(whole["status"] as? String == "learning")
         #expect(whole["usual_match_rate"] is NSNull)
-        // Few as they are, they are pooled.
+        // Groups with so few launches are merged.
         #expect(groups["all other launches"]?["checks"] as? Int == 3)
         #expect(groups["all other clicks"]?["clicks"] as? Int == 1)
         #expect(groups["all other clicks"]?["matches"] as? Int == 1)
         #expect(groups.count == 3)
     }
 
-    @Test("count neither repeated answers nor robots nor test traffic")
+    @Test("count neither repeated responses nor robots nor test traffic")
     func leavesOut() async throws {
         let service = try await TestService()
-        let click = #"{"fingerprint":"\#(hex)","deeplink_url":"myapp://promo/item"}"#
-        await service.click(click)
+        await service.click()
         await service.click(
             #"{"fingerprint":"\#(hex)","deeplink_url":"myapp://other/item"}"#,
             fields: ["User-Agent": "Googlebot/2.1 (+http://www.google.com/bot.html)"]
@@ -106,7 +101,7 @@ struct DriftStatisticsTests {
         #expect(groups["all other clicks"]?["clicks"] as? Int == 1)
     }
 
-    @Test("have a metric of how many have fallen")
+    @Test("have a metric for the number of groups whose rate has fallen")
     func metric() async throws {
         let service = try await TestService()
         let text = await service.send(.get, "/metrics", fields: service.bearer(.admin)).text

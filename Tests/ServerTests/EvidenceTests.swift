@@ -15,7 +15,9 @@ struct EvidenceTests {
 
     init() async throws { service = try await TestService() }
 
-    @Test("a click stores its address on two levels, its visitor, its canonical values, and its system")
+    @Test(
+        "a click is stored with its exact and near address, its visitor, its canonical values, and its system"
+    )
     func click() async throws {
         await service.click(page, fields: ["User-Agent": "Safari"], peer: peer)
         let first = try #require(service.watch.click)
@@ -26,7 +28,7 @@ struct EvidenceTests {
         let text = try #require(first.evidence.canonicalText)
         #expect(CanonicalSignals(line: text)?.timezone == "Europe/Istanbul")
         #expect(first.evidence.signals.components == [.width, .screen])
-        // The neighbour is near, the next agent another visitor.
+        // The next address is near; another user agent is another visitor.
         await service.click(
             page,
             fields: ["User-Agent": "Other"],
@@ -91,7 +93,7 @@ struct EvidenceTests {
     }
 
     @Test(
-        "a client's name and release are cut and cleaned",
+        "a client's name and release are shortened, and lose all but printable ASCII",
         arguments: [
             ("paylisher-ios/1.8.9", "ios 1.8.9"), ("paylisher-android/2", "android 2"), ("acme/1", "acme 1"),
             ("", nil), ("   ", nil), ("çay/1\t", "ay 1"),
@@ -104,7 +106,7 @@ struct EvidenceTests {
     }
 
     @Test(
-        "the values beside a hash count as far as the hash does not hold them, and never refuse a check",
+        "values sent with a hash count if the hash does not contain them, and never cause an error",
         arguments: [
             (
                 "iPhone|Europe/Istanbul|tr",
@@ -144,7 +146,7 @@ struct EvidenceTests {
         #expect(details.release?.major == major)
     }
 
-    @Test("the width that a launch sends is the one that its click's page sent")
+    @Test("the width that a launch sends equals the one that its click's page sent")
     func sameWidth() async throws {
         await service.click(page)
         let field =

@@ -10,7 +10,7 @@ struct FindDeferredDeepLinkTests {
 
     init() async throws { service = try await TestService() }
 
-    @Test("returns the whole contract, both spellings, in the right JSON types")
+    @Test("returns every member of the contract, in both spellings and the right JSON types")
     func wholeAnswer() async throws {
         let clickedAt = service.clock.now.iso8601
         await service.click(
@@ -30,12 +30,15 @@ struct FindDeferredDeepLinkTests {
         )
     }
 
+    /// A click of an iPhone with these sides of its screen, in points.
+    private func iPhone(width: Int = 390, height: Int = 844) -> String {
+        #"{"signals":{"model":"iPhone","osVersion":"17_2","screenWidth":\#(width),"screenHeight":\#(height),"#
+            + #""pixelRatio":3,"timezone":"Europe/Istanbul","language":"tr-TR"},"deeplink_url":"myapp://promo/item"}"#
+    }
+
     @Test("a click from signals is found by the hash that the device sends")
     func fromSignals() async throws {
-        let body =
-            #"{"signals":{"model":"iPhone","osVersion":"17_2","screenWidth":844,"screenHeight":390,"pixelRatio":3,"#
-            + #""timezone":"Europe/Istanbul","language":"tr-TR"},"deeplink_url":"myapp://promo/item"}"#
-        let click = await service.click(body)
+        let click = await service.click(iPhone(width: 844, height: 390))
         let native = Fingerprint(of: "iPhone|17.2|390x844|Europe/Istanbul|tr").hex
         #expect(click.member("fingerprint") == native)
         let reply = await service.check(native)
@@ -52,14 +55,11 @@ struct FindDeferredDeepLinkTests {
         ]
     )
     func everyForm(native: String) async throws {
-        await service.click(
-            #"{"signals":{"model":"iPhone","osVersion":"17_2","screenWidth":390,"screenHeight":844,"pixelRatio":3,"#
-                + #""timezone":"Europe/Istanbul","language":"tr-TR"},"deeplink_url":"myapp://promo/item"}"#
-        )
+        await service.click(iPhone())
         let reply = await service.check(Fingerprint(of: native).hex)
         #expect(reply.member("status") == "match")
         for other in ["iPhone|Europe/Istanbul|tr", "iPhone|1170|Europe/Istanbul|tr"] {
-            // Consumed as a whole.
+            // The click is consumed under all its fingerprints.
             let again = await service.check(Fingerprint(of: other).hex, fields: ["User-Agent": "another"])
             #expect(again.member("status") == "no_match")
         }
@@ -67,22 +67,13 @@ struct FindDeferredDeepLinkTests {
 
     @Test("an Android whose browser hides its model is found by its client hints")
     func clientHints() async throws {
-        await Step(
-            "click",
-            "/v1/deferred-deeplink/click",
-            .post,
-            fields: [
-                "Content-Type": "application/json",
-                "User-Agent": "Mozilla/5.0 (Linux; Android 10; K) AppleWebKit/537.36 (KHTML, like Gecko) "
-                    + "Chrome/131.0.0.0 Mobile Safari/537.36",
-                "Sec-CH-UA-Platform": "\"Android\"",
-                "Sec-CH-UA-Model": "\"Pixel 9\"",
-            ],
-            body:
-                #"{"signals":{"screenWidth":412,"screenHeight":915,"pixelRatio":2.625,"#
+        let hints = ["Sec-CH-UA-Platform": "\"Android\"", "Sec-CH-UA-Model": "\"Pixel 9\""]
+        let click = await service.click(
+            #"{"signals":{"screenWidth":412,"screenHeight":915,"pixelRatio":2.625,"#
                 + #""timezone":"Europe/Istanbul","language":"tr-TR"},"deeplink_url":"myapp://promo/item"}"#,
-            status: 201
-        ).play(on: service)
+            fields: hints.merging(["User-Agent": Visitors.android]) { $1 }
+        )
+        #expect(click.status == 201, "\(click.text)")
         let reply = await service.check(Fingerprint(of: "Pixel 9|1080|Europe/Istanbul|tr").hex)
         #expect(reply.member("status") == "match")
     }
@@ -105,40 +96,22 @@ struct FindDeferredDeepLinkTests {
         #expect(english.member("status") == "no_match")
     }
 
-    @Test("malformed requests are refused only after the key was accepted, and consume nothing")
+    @Test("malformed requests are refused only after their key is accepted, and consume nothing")
     func refusals() async throws {
-        await service.click(#"{"fingerprint":"\#(hex)","deeplink_url":"myapp://promo/item"}"#)
+        await service.click()
         let path = "/v1/deferred-deeplink"
         for query in [
             nil, "", "fingerprint=", "fingerprint=abc", "fingerprint=\(hex)0", "Fingerprint=\(hex)",
             "fingerprint=\(hex)&fingerprint=\(hex)", "fingerprint=\(hex)&idfa=1&fingerprint=abc",
         ] {
-            await Step(
-                "no key",
-                path,
-                query: query,
-                status: 401,
-                holds: ["INVALID_API_KEY", "Bearer"]
-            ).play(on: service)
-            await Step(
-                "with key",
-                path,
-                query: query,
-                fields: service.bearer(.app),
-                status: 400,
-                holds: ["INVALID_FINGERPRINT"]
-            ).play(on: service)
+            let stranger = await service.send(.get, path, query: query)
+            #expect(stranger.isRefusal(401, "INVALID_API_KEY") && stranger.text.contains("Bearer"))
+            let client = await service.send(.get, path, query: query, fields: service.bearer(.app))
+            #expect(client.isRefusal(400, "INVALID_FINGERPRINT"), "\(client.text)")
         }
-        let install = service.bearer(.app).merging(["X-Install-ID": "not allowed!"]) { $1 }
-        await Step(
-            "install",
-            path,
-            query: "fingerprint=\(hex)",
-            fields: install,
-            status: 400,
-            holds: ["X-Install-ID"]
-        ).play(on: service)
-        // Names of either case are one field: these are two lines of it.
+        let install = await service.check(hex, fields: ["X-Install-ID": "not allowed!"])
+        #expect(install.isRefusal(400, "INVALID_FIELD", field: "X-Install-ID"), "\(install.text)")
+        // Field names ignore case, so that these are two lines of one field.
         for fields in [
             ["X-Install-ID": "phone-1", "x-install-id": "phone-2"],
             ["X-Install-ID": "phone-1", "x-install-id": "phone-1"],
@@ -167,22 +140,16 @@ struct FindDeferredDeepLinkTests {
         #expect(second.member("url")?.hasPrefix("myapp://promo/second") == true)
     }
 
-    @Test("HEAD never stands for a call that consumes")
+    @Test("HEAD never replaces a call that consumes")
     func head() async throws {
-        await Step(
-            "HEAD",
-            "/v1/deferred-deeplink",
-            .head,
-            query: "fingerprint=\(hex)",
-            fields: service.bearer(.app),
-            status: 405,
-            holds: ["GET"]
-        ).play(on: service)
+        let (path, query) = ("/v1/deferred-deeplink", "fingerprint=\(hex)")
+        let head = await service.send(.head, path, query: query, fields: service.bearer(.app))
+        #expect(head.status == 405 && head.field("Allow")?.contains("GET") == true)
     }
 
     @Test("keys of another app never see the click; revoked and expired keys are refused like unknown ones")
     func otherKeys() async throws {
-        await service.click(#"{"fingerprint":"\#(hex)","deeplink_url":"myapp://promo/item"}"#)
+        await service.click()
         let other = try await service.addApp(App.Settings(name: "Other"))
         #expect(await service.check(hex, fields: other.bearer).member("status") == "no_match")
         try await service.revoke(other.key)
@@ -196,7 +163,7 @@ struct FindDeferredDeepLinkTests {
     @Test("a response whose delivery failed goes to the next check, once, and counts once")
     func failedDelivery() async throws {
         let service = try await TestService(replayGrace: 0)
-        await service.click(#"{"fingerprint":"\#(hex)","deeplink_url":"myapp://promo/item"}"#)
+        await service.click()
         let lost = await service.check(hex)
         await service.deliverLast(.failed)
         let next = await service.check(hex)
@@ -209,7 +176,7 @@ struct FindDeferredDeepLinkTests {
 
     @Test("a repeated response whose delivery fails goes to no other caller, because the first one arrived")
     func failedRepetition() async throws {
-        await service.click(#"{"fingerprint":"\#(hex)","deeplink_url":"myapp://promo/item"}"#)
+        await service.click()
         let first = await service.check(hex)
         await service.deliverLast(.delivered)
         #expect(await service.check(hex).text == first.text)
@@ -222,32 +189,12 @@ struct FindDeferredDeepLinkTests {
     @Test("the released clients' other calls get a final response")
     func newerClients() async throws {
         for step in [
-            Step(
-                "skan",
-                "/v1/skan/config",
-                query: "bundle_id=com.shop",
-                status: 200,
-                holds: [#"{"enabled":false}"#]
-            ),
-            Step(
-                "ads",
-                "/v1/apple-ads/attribution",
-                .post,
-                body: "token",
-                status: 200,
-                holds: [#"{"status":"unsupported"}"#]
-            ),
-            Step(
-                "resolve",
-                "/resolve/SUMMER%2025",
-                status: 200,
-                holds: [#"{"keyName":"SUMMER 25"}"#],
-                lacks: ["_id"]
-            ),
+            Step("ads", "/v1/skan/config", query: "app=x", status: 200, holds: [#"{"enabled":false}"#]),
+            Step("resolve", "/resolve/S%2025", status: 200, holds: [#"{"keyName":"S 25"}"#], lacks: ["_id"]),
             Step("campaign", "/campaign/resolve/S", status: 200, holds: [#"{"keyName":"S"}"#]),
             Step("too deep", "/resolve/a/b", status: 404, holds: ["NOT_FOUND"]),
-        ] {
-            await step.play(on: service)
-        }
+        ] { await step.play(on: service) }
+        let ads = await service.send(.post, "/v1/apple-ads/attribution", body: "token")
+        #expect(ads.status == 200 && ads.text == #"{"status":"unsupported"}"#)
     }
 }

@@ -26,7 +26,7 @@ struct ServerKeyRotationTests {
         #expect(await service.check(hex).member("url")?.hasPrefix("myapp://promo/before") == true)
         #expect(await service.check(hex).member("status") == "no_match")
         await service.click(click("after"))
-        // Stored under the new key, which the former one tells nothing of.
+        // The click is stored under the new key, so that the former key does not reveal it.
         let former = service.serverKey.keyed(try #require(Fingerprint(hex: hex)))
         #expect(service.watch.click?.fingerprints.contains { $0.key == former } == false)
         #expect(await service.check(hex).member("url")?.hasPrefix("myapp://promo/after") == true)
@@ -34,7 +34,7 @@ struct ServerKeyRotationTests {
         #expect(try await service.totals()[.matches] == 2)
     }
 
-    @Test("the newer of two clicks is the answer, whichever key they are stored under")
+    @Test("the newer of two clicks matches, whichever keys they are stored under")
     func newest() async throws {
         await service.click(click("before"), fields: ["User-Agent": "A"])
         try service.rotateServerKey()
@@ -45,7 +45,7 @@ struct ServerKeyRotationTests {
         #expect(await service.check(hex).member("status") == "no_match")
     }
 
-    @Test("tokens and advertising ids from before it lead to their clicks")
+    @Test("tokens and advertising ids from before it find their clicks")
     func sureWays() async throws {
         let token = try #require(await service.click(click()).member("token"))
         let idfa = "6D92078A-8246-4BA4-AE5B-76104861E7DC"
@@ -99,13 +99,13 @@ struct ServerKeyRotationTests {
         let again = await service.click(body)
         #expect(again.status == 200 && again.member("click_id") == first.member("click_id"))
         #expect(again.member("fingerprint") == hex)
-        // Of another visit, which has the fingerprint all the same.
+        // A post of another visit with the same fingerprint.
         let elsewhere = await service.click(body, fields: ["User-Agent": "B"])
         #expect(elsewhere.status == 200 && elsewhere.member("fingerprint") == hex)
         #expect(try await service.totals()[.clicks] == 1)
     }
 
-    @Test("two taps on either side of it are one visit: the first goes with the second when that is matched")
+    @Test("two taps on either side of it are one visit: a match of the second removes the first")
     func taps() async throws {
         let before = await service.click(click())
         try service.rotateServerKey()
@@ -125,7 +125,7 @@ struct ServerKeyRotationTests {
         #expect(list.text.contains("chk_"))
     }
 
-    @Test("what is answered for tells of a click from before it")
+    @Test("a check that finds no match names the click from before it that explains why")
     func reason() async throws {
         let clicked = try #require(await service.click(click()).member("click_id"))
         await service.check(hex)
@@ -141,7 +141,7 @@ struct ServerKeyRotationTests {
 
 @Suite("When the day's key for addresses changes")
 struct AddressKeyRotationTests {
-    /// The last minute of the day of the test's clock.
+    /// Creates a service whose clock is at the last minute of its day.
     private func service(replayGrace: Int64 = 60_000) async throws -> TestService {
         let service = try await TestService(replayGrace: replayGrace)
         let day = AddressKeys.period
@@ -189,7 +189,7 @@ struct AddressKeyRotationTests {
     }
 
     @Test(
-        "two taps on either side of it are one visit: the first goes with the second when that is matched",
+        "two taps on either side of it are one visit: a match of the second removes the first",
         arguments: [peer, TestService.peer]
     )
     func taps(peer: PeerAddress) async throws {
@@ -202,7 +202,7 @@ struct AddressKeyRotationTests {
         #expect(await service.check(hex, peer: peer).member("status") == "no_match")
     }
 
-    @Test("a visitor who taps on another link seconds later is the same one, and strangers are not")
+    @Test("a visitor who taps another link seconds later is recognised, and strangers are not")
     func visitors() async throws {
         let service = try await service(replayGrace: 0)
         await service.click(click("one"), fields: ["User-Agent": "A"], peer: peer)

@@ -12,9 +12,7 @@ struct LandingPageTests {
     private func service(
         _ link: String = LandingPageTests.link,
         _ change: (inout AppLinks) -> Void = { _ in }
-    ) async throws
-        -> TestService
-    {
+    ) async throws -> TestService {
         var settings = LinkScenario.shop
         change(&settings.links)
         let service = try await TestService(settings)
@@ -22,7 +20,7 @@ struct LandingPageTests {
         return service
     }
 
-    @Test("sends an iPhone to the store, with the app's link beside, and makes no click by itself")
+    @Test("sends an iPhone to the store, links to the app too, and records no click by itself")
     func iPhone() async throws {
         let service = try await service()
         let answer = await service.open("summer25", query: "utm_medium=x")
@@ -44,7 +42,7 @@ struct LandingPageTests {
         #expect(try await service.counted(.clicks) == 0)
     }
 
-    @Test("names the app clip in Apple's banner, and lets no comma of the link end what it is told")
+    @Test("names the app clip in Apple's banner, and escapes the link's commas there")
     func banner() async throws {
         let service = try await service(#"{"slug":"summer25","destination":"myapp://a/b,app-id=9"}"#) {
             $0.apple.appClipIDs = ["com.example.shop.Clip"]
@@ -56,7 +54,7 @@ struct LandingPageTests {
         #expect(await service.open("summer25", Visitors.android).page.meta("apple-itunes-app") == nil)
     }
 
-    @Test("opens the app on Android, with places for the token, and asks the browser for the model")
+    @Test("opens the app on Android, with placeholders for the token, and asks the browser for the model")
     func android() async throws {
         let service = try await service()
         let answer = await service.open("summer25", Visitors.android)
@@ -75,10 +73,10 @@ struct LandingPageTests {
         #expect(answer.page.text.contains("Get it on Google Play"))
     }
 
-    @Test("shows a code on a computer, and both on what may be an iPad")
+    @Test("shows a code on a computer, and both a code and buttons on a device that may be an iPad")
     func computers() async throws {
         let service = try await service()
-        // A token is that of another visit: it goes into no address that is handed on.
+        // The token belongs to another visit, so that no address on the page contains it.
         let windows = await service.open("summer25", Visitors.windows, query: "a=b%20c&al=x").page
         #expect(windows.tag(id: "code")?.attributes["src"] == "/summer25?al_go=code&a=b%20c")
         #expect(windows.body["data-code"] == "/summer25?al_go=code&a=b%20c&al=")
@@ -94,7 +92,7 @@ struct LandingPageTests {
         #expect(mac.body["data-tablet-store"] == "https://apps.apple.com/app/id1234567890")
     }
 
-    @Test("goes on to the desktop page where there is one, with the parameters that the link passes on")
+    @Test("redirects to the desktop page if there is one, with the parameters that the link passes on")
     func desktopPage() async throws {
         let service = try await service(
             #"{"slug":"a","destination":"myapp://x","desktop_url":"https://shop.example/p?x=1","#
@@ -128,7 +126,7 @@ struct LandingPageTests {
     }
 
     @Test(
-        "writes in the more readable colour on the operator's",
+        "uses the more readable text colour on the operator's colour",
         arguments: [
             ("#1a7f37", "#ffffff"), ("#767676", "#ffffff"), ("#e60023", "#ffffff"), ("#000000", "#ffffff"),
             ("#0a84ff", "#16181d"), ("#808080", "#16181d"), ("#ffcc00", "#16181d"), ("#ffffff", "#16181d"),
@@ -166,7 +164,7 @@ struct LandingPageTests {
         #expect(outcomes == ["preview", "page"])
     }
 
-    @Test("without a preview of its own shows the app's name, never the title that is for operators")
+    @Test("without a preview shows the app's name, never the title, which is for operators")
     func noPreview() async throws {
         let service = try await service(#"{"slug":"a","destination":"myapp://x","title":"Secret plan"}"#)
         let answer = await service.open("a")
@@ -175,7 +173,7 @@ struct LandingPageTests {
         #expect(!answer.text.contains("Secret plan"))
     }
 
-    @Test("is made for the pasteboard where the link opted in and no store takes the token along")
+    @Test("uses the pasteboard if the link opted in and the store takes no token")
     func pasteboard() async throws {
         let service = try await service(#"{"slug":"a","destination":"myapp://x","pasteboard":true}"#)
         let iPhone = await service.open("a").page.body
@@ -184,7 +182,7 @@ struct LandingPageTests {
         #expect(await service.open("a", Visitors.android).page.body["data-pasteboard"] == "")
     }
 
-    @Test("shows one visitor the same variant, and tells the click which")
+    @Test("shows one visitor always the same variant, and names it in the click")
     func variants() async throws {
         let service = try await service(
             #"{"slug":"a","variants":[{"name":"x","weight":1,"destination":"/x"},"#
@@ -208,7 +206,7 @@ struct LandingPageTests {
         )
     }
 
-    @Test("hands on parameters that are on the link's list, encoded anew, and no others")
+    @Test("passes on the parameters that the link lists, encoded again, and no others")
     func parameters() async throws {
         let service = try await service(
             #"{"slug":"a","destination":"myapp://x?a=1#f","pass_parameters":["gclid","a"]}"#
@@ -221,7 +219,7 @@ struct LandingPageTests {
         )
     }
 
-    @Test("repeats of a long query the first two thousand bytes, cut between two parameters")
+    @Test("repeats the first two thousand bytes of a long query, cut between two parameters")
     func longQuery() async throws {
         let service = try await service()
         let query = (0..<400).map { "p\($0)=1234567" }.joined(separator: "&")
@@ -231,7 +229,7 @@ struct LandingPageTests {
         #expect((2000...2048).contains(kept.utf8.count) && query.hasPrefix("\(kept)&"))
     }
 
-    @Test("is found by slugs of several parts, escaped ones, and on its own host alone")
+    @Test("is found by slugs of several parts and by escaped ones, on its own host alone")
     func slugs() async throws {
         let service = try await service(#"{"slug":"go/summer-25","destination":"myapp://x"}"#)
         for path in ["go/summer-25", "go/summer-25/", "go%2Fsummer%2D25"] {
@@ -242,7 +240,7 @@ struct LandingPageTests {
         }
         #expect(await service.open("go/summer-25", fields: ["Host": "other.example"]).status == 404)
         #expect(await service.open("go/summer-25", fields: ["Host": "GO.shop.example:8443"]).status == 200)
-        // A host that no trusted proxy named does not count.
+        // X-Forwarded-Host counts only from a trusted proxy.
         #expect(
             await service.open(
                 "go/summer-25",
@@ -256,14 +254,12 @@ struct LandingPageTests {
         let service = try await service(#"{"slug":"a","destination":"myapp://x"}"#) { $0.hosts = [] }
         let page = await service.open("a", Visitors.windows, fields: ["Host": "127.0.0.1:8080"]).page
         #expect(page.meta("og:url") == "http://127.0.0.1:8080/a")
-        // The way out of an app's browser is one to https alone.
+        // An app's browser can only be left for an https address.
         let inApp = await service.open("a", Visitors.tikTok, fields: ["Host": "127.0.0.1:8080"]).page
         #expect(inApp.tag(id: "browser") == nil && inApp.text.contains("open this page in your browser"))
     }
 
-    @Test(
-        "posts its click without a key, whatever the app wants of other pages, on whichever host it was opened"
-    )
+    @Test("posts its click without a key on any host, whatever the app requires of other pages")
     func ownPage() async throws {
         var settings = LinkScenario.shop
         settings.openClicks = false
@@ -279,7 +275,7 @@ struct LandingPageTests {
         #expect(await service.click(body, fields: own).status == 201)
     }
 
-    @Test("HEAD is GET without making a click, whatever it asks for")
+    @Test("HEAD returns the same status as GET, and records no click")
     func head() async throws {
         let service = try await service()
         for query in [nil, "al_go=store", "al_go=code"] {

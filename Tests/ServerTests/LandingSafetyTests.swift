@@ -7,7 +7,7 @@ import Testing
 
 @Suite("The security of a link's page")
 struct LandingSafetyTests {
-    @Test("runs its own script and style by an unguessable nonce, and loads its pictures and nothing else")
+    @Test("runs its own script and style by an unguessable nonce, and loads nothing but its pictures")
     func policy() async throws {
         var settings = LinkScenario.shop
         settings.links.icon = WebURL(stored: "https://cdn.shop.example:8443/i/icon.png?x=1")
@@ -38,7 +38,7 @@ struct LandingSafetyTests {
         #expect(nonces.count == 4)
     }
 
-    @Test("has no handler in a tag, no script or style from outside, and no script that makes markup")
+    @Test("has no event handler in a tag, no outside script or style, and no script that creates markup")
     func page() async throws {
         let service = try await TestService(LinkScenario.shop)
         try await service.makeLink(#"{"slug":"a","destination":"myapp://x"}"#)
@@ -68,7 +68,7 @@ struct LandingSafetyTests {
         "\\\"", "﹤script﹥", "data-then=store", "𝒳<𝒴",
     ]
 
-    @Test("text stays text: the page has the same tags and attributes, whatever it says", arguments: hostile)
+    @Test("text remains text: it never changes the page's tags and attributes", arguments: hostile)
     func escaping(text: String) async throws {
         func page(_ text: String, _ agent: String, query: String?) async throws -> Answer {
             var settings = LinkScenario.shop
@@ -105,7 +105,7 @@ struct LandingSafetyTests {
         }
     }
 
-    @Test("seeded noise in query, host, agent and language changes no tag, and no answer is a defect")
+    @Test("seeded noise in query, host, agent and language changes no tag, and never causes a 500")
     func noise() async throws {
         let service = try await TestService(LinkScenario.shop)
         try await service.makeLink(#"{"slug":"a","destination":"myapp://x","pass_parameters":["q"]}"#)
@@ -142,7 +142,7 @@ struct LandingSafetyTests {
 
 @Suite("The pages' template and texts")
 struct LandingTemplateTests {
-    @Test("a page of the operator's own is filled in as the built-in one is")
+    @Test("the operator's own page gets the same values as the built-in one")
     func replaced() async throws {
         let text = """
             <title>{{title}}</title><b>{{app}}</b>{{#image}}<img src="{{image}}">{{/image}}
@@ -181,7 +181,7 @@ struct LandingTemplateTests {
     }
 
     @Test(
-        "pages speak the first of twelve languages that the visitor wants, from the right where it is written so",
+        "pages use the first of twelve languages that the visitor accepts, right to left where it is written so",
         arguments: [
             ("tr-TR,tr;q=0.9,en;q=0.8", "tr", "ltr", "Uygulamayı aç"), ("de", "de", "ltr", "App öffnen"),
             ("ar-EG", "ar", "rtl", "فتح التطبيق"), ("xx,ja;q=0.5", "ja", "ltr", "アプリを開く"),
@@ -201,7 +201,7 @@ struct LandingTemplateTests {
         #expect(page.text.contains(open))
     }
 
-    @Test("every text is there in every language")
+    @Test("every text exists in every language")
     func coverage() {
         let all: Set<String> = ["en", "tr", "de", "fr", "es", "pt", "it", "ru", "ar", "ja", "zh", "ko"]
         let coverage = LandingPages.embedded.textCoverage

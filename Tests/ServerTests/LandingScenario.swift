@@ -20,7 +20,7 @@ enum Visitors {
 }
 
 extension TestService {
-    /// The live statistics' count of a metric.
+    /// Returns the live statistics' count of a metric.
     func counted(_ metric: Metric) async throws -> Int64 { try await totals()[metric] ?? 0 }
 
     /// Opens a link as a browser does.

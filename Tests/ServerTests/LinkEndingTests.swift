@@ -8,7 +8,7 @@ import Threads
 
 @Suite("A link that leads nowhere")
 struct LinkEndingTests {
-    @Test("is a page that says why, with the right status and the app's store; programs get the error")
+    @Test("gets a page with the reason, the right status and the app's store; programs get the error")
     func endings() async throws {
         var settings = LinkScenario.shop
         settings.links.icon = WebURL(stored: "https://shop.example/icon.png")
@@ -49,14 +49,14 @@ struct LinkEndingTests {
         #expect(try await service.totals()[.clicks] == 1)
     }
 
-    @Test("names no app where several are answered on the host, and none of another host's")
+    @Test("names no app if the host serves several apps, and no app of another host")
     func severalApps() async throws {
         let service = try await TestService(LinkScenario.shop)
         _ = try await service.addApp(App.Settings(name: "Other", links: LinkScenario.shop.links))
         #expect(await !service.open("unknown").text.contains("apps.apple.com"))
     }
 
-    @Test("is none of the service's own paths")
+    @Test("is never one of the service's own paths")
     func ownPaths() async throws {
         let service = try await TestService(LinkScenario.shop)
         for path in [
@@ -68,19 +68,18 @@ struct LinkEndingTests {
     }
 }
 
-@Suite("The code that hands over to a phone")
+@Suite("The code for continuing on a phone")
 struct HandoffQRCodeTests {
-    @Test("is the link as a scan, with the token of the click that the page has told")
+    @Test(
+        "contains the link with the source of a scan, and the token of the click that the page has recorded"
+    )
     func code() async throws {
         let service = try await TestService(LinkScenario.shop)
         try await service.makeLink(#"{"slug":"a","destination":"myapp://x"}"#)
         let click = await service.click(#"{"link":"a","fingerprint":"\#(hex)"}"#)
         let token = try #require(click.member("token"))
-        let answer = await service.open(
-            "a",
-            Visitors.windows,
-            query: "al_go=code&x=1&source=mail&al=\(token)"
-        )
+        let query = "al_go=code&x=1&source=mail&al=\(token)"
+        let answer = await service.open("a", Visitors.windows, query: query)
         #expect(answer.status == 200)
         #expect(answer.field("Content-Type") == "image/svg+xml")
         #expect(answer.field("Cache-Control") == "no-store")
@@ -88,12 +87,12 @@ struct HandoffQRCodeTests {
         #expect(answer.text == (try QRPicture(of: text).svg()))
         let plain = await service.open("a", Visitors.windows, query: "al_go=code&x=1")
         #expect(plain.text == (try QRPicture(of: "https://go.shop.example/a?source=qr&x=1").svg()))
-        // An app that is opened by it brings the token, which is sure.
+        // An app that is opened with the code has the token, which identifies the click for certain.
         let launch = await service.resolve(#"{"pasteboard":"\#(text)"}"#)
         #expect(launch.flag("guaranteed") == true, "\(launch.text)")
     }
 
-    @Test("carries no text but a token of the app")
+    @Test("contains no text of the request but a token of the app")
     func refused() async throws {
         let service = try await TestService(LinkScenario.shop)
         try await service.makeLink(#"{"slug":"a","destination":"myapp://x"}"#)
@@ -102,7 +101,7 @@ struct HandoffQRCodeTests {
         }
     }
 
-    @Test("leaves out what the link was opened with where that makes it too long for a code")
+    @Test("leaves out the visit's query if it makes the link too long for a code")
     func long() async throws {
         let label = String(repeating: "a", count: 60)
         let host = "\(label).\(label).\(label).shop.example"
@@ -119,11 +118,7 @@ struct HandoffQRCodeTests {
 
     @Test("is limited for each address")
     func rateLimit() async throws {
-        var limits = RateLimits()
-        limits[.pictures] = RateLimit(perSecond: 1, burst: 1).map {
-            RateLimits.Rule($0, countsLoopback: true)
-        }
-        let service = try await TestService(LinkScenario.shop, rateLimits: limits)
+        let service = try await TestService(LinkScenario.shop, rateLimits: RateLimits([.pictures], "1/s:1"))
         try await service.makeLink(#"{"slug":"a","destination":"myapp://x"}"#)
         let (moment, host) = (MonotonicTime.now(), ["Host": "go.shop.example"])
         var statuses: [Int] = []
@@ -136,7 +131,7 @@ struct HandoffQRCodeTests {
 
 @Suite("The script for other sites' pages")
 struct CollectorTests {
-    @Test("is cached for an hour and asked for again by its tag, from any origin")
+    @Test("is cached for an hour and revalidated by its tag, from any origin")
     func caching() async throws {
         let service = try await TestService()
         let answer = await service.send(.get, "/v1/collector.js", fields: ["Origin": "https://shop.example"])
@@ -156,7 +151,7 @@ struct CollectorTests {
         #expect(await service.send(.post, "/v1/collector.js").status == 405)
     }
 
-    @Test("is what the landing page runs, too")
+    @Test("is part of the landing page's script")
     func sameCode() async throws {
         let service = try await TestService(LinkScenario.shop)
         try await service.makeLink(#"{"slug":"a","destination":"myapp://x"}"#)

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Where links lead browsers")
 struct LinkRedirectTests {
-    /// What others take for a destination, or for the host that was asked.
+    /// Parameters and fields that other services read as a destination, or as the requested host.
     private static let foreign =
         "url=https://evil.example/&link=https://evil.example/&redirect=//evil.example&next=/%5Cevil.example"
         + "&ofl=https://evil.example/&ifl=https://evil.example/&afl=https://evil.example/&fallback=https://evil.example"
@@ -18,7 +18,7 @@ struct LinkRedirectTests {
         "Referer": "https://evil.example/", "Origin": "https://evil.example",
     ]
 
-    @Test("is nowhere that a query or a header field names")
+    @Test("never depends on a query or a header field")
     func redirects() async throws {
         let service = try await TestService(LinkScenario.shop)
         try await service.makeLink(#"{"slug":"a","destination":"/promo"}"#)
@@ -37,13 +37,13 @@ struct LinkRedirectTests {
             )
             #expect(plain.status == 302 && asked.status == 302)
             let location = try #require(asked.field("Location"))
-            // The token is each click's own.
+            // Each click has another token.
             #expect(location.prefix { $0 != "?" } == plain.field("Location")?.prefix { $0 != "?" })
             #expect(!location.contains("evil"), "\(location)")
         }
     }
 
-    @Test("is nowhere that a query or a header field names, by no link and no refresh of the page either")
+    @Test("never depends on a query or a header field in any link or refresh of the page")
     func pages() async throws {
         let service = try await TestService(LinkScenario.shop)
         try await service.makeLink(#"{"slug":"a","destination":"/promo"}"#)
@@ -54,7 +54,7 @@ struct LinkRedirectTests {
                     "href", "src", "content", "action", "data-store", "data-intent", "data-endpoint",
                 ] {
                     guard let value = tag.attributes[name] else { continue }
-                    // As a value of a parameter of the link's own address it may stand: the phone goes on with it.
+                    // It may be the value of a parameter of the link's own address, which the phone gets.
                     let address = value.prefix { $0 != "?" }
                     #expect(!address.contains("evil"), "\(tag.name) \(name): \(value)")
                 }
@@ -71,7 +71,7 @@ struct LinkRedirectTests {
         "//evil.example/x", "https:///evil.example", "https://shop.example:99999/x",
     ]
 
-    @Test("is never set to what runs code, reads files, carries a password or is read in two ways")
+    @Test("is never set to a URL that runs code, reads files, contains a password or can be read in two ways")
     func linkFields() async throws {
         let service = try await TestService(LinkScenario.shop)
         let fields: [LinkField] = [
@@ -91,7 +91,7 @@ struct LinkRedirectTests {
         #expect(await service.admin(.get, "/links", query: "archived=any").text.contains(#""links":[]"#))
     }
 
-    @Test("is never set so for a whole app, and no scheme of the web's own is the app's")
+    @Test("is never set to such a URL for a whole app, and no scheme of the web becomes the app's")
     func appFields() async throws {
         let service = try await TestService(LinkScenario.shop)
         let path = "/apps/\(service.app.text)"
@@ -113,9 +113,9 @@ struct LinkRedirectTests {
     }
 }
 
-@Suite("What browsers are told of every page")
+@Suite("The security fields of every page")
 struct PageFieldsTests {
-    @Test("is the same strictness, whatever the page says: links, endings, nothing there, nothing to be read")
+    @Test("are equally strict for links, ended links, unknown paths and a database that cannot be read")
     func fields() async throws {
         let service = try await TestService(LinkScenario.shop)
         try await service.makeLink(#"{"slug":"a","destination":"myapp://x"}"#)
@@ -160,7 +160,7 @@ struct PageFieldsTests {
         }
     }
 
-    @Test("pictures that a browser may open as documents run and load nothing")
+    @Test("keep pictures that a browser may open as documents from running or loading anything")
     func pictures() async throws {
         let service = try await TestService(LinkScenario.shop)
         try await service.makeLink(#"{"slug":"a","destination":"myapp://x"}"#)
@@ -180,7 +180,7 @@ struct LinkHostIconTests {
     private static let icon = "https://cdn.shop.example/icon.png"
 
     @Test(
-        "is a redirect to the app's icon, whichever of its two paths a browser asks for, and nothing without one",
+        "is a redirect to the app's icon at both of its paths, and empty without an icon",
         arguments: ["favicon.ico", "apple-touch-icon.png"]
     )
     func redirects(path: String) async throws {
@@ -199,7 +199,7 @@ struct LinkHostIconTests {
         #expect(await plain.open(path).status == 204)
     }
 
-    @Test("is no link's path")
+    @Test("has paths that no link can have")
     func reserved() async throws {
         let service = try await TestService(LinkScenario.shop)
         for slug in ["favicon.ico", "apple-touch-icon.png", "Apple-Touch-Icon.PNG"] {

@@ -34,7 +34,7 @@ extension TestService {
         )
     }
 
-    /// Makes a link and gives its id.
+    /// Creates a link and returns its id.
     @discardableResult
     func makeLink(_ body: String) async throws -> String {
         let answer = await admin(.post, "/links", body)

@@ -10,7 +10,7 @@ struct LinksTests {
 
     init() async throws { service = try await TestService(LinkScenario.shop) }
 
-    @Test("are made, shown and listed with every field as it was sent")
+    @Test("are created, shown and listed with every field as it was sent")
     func roundTrip() async throws {
         let members = [
             #""title":"Yaz""#, #""destination":"myapp://promo/item""#,
@@ -37,12 +37,12 @@ struct LinksTests {
         #expect(id.hasPrefix("lnk_"))
         #expect(await service.admin(.get, "/links/\(id)").text == made.text)
         #expect(await service.admin(.get, "/links").text == "{\"links\":[\(made.text)],\"next\":null}")
-        // What a client has read it may send back.
+        // A client may send back what it has read.
         let patched = await service.admin(.patch, "/links/\(id)", made.text)
         #expect(patched.status == 200, "\(patched.text)")
     }
 
-    @Test("get a slug that nobody guesses where none is chosen")
+    @Test("get a slug that cannot be guessed if none is chosen")
     func madeSlug() async throws {
         var slugs: Set<String> = []
         for _ in 0..<10 {
@@ -55,7 +55,7 @@ struct LinksTests {
     }
 
     @Test(
-        "are refused with 422, the field and what to do",
+        "are refused with 422, the field and advice",
         arguments: [
             (#"{}"#, "destination"), (#"{"destination":"myapp:///x"}"#, "destination"),
             (#"{"destination":"https://shop.example/"}"#, "destination"),
@@ -100,7 +100,7 @@ struct LinksTests {
         #expect(await service.admin(.get, "/links").text == #"{"links":[],"next":null}"#)
     }
 
-    @Test("are 404 of an app that there is not, whether they are made or asked for")
+    @Test("get 404 for an unknown app, whether they are created or listed")
     func unknownApp() async throws {
         let app = "app_00000000000000000000000000"
         let made = await service.admin(.post, "/links", #"{"destination":"myapp://x","app":"\#(app)"}"#)
@@ -111,7 +111,7 @@ struct LinksTests {
         }
     }
 
-    @Test("are told everything that is wrong at once")
+    @Test("get all problems reported at once")
     func tellsAll() async throws {
         let answer = await service.admin(
             .post,
@@ -124,17 +124,12 @@ struct LinksTests {
         }
     }
 
-    @Test("are no JSON, no object or of another type: 400 and 415")
+    @Test("get 400 and 415 for text that is not a JSON object, and for another media type")
     func malformed() async throws {
         #expect(await service.admin(.post, "/links", "{").status == 400)
         #expect(await service.admin(.post, "/links", "[]").status == 400)
-        let text = await service.send(
-            .post,
-            "/admin/api/links",
-            fields: service.bearer(.admin).merging(["Content-Type": "text/plain"]) { $1 },
-            body: "{}"
-        )
-        #expect(text.status == 415)
+        let fields = service.bearer(.admin).merging(["Content-Type": "text/plain"]) { $1 }
+        #expect(await service.send(.post, "/admin/api/links", fields: fields, body: "{}").status == 415)
     }
 
     @Test("take an admin key and no other")
@@ -155,7 +150,7 @@ struct LinksTests {
         #expect(await service.admin(.get, "/links/\(id)").status == 200)
     }
 
-    @Test("change what is named and leave the rest; null takes away; slug and app stay")
+    @Test("change the fields that are named; null removes one; slug and app never change")
     func patch() async throws {
         let id = try await service.makeLink(
             #"{"slug":"a","destination":"myapp://x","title":"Old","tags":["a"],"campaign_key":"S"}"#
@@ -183,7 +178,7 @@ struct LinksTests {
         }
     }
 
-    @Test("that have expired can still be changed otherwise")
+    @Test("that have expired can still be changed in other fields")
     func patchExpired() async throws {
         let soon = service.clock.now.advanced(byMilliseconds: 1000).iso8601
         let id = try await service.makeLink(#"{"destination":"myapp://x","expires_at":"\#(soon)"}"#)
@@ -197,7 +192,7 @@ struct LinksTests {
         #expect(await service.admin(.patch, "/links/\(id)", #"{"expires_at":null}"#).member("ending") == nil)
     }
 
-    @Test("have a slug once on a link host, and once on each other one")
+    @Test("have a slug that is unique on a link host, and free on other ones")
     func conflicts() async throws {
         try await service.makeLink(#"{"slug":"a","destination":"myapp://x"}"#)
         let again = await service.admin(.post, "/links", #"{"slug":"a","destination":"myapp://y"}"#)
@@ -208,7 +203,7 @@ struct LinksTests {
         #expect(await service.admin(.post, "/links", body).status == 201)
     }
 
-    @Test("are archived, restored and deleted; deleted only where nobody clicked")
+    @Test("are archived and restored; they are deleted only if they have no clicks")
     func life() async throws {
         let id = try await service.makeLink(#"{"slug":"a","destination":"myapp://x"}"#)
         let archived = await service.admin(.post, "/links/\(id)/archive")
@@ -223,9 +218,7 @@ struct LinksTests {
         #expect(await service.admin(.get, "/links", query: "archived=true").text.contains(id))
         #expect(await service.admin(.post, "/links/\(id)/restore").member("archived_at") == nil)
         #expect(await service.admin(.get, "/links").text.contains(id))
-        let clicked = await service.click(
-            #"{"fingerprint":"\#(String(repeating: "a", count: 64))","link":"a"}"#
-        )
+        let clicked = await service.click(#"{"fingerprint":"\#(hex)","link":"a"}"#)
         #expect(clicked.status == 201, "\(clicked.text)")
         let refused = await service.admin(.delete, "/links/\(id)")
         #expect(refused.status == 409)
@@ -235,7 +228,7 @@ struct LinksTests {
         #expect(await service.admin(.get, "/links/\(fresh)").status == 404)
     }
 
-    @Test("are changed by all who change them at once, each in what he names")
+    @Test("keep the changes of several requests at the same time, each in the fields that it names")
     func changedAtOnce() async throws {
         let id = try await service.makeLink(#"{"slug":"a","destination":"myapp://x"}"#)
         let fields = ["title", "utm_source", "referral_code"]
@@ -250,7 +243,7 @@ struct LinksTests {
         for field in fields { #expect(link.member(field) == "x") }
     }
 
-    @Test("that come archived may have expired long ago, all others may not")
+    @Test("that are archived from the start may have expired long ago; others may not")
     func expiredDraft() throws {
         let app = App(id: AppID(high: 1, low: 1), settings: LinkScenario.shop, createdAt: TestClock.start)
         var fields = LinkFields()
@@ -271,7 +264,7 @@ struct LinksTests {
         #expect(throws: FieldProblems.self) { try make(isArchived: false) }
     }
 
-    @Test("are listed by words, tags, campaign, app and archive, page by page")
+    @Test("are listed by words, tag, campaign, app and archive, page by page")
     func lists() async throws {
         for number in 1...5 {
             try await service.makeLink(
@@ -297,7 +290,7 @@ struct LinksTests {
         }
     }
 
-    @Test("tell newer clients what a campaign key stands for: the newest link that leads somewhere")
+    @Test("give newer clients the newest link of a campaign key that leads somewhere")
     func campaigns() async throws {
         try await service.makeLink(
             #"{"slug":"old","destination":"myapp://old","campaign_key":"S 1","title":"Old"}"#
@@ -307,10 +300,8 @@ struct LinksTests {
                 + #""desktop_url":"https://shop.example/d","metadata":{"a":1},"utm_source":"ig"}"#
         )
         for path in ["/campaign/resolve/S%201", "/resolve/S%201"] {
-            await Step(
-                path,
-                path,
-                status: 200,
+            await service.send(.get, path).expect(
+                200,
                 holds: [
                     #""keyName":"S 1""#, #""title":"Yaz""#, #""scheme":"myapp://p/1""#,
                     #""webUrl":"https://shop.example/d""#,
@@ -320,7 +311,7 @@ struct LinksTests {
                     #""metaData":{"a":1,"utm_source":"ig"}"#,
                 ],
                 lacks: ["_id", "created_at", "jid", "lnk_"]
-            ).play(on: service)
+            )
         }
         await service.admin(.post, "/links/\(id)/archive")
         #expect(await service.send(.get, "/resolve/S%201").member("title") == "Old")
@@ -332,7 +323,7 @@ struct LinksTests {
         #expect(
             await service.send(.get, "/resolve/S%201", fields: other.bearer).text == #"{"keyName":"S 1"}"#
         )
-        // The address that was asked is that of no link host, and so the other app's, but for the key.
+        // The requested host is no link host, and so serves the other app; the key selects the first one.
         let own = service.bearer(.app)
         #expect(await service.send(.get, "/resolve/S%201", fields: own).member("title") == "Old")
     }

@@ -18,7 +18,7 @@ struct LogTests {
             let text = String(Substring(line))
             #expect(text.contains("before") && text.contains("after"), "\(text.debugDescription)")
             #expect(!line.contains { $0.value < 0x20 }, "\(text.debugDescription)")
-            // JSON need not escape them; programs that display its text must.
+            // JSON need not escape these characters; programs that display the text must.
             #expect(format == .json || !line.contains { (0x7F...0x9F).contains($0.value) })
         }
     }

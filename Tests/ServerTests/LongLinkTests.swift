@@ -15,12 +15,12 @@ struct LongLinkTests {
         + "&utm_campaign=SUMMER25"
     private static let target = "https://shop.example/promo?id=1&x=2"
 
-    /// As the page names the link: in one spelling, by the order of Firebase's documentation.
+    /// The link's name on its page: its parameters in the order of Firebase's documentation, encoded in one way.
     private static let name =
         "?link=https%3A%2F%2Fshop.example%2Fpromo%3Fid%3D1%26x%3D2&apn=com.example.shop&st=Summer&utm_source=mail"
         + "&utm_campaign=SUMMER25"
 
-    @Test("has the page of a link, whose buttons and code spell it again, at the root or behind a prefix")
+    @Test("has the page of a link, whose buttons and code contain it again, at the root or behind a prefix")
     func page() async throws {
         for path in ["", "links", "links/"] {
             let slash = path.isEmpty ? "/" : "/links"
@@ -41,7 +41,7 @@ struct LongLinkTests {
         #expect(code.status == 200 && code.field("Content-Type") == "image/svg+xml")
     }
 
-    @Test("brings its campaign to the first launch, told by the page's script or by the store button alone")
+    @Test("passes its campaign to the first launch, through the page's script or the store button alone")
     func clicks() async throws {
         let page = await service.open("", Visitors.iPhone, query: Self.query + "&source=Poster").page
         let click = await service.click(
@@ -68,7 +68,7 @@ struct LongLinkTests {
         #expect(try await service.counted(.clicks) == 2)
     }
 
-    @Test("never wins over a link of that slug, and leads nowhere but where the app has said")
+    @Test("never replaces a link of that slug, and leads only to destinations that the app allows")
     func refusals() async throws {
         try await service.makeLink(#"{"slug":"links","destination":"/own"}"#)
         let own = await service.open("links", query: Self.query).page
@@ -101,7 +101,7 @@ struct LongLinkTests {
         }
     }
 
-    @Test("is the app's that it names among several on a host, and none's where it names none")
+    @Test("belongs to the app that it names among several on a host, and to no app if it names none")
     func severalApps() async throws {
         var other = LinkScenario.shop.links
         other.android.package = "com.example.other"
@@ -111,7 +111,7 @@ struct LongLinkTests {
         #expect(await service.open("", query: "link=https://shop.example/x").status == 404)
     }
 
-    @Test("and a short one tell by d=1 what they do on every device, and make no click of it")
+    @Test("and a short one show with d=1 their effect on every device, and record no click")
     func flow() async throws {
         try await service.makeLink(
             #"{"slug":"ab","campaign_key":"<b>","variants":[{"name":"x","weight":1,"destination":"/x"},"#

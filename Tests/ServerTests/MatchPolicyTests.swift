@@ -30,7 +30,7 @@ struct MatchPolicyTests {
         #expect(reply.member("attributionMethod") == "signed_token")
     }
 
-    @Test("where the campaign alone is credited, the response has nothing of the person who clicked")
+    @Test("where the campaign alone is credited, the response contains nothing about the person who clicked")
     func campaignOnly() async throws {
         let settings = App.Settings(
             name: "Shop",
@@ -61,7 +61,7 @@ struct MatchPolicyTests {
         }
     }
 
-    @Test("without a default link no campaign is credited alone, and no match goes out without a link")
+    @Test("without a default link no campaign is credited alone, and no match is sent without a link")
     func withoutDefaultLink() async throws {
         let settings = App.Settings(name: "Shop", policy: MatchPolicy(onAmbiguity: .campaignOnly))
         #expect(settings.followedPolicy.onAmbiguity == .noMatch)
@@ -74,7 +74,7 @@ struct MatchPolicyTests {
         #expect(service.watch.check?.policy.onAmbiguity == .noMatch)
     }
 
-    @Test("a claim from before probabilities were worked out is answered without one")
+    @Test("a claim that has no probability is returned without one")
     func olderClaim() async throws {
         let service = try await TestService()
         await service.click(click)

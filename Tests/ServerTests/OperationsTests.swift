@@ -11,7 +11,7 @@ struct ShowStatisticsTests {
 
     init() async throws { service = try await TestService() }
 
-    @Test("shows totals and groups, the reasons of no matches, and the time to install")
+    @Test("contain totals and groups, the reasons for no match, and the time to install")
     func shows() async throws {
         await service.click(
             #"{"fingerprint":"\#(hex)","deeplink_url":"myapp://promo/item?utm_source=ig","campaign_key":"S","platform":"ios"}"#
@@ -21,11 +21,8 @@ struct ShowStatisticsTests {
         service.clock.advance(seconds: 100)
         await service.check(hex)
         await service.check(String(repeating: "0", count: 64))
-        await Step(
-            "stats",
-            "/admin/stats",
-            fields: service.bearer(.admin),
-            status: 200,
+        await service.statistics().expect(
+            200,
             holds: [
                 #""clicks":1"#, #""checks":3"#, #""matches":1"#, #""no_matches":2"#,
                 #""no_match_reasons":{"no_click":1,"expired":0,"already_claimed":1,"robot_click":0,"#,
@@ -34,11 +31,11 @@ struct ShowStatisticsTests {
                 #""platform":"ios""#, #""live_clicks":0"#, #""median_seconds":"#, #""p90_seconds":"#,
                 #""version":"test""#, #""uptime_seconds":"#, "allows any destination",
             ]
-        ).play(on: service)
+        )
     }
 
     @Test(
-        "filters, and refuses filters that it does not understand",
+        "are filtered, and unknown filter values are refused",
         arguments: [
             ("campaign=S&interval=hour", 200, ""), ("from=2020-01-01&to=2035-01-01T00:00:00Z", 200, ""),
             ("app=app_unknown", 400, "app"), ("interval=week", 400, "interval"),
@@ -47,51 +44,43 @@ struct ShowStatisticsTests {
         ]
     )
     func filters(query: String, status: Int, field: String) async throws {
-        let answer = await service.send(.get, "/admin/stats", query: query, fields: service.bearer(.admin))
+        let answer = await service.statistics(query)
         #expect(answer.status == status)
         #expect(answer.member("field") ?? "" == field)
     }
 
-    @Test("mean the time between two moments, whichever comes first in the query")
+    @Test("cover the time between two moments, in either order")
     func eitherEnd() async throws {
         await service.click(#"{"fingerprint":"\#(hex)","deeplink_url":"myapp://x"}"#)
         let (before, after) = ("2026-09-01", "2026-10-31")
         for query in ["from=\(before)&to=\(after)", "from=\(after)&to=\(before)"] {
-            let answer = await service.send(
-                .get,
-                "/admin/stats",
-                query: query,
-                fields: service.bearer(.admin)
-            )
+            let answer = await service.statistics(query)
             #expect(answer.text.contains(#""totals":{"clicks":1,"#), "\(query)")
         }
     }
 
-    @Test("a repeated answer makes the match rate no worse")
+    @Test("do not lower the match rate for a repeated response")
     func matchRateLeavesReplaysOut() async throws {
-        await service.click(#"{"fingerprint":"\#(hex)","deeplink_url":"myapp://promo/item"}"#)
+        await service.click()
         await service.check(hex)
         await service.check(hex)
-        await Step(
-            "stats",
-            "/admin/stats",
-            fields: service.bearer(.admin),
-            status: 200,
-            holds: [#""checks":2"#, #""matches":1"#, #""replays":1"#, #""match_rate":1.0"#]
-        ).play(on: service)
+        let counts = [#""checks":2"#, #""matches":1"#, #""replays":1"#, #""match_rate":1.0"#]
+        await service.statistics().expect(200, holds: counts)
     }
 
-    @Test("is for admin keys alone", arguments: [KeyKind.app, .server, .test])
+    @Test("are for admin keys alone", arguments: [KeyKind.app, .server, .test])
     func adminOnly(kind: KeyKind) async throws {
         #expect(await service.send(.get, "/admin/stats").status == 401)
-        #expect(await service.send(.get, "/admin/stats", fields: service.bearer(kind)).status == 403)
+        #expect(await service.statistics(key: kind).status == 403)
         #expect(await service.send(.get, "/metrics").status == 401)
     }
 }
 
 @Suite("Health, metrics and the log")
 struct OperationsTests {
-    @Test("ready only while the store accepts writes and the server is not stopping; alive in any case")
+    @Test(
+        "the service is ready only while the store accepts writes and the server is not stopping, and always alive"
+    )
     func readiness() async throws {
         let service = try await TestService()
         #expect(await service.send(.get, "/readyz").status == 200)
@@ -109,14 +98,11 @@ struct OperationsTests {
     @Test("metrics count requests by route and status, clicks, checks and matches")
     func metrics() async throws {
         let service = try await TestService()
-        await service.click(#"{"fingerprint":"\#(hex)","deeplink_url":"myapp://promo/item"}"#)
+        await service.click()
         await service.check(hex)
         await service.send(.post, "/nothing")
-        await Step(
-            "metrics",
-            "/metrics",
-            fields: service.bearer(.admin),
-            status: 200,
+        await service.send(.get, "/metrics", fields: service.bearer(.admin)).expect(
+            200,
             holds: [
                 "text/plain; version=0.0.4; charset=utf-8",
                 #"afterlink_http_requests_total{route="POST /v1/deferred-deeplink/click",status="201"} 1"#,
@@ -128,13 +114,13 @@ struct OperationsTests {
                 "afterlink_log_dropped_lines_total 0",
             ],
             lacks: [hex]
-        ).play(on: service)
+        )
     }
 
     @Test("one JSON line a request, without key, fingerprint, query or address")
     func requestLog() async throws {
         let service = try await TestService()
-        await service.click(#"{"fingerprint":"\#(hex)","deeplink_url":"myapp://promo/item"}"#)
+        await service.click()
         await service.check(hex, fields: ["X-Request-ID": "trace-7"])
         let lines = service.logLines()
         #expect(lines.count == 2)
@@ -151,35 +137,33 @@ struct OperationsTests {
         }
     }
 
-    @Test("the proxy's client is the rightmost untrusted hop, so that strangers cannot share a visit")
+    @Test("the client behind a proxy is the rightmost untrusted hop, so that strangers never share a visit")
     func trustedProxies() async throws {
-        let body = #"{"fingerprint":"\#(hex)","deeplink_url":"myapp://promo/item"}"#
         let trusting = try await TestService(trustedProxies: ["127.0.0.0/8"])
-        #expect(await trusting.click(body, fields: ["X-Forwarded-For": "6.6.6.6, 203.0.113.1"]).status == 201)
-        #expect(await trusting.click(body, fields: ["X-Forwarded-For": "7.7.7.7, 203.0.113.1"]).status == 200)
-        #expect(await trusting.click(body, fields: ["X-Forwarded-For": "203.0.113.2"]).status == 201)
+        #expect(await trusting.click(fields: ["X-Forwarded-For": "6.6.6.6, 203.0.113.1"]).status == 201)
+        #expect(await trusting.click(fields: ["X-Forwarded-For": "7.7.7.7, 203.0.113.1"]).status == 200)
+        #expect(await trusting.click(fields: ["X-Forwarded-For": "203.0.113.2"]).status == 201)
         let plain = try await TestService()
-        #expect(await plain.click(body, fields: ["X-Forwarded-For": "203.0.113.1"]).status == 201)
-        #expect(await plain.click(body, fields: ["X-Forwarded-For": "203.0.113.2"]).status == 200)
+        #expect(await plain.click(fields: ["X-Forwarded-For": "203.0.113.1"]).status == 201)
+        #expect(await plain.click(fields: ["X-Forwarded-For": "203.0.113.2"]).status == 200)
     }
 }
 
 @Suite("Proxies")
 struct ProxyTests {
     @Test(
-        "Forwarded counts from a trusted proxy as X-Forwarded-For does; X-Forwarded-Proto changes no answer"
+        "Forwarded has the effect of X-Forwarded-For from a trusted proxy; X-Forwarded-Proto changes no response"
     )
     func forwarded() async throws {
-        let body = #"{"fingerprint":"\#(hex)","deeplink_url":"myapp://promo/item"}"#
         let trusting = try await TestService(trustedProxies: ["127.0.0.0/8"])
         let node = #"for=6.6.6.6, for="[2001:db8::1]:80";proto=https"#
-        #expect(await trusting.click(body, fields: ["Forwarded": node]).status == 201)
-        #expect(await trusting.click(body, fields: ["Forwarded": #"for="[2001:db8::1]""#]).status == 200)
-        #expect(await trusting.click(body, fields: ["Forwarded": "for=203.0.113.2"]).status == 201)
-        // Two that disagree: only the connection is certain, the same for both.
+        #expect(await trusting.click(fields: ["Forwarded": node]).status == 201)
+        #expect(await trusting.click(fields: ["Forwarded": #"for="[2001:db8::1]""#]).status == 200)
+        #expect(await trusting.click(fields: ["Forwarded": "for=203.0.113.2"]).status == 201)
+        // If the two fields disagree, the address is that of the connection.
         let unclear = ["Forwarded": "for=203.0.113.3", "X-Forwarded-For": "203.0.113.4"]
-        #expect(await trusting.click(body, fields: unclear).status == 201)
-        #expect(await trusting.click(body).status == 200)
+        #expect(await trusting.click(fields: unclear).status == 201)
+        #expect(await trusting.click().status == 200)
         for path in ["/healthz", "/v1/skan/config", "/nothing", "/v1/deferred-deeplink"] {
             let plain = await trusting.send(.get, path, fields: ["X-Request-ID": "same"])
             for proto in ["http", "https", "javascript"] {
@@ -208,18 +192,7 @@ struct UnreadableStoreTests {
             storeHealth: { StoreHealth() },
             connections: { .zero }
         )
-        let store = UnreadableStore()
-        let handler = service.makeHandler(
-            loop: 0,
-            stores: Stores(
-                clicks: store,
-                apps: store,
-                statistics: store,
-                learning: store,
-                checks: store,
-                links: store
-            )
-        )
+        let handler = service.makeHandler(Stores(UnreadableStore()))
         let request = Request(
             method,
             path: path,
@@ -236,7 +209,7 @@ struct UnreadableStoreTests {
         )
     }
 
-    @Test("leaves the process alive and calls without a store working, but not ready")
+    @Test("leaves the process alive but not ready, and calls without a store working")
     func alive() async throws {
         #expect(try await Self.answer(.get, "/healthz").status == 200)
         #expect(try await Self.answer(.get, "/v1/skan/config").status == 200)
@@ -251,7 +224,7 @@ struct UnreadableStoreTests {
         #expect(try await Self.answer(.get, "/v1/deferred-deeplink", fields: [bearer]).status == 503)
     }
 
-    @Test("shows visitors of a link a page that asks them to try again, and programs the error")
+    @Test("gives visitors of a link a page that asks them to try again, and programs the error")
     func links() async throws {
         let fields = [
             FieldLine(name: "Accept", value: "text/html"), FieldLine(name: "Accept-Language", value: "de"),
@@ -277,54 +250,44 @@ struct UnreadableStoreTests {
     }
 }
 
+private let failure = StoreError(.inputOutput, "for the test")
+
 /// A store whose disk does not answer.
 private struct UnreadableStore: ClickStore, AppStore, StatsStore, LearningStore, CheckStore, LinkStore {
-    private static let failure = StoreError(.inputOutput, "for the test")
-
-    func link(_ slug: LinkSlug, of apps: [AppID]) throws(StoreError) -> LinkListing? { throw Self.failure }
-    func link(_ id: LinkID) throws(StoreError) -> LinkListing? { throw Self.failure }
-    func links(_ query: LinkQuery) throws(StoreError) -> LinkPage { throw Self.failure }
-    func sharedSlug(of app: AppID, and other: AppID) throws(StoreError) -> LinkSlug? { throw Self.failure }
+    func link(_ slug: LinkSlug, of apps: [AppID]) throws(StoreError) -> LinkListing? { throw failure }
+    func link(_ id: LinkID) throws(StoreError) -> LinkListing? { throw failure }
+    func links(_ query: LinkQuery) throws(StoreError) -> LinkPage { throw failure }
+    func sharedSlug(of app: AppID, and other: AppID) throws(StoreError) -> LinkSlug? { throw failure }
     func liveLink(ofCampaign key: CampaignKey, of apps: [AppID], at now: Timestamp) throws(StoreError)
         -> LinkListing?
-    {
-        throw Self.failure
+    { throw failure }
+    func create(_ links: [NewLink]) throws(LinkStoreError) { throw .store(failure) }
+    func update(_ link: Link, ifUpdatedAt: Timestamp?) throws(LinkStoreError) { throw .store(failure) }
+    func delete(_ link: LinkID) throws(LinkStoreError) { throw .store(failure) }
+    func checks(_ query: CheckQuery) throws(StoreError) -> CheckPage { throw failure }
+    func explanation(of check: CheckReference, by explainer: Explainer) throws(StoreError) -> Explanation? {
+        throw failure
     }
-    func create(_ links: [NewLink]) throws(LinkStoreError) { throw .store(Self.failure) }
-    func update(_ link: Link, ifUpdatedAt earlier: Timestamp?) throws(LinkStoreError) {
-        throw .store(Self.failure)
-    }
-    func delete(_ link: LinkID) throws(LinkStoreError) { throw .store(Self.failure) }
-
-    func checks(_ query: CheckQuery) throws(StoreError) -> CheckPage { throw Self.failure }
-    func explanation(of reference: CheckReference, by explainer: Explainer) throws(StoreError) -> Explanation?
-    {
-        throw Self.failure
-    }
-
-    func material(ofClick id: ClickID) throws(StoreError) -> ClickExplanationInput? { throw Self.failure }
-    func directory() throws(StoreError) -> Directory { throw Self.failure }
-    func create(_ app: App, with keys: [APIKey]) throws(StoreError) { throw Self.failure }
-    func update(_ app: AppID, to settings: App.Settings) throws(StoreError) { throw Self.failure }
-    func create(_ key: APIKey) throws(StoreError) { throw Self.failure }
-    func revoke(_ key: KeyID, at now: Timestamp) throws(StoreError) { throw Self.failure }
+    func material(ofClick id: ClickID) throws(StoreError) -> ClickExplanationInput? { throw failure }
+    func directory() throws(StoreError) -> Directory { throw failure }
+    func create(_ app: App, with keys: [APIKey]) throws(StoreError) { throw failure }
+    func update(_ app: AppID, to settings: App.Settings) throws(StoreError) { throw failure }
+    func create(_ key: APIKey) throws(StoreError) { throw failure }
+    func revoke(_ key: KeyID, at now: Timestamp) throws(StoreError) { throw failure }
     func noteUse(of key: KeyID, at now: Timestamp) {}
-    func record(_ click: NewClick) throws(StoreError) -> RecordOutcome { throw Self.failure }
-    func view(for check: Check) throws(StoreError) -> CheckView { throw Self.failure }
+    func record(_ click: NewClick) throws(StoreError) -> RecordOutcome { throw failure }
+    func view(for check: Check) throws(StoreError) -> CheckView { throw failure }
     func claim(_ choice: ClickChoice, for check: Check, _ basis: CheckBasis) throws(StoreError)
         -> ClaimOutcome
-    {
-        throw Self.failure
+    { throw failure }
+    func matchingModel(of app: AppID, isTest: Bool, at: Timestamp) throws(StoreError) -> MatchingModel {
+        throw failure
     }
-    func matchingModel(of app: AppID, isTest: Bool, at moment: Timestamp) throws(StoreError) -> MatchingModel
-    {
-        throw Self.failure
-    }
-    func resetLearning(of app: AppID, isTest: Bool) throws(StoreError) { throw Self.failure }
+    func resetLearning(of app: AppID, isTest: Bool) throws(StoreError) { throw failure }
     func receipt(for claim: Claim) -> any Receipt { UnwatchedReceipt() }
     func recordOutcome(_ report: CheckReport, of check: Check) {}
-    func statistics(_ query: StatisticsQuery, at now: Timestamp) throws(StoreError) -> StatisticsReport {
-        throw Self.failure
+    func statistics(_ query: StatisticsQuery, at: Timestamp) throws(StoreError) -> StatisticsReport {
+        throw failure
     }
     func countCollisions(
         of app: AppID,
@@ -332,9 +295,7 @@ private struct UnreadableStore: ClickStore, AppStore, StatsStore, LearningStore,
         window: AttributionWindow,
         at now: Timestamp,
         progress: (Double) -> Void
-    ) throws(StoreError) -> CollisionReport? {
-        throw Self.failure
-    }
+    ) throws(StoreError) -> CollisionReport? { throw failure }
 }
 
 private struct UnwatchedReceipt: Receipt {

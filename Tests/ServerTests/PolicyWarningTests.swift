@@ -76,7 +76,7 @@ struct PolicyWarningTests {
         #expect(warnings(MatchPolicy(minimumConfidence: 0.5)).isEmpty)
     }
 
-    @Test("report matches that are expected to be wrong, and what would avoid them")
+    @Test("report matches that are expected to be wrong, and the setting that avoids them")
     func wrong() {
         let much = PolicyFigures(collisions: report(matches: 1000, wrong: 490))
         let newest = warnings(MatchPolicy(rule: .newest), much)
@@ -92,7 +92,7 @@ struct PolicyWarningTests {
         #expect(warnings(MatchPolicy(), PolicyFigures(collisions: report(matches: 1000, wrong: 100))).isEmpty)
     }
 
-    @Test("use counts of one app's whole live traffic alone")
+    @Test("use only the counts of one app's whole live traffic")
     func figures() {
         var report = StatisticsReport()
         report.byApp = [.init(name: id.text, counts: [.checks: 7])]

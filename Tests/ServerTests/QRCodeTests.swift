@@ -6,7 +6,7 @@ import Server
 import Testing
 import Threads
 
-/// Pictures are compared with the domain's, which outside programs read in tests of their own.
+/// The pictures are compared with those of `QRCodes`, whose tests have outside programs read them.
 @Suite("A link's QR code over HTTP")
 struct QRCodeTests {
     private static let host = ["Host": "go.shop.example"]
@@ -27,10 +27,10 @@ struct QRCodeTests {
         await service.send(.get, "/" + file, query: query, fields: fields)
     }
 
-    /// The usual picture of a text.
+    /// Returns the picture of a text in the standard style.
     private func png(_ text: String) throws -> [UInt8] { try QRPicture(of: text).png() }
 
-    @Test("holds the link's address, by which a click has the source qr, whatever source the link has")
+    @Test("contains the link's address with the source qr, which replaces the link's own source")
     func source() async throws {
         let service = try await shop(#","campaign_key":"SUMMER25","source":"instagram","utm_source":"ig""#)
         let text = "https://go.shop.example/summer25?source=qr"
@@ -57,7 +57,7 @@ struct QRCodeTests {
         #expect(try await service.totals()[.clicks] ?? 0 == 0)
     }
 
-    @Test("stands behind a slug of several parts, too, however the address spells it")
+    @Test("exists for a slug of several parts too, escaped or not")
     func parts() async throws {
         let service = try await shop()
         try await service.makeLink(#"{"slug":"go/a_b.c/1","destination":"myapp://promo/item"}"#)
@@ -68,7 +68,7 @@ struct QRCodeTests {
         }
     }
 
-    @Test("looks as the link says, and otherwise as the query wishes")
+    @Test("has the link's style, which the query can change")
     func look() async throws {
         let service = try await shop(
             ##","qr_foreground":"#1A2b3c","qr_background":"#FFE","qr_error_correction":"Q""##
@@ -88,7 +88,7 @@ struct QRCodeTests {
         #expect(wished.contains(#"width="300" height="300" viewBox="0 0 29 29""#), "version 3, level L")
     }
 
-    @Test("leaves its centre free for a logo at level H, whatever level the link has")
+    @Test("leaves its centre free for a logo, at level H instead of the link's level")
     func logo() async throws {
         let service = try await shop(#","qr_error_correction":"L""#)
         let answer = await code(service, "summer25/qr.png", "logo=true&size=400")
@@ -102,7 +102,7 @@ struct QRCodeTests {
     }
 
     @Test(
-        "refuses unreadable styles and unknown parameters, with what to do",
+        "refuses unreadable styles and unknown parameters, with advice",
         arguments: [
             ("size=57", "size", "58 to 4096"), ("size=4097", "size", "58 to 4096"),
             ("size=-1", "size", "58 to 4096"), ("size=1e3", "size", "58 to 4096"),
@@ -130,7 +130,7 @@ struct QRCodeTests {
         }
     }
 
-    @Test("reports everything that is wrong at once")
+    @Test("reports all problems at once")
     func refusedAtOnce() async throws {
         let service = try await shop()
         let answer = await code(service, "summer25/qr.png", "size=1&quiet_zone=99&logo=yes")
@@ -140,7 +140,7 @@ struct QRCodeTests {
         }
     }
 
-    @Test("is 404 without the link: an unknown slug, another host, a path that is none")
+    @Test("gets 404 without the link: for an unknown slug, another host, or a malformed path")
     func unknown() async throws {
         let service = try await shop()
         for (path, host) in [
@@ -156,7 +156,7 @@ struct QRCodeTests {
         }
     }
 
-    @Test("is 410 of a link that was archived, has expired or has had its clicks")
+    @Test("gets 410 for a link that was archived, has expired or has had its last click")
     func ended() async throws {
         let service = try await TestService(LinkScenario.shop)
         let end = service.clock.now.advanced(byMilliseconds: 60_000)
@@ -176,7 +176,7 @@ struct QRCodeTests {
         }
     }
 
-    @Test("is kept by browsers and proxies for an hour, and then only sent again where it has changed")
+    @Test("is cached by browsers and proxies for an hour, and then sent again only if it has changed")
     func cache() async throws {
         let service = try await shop()
         let first = await code(service)
@@ -195,7 +195,7 @@ struct QRCodeTests {
         #expect(changed.status == 200 && changed.field("ETag") != tag)
     }
 
-    @Test("is shown by pages of others as a picture, and does nothing as a document")
+    @Test("may be shown as a picture by other sites, and loads nothing as a document")
     func security() async throws {
         let service = try await shop()
         for file in ["summer25/qr.svg", "summer25/qr.png"] {
@@ -240,11 +240,7 @@ struct QRCodeTests {
 
     @Test("is limited for each address, separately from clicks")
     func rateLimit() async throws {
-        var limits = RateLimits()
-        limits[.pictures] = RateLimit(perSecond: 1, burst: 2).map {
-            RateLimits.Rule($0, countsLoopback: true)
-        }
-        let service = try await TestService(LinkScenario.shop, rateLimits: limits)
+        let service = try await TestService(LinkScenario.shop, rateLimits: RateLimits([.pictures], "1/s:2"))
         try await service.makeLink(#"{"slug":"a","destination":"myapp://promo/item"}"#)
         let moment = MonotonicTime.now()
         var statuses: [Int] = []
@@ -257,7 +253,7 @@ struct QRCodeTests {
     }
 
     @Test(
-        "is not made with colours that no scanner reads: the link is refused when it is made",
+        "never has colours that scanners cannot read: such a link is refused",
         arguments: [
             ##""qr_foreground":"#eeeeee""##, ##""qr_background":"#222222""##,
             ##""qr_foreground":"#ffffff","qr_background":"#000000""##, ##""qr_foreground":"red""##,

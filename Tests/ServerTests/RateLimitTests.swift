@@ -9,20 +9,9 @@ private let start = MonotonicTime(nanoseconds: 10_000_000_000)
 
 @Suite("Rate limits by address")
 struct RateLimitTests {
-    private func limits(_ classes: [RateLimitClass], _ text: String, countsLoopback: Bool = true) throws
-        -> RateLimits
-    {
-        var limits = RateLimits()
-        let limit = try #require(RateLimit(text))
-        for limitClass in classes {
-            limits[limitClass] = RateLimits.Rule(limit, countsLoopback: countsLoopback)
-        }
-        return limits
-    }
-
     private func address(_ number: UInt32) -> PeerAddress { PeerAddress(ipv4: 0xC000_0200 + number, port: 1) }
 
-    @Test("reads N/s:BURST and nothing else")
+    @Test("are read from N/s:BURST and nothing else")
     func reading() {
         #expect(RateLimit("20/s:500") == RateLimit(perSecond: 20, burst: 500))
         #expect(RateLimit("20/s:500")?.text == "20/s:500")
@@ -33,7 +22,7 @@ struct RateLimitTests {
 
     @Test("the burst passes, the next request gets Retry-After, other addresses are not affected")
     func limits() async throws {
-        let service = try await TestService(rateLimits: limits([.checks], "2/s:3"))
+        let service = try await TestService(rateLimits: RateLimits([.checks], "2/s:3"))
         let here = address(1)
         for _ in 0..<3 { #expect(await service.check(hex, peer: here, at: start).status == 200) }
         let refused = await service.check(hex, peer: here, at: start)
@@ -49,24 +38,14 @@ struct RateLimitTests {
         #expect(await service.send(.get, "/healthz", peer: here).status == 200)
     }
 
-    @Test("each class of calls has a bucket of its own, and one without a limit none")
+    @Test("each class of calls has a bucket of its own; a class without a limit has none")
     func classes() async throws {
-        let service = try await TestService(rateLimits: limits([.clicks, .admin], "1/s:1"))
+        let service = try await TestService(rateLimits: RateLimits([.clicks, .admin], "1/s:1"))
         let here = address(1)
-        let body = #"{"fingerprint":"\#(hex)","deeplink_url":"myapp://promo/item"}"#
-        func click() async -> Int {
-            await service.send(
-                .post,
-                "/v1/deferred-deeplink/click",
-                fields: ["Content-Type": "application/json"],
-                body: body,
-                peer: here,
-                at: start
-            ).status
-        }
+        func click() async -> Int { await service.click(peer: here, at: start).status }
         func statistics(_ key: KeyKind) async -> Int {
-            await service.send(.get, "/admin/stats", fields: service.bearer(key), peer: here, at: start)
-                .status
+            let fields = service.bearer(key)
+            return await service.send(.get, "/admin/stats", fields: fields, peer: here, at: start).status
         }
         #expect(await click() == 201)
         #expect(await click() == 429)
@@ -76,9 +55,9 @@ struct RateLimitTests {
         #expect(await statistics(.admin) == 429)
     }
 
-    @Test("a customer's own back end is not limited, and a key that only looks like one is")
+    @Test("a customer's own back end is not limited; a caller whose key only looks like a server key is")
     func serverKeys() async throws {
-        let service = try await TestService(rateLimits: limits([.checks], "1/s:1"))
+        let service = try await TestService(rateLimits: RateLimits([.checks], "1/s:1"))
         let here = address(1)
         for _ in 0..<5 {
             #expect(await service.check(hex, key: .server, peer: here, at: start).status == 200)
@@ -90,7 +69,7 @@ struct RateLimitTests {
 
     @Test("an IPv6 network of 64 bits counts as one address")
     func networks() async throws {
-        let service = try await TestService(rateLimits: limits([.checks], "1/s:1"))
+        let service = try await TestService(rateLimits: RateLimits([.checks], "1/s:1"))
         let network: UInt64 = 0x2001_0DB8_0000_0001
         let first = PeerAddress(high: network, low: 1, port: 1)
         let second = PeerAddress(high: network, low: .max, port: 1)
@@ -100,9 +79,7 @@ struct RateLimitTests {
         #expect(await service.check(hex, peer: other, at: start).status == 200)
     }
 
-    @Test(
-        "what holds when nothing is set lets a carrier's burst pass, stops a flood, and spares this machine"
-    )
+    @Test("the standard limits let a carrier's burst pass, stop a flood, and spare this machine")
     func standard() throws {
         for limitClass in [RateLimitClass.clicks, .checks] {
             let rule = try #require(RateLimits.standard[limitClass])
@@ -119,13 +96,13 @@ struct RateLimitTests {
         #expect(RateLimits.standard[.admin] != nil)
     }
 
-    @Test("a flood of addresses fills no memory, and those that come meanwhile share what is left")
+    @Test("a flood of addresses does not fill the memory, and new addresses share one bucket meanwhile")
     func bounded() throws {
         let rule = RateLimits.Rule(try #require(RateLimit("1/s:2")), countsLoopback: true)
         let limiter = RateLimiter(rule)
         for number in UInt32(0)..<300_000 { _ = limiter.take(for: NetworkAddress(ipv4: number), at: start) }
         #expect(limiter.count == RateLimiter.maximumCount)
-        // Full buckets are forgotten, and new addresses have their own again.
+        // Full buckets are removed, so that new addresses have buckets of their own again.
         let later = start.advanced(by: .seconds(60))
         for number in UInt32(1_000_000)..<1_001_000 {
             #expect(limiter.take(for: NetworkAddress(ipv4: number), at: later) == nil)
@@ -133,9 +110,23 @@ struct RateLimitTests {
         #expect(limiter.count < RateLimiter.maximumCount)
     }
 
+    @Test("logs that a refused address looks like an unnamed proxy, whose visitors open links, too")
+    func unnamedProxyOfVisitors() async throws {
+        let service = try await TestService(LinkScenario.shop, rateLimits: RateLimits([.pictures], "1/s:1"))
+        try await service.makeLink(#"{"slug":"a","destination":"myapp://x"}"#)
+        let fields = ["Host": "go.shop.example", "X-Forwarded-For": "203.0.113.9"]
+        for status in [200, 429] {
+            let (query, peer) = ("al_go=code", address(1))
+            let code = await service.send(.get, "/a", query: query, fields: fields, peer: peer, at: start)
+            #expect(code.status == status)
+            #expect(code.field("Retry-After") == (status == 429 ? "1" : nil))
+        }
+        #expect(service.logLines().count { $0.contains("--trusted-proxy") } == 1)
+    }
+
     @Test("logs that a refused address looks like an unnamed proxy, once a minute, without the address")
     func unnamedProxy() async throws {
-        let service = try await TestService(rateLimits: limits([.checks], "1/s:1"))
+        let service = try await TestService(rateLimits: RateLimits([.checks], "1/s:1"))
         for seconds in [0, 0, 20, 20, 59, 59, 60, 60] {
             let moment = start.advanced(by: .seconds(seconds))
             await service.check(hex, fields: ["X-Forwarded-For": "203.0.113.9"], peer: address(1), at: moment)
@@ -143,10 +134,8 @@ struct RateLimitTests {
         let hints = service.logLines().filter { $0.contains("--trusted-proxy") }
         #expect(hints.count == 2)
         #expect(!hints.joined().contains("203.0.113") && !hints.joined().contains("192.0.2"))
-        let trusting = try await TestService(
-            trustedProxies: ["192.0.2.0/24"],
-            rateLimits: limits([.checks], "1/s:1")
-        )
+        let limits = RateLimits([.checks], "1/s:1")
+        let trusting = try await TestService(trustedProxies: ["192.0.2.0/24"], rateLimits: limits)
         for _ in 0..<5 {
             await trusting.check(hex, fields: ["X-Forwarded-For": "203.0.113.9"], peer: address(1), at: start)
         }

@@ -45,22 +45,11 @@ struct RecordClickTests {
         ]
     )
     func accepts(body: String) async throws {
-        await Step(
-            body,
-            path,
-            .post,
-            fields: ["Content-Type": "application/json"],
-            body: body,
-            status: 201,
-            holds: [
-                #""status":"success""#, #""click_id":"clk_"#, #""expires_at":""#, #""token":""#,
-                "no-store",
-            ],
-            lacks: ["confidence"]
-        ).play(on: service)
+        let members = [#""status":"success""#, #""click_id":"clk_"#, #""expires_at":""#, #""token":""#]
+        await service.click(body).expect(201, holds: members + ["no-store"], lacks: ["confidence"])
     }
 
-    @Test("names what is missing in unknown signals, and finds the click by its token")
+    @Test("names the values that unknown signals lack, and finds the click by its token")
     func unknownSignals() async throws {
         let body = click(link + #","signals":{"uaPlatformVersion":"?"}"#, fingerprint: nil)
         let answer = await service.click(body)
@@ -135,16 +124,8 @@ struct RecordClickTests {
         ]
     )
     func refuses(body: String, code: String, field: String) async throws {
-        await Step(
-            String(body.prefix(120)),
-            path,
-            .post,
-            fields: ["Content-Type": "application/json"],
-            body: body,
-            status: 400,
-            holds: [#""error_code":"\#(code)""#, #""field":"\#(field)""#, #""status":"error""#],
-            lacks: ["clk_"]
-        ).play(on: service)
+        let members = [#""error_code":"\#(code)""#, #""field":"\#(field)""#, #""status":"error""#]
+        await service.click(body).expect(400, holds: members, lacks: ["clk_"])
         #expect(try await service.totals()[.clicks] ?? 0 == 0)
     }
 
@@ -188,7 +169,7 @@ struct RecordClickTests {
     }
 
     @Test(
-        "says of a web link that leads to a front page what it lacks, whether it ends in a slash or not",
+        "refuses a web link to a front page, with or without a slash, because it has no path",
         arguments: ["https://shop.example", "https://shop.example/", "https://shop.example/?x=1"]
     )
     func frontPage(url: String) async throws {
@@ -200,25 +181,17 @@ struct RecordClickTests {
     }
 
     @Test(
-        "takes no compressed body, and says so; identity is no compression",
+        "refuses a compressed body with the reason; identity is not a compression",
         arguments: [
             ("gzip", 415), ("GZIP", 415), ("br, identity", 415), ("identity, zstd", 415), ("identity", 201),
             ("Identity, identity", 201), ("", 201),
         ]
     )
     func contentCodings(coding: String, status: Int) async throws {
-        await Step(
-            coding,
-            path,
-            .post,
-            fields: ["Content-Type": "application/json", "Content-Encoding": coding],
-            body: click(link),
-            status: status,
-            holds: status == 415
-                ? ["Accept-Encoding: identity", "UNSUPPORTED_MEDIA_TYPE", "without Content-Encoding"]
-                : [],
-            lacks: status == 415 ? [] : ["Accept-Encoding"]
-        ).play(on: service)
+        let refusal = ["Accept-Encoding: identity", "UNSUPPORTED_MEDIA_TYPE", "without Content-Encoding"]
+        let (holds, lacks) = status == 415 ? (refusal, []) : ([], ["Accept-Encoding"])
+        let answer = await service.click(click(link), fields: ["Content-Encoding": coding])
+        answer.expect(status, holds: holds, lacks: lacks)
     }
 
     @Test("refuses a second line of codings as well as the first")
@@ -234,40 +207,20 @@ struct RecordClickTests {
         ]
     )
     func notJSON(body: String) async throws {
-        await Step(
-            body,
-            path,
-            .post,
-            fields: ["Content-Type": "application/json"],
-            body: body,
-            status: 400,
-            holds: ["INVALID_JSON"]
-        ).play(on: service)
+        await service.click(body).expect(400, holds: ["INVALID_JSON"])
     }
 
-    @Test("all three prefixes record and find")
+    @Test("works under all three prefixes, and so does finding")
     func prefixes() async throws {
         for (number, prefix) in ["/v1/deferred-deeplink", "/deferred-deeplink", "/api/v1/deferred-deeplink"]
             .enumerated()
         {
             let own = String(repeating: "\(number)", count: 64)
-            let fields = ["Content-Type": "application/json"]
-            await Step(
-                prefix,
-                prefix + "/click",
-                .post,
-                fields: fields,
-                body: click(link, fingerprint: own),
-                status: 201
-            ).play(on: service)
-            await Step(
-                prefix,
-                prefix,
-                query: "fingerprint=\(own)",
-                fields: service.bearer(.app),
-                status: 200,
-                holds: [#""status":"match""#]
-            ).play(on: service)
+            let (fields, body) = (["Content-Type": "application/json"], click(link, fingerprint: own))
+            await service.send(.post, prefix + "/click", fields: fields, body: body).expect(201)
+            let query = "fingerprint=\(own)"
+            let match = await service.send(.get, prefix, query: query, fields: service.bearer(.app))
+            match.expect(200, holds: [#""status":"match""#])
         }
     }
 
@@ -313,11 +266,11 @@ struct RecordClickTests {
         #expect(reply.member("campaignKey") == campaign)
         let made = reply.member("jid")?.hasPrefix("j_") == true
         #expect(journey.map { $0 == reply.member("jid") } ?? made)
-        // The older one goes with it: both are one visit.
+        // The match retires the older click too, because both are one visit.
         #expect(await service.check(hex).member("status") == "no_match")
     }
 
-    @Test("a visit that has led to a match is over: the next click is a new one, however soon it comes")
+    @Test("a visit ends with its match: the next click is a new one, however soon it comes")
     func newClickAfterMatch() async throws {
         let service = try await TestService(replayGrace: 0)
         let first = await service.click(click(link))
@@ -412,7 +365,7 @@ struct RecordClickTests {
         )
     }
 
-    @Test("keys: wrong ones are refused, admin keys may not, and closed apps want one")
+    @Test("wrong keys and admin keys are refused, and an app without open clicks requires a key")
     func keys() async throws {
         let service = try await TestService(App.Settings(name: "Shop", openClicks: false))
         #expect(await service.click(click(link)).status == 401)
@@ -422,7 +375,7 @@ struct RecordClickTests {
         #expect(await service.click(click(link), fields: service.bearer(.app)).status == 201)
     }
 
-    @Test("an unknown link is 404")
+    @Test("an unknown link gets 404")
     func unknownLink() async throws {
         let reply = await service.click(click(#""link":"summer25""#))
         #expect(reply.isRefusal(404, "NOT_FOUND"), "\(reply.text)")
@@ -452,14 +405,14 @@ struct RecordClickTests {
         #expect(try await service.totals()[.robots] ?? 0 == (isRobot ? 1 : 0))
     }
 
-    @Test("a click that a program posts is found: customers' own servers post with one")
+    @Test("a click that a program posts is found, because customers' own servers post clicks")
     func programs() async throws {
         let fields = service.bearer(.server).merging(["User-Agent": "curl/8.5.0"]) { $1 }
         #expect(await service.click(click(link), fields: fields).status == 201)
         #expect(await service.check(hex).member("status") == "match")
     }
 
-    @Test("a request for a head alone announces that no person waits for a page")
+    @Test("a HEAD request announces that no person waits for a page")
     func heads() {
         #expect(AutomaticVisit.isAnnounced(by: Request(.head, path: "/summer25")))
         #expect(!AutomaticVisit.isAnnounced(by: Request(.get, path: "/summer25")))

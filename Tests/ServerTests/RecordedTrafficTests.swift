@@ -1,5 +1,4 @@
 import Attribution
-import Foundation
 import HTTPServer
 import JSON
 import Simulation
@@ -8,10 +7,10 @@ import SQLiteStorage
 import Storage
 import Testing
 
-/// A world is played against the service, whose database is then played again.
+/// Plays a simulated world against the service, and then replays its database.
 @Suite("Recorded traffic")
 struct RecordedTrafficTests {
-    /// Time is moved with the events, and everything is learnt before the next of them.
+    /// Creates a service whose clock follows the events, and which learns from each event before the next.
     private func service() async throws -> TestService {
         try await TestService(configureStore: {
             $0.durability = .relaxed
@@ -19,8 +18,10 @@ struct RecordedTrafficTests {
         })
     }
 
-    /// Moved to the beginning of a day in UTC and cut at its end: a record has its address under the key of its day, so
-    /// that launches and clicks of different days are not compared by it.
+    /// Plays the events of one day, moved to the start of a day in UTC.
+    ///
+    /// A record has its address under the key of its day, so that clicks and launches of different days could not be
+    /// compared by address.
     private func play(_ events: [TraceEvent], _ service: TestService) async throws {
         var tokens: [Int: String] = [:]
         let day = AddressKeys.period
@@ -29,18 +30,11 @@ struct RecordedTrafficTests {
             let moment = event.at.advanced(byMilliseconds: -late)
             guard AddressKeys.day(of: moment) == AddressKeys.day(of: TestClock.start) else { continue }
             service.clock.now = moment
-            let line = try JSONSerialization.jsonObject(with: Data(event.json.utf8))
-            var members = try #require(line as? [String: Any])
-            let agent = ["User-Agent": try #require(members["user_agent"] as? String)]
             switch event {
             case .click(let click):
-                for name in ["event", "at", "id", "ip_address", "user_agent", "person"] {
-                    members[name] = nil
-                }
-                let body = try JSONSerialization.data(withJSONObject: members)
                 let answer = await service.click(
-                    String(decoding: body, as: UTF8.self),
-                    fields: agent,
+                    "{\(click.members)}",
+                    fields: ["User-Agent": click.userAgent],
                     peer: peer(click.address)
                 )
                 try #require([200, 201].contains(answer.status), "\(answer.text)")
@@ -49,17 +43,17 @@ struct RecordedTrafficTests {
                 let token = launch.token.flatMap { tokens[$0] }.map { "&token=\($0)" } ?? ""
                 let answer = await service.check(
                     query: "fingerprint=\(Fingerprint(of: launch.fingerprintText).hex)\(token)",
-                    fields: agent.merging(told(launch)) { $1 },
+                    fields: told(launch).merging(["User-Agent": launch.agent]) { $1 },
                     peer: peer(launch.address)
                 )
                 try #require(answer.status == 200, "\(answer.text)")
             }
         }
-        // Writes what was noted.
+        // Makes the store write its pending updates.
         await service.admin(.get, "/checks")
     }
 
-    /// What every other device tells beside its hash, as newer SDKs do.
+    /// The signals that every other device sends with its hash, as newer SDKs do.
     private func told(_ launch: TracedLaunch) -> [String: String] {
         let device = launch.device
         guard device.platform == .ios, launch.person.isMultiple(of: 2) else { return [:] }

@@ -18,7 +18,7 @@ struct RedirectToStoreTests {
         return service
     }
 
-    /// What the store hands to the app.
+    /// Returns the referrer that the store passes to the app.
     private func referrer(_ answer: Answer) throws -> String {
         let location = try #require(answer.field("Location"))
         let query = try #require(location.split(separator: "?").last)
@@ -56,7 +56,7 @@ struct RedirectToStoreTests {
         let page = await service.open("summer25", Visitors.android, query: "al_go=store&a=%22&b=1")
         #expect(page.field("Location") == "https://shop.example/get?a=%22")
         #expect(try await service.totals()[.clicks] == 2)
-        // Where there is none, the page itself.
+        // Without a store, the response is the page itself.
         #expect(await service.open("summer25", Visitors.windows, query: "al_go=store").status == 200)
     }
 
@@ -74,7 +74,7 @@ struct RedirectToStoreTests {
     }
 
     @Test(
-        "records no click for robots, programs, previews, prefetching browsers, and pages that load it unseen",
+        "records no click for robots, programs, previews, prefetching browsers, and pages that load it invisibly",
         arguments: [
             ["User-Agent": Visitors.preview], ["User-Agent": "curl/8.5.0"], ["Sec-Purpose": "prefetch"],
             ["Sec-Purpose": "prefetch;prerender"], ["X-Moz": "prefetch"], ["Purpose": "prefetch"],
@@ -94,30 +94,21 @@ struct RedirectToStoreTests {
         #expect(service.watch.click != nil)
     }
 
-    @Test("leads to the store too where the address has clicked too often: then without a click")
+    @Test("leads to the store without recording a click if the address has clicked too often")
     func limited() async throws {
-        var limits = RateLimits()
-        limits[.clicks] = RateLimits.Rule(
-            try #require(RateLimit(perSecond: 1, burst: 1)),
-            countsLoopback: true
-        )
-        let service = try await service(rateLimits: limits)
+        let service = try await service(rateLimits: RateLimits([.clicks], "1/s:1"))
         let moment = MonotonicTime.now()
         for isFirst in [true, false] {
-            let answer = await service.send(
-                .get,
-                "/summer25",
-                query: "al_go=store",
-                fields: ["User-Agent": Visitors.android, "Host": "go.shop.example"],
-                at: moment
-            )
+            let fields = ["User-Agent": Visitors.android, "Host": "go.shop.example"]
+            let query = "al_go=store"
+            let answer = await service.send(.get, "/summer25", query: query, fields: fields, at: moment)
             #expect(answer.status == 302)
             #expect(answer.field("Location")?.contains("referrer") == isFirst)
         }
         #expect(try await service.totals()[.clicks] == 1)
     }
 
-    @Test("of a link that just had its last click says so")
+    @Test("of a link that just had its last click reports it")
     func usedUp() async throws {
         let service = try await service(#","maximum_clicks":1"#)
         #expect(await service.open("summer25", query: "al_go=store").status == 302)
@@ -125,7 +116,7 @@ struct RedirectToStoreTests {
         #expect(await service.open("summer25", query: "al_go=store").status == 410)
     }
 
-    @Test("of a link whose last click is being stored says so, too, to all but one", .blocking)
+    @Test("of a link whose last click is being stored reports it to all visitors but one", .blocking)
     func usedUpMeanwhile() async throws {
         let service = try await service(#","maximum_clicks":1"#)
         let release = service.holdWriter()
@@ -136,7 +127,7 @@ struct RedirectToStoreTests {
                         .status
                 }
             }
-            // Answered by the same loop: by now the others wait for the disk.
+            // The same loop responds to these requests, so that the others wait for the disk by now.
             for _ in 0..<10 { await service.open("summer25") }
             release.signal()
             return await group.reduce(into: [Int]()) { $0.append($1) }

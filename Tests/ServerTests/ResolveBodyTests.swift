@@ -66,7 +66,7 @@ struct ResolveBodyTests {
     }
 
     @Test(
-        "needs one thing by which a launch can be recognised, and no more",
+        "needs one value that can identify the launch, and no more",
         arguments: [
             #"{"fingerprint":"\#(hex)"}"#, #"{"signals":{}}"#, #"{"token":"x"}"#, #"{"click_id":"x"}"#,
             #"{"referrer":"utm_source=google-play&utm_medium=organic"}"#, #"{"pasteboard":"hello"}"#,
@@ -76,7 +76,7 @@ struct ResolveBodyTests {
     )
     func accepts(body: String) throws { _ = try read(body) }
 
-    @Test("takes from the query and the header fields what it does not say itself")
+    @Test("is completed from the query and the header fields")
     func fields() throws {
         let request = try read(
             #"{"token":"own","idfa":"\#(id)"}"#,
@@ -131,7 +131,7 @@ struct ResolveBodyTests {
     }
 
     @Test(
-        "is refused when a member has another type than it should, or is too long",
+        "is refused if a member has the wrong type or is too long",
         arguments: [
             "token", "click_id", "referrer", "pasteboard", "idfa", "gaid", "install_id", "platform",
             "first_install_time", "signals.model", "signals.machine", "signals.osVersion", "signals.timezone",
@@ -151,7 +151,7 @@ struct ResolveBodyTests {
     }
 
     @Test(
-        "is a JSON object, and nothing that a page may send unasked",
+        "must be a JSON object with a media type that pages cannot send without a preflight",
         arguments: ["[]", "", "{", #"{"a":1,"a":2}"#]
     )
     func noObject(body: String) {
@@ -161,7 +161,7 @@ struct ResolveBodyTests {
         #expect(type?.code == .unsupportedMediaType)
     }
 
-    @Test("and its header fields never make a launch fail that a released client sends")
+    @Test("and its header fields never make a released client's launch fail")
     func released() throws {
         let request = Request(
             .get,

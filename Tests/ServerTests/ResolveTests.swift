@@ -29,16 +29,12 @@ struct ResolveTests {
     )
     func signals(prefix: String) async throws {
         await service.click(page)
-        await Step(
-            prefix,
-            prefix + "/resolve",
-            .post,
-            fields: service.bearer(.app).merging(["Content-Type": "application/json"]) { $1 },
-            body: launch(),
-            status: 200,
+        let fields = service.bearer(.app).merging(["Content-Type": "application/json"]) { $1 }
+        await service.send(.post, prefix + "/resolve", fields: fields, body: launch()).expect(
+            200,
             holds: [#""status":"match""#, #""url":"myapp://promo/item?jid=j""#, "no-store"],
             lacks: ["reason", "campaignOnly"]
-        ).play(on: service)
+        )
     }
 
     @Test(
@@ -58,7 +54,7 @@ struct ResolveTests {
     func ownFingerprint() async throws {
         let service = try await TestService(replayGrace: 0)
         for body in [launch(phone, #","fingerprint":"\#(hex)""#), #"{"fingerprint":"\#(hex)"}"#] {
-            await service.click(#"{"fingerprint":"\#(hex)","deeplink_url":"myapp://promo/item"}"#)
+            await service.click()
             #expect(await service.resolve(body).member("status") == "match")
         }
     }
@@ -87,68 +83,37 @@ struct ResolveTests {
         #expect(await service.resolve(launch(updated)).member("status") == "no_match")
     }
 
-    @Test("is refused as a check is, and consumes nothing then")
+    @Test("is refused like a check, and then consumes nothing")
     func refusals() async throws {
         await service.click(page)
-        let steps: [(String, [String: String], String, Int, String)] = [
-            ("no key", ["Content-Type": "application/json"], launch(), 401, "INVALID_API_KEY"),
-            (
-                "admin", service.bearer(.admin).merging(["Content-Type": "application/json"]) { $1 },
-                launch(),
-                403, "FORBIDDEN"
-            ),
-            (
-                "text", service.bearer(.app).merging(["Content-Type": "text/plain"]) { $1 }, launch(), 415,
-                "UNSUPPORTED_MEDIA_TYPE"
-            ),
-            (
-                "nothing", service.bearer(.app).merging(["Content-Type": "application/json"]) { $1 }, "{}",
-                400,
-                "MISSING_REQUIRED_FIELD"
-            ),
-            (
-                "fingerprint", service.bearer(.app).merging(["Content-Type": "application/json"]) { $1 },
-                launch(phone, #","fingerprint":"abc""#), 400, "INVALID_FINGERPRINT"
-            ),
-            (
-                "two ids",
-                service.bearer(.app).merging([
-                    "Content-Type": "application/json", "X-Install-ID": "a", "x-install-id": "b",
-                ]) { $1 }, launch(), 400, "INVALID_FIELD"
-            ),
-            (
-                "a field that is none beside an id",
-                service.bearer(.app).merging(["Content-Type": "application/json", "X-Install-ID": "a b"]) {
-                    $1
-                },
-                launch(phone, #","install_id":"phone-1""#), 400, "INVALID_FIELD"
-            ),
+        let refused: [(KeyKind?, [String: String], String, Int, String)] = [
+            (nil, [:], launch(), 401, "INVALID_API_KEY"), (.admin, [:], launch(), 403, "FORBIDDEN"),
+            (.app, ["Content-Type": "text/plain"], launch(), 415, "UNSUPPORTED_MEDIA_TYPE"),
+            (.app, [:], "{}", 400, "MISSING_REQUIRED_FIELD"),
+            (.app, [:], launch(phone, #","fingerprint":"abc""#), 400, "INVALID_FINGERPRINT"),
+            (.app, ["X-Install-ID": "a", "x-install-id": "b"], launch(), 400, "INVALID_FIELD"),
+            // A malformed field is refused although the body has an id.
+            (.app, ["X-Install-ID": "a b"], launch(phone, #","install_id":"phone-1""#), 400, "INVALID_FIELD"),
         ]
-        for (name, fields, body, status, code) in steps {
-            await Step(
-                name,
-                "/v1/deferred-deeplink/resolve",
-                .post,
-                fields: fields,
-                body: body,
-                status: status,
-                holds: [code]
-            ).play(on: service)
+        for (key, fields, body, status, code) in refused {
+            let usual = (key.map(service.bearer) ?? [:]).merging(["Content-Type": "application/json"]) { $1 }
+            let (path, all) = ("/v1/deferred-deeplink/resolve", usual.merging(fields) { $1 })
+            await service.send(.post, path, fields: all, body: body).expect(status, holds: [code])
         }
         #expect(await service.resolve(launch()).member("status") == "match")
     }
 
-    @Test("is limited as checks are")
+    @Test("counts against the rate limit of checks")
     func limits() async throws {
-        var limits = RateLimits()
-        limits[.checks] = RateLimit(perSecond: 1, burst: 1).map { RateLimits.Rule($0, countsLoopback: true) }
-        let service = try await TestService(rateLimits: limits)
+        let service = try await TestService(rateLimits: RateLimits([.checks], "1/s:1"))
         let moment = MonotonicTime.now()
         #expect(await service.resolve(launch(), at: moment).status == 200)
         #expect(await service.resolve(launch(), at: moment).status == 429)
     }
 
-    @Test("passes its fingerprints to the store, the broadest first, and the values that they lack")
+    @Test(
+        "passes its fingerprints to the store, the one with the fewest components first, and the values that they lack"
+    )
     func handsOver() async throws {
         let peer = PeerAddress(ipv4: 0xCB00_7109, port: 1)
         let time = "2026-01-02T03:04:05.678Z"
@@ -172,15 +137,13 @@ struct ResolveTests {
         #expect(click.evidence.address == details.address?.present)
     }
 
-    @Test("of an app whose languages are set is found by the one that the app runs in")
+    @Test("is found by the language that the app runs in, if the app's languages are set")
     func languages() async throws {
         let service = try await TestService(App.Settings(name: "Shop", localizations: ["en"]))
-        let tr = page.replacing(
-            #""language":"tr-TR""#,
-            with: #""language":"tr-TR","languages":["tr-TR","en"]"#
-        )
+        let wanted = #""languages":["tr-TR","en"]"#
+        let tr = page.replacing(#""language":"tr-TR""#, with: #""language":"tr-TR",\#(wanted)"#)
         await service.click(tr)
-        let own = phone.replacing(#""language":"tr""#, with: #""language":"en","languages":["tr-TR","en"]"#)
+        let own = phone.replacing(#""language":"tr""#, with: #""language":"en",\#(wanted)"#)
         #expect(await service.resolve(launch(own)).member("status") == "match")
         let unset = try await TestService()
         await unset.click(tr)

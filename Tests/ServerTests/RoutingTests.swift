@@ -20,32 +20,15 @@ struct RoutingTests {
                 status: 405,
                 holds: ["METHOD_NOT_ALLOWED", "Allow: GET, OPTIONS"]
             ),
-            Step(
-                "GET on the click",
-                "/v1/deferred-deeplink/click",
-                status: 405,
-                holds: ["Allow: POST, OPTIONS"]
-            ),
+            Step("GET", "/v1/deferred-deeplink/click", status: 405, holds: ["Allow: POST, OPTIONS"]),
             Step("DELETE", "/healthz", .delete, status: 405, holds: ["Allow: GET, HEAD, OPTIONS"]),
             Step("HEAD", "/healthz", .head, status: 200),
             Step("OPTIONS", "/healthz", .options, status: 204, holds: ["Allow: GET, HEAD, OPTIONS"]),
             Step("OPTIONS unknown", "/nothing", .options, status: 404),
             Step("OPTIONS *", "*", .options, status: 204, holds: ["Allow: "]),
-            Step(
-                "POST where one part and several stand before a word",
-                "/a/b/qr.svg",
-                .post,
-                status: 405,
-                holds: ["Allow: GET, HEAD, OPTIONS"]
-            ),
-            Step(
-                "one part goes before several",
-                "/admin/api/links/qr.svg",
-                .patch,
-                status: 401,
-                lacks: ["Allow: "]
-            ),
-            Step("no part before the word", "//qr.svg", .post, status: 404),
+            Step("several parts", "/a/b/qr.svg", .post, status: 405, holds: ["Allow: GET, HEAD, OPTIONS"]),
+            Step("one part first", "/admin/api/links/qr.svg", .patch, status: 401, lacks: ["Allow: "]),
+            Step("no part", "//qr.svg", .post, status: 404),
         ]
     )
     func paths(step: Step) async throws {
@@ -53,7 +36,7 @@ struct RoutingTests {
         await step.play(on: service)
     }
 
-    @Test("a fit request id is echoed, any other is replaced")
+    @Test("a valid request id is echoed; any other one is replaced")
     func requestIDs() async throws {
         let service = try await TestService()
         let echoed = await service.send(.get, "/healthz", fields: ["X-Request-ID": "trace-1/a=b"])
@@ -80,7 +63,7 @@ struct RoutingTests {
     }
 
     @Test(
-        "bytes that never became a request get their code and no echo",
+        "bytes that never became a request get their error code and no echo",
         arguments: [
             (Rejection.Kind.malformed, 400, "BAD_REQUEST"), (.bodyTooLarge, 413, "BODY_TOO_LARGE"),
             (.targetTooLong, 414, "URI_TOO_LONG"), (.fieldsTooLarge, 431, "HEADERS_TOO_LARGE"),
@@ -93,11 +76,11 @@ struct RoutingTests {
         #expect(answer.status == status)
         #expect(answer.member("error_code") == code)
         #expect(answer.field("X-Request-ID") != nil)
-        // A page that sent too much must learn it: its browser hides responses without this.
+        // Without this field the browser would hide the response from a page that sent too much.
         #expect(answer.field("Access-Control-Allow-Origin") == "*")
     }
 
-    @Test("503 has Retry-After, and not the same for all")
+    @Test("503 has Retry-After, which differs between callers")
     func retryAfter() async throws {
         let service = try await TestService()
         var told: Set<String> = []
@@ -114,72 +97,54 @@ struct RoutingTests {
 
 @Suite("Pages of other origins")
 struct CrossOriginTests {
+    private static let listing = App.Settings(name: "Shop", allowedOrigins: ["https://shop.example"])
     private let prefixes = ["/v1/deferred-deeplink", "/deferred-deeplink", "/api/v1/deferred-deeplink"]
 
-    @Test("preflights are answered at all prefixes, for any origin, without credentials")
+    @Test("preflights succeed under all prefixes, for any origin, without credentials")
     func preflight() async throws {
         let service = try await TestService()
         for path in prefixes + prefixes.map({ $0 + "/click" }) {
-            await Step(
-                path,
-                path,
-                .options,
-                fields: ["Origin": "https://shop.example", "Access-Control-Request-Method": "POST"],
-                status: 204,
-                holds: [
-                    "Access-Control-Allow-Origin: *", "Access-Control-Allow-Methods: GET, POST",
-                    "content-type, authorization, x-sdk-version, x-request-id",
-                ],
-                lacks: ["Access-Control-Allow-Credentials"]
-            ).play(on: service)
+            let fields = ["Origin": "https://shop.example", "Access-Control-Request-Method": "POST"]
+            let allowed = [
+                "Access-Control-Allow-Origin: *", "Access-Control-Allow-Methods: GET, POST",
+                "content-type, authorization, x-sdk-version, x-request-id",
+            ]
+            let answer = await service.send(.options, path, fields: fields)
+            answer.expect(204, holds: allowed, lacks: ["Access-Control-Allow-Credentials"])
         }
         let admin = await service.send(.options, "/admin/stats", fields: ["Origin": "https://shop.example"])
         #expect(admin.field("Access-Control-Allow-Origin") == nil)
     }
 
-    @Test("an app that lists origins lets only those read answers and post without a key")
+    @Test("an app that lists origins lets only those read responses and post without a key")
     func listedOrigins() async throws {
-        let service = try await TestService(
-            App.Settings(name: "Shop", allowedOrigins: ["https://shop.example"])
-        )
-        let body =
-            #"{"fingerprint":"\#(String(repeating: "a", count: 64))","deeplink_url":"myapp://promo/item"}"#
+        let service = try await TestService(Self.listing)
         for (origin, status) in [("https://shop.example", 201), ("https://evil.example", 403), ("null", 403)]
         {
-            let reply = await service.click(body, fields: ["Origin": origin])
+            let reply = await service.click(fields: ["Origin": origin])
             #expect(reply.status == status, "\(origin)")
             #expect(reply.field("Access-Control-Allow-Origin") == (status == 201 ? origin : nil))
             #expect(reply.field("Vary") == "Origin")
         }
-        #expect(await service.click(body).status == 403)
+        #expect(await service.click().status == 403)
         let both = ["Origin": "https://shop.example", "origin": "https://evil.example"]
-        let repeated = await service.click(body, fields: both)
+        let repeated = await service.click(fields: both)
         #expect(repeated.status == 400 && repeated.member("field") == "Origin")
-        let other = body.replacing("aaaa", with: "bbbb")
+        let other = anyClick.replacing(hex, with: String(repeating: "b", count: 64))
         #expect(await service.click(other, fields: service.bearer(.server)).status == 201)
-        let preflight = await service.send(
-            .options,
-            "/v1/deferred-deeplink/click",
-            fields: ["Origin": "https://evil.example"]
-        )
+        let evil = ["Origin": "https://evil.example"]
+        let preflight = await service.send(.options, "/v1/deferred-deeplink/click", fields: evil)
         #expect(preflight.field("Access-Control-Allow-Origin") == nil)
     }
 
     @Test("errors can be read by the page too")
     func errors() async throws {
         let service = try await TestService()
-        let reply = await service.send(
-            .get,
-            "/v1/deferred-deeplink",
-            fields: ["Origin": "https://shop.example"]
-        )
+        let fields = ["Origin": "https://shop.example"]
+        let reply = await service.send(.get, "/v1/deferred-deeplink", fields: fields)
         #expect(reply.status == 401)
         #expect(reply.field("Access-Control-Allow-Origin") == "*")
-        let wrongMethod = await service.send(
-            .delete,
-            "/v1/deferred-deeplink/click",
-            fields: ["Origin": "https://shop.example"]
-        )
+        let wrongMethod = await service.send(.delete, "/v1/deferred-deeplink/click", fields: fields)
         #expect(wrongMethod.status == 405)
         #expect(wrongMethod.field("Access-Control-Allow-Origin") == "*")
     }
@@ -191,9 +156,7 @@ struct CrossOriginTests {
         ] as [(String?, String?)]
     )
     func rejections(origin: String?, allowed: String?) async throws {
-        let service = try await TestService(
-            App.Settings(name: "Shop", allowedOrigins: ["https://shop.example"])
-        )
+        let service = try await TestService(Self.listing)
         for kind in [Rejection.Kind.bodyTooLarge, .tooSlow, .targetTooLong, .fieldsTooLarge] {
             let answer = await service.reject(kind, origin: origin)
             #expect(answer.field("Access-Control-Allow-Origin") == allowed)
@@ -205,33 +168,22 @@ struct CrossOriginTests {
 
 @Suite("The app of a click")
 struct ClickOwnerTests {
-    private let body =
-        #""fingerprint":"\#(String(repeating: "a", count: 64))","deeplink_url":"myapp://promo/item"}"#
-
-    @Test("the key's app, else the body's, else the origin's; with several apps and none of them, 400")
+    @Test(
+        "is the key's, else the body's, else the origin's; with several apps and none of these, the click gets 400"
+    )
     func owners() async throws {
         let service = try await TestService()
-        let other = try await service.addApp(
-            App.Settings(name: "Other", allowedOrigins: ["https://other.example"])
-        )
-        let unclear = await service.click("{" + body)
+        let origin = ["Origin": "https://other.example"]
+        let settings = App.Settings(name: "Other", allowedOrigins: ["https://other.example"])
+        let other = try await service.addApp(settings)
+        let unclear = await service.click()
         #expect(unclear.status == 400 && unclear.member("field") == "app")
-        let named = await service.click(
-            #"{"app":"\#(other.app.text)","# + body,
-            fields: ["Origin": "https://other.example"]
-        )
-        #expect(named.status == 201)
-        let byOrigin = await service.click(
-            "{" + body,
-            fields: ["Origin": "https://other.example", "User-Agent": "B/1"]
-        )
-        #expect(byOrigin.status == 201)
-        let byKey = await service.click("{" + body, fields: other.bearer)
-        #expect(byKey.status == 200)
-        let foreign = await service.click(
-            #"{"app":"\#(other.app.text)","# + body,
-            fields: service.bearer(.app)
-        )
+        let named = #"{"app":"\#(other.app.text)","# + anyClick.dropFirst()
+        #expect(await service.click(named, fields: origin).status == 201)
+        let byOrigin = origin.merging(["User-Agent": "B/1"]) { $1 }
+        #expect(await service.click(fields: byOrigin).status == 201)
+        #expect(await service.click(fields: other.bearer).status == 200)
+        let foreign = await service.click(named, fields: service.bearer(.app))
         #expect(foreign.isRefusal(403, "FORBIDDEN"), "\(foreign.text)")
         let report = try await service.report(StatisticsQuery(app: other.app))
         #expect(report.totals[.clicks] == 2)

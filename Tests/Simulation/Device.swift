@@ -1,6 +1,7 @@
 public import Attribution
+import Support
 
-/// A phone, in its own system's words.
+/// A phone, with the values of its own system.
 public struct Device: Hashable, Sendable {
     public var platform: Platform
     public var model: String
@@ -14,7 +15,7 @@ public struct Device: Hashable, Sendable {
     /// The set of components that the app's SDK hashes: `A`…`D`.
     public var form: Character
 
-    /// What a client with this form hashes.
+    /// Returns the text that a client with this form hashes.
     public func text(form: Character, os: OSVersion? = nil) -> String {
         let version = (os ?? self.os).text(for: platform)
         let pixels = width * scale
@@ -26,11 +27,11 @@ public struct Device: Hashable, Sendable {
         }
     }
 
-    /// The forms that clients on this platform have.
+    /// The forms of the clients on this platform.
     public var forms: [Character] { platform == .ios ? ["A", "B", "C", "D"] : ["C"] }
 }
 
-/// The phones of a country: few kinds of iPhones, very many of others.
+/// The phones of a country: few kinds of iPhones, and very many other kinds.
 struct Phones {
     private static let screens = [
         (390, 844, 3, 0.24), (393, 852, 3, 0.20), (375, 812, 3, 0.14), (414, 896, 2, 0.12),
@@ -50,7 +51,7 @@ struct Phones {
     private static let widths = [1080, 1080, 1080, 720, 1440, 1200, 1220, 1080, 720, 1264]
     private static let forms: [(Character, Double)] = [("A", 0.08), ("B", 0.12), ("C", 0.25), ("D", 0.55)]
 
-    static func any(in world: World, _ random: inout SplitMix64) -> Device {
+    static func any(in world: World, _ random: inout SeededGenerator) -> Device {
         let place = world.locales.entries[random.index(weights: world.locales.entries.map(\.share))]
         guard random.chance(world.iosShare) else { return android(place, &random) }
         let screen = screens[random.index(weights: screens.map(\.3))]
@@ -69,7 +70,7 @@ struct Phones {
 
     private static func android(
         _ place: (zone: String, language: String, share: Double),
-        _ random: inout SplitMix64
+        _ random: inout SeededGenerator
     ) -> Device {
         // Some hundred kinds, the first ones very common.
         let kind = random.skewed(below: 400)

@@ -1,10 +1,11 @@
 public import Attribution
 public import Storage
+import Support
 
-/// Turns the events of a world into what a server records of them.
+/// Turns the events of a world into the events that a server records.
 public struct EventRecorder {
     private var keys: [String: UInt64] = [:]
-    /// What the pages on screens tell.
+    /// The hashes of screens as web pages report them.
     private var screens: [Screen: SignalHashes] = [:]
 
     private struct Screen: Hashable {
@@ -28,13 +29,10 @@ public struct EventRecorder {
         var fingerprints: [RecordedFingerprint] = []
         for form in device.forms {
             for (version, weight) in spellings(of: device, form) {
+                let key = key(device.text(form: form, os: version))
+                let named = FingerprintForm(rawValue: String(form))
                 fingerprints.append(
-                    RecordedFingerprint(
-                        key: key(device.text(form: form, os: version)),
-                        form: FingerprintForm(rawValue: String(form)),
-                        weight: weight,
-                        release: release
-                    )
+                    RecordedFingerprint(key: key, form: named, weight: weight, release: release)
                 )
             }
         }
@@ -60,17 +58,16 @@ public struct EventRecorder {
             screen: ScreenSize(Double(device.width), Double(device.height)),
             scale: Double(device.scale)
         )
-        let told = SignalHashes(canonical.evidence())
-        screens[screen] = told
-        return told
+        let hashes = SignalHashes(canonical.evidence())
+        screens[screen] = hashes
+        return hashes
     }
 
-    /// A browser tells the minor number of the system and not its patch.
+    /// Returns the possible versions: a browser reports the minor number of the system, but not its patch.
     private func spellings(of device: Device, _ form: Character) -> [(OSVersion, Double)] {
         guard device.platform == .ios, form == "A" || form == "B" else { return [(device.os, 1)] }
-        let fitting = Phones.releases.filter {
-            $0.0.major == device.os.major && $0.0.minor == device.os.minor
-        }
+        let (major, minor) = (device.os.major, device.os.minor)
+        let fitting = Phones.releases.filter { $0.0.major == major && $0.0.minor == minor }
         let total = fitting.reduce(0) { $0 + $1.1 }
         return fitting.map { ($0.0, $0.1 / total) }
     }
@@ -99,13 +96,13 @@ public struct EventRecorder {
 
     private static func address(_ bits: UInt32) -> AddressHashes {
         AddressHashes(
-            exact: SplitMix64.mixed(UInt64(bits)) & AddressHashes.hashBits,
-            near: SplitMix64.mixed(UInt64(bits) >> 8 | 1 << 40) & AddressHashes.hashBits
+            exact: SeededGenerator.mixed(UInt64(bits)) & AddressHashes.hashBits,
+            near: SeededGenerator.mixed(UInt64(bits) >> 8 | 1 << 40) & AddressHashes.hashBits
         )
     }
 
     private static func hash(_ text: String, from seed: UInt64) -> UInt64 {
-        text.utf8.reduce(seed) { SplitMix64.mixed($0 &* 31 &+ UInt64($1)) }
+        text.utf8.reduce(seed) { SeededGenerator.mixed($0 &* 31 &+ UInt64($1)) }
     }
 }
 
@@ -121,7 +118,7 @@ extension TracedLaunch.Truth {
 }
 
 extension Replay {
-    /// Plays a world's events from its first moment on.
+    /// Plays a world's events from the start.
     public static func played(_ events: [TraceEvent], _ plan: ReplayPlan) -> Replay {
         var recorder = EventRecorder()
         var replay = Replay(plan, began: TraceGenerator.beginning)

@@ -1,13 +1,12 @@
 import Foundation
+import Support
 
-/// The network somebody is in, and the address he has there.
+/// The network that a person is in, and their address there.
 struct NetworkLocation {
-    enum Network {
-        case home, carrier, office, venue, relay
-    }
+    enum Network { case home, carrier, office, venue, relay }
 
     var network: Network
-    /// Nil where nothing can be said of it.
+    /// Nil if it is unknown.
     var address: UInt32?
 }
 
@@ -18,13 +17,13 @@ extension Networks {
     private static let venueBase: UInt32 = 0xc900_0000
     private static let relayBase: UInt32 = 0xd000_0000
 
-    /// Where somebody is: his home and office are always the same ones.
-    func place(of person: UInt64, isApple: Bool, _ random: inout SplitMix64) -> NetworkLocation {
+    /// Returns where a person is; their home and office are always the same.
+    func place(of person: UInt64, isApple: Bool, _ random: inout SeededGenerator) -> NetworkLocation {
         if unknown || hidden > 0 && random.chance(hidden) {
             return NetworkLocation(network: .home, address: nil)
         }
         if isApple, random.chance(relay) {
-            // Half of the relays are on the operator's list and count as no address.
+            // Half of the relays are on the operator's list, and their addresses count as unknown.
             let egress = Self.relayBase + UInt32(random.below(4000))
             return NetworkLocation(network: .relay, address: random.chance(0.5) ? nil : egress)
         }
@@ -36,11 +35,11 @@ extension Networks {
     private func place(
         of person: UInt64,
         in network: NetworkLocation.Network,
-        _ random: inout SplitMix64
+        _ random: inout SeededGenerator
     ) -> NetworkLocation {
         let address: UInt32 =
             switch network {
-            case .home: Self.homeBase + UInt32(SplitMix64.mixed(person) % UInt64(max(1, homes)))
+            case .home: Self.homeBase + UInt32(SeededGenerator.mixed(person) % UInt64(max(1, homes)))
             case .carrier: Self.carrierBase + UInt32(Double(carrierAddresses) * pow(random.unit(), 2))
             case .office: Self.officeBase + officeNumber(person) * 7
             case .venue: Self.venueBase + UInt32(random.below(max(1, venueAddresses))) * 5
@@ -50,17 +49,17 @@ extension Networks {
     }
 
     private func officeNumber(_ person: UInt64) -> UInt32 {
-        var own = SplitMix64(seed: person &+ 17)
+        var own = SeededGenerator(seed: person &+ 17)
         return UInt32(own.skewed(below: offices * 4) / 4)
     }
 
-    /// Where somebody is some seconds later.
+    /// Returns where a person is some seconds later.
     func later(
         _ place: NetworkLocation,
         seconds: Double,
         of person: UInt64,
         isApple: Bool,
-        _ random: inout SplitMix64
+        _ random: inout SeededGenerator
     ) -> NetworkLocation {
         let ages = [600.0, 3600, 14_400, 43_200]
         let stay = stays[ages.firstIndex { seconds < $0 } ?? 4]
@@ -91,14 +90,12 @@ extension Networks {
     private func renewed(
         _ place: NetworkLocation,
         of person: UInt64,
-        _ random: inout SplitMix64
+        _ random: inout SeededGenerator
     ) -> NetworkLocation {
         guard let address = place.address else { return place }
         if random.chance(nearby) {
-            return NetworkLocation(
-                network: place.network,
-                address: address & 0xffff_ff00 | UInt32(random.below(256))
-            )
+            let neighbour = address & 0xffff_ff00 | UInt32(random.below(256))
+            return NetworkLocation(network: place.network, address: neighbour)
         }
         return self.place(of: person &+ random.next(), in: place.network, &random)
     }

@@ -2,16 +2,16 @@ import Attribution
 import Foundation
 import Storage
 
-/// How the figures hold when a world is another one than it was made to be: one row for each world and change of it.
+/// The figures of worlds with one parameter changed: one row for each world and change.
 public enum Robustness {
-    /// A world's bars: what it is judged by as it is, and how far they hold when it is changed.
+    /// A world's bars, which the table compares with the figures of the world and of its changes.
     struct Bars {
         let precision: Double
         let found: Double
         let falseAttribution: Double
         let calibration: Double
 
-        /// What a score misses, in short words.
+        /// Returns the names of the bars that a score misses.
         func missed(by score: ReplayScore) -> [String] {
             var words: [String] = []
             if score.precision ?? 0 < precision { words.append("precision") }
@@ -30,7 +30,7 @@ public enum Robustness {
         (Worlds.venue(), Bars(precision: 0.92, found: 0.66, falseAttribution: 0.07, calibration: 0.05)),
     ]
 
-    /// What is changed, one thing at a time.
+    /// The changes, one parameter at a time.
     static let changes: [(name: String, change: @Sendable (inout World) -> Void)] = [
         ("as it is", { _ in }), ("1,000 clicks a day", { $0.clicksPerDay = 1000 }),
         ("a quarter of the organic launches", { $0.organicPerConversion /= 4 }),
@@ -45,7 +45,7 @@ public enum Robustness {
         ("launches within hours", { $0.delays = [World.Delay(share: 1, median: 7200, sigma: 1.4)] }),
         ("a third of the conversions", { $0.conversionShare /= 3 }),
         ("a tenth of the carriers' addresses", { $0.networks.carrierAddresses /= 10 }),
-        ("no agent tells the system", { $0.honestAgents = 0 }),
+        ("no agent reports the system", { $0.honestAgents = 0 }),
     ]
 
     static func run(seed: UInt64, names: [String], print: (String) -> Void) {

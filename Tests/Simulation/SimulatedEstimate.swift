@@ -1,18 +1,19 @@
 public import Attribution
 public import Storage
+import Support
 
-/// The expected false matches of a world, beside those that there are.
+/// The expected false matches of a world, and the true ones.
 public struct SimulatedEstimate {
     public private(set) var estimate = FalseMatchEstimate()
     public let replay: Replay
-    /// A digest of every answer to a counted launch, by which two builds of the model are compared to the last bit.
+    /// A digest of every answer to a counted launch, to compare two builds of the model to the last bit.
     ///
-    /// Sums over dictionaries depend on their order: run both with `SWIFT_DETERMINISTIC_HASHING=1`.
+    /// Sums over dictionaries depend on their order, so run both with `SWIFT_DETERMINISTIC_HASHING=1`.
     public private(set) var digest: UInt64 = 0
 
     public var score: ReplayScore { replay.score }
 
-    /// Matches with another link than that of the person's click, or for a launch from no click.
+    /// Matches with another link than the person's click had, or for an organic launch.
     public var trueFalse: Int { score.knownMatches - score.rightLink }
 
     public init(_ world: World, seed: UInt64, _ plan: ReplayPlan) {
@@ -27,12 +28,9 @@ public struct SimulatedEstimate {
             for word in [
                 answer.click ?? .max, answer.destination?.url ?? .max, answer.destination?.campaign ?? .max,
                 answer.probability.bitPattern, answer.ageSeconds?.bitPattern ?? .max,
-            ] { digest = SplitMix64.mixed(digest ^ word) }
-            estimate.add(
-                probability: answer.probability,
-                ageSeconds: answer.ageSeconds,
-                isMatch: answer.destination != nil
-            )
+            ] { digest = SeededGenerator.mixed(digest ^ word) }
+            let isMatch = answer.destination != nil
+            estimate.add(probability: answer.probability, ageSeconds: answer.ageSeconds, isMatch: isMatch)
         }
         self.replay = replay
     }

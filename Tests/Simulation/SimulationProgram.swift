@@ -8,7 +8,6 @@ public enum SimulationProgram {
         Simulate [WORLD…] [clicks=N] [seed=N] [seeds=N] [refresh=SECONDS] [newest] [details] [digest]
                                                          plays the worlds (all small ones without a name)
         Simulate robustness [WORLD…] [seed=N]            how the figures hold when the worlds are changed
-        Simulate trace WORLD [seed=N]                    prints a world's events as lines of JSON
         Simulate drift [seeds=N] [days=N]                how often the alarm on match rates is wrong, and how late
         """
     private static let heading =
@@ -21,7 +20,7 @@ public enum SimulationProgram {
         if arguments.first == "drift" {
             return DriftReport.run(seeds: number("seeds") ?? 20, days: Int(number("days") ?? 125))
         }
-        let words: Set = ["newest", "details", "digest", "trace", "robustness"]
+        let words: Set = ["newest", "details", "digest", "robustness"]
         let names = arguments.filter { !$0.contains("=") && !words.contains($0) }
         if arguments.contains("robustness") {
             return Robustness.run(seed: number("seed") ?? 1, names: names) { print($0) }
@@ -36,10 +35,6 @@ public enum SimulationProgram {
             for index in worlds.indices { worlds[index].clicksPerDay = Int(clicks) }
         }
         guard !worlds.isEmpty, !arguments.contains("--help") else { return print(usage) }
-        if arguments.contains("trace") {
-            for event in TraceGenerator.events(of: worlds[0], seed: number("seed") ?? 1) { print(event.json) }
-            return
-        }
         print(heading)
         for world in worlds {
             let seeds = number("seed").map { [$0] } ?? Array(1...max(1, number("seeds") ?? 1))
@@ -68,25 +63,12 @@ public enum SimulationProgram {
         if words.contains("digest") { print("  answers \(String(run.digest, radix: 16))") }
         guard words.contains("details") else { return }
         for (bin, row) in replay.score.uncappedCalibration.bins.enumerated() where row.count > 0 {
-            print(
-                String(
-                    format: "  from %.1f: %6d matches, stated %.3f, right %.3f",
-                    Double(bin) / 10,
-                    row.count,
-                    row.stated,
-                    row.right
-                )
-            )
+            let format = "  from %.1f: %6d matches, stated %.3f, right %.3f"
+            print(String(format: format, Double(bin) / 10, row.count, row.stated, row.right))
         }
-        print(
-            String(
-                format: "  false matches: expected %.0f give or take %.0f, true %d",
-                run.estimate.expectedFalse,
-                run.estimate.spread,
-                run.trueFalse
-            )
-        )
-        for limit in run.estimate.limits(within: .standard) {
+        let (estimate, format) = (run.estimate, "  false matches: expected %.0f ± %.0f, true %d")
+        print(String(format: format, estimate.expectedFalse, estimate.spread, run.trueFalse))
+        for limit in estimate.limits(within: .standard) {
             let threshold = limit.threshold.map { "\($0.minimum)" } ?? "none"
             let window = limit.window.map { "\($0.window.seconds) s" } ?? "none"
             print("  at most \(limit.share) false: threshold \(threshold), window \(window)")

@@ -53,3 +53,36 @@ public struct TracedLaunch: Sendable {
     public var token: Int?
     public var truth: Truth
 }
+
+extension TracedClick {
+    public var link: String { "myapp://promo/\(url)" }
+    public var campaignKey: String { "CAMPAIGN\(campaign)" }
+
+    /// The members of the click's body that a page's script knows, without braces: no value needs escaping.
+    public var members: String {
+        #""deeplink_url":"\#(link)","campaign_key":"\#(campaignKey)","#
+            + #""platform":"\#(device.platform.rawValue)","signals":\#(device.browserSignals)"#
+    }
+}
+
+extension Device {
+    /// What a page's script reads: of an iPhone no patch of the system, of an Android no system.
+    fileprivate var browserSignals: String {
+        let system = #","osVersion":"\#(os.majorMinorText(for: .ios))""#
+        let model = platform == .ios ? #""model":"\#(model)"\#(system)"# : #""uaModel":"\#(model)""#
+        return #"{\#(model),"screenWidth":\#(width),"screenHeight":\#(height),"pixelRatio":\#(scale),"#
+            + #""timezone":"\#(zone)","language":"\#(language)","touchPoints":5}"#
+    }
+}
+
+extension TracedLaunch {
+    /// The agent of an app's own requests; one that the app has chosen itself names no system.
+    public var agent: String {
+        guard let release else { return "MyApp/1.0" }
+        guard release.platform == .ios else {
+            return "Dalvik/2.1.0 (Linux; U; Android \(release.major); \(device.model) Build/UP1A)"
+        }
+        let darwin = release.major < 26 ? release.major + 6 : release.major - 1
+        return "MyApp/1 CFNetwork/1568.1 Darwin/\(darwin).\(release.minor ?? 0).0"
+    }
+}

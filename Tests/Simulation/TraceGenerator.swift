@@ -1,12 +1,13 @@
 public import Attribution
 import Foundation
+import Support
 
 func fading(_ lives: Double) -> Double { exp(-lives) }
 
 /// Makes the events of a world in the order of time, the same for the same seed.
 public struct TraceGenerator {
     private let world: World
-    private var random: SplitMix64
+    private var random: SeededGenerator
     private var clicks: [TracedClick] = []
     private var launches: [TracedLaunch] = []
 
@@ -16,7 +17,7 @@ public struct TraceGenerator {
 
     private init(_ world: World, seed: UInt64) {
         self.world = world
-        random = SplitMix64(seed: seed)
+        random = SeededGenerator(seed: seed)
     }
 
     /// All events, clicks numbered as they come.

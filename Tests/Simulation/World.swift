@@ -1,4 +1,4 @@
-/// The parameters of a world: what the server is not told.
+/// The parameters of a world, which the server does not know.
 public struct World: Sendable {
     /// A share of all delays: log-normal with this median in seconds.
     public struct Delay: Sendable {
@@ -16,7 +16,7 @@ public struct World: Sendable {
     public var days: Int
     /// The share of visitors who launch.
     public var conversionShare = 0.15
-    /// Launches from no click for each that comes from one.
+    /// The number of organic launches for each launch from a click.
     public var organicPerConversion = 1.0
     public var delays = [
         Delay(share: 0.65, median: 300, sigma: 1), Delay(share: 0.35, median: 10_800, sigma: 1.6),
@@ -25,26 +25,26 @@ public struct World: Sendable {
     public var locales = Locales.turkey
     public var networks = Networks()
     public var campaigns = 12
-    /// Clicks with a link of their own, as referrals have.
+    /// The share of clicks with a link of their own, as in referrals.
     public var personalLinks = 0.2
     public var doubleTaps = 0.10
     public var revisits = 0.05
     public var reinstalls = 0.05
     public var retries = 0.04
-    /// Launches from a click that bring its token.
+    /// The share of launches from a click that bring its token.
     public var tokens = 0.0
-    /// Conversions whose hash is not among those of the click.
+    /// The share of conversions whose hash is not among those of the click.
     public var misspelt = 0.02
-    /// How much busier the evening is than the average; the night is as much quieter.
+    /// The additional share of traffic in the evening, which the night lacks.
     public var diurnal = 0.5
-    /// Hours since the beginning in which the clicks of a whole day come once more.
+    /// Hours since the start in which the clicks of a whole day come once more.
     public var bursts: [Double] = []
-    /// How much of the time of the clicks' day is an event: clicks and launches come in three short rushes.
+    /// Whether the world is an event, with clicks and launches in three short rushes a day.
     public var isEvent = false
-    /// Launches whose agent tells the system.
+    /// The share of launches whose agent reports the system.
     public var honestAgents = 0.7
 
-    /// Its name with its size.
+    /// The name with the size.
     public var label: String { "\(name)-\(clicksPerDay)" }
 
     public init(name: String, clicksPerDay: Int, days: Int = 3) {
@@ -52,7 +52,7 @@ public struct World: Sendable {
     }
 }
 
-/// Where people are and how their addresses change.
+/// The networks of people, and how their addresses change.
 public struct Networks: Sendable {
     public var homes = 3_000_000
     public var carrierAddresses = 3000
@@ -62,20 +62,20 @@ public struct Networks: Sendable {
     public var carrierShare = 0.38
     public var officeShare = 0.08
     public var venueShare = 0.0
-    /// Of the clicks of iPhones, those through a relay.
+    /// The share of iPhones' clicks through a relay.
     public var relay = 0.05
     /// The share that is still in the same network after ten minutes, an hour, four and twelve hours, and later.
     public var stays = [0.86, 0.78, 0.62, 0.52, 0.48]
-    /// Seconds after which a carrier has given out another address, on average.
+    /// The mean number of seconds after which a carrier assigns another address.
     public var carrierLease = 4.0 * 3600
     public var homeLease = 4.0 * 86_400
-    /// Of changed addresses those that stay near.
+    /// The share of changed addresses that stay near.
     public var nearby = 0.25
-    /// No launch ever has the address of its click.
+    /// Whether no launch has the address of its click.
     public var neverAgree = false
-    /// The share of clicks and launches whose address says nothing, whoever they are.
+    /// The share of clicks and launches with an unknown address, on every platform.
     public var hidden = 0.0
-    /// No address says anything.
+    /// Whether all addresses are unknown.
     public var unknown = false
 
     public init() {}

@@ -1,4 +1,4 @@
-/// The worlds that the model is tried in.
+/// The worlds in which the model is tested.
 public enum Worlds {
     public static func turkey(_ clicks: Int = 10_000) -> World { World(name: "turkey", clicksPerDay: clicks) }
 

@@ -169,12 +169,12 @@ extension NewClick {
             journeyID: try #require(JourneyID("j_1")),
             clickedAt: moment,
             recordedAt: moment,
-            window: .standard,
-            source: .instagram,
-            platform: .ios,
-            osVersion: "17.2",
-            metadata: #"{"utm_source":"instagram"}"#
+            window: .standard
         )
+        facts.source = .instagram
+        facts.platform = .ios
+        facts.osVersion = "17.2"
+        facts.metadata = #"{"utm_source":"instagram"}"#
         set(&facts)
         let visit = visit ?? nextVisit.wrappingAdd(1, ordering: .relaxed).newValue
         return NewClick(

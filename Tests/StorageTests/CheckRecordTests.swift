@@ -78,11 +78,11 @@ struct CheckRecordTests {
         for number in 1...20 as ClosedRange<UInt64> {
             _ = try await test.run { try await $0.record(.sample(fingerprint: number)) }
         }
-        // Nothing else is written: what waits in memory would be lost with the process.
         let outcomes = try await test.runConcurrently(40) { session, number in
             try await session.match(check(number / 2 + 1, caller: number))
         }
         #expect(outcomes.count { $0.claim != nil } == 20)
+        // The records of the other checks may still wait in memory; a crash would lose them.
         #expect(try test.integer("SELECT count(*) FROM checks WHERE outcome = 'match'") == 20)
         #expect(
             try test.integer(

@@ -1,4 +1,5 @@
 import Attribution
+import Support
 
 /// What a store should have counted, kept by plain addition.
 struct CountingModel: Sendable {
@@ -17,7 +18,9 @@ struct CountingModel: Sendable {
     private var visit: UInt64 = 0
 
     /// Does one random thing and counts it.
-    mutating func step(_ session: TestSession, at now: Timestamp, _ random: inout SplitMix) async throws {
+    mutating func step(_ session: TestSession, at now: Timestamp, _ random: inout SeededGenerator)
+        async throws
+    {
         let fingerprint = random.next() % 20
         if random.next() % 2 == 0 {
             try await record(session, fingerprint, at: now, &random)
@@ -33,7 +36,7 @@ struct CountingModel: Sendable {
         _ session: TestSession,
         _ fingerprint: UInt64,
         at now: Timestamp,
-        _ random: inout SplitMix
+        _ random: inout SeededGenerator
     ) async throws {
         if random.next() % 4 > 0 { visit += 1 }
         let (campaign, source, platform) = (random.next() % 4, random.next() % 7, random.next() % 4)
@@ -100,20 +103,5 @@ struct CountingModel: Sendable {
 
     func liveClicks(at now: Timestamp) -> Int64 {
         Int64(live.filter { $0.facts.expiresAt.milliseconds / 1000 >= now.milliseconds / 1000 }.count)
-    }
-}
-
-/// Numbers that look random and are the same in each run.
-struct SplitMix: RandomNumberGenerator, Sendable {
-    private var state: UInt64
-
-    init(seed: UInt64) { state = seed }
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9e37_79b9_7f4a_7c15
-        var value = state
-        value = (value ^ value >> 30) &* 0xbf58_476d_1ce4_e5b9
-        value = (value ^ value >> 27) &* 0x94d0_49bb_1331_11eb
-        return value ^ value >> 31
     }
 }

@@ -1,8 +1,8 @@
 import Foundation
-import SQLite
 import Storage
 import Testing
 
+@testable import SQLite
 @testable import SQLiteStorage
 
 @Suite("Query plans")
@@ -19,6 +19,19 @@ struct QueryPlanTests {
                 #expect(plan.count == lines.count, "\(sql): \(plan)")
                 for (line, text) in zip(plan, lines) { #expect(line.contains(text), "\(sql): \(plan)") }
             }
+        }
+    }
+
+    @Test("no statement of a click, a claim or a check fills a temporary table")
+    func fillsNoTemporaryTable() async throws {
+        let test = try await TestStore()
+        test.store.stop(within: 60_000)
+        let connection = try SQLiteConnection(path: test.path, access: .readOnly, busyMilliseconds: 0)
+        for sql in [
+            RecordSQL.insertClick, IndexSQL.open, IndexSQL.close, ClaimSQL.insert, CheckSQL.insert,
+        ] {
+            let program = try connection.prepare(text: "EXPLAIN " + sql.description)
+            while try program.step() { #expect(program.text(1) != "OpenEphemeral", "\(sql)") }
         }
     }
 

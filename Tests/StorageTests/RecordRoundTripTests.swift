@@ -150,12 +150,12 @@ struct RecordRoundTripTests {
             at: TestStore.noon,
             outcome: .match,
             reason: .ambiguous,
-            minimumConfidence: 0.25,
-            fingerprint: hash(1),
-            namesClick: true,
-            hasInstallID: true,
-            platform: .ios
+            fingerprint: hash(1)
         )
+        facts.minimumConfidence = 0.25
+        facts.namesClick = true
+        facts.hasInstallID = true
+        facts.platform = .ios
         facts.method = .fingerprint
         facts.confidence = 0.75
         facts.isCampaignOnly = true

@@ -1,4 +1,5 @@
 import Attribution
+import Support
 import Testing
 
 @Suite("Statistics")
@@ -9,7 +10,7 @@ struct StatisticsTests {
         let clock = test.clock
         let (model, reports) = try await test.run { session in
             var model = CountingModel()
-            var random = SplitMix(seed: seed)
+            var random = SeededGenerator(seed: seed)
             for _ in 0..<400 {
                 // Nothing, or more than the ten minutes within which a visitor's clicks retire each other.
                 if random.next() % 3 > 0 { clock.advance(seconds: Int64(601 + random.next() % 1400)) }

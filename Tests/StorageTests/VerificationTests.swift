@@ -21,7 +21,7 @@ private struct History {
         _ = try test.store.confirm(serverKeys: [key.checkValue], at: clock.now)
         _ = try await test.run { session in
             var model = CountingModel()
-            var random = SplitMix(seed: 5)
+            var random = SeededGenerator(seed: 5)
             for step in 0..<300 {
                 if random.next() % 3 > 0 { clock.advance(seconds: Int64(601 + random.next() % 1400)) }
                 // The last ones are live at the end.

@@ -1,23 +1,23 @@
 public import Foundation
 
-/// The binary as a running server, on the database of an ``Installation``.
+/// The binary as a server on the database of an ``Installation``; it runs until this value is released.
 public final class AfterlinkProcess: Sendable {
     public let port: UInt16
-    /// Where its database is; its folder lasts as long as this value.
+    /// The installation of its database, whose folder lasts as long as this value.
     public let installation: Installation
     private let process: ChildProcess
 
     public var identifier: Int32 { process.identifier }
     public var isRunning: Bool { process.isRunning }
 
-    /// Starts `afterlink serve` and waits until it says that it listens.
+    /// Starts `afterlink serve` and waits until it listens.
     ///
     /// - Parameters:
     ///   - installation: its database.
-    ///   - arguments: settings beside the address and the database.
-    ///   - environment: variables beside those of this process.
+    ///   - arguments: settings in addition to the address and the database.
+    ///   - environment: variables in addition to those of this process.
     ///   - endsWithStarter: see `ChildProcess`.
-    /// - Throws: `ChildProcess.Failure` with the end of its log where it ends instead.
+    /// - Throws: `ChildProcess.Failure` with the end of its log if it ends instead.
     public init(
         _ installation: Installation,
         _ arguments: [String] = [],
@@ -36,19 +36,16 @@ public final class AfterlinkProcess: Sendable {
             let port = line.split(separator: ":").last.flatMap({ UInt16($0) })
         else {
             process.kill()
-            throw ChildProcess.Failure(
-                description: "the server did not start: \(installation.log.suffix(2000))"
-            )
+            let log = installation.log.suffix(2000)
+            throw ChildProcess.Failure(description: "the server did not start: \(log)")
         }
         self.port = port
     }
 
-    deinit { process.kill() }
-
     /// Ends the process as a power switch would: at once, without a signal that it could handle.
     public func kill() { process.kill() }
 
-    /// Asks for a graceful stop, without waiting.
+    /// Requests a graceful stop, without waiting.
     public func terminate(with signal: Int32 = SIGTERM) { process.send(signal) }
 
     /// - Returns: the exit status.

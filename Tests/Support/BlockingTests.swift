@@ -5,8 +5,8 @@ public import Testing
 ///
 /// The pool that all tests share has one thread per core: a test that blocks one of them would delay all others.
 ///
-/// It also reports which test hangs. The library's own time limit would include the wait for a permit, which on a
-/// slow machine is nearly as long as all tests take; this limit starts with the test.
+/// It also reports a test that hangs. The library's own time limit would include the wait for a permit, which on a slow
+/// machine is nearly as long as all tests take; this limit starts with the test.
 public struct BlockingTestsTrait: SuiteTrait, TestTrait, TestScoping {
     public let isRecursive = true
     private static let permits = Permits(count: 2)
@@ -24,7 +24,7 @@ public struct BlockingTestsTrait: SuiteTrait, TestTrait, TestScoping {
         defer { thread.stop() }
         let watch = Task { [minutes] in
             try await Task.sleep(for: .seconds(60 * minutes))
-            Issue.record("It has run for \(minutes) minutes since its turn came, and has not ended.")
+            Issue.record("The test has run for \(minutes) minutes since it started, and has not ended.")
         }
         defer { watch.cancel() }
         try await withTaskExecutorPreference(thread) { try await function() }

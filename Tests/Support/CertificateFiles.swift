@@ -1,6 +1,6 @@
 public import Foundation
 
-/// A certificate and its key as files, which can be replaced as a renewal does it.
+/// A certificate and its key as files, which can be replaced as in a renewal.
 public struct CertificateFiles: Sendable {
     public let certificate: String
     public let key: String

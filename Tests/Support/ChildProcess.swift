@@ -1,7 +1,7 @@
 public import Foundation
 internal import Synchronization
 
-/// A program that runs as a child process, and whose standard output is read here.
+/// A program that runs as a child process until this value is released, and whose standard output is read here.
 public final class ChildProcess: Sendable {
     public struct Failure: Error, CustomStringConvertible {
         public let description: String
@@ -18,7 +18,7 @@ public final class ChildProcess: Sendable {
     /// - Parameters:
     ///   - program: its file.
     ///   - arguments: its arguments.
-    ///   - environment: variables beside those of this process.
+    ///   - environment: variables in addition to those of this process.
     ///   - errorLog: the file to which its standard error is appended; nil for none.
     ///   - endsWithStarter: whether the kernel ends it together with the thread that starts it (prctl(2),
     ///     PR_SET_PDEATHSIG); for programs whose main thread starts all of their children.
@@ -44,6 +44,8 @@ public final class ChildProcess: Sendable {
         self.process = Mutex(process)
     }
 
+    deinit { kill() }
+
     private static func openForAppending(_ file: URL) throws -> FileHandle {
         if !FileManager.default.fileExists(atPath: file.path) {
             _ = FileManager.default.createFile(atPath: file.path, contents: nil)
@@ -53,7 +55,7 @@ public final class ChildProcess: Sendable {
         return log
     }
 
-    /// The next line of standard output that contains the text; nil when the output ends before.
+    /// Returns the next line of standard output that contains the text; nil when the output ends before.
     public func line(containing text: String) -> String? {
         output.withLock { output in
             var line: [UInt8] = []
@@ -70,14 +72,14 @@ public final class ChildProcess: Sendable {
         }
     }
 
-    /// Everything that the program still writes to standard output, up to its end.
+    /// Returns all further output of the program, up to its end.
     public func remainingOutput() throws -> Data { try output.withLock { try $0.readToEnd() ?? Data() } }
 
     public var isRunning: Bool { process.withLock(\.isRunning) }
 
     public func send(_ signal: Int32) { _ = Foundation.kill(identifier, signal) }
 
-    /// Ends the program at once, as a power switch would, and waits until it is gone.
+    /// Ends the program at once, without a signal that it could handle, and waits until it is gone.
     public func kill() {
         process.withLock { process in
             guard process.isRunning else { return }
@@ -127,10 +129,7 @@ extension ChildProcess {
         let text = String(decoding: try errors.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
         process.waitUntilExit()
         let status = process.terminationStatus
-        return Output(
-            status: process.terminationReason == .exit ? status : -status,
-            standardOutput: bytes,
-            errors: text
-        )
+        let signed = process.terminationReason == .exit ? status : -status
+        return Output(status: signed, standardOutput: bytes, errors: text)
     }
 }

@@ -1,15 +1,15 @@
 public import Foundation
 
-/// A program of others, which judges what was built here.
+/// A program from outside the project, which checks its results.
 public enum ExternalProgram {
-    /// Runs it to its end.
+    /// Runs the program to its end.
     ///
     /// - Parameters:
     ///   - name: as the shell finds it.
     ///   - arguments: its arguments.
-    ///   - statuses: exit statuses that are no failure.
-    /// - Returns: what it wrote to standard output.
-    /// - Throws: `ChildProcess.Failure`, with what it wrote to standard error.
+    ///   - statuses: exit statuses that do not mean failure.
+    /// - Returns: its standard output.
+    /// - Throws: `ChildProcess.Failure`, with its standard error.
     public static func run(_ name: String, _ arguments: [String], statuses: Set<Int32> = [0]) throws -> Data {
         let output = try ChildProcess.run(URL(filePath: "/usr/bin/env"), [name] + arguments)
         guard statuses.contains(output.status) else {

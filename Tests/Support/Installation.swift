@@ -1,7 +1,7 @@
 public import Foundation
 public import SQLite
 
-/// A folder with a database that `afterlink init` made, and the keys that it printed.
+/// A folder with a database from `afterlink init`, and the printed keys.
 public final class Installation: Sendable {
     public struct Keys: Codable, Sendable {
         public let app: String
@@ -21,7 +21,7 @@ public final class Installation: Sendable {
     }
 
     public let folder: URL
-    /// The program that made the database and serves it.
+    /// The program that creates and serves the database.
     public let binary: URL
     public let appID: String
     public let keys: Keys
@@ -29,18 +29,16 @@ public final class Installation: Sendable {
 
     public var database: URL { folder.appending(path: "afterlink.db") }
 
-    /// The binary that was built together with this program.
+    /// The binary from the same build as this program.
     public static let binary: URL = {
         // The program is beside the other products of the same build.
         let program = URL(fileURLWithPath: CommandLine.arguments[0]).resolvingSymlinksInPath()
         return program.deletingLastPathComponent().appending(path: "afterlink")
     }()
 
-    /// Makes a database in a new folder, which is deleted with this value.
-    public init(
-        in folder: URL = TemporaryFolder.fresh("afterlink"),
-        binary: URL = Installation.binary
-    ) throws {
+    /// Creates a database in a new folder, which is deleted with this value.
+    public init(in folder: URL = TemporaryFolder.fresh("afterlink"), binary: URL = Installation.binary) throws
+    {
         (self.folder, self.binary, isTemporary) = (folder, binary, true)
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         let database = folder.appending(path: "afterlink.db")
@@ -53,14 +51,14 @@ public final class Installation: Sendable {
         keys = printed.keys
     }
 
-    /// A folder without a known app, in which there may be no database yet.
+    /// Creates a folder without a known app, in which there may be no database yet.
     ///
     /// - Parameters:
     ///   - folder: a new folder unless another one is given.
     ///   - binary: the program that serves the database.
-    ///   - keys: those of the database, or of the one that the server makes at its first start in the folder.
+    ///   - keys: the keys of the database, or of the one that the server creates at its first start in the folder.
     ///   - isTemporary: whether the folder is deleted with this value.
-    /// - Throws: when the folder cannot be made.
+    /// - Throws: when the folder cannot be created.
     public init(
         in folder: URL = TemporaryFolder.fresh("afterlink"),
         binary: URL = Installation.binary,
@@ -75,7 +73,7 @@ public final class Installation: Sendable {
 
     deinit { if isTemporary { try? FileManager.default.removeItem(at: folder) } }
 
-    /// Settings with which a server's first start takes these keys instead of making some.
+    /// Settings for these keys, which a server uses at its first start instead of random ones.
     public var initialKeys: [String: String] {
         ["AFTERLINK_INITIAL_APP_KEY": keys.app, "AFTERLINK_INITIAL_ADMIN_KEY": keys.admin]
     }
@@ -95,12 +93,12 @@ public final class Installation: Sendable {
         try ChildProcess.run(binary, arguments + ["--database", database.path])
     }
 
-    /// Opens the database beside its server.
+    /// Opens the database while its server may use it.
     public func open(_ access: SQLiteConnection.Access = .readWrite) throws -> SQLiteConnection {
         try SQLiteConnection(path: database.path, access: access, busyMilliseconds: 10_000)
     }
 
-    /// What the server has written to its log.
+    /// The text of the server's log.
     public var log: String {
         (try? String(contentsOf: folder.appending(path: "server.log"), encoding: .utf8)) ?? ""
     }

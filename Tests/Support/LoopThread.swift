@@ -1,7 +1,7 @@
 import Foundation
 import Synchronization
 
-/// One thread that runs jobs one after another, as an event loop's thread does: for code that belongs to a thread.
+/// A thread that runs jobs one after another, like an event loop's, for code that must stay on one thread.
 public final class LoopThread: SerialExecutor, TaskExecutor {
     private final class Queue: Sendable {
         private let jobs = Mutex<[UnownedJob]>([])
@@ -14,7 +14,7 @@ public final class LoopThread: SerialExecutor, TaskExecutor {
 
         func stop() { work.signal() }
 
-        /// Waits for the next job, and returns it; nil when there will be none.
+        /// Waits for the next job, and returns it; nil after the last one.
         func next() -> UnownedJob? {
             work.wait()
             return jobs.withLock { $0.isEmpty ? nil : $0.removeFirst() }
@@ -40,13 +40,11 @@ public final class LoopThread: SerialExecutor, TaskExecutor {
 
     public func enqueue(_ job: consuming ExecutorJob) { queue.append(UnownedJob(job)) }
 
-    /// Ends the thread once its jobs are done.
-    ///
-    /// Nothing may be enqueued afterwards.
+    /// Ends the thread once its jobs are done; no job may be enqueued afterwards.
     public func stop() { queue.stop() }
 }
 
-/// Runs `body` on a thread of its own from start to end, whatever it waits for in between.
+/// Runs `body` on a thread of its own from start to end, even if it waits in between.
 public func onLoop<Result: Sendable>(
     _ body: @escaping @Sendable () async throws -> Result
 ) async throws -> Result {

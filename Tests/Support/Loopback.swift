@@ -20,7 +20,7 @@ public enum Loopback {
         return result == 0 ? UInt16(bigEndian: address.sin_port) : nil
     }
 
-    /// Returns a port that nobody listens on; nil if the system refuses.
+    /// Returns a free port; nil if the system refuses.
     public static func freePort() -> UInt16? {
         let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         defer { close(descriptor) }

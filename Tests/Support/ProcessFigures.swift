@@ -1,6 +1,6 @@
 import Foundation
 
-/// What the system reports of a running process.
+/// The system's figures of a running process.
 public struct ProcessFigures: Sendable {
     private let folder: String
 
@@ -27,7 +27,7 @@ public struct ProcessFigures: Sendable {
         (try? FileManager.default.contentsOfDirectory(atPath: "\(folder)/fd").count) ?? 0
     }
 
-    /// Open descriptors of sockets, which connections have.
+    /// Open descriptors of sockets.
     public var socketCount: Int {
         let folder = "\(folder)/fd"
         let numbers = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []

@@ -38,11 +38,10 @@ public struct PrometheusText {
     }
 
     private mutating func readComment(_ line: Substring) -> String? {
-        let words = line.split(separator: " ", maxSplits: 3, omittingEmptySubsequences: false).map(
-            String.init
-        )
+        let parts = line.split(separator: " ", maxSplits: 3, omittingEmptySubsequences: false)
+        let words = parts.map(String.init)
         guard words.count == 4, Self.isName(words[2]), !words[3].isEmpty else {
-            violations.append("not a HELP nor a TYPE line: \(line)")
+            violations.append("neither a HELP nor a TYPE line: \(line)")
             return nil
         }
         switch words[1] {
@@ -61,7 +60,7 @@ public struct PrometheusText {
             if samples.contains(where: { $0.name == words[2] }) {
                 violations.append("TYPE comes late: \(line)")
             }
-        default: violations.append("a comment of neither kind: \(line)")
+        default: violations.append("an unknown comment: \(line)")
         }
         return words[2]
     }
@@ -171,7 +170,7 @@ public struct PrometheusText {
                 && zip(bounds, bounds.dropFirst()).allSatisfy { $0 < $1 }
                 && zip(counts, counts.dropFirst()).allSatisfy { $0 <= $1 }
                 && value(name + "_count", labels) == counts.last && value(name + "_sum", labels) != nil
-            if !isWhole { violations.append("the histogram \(name) of \(labels) is not whole") }
+            if !isWhole { violations.append("the histogram \(name) of \(labels) is incomplete") }
         }
     }
 }

@@ -1,8 +1,8 @@
 import Foundation
 
-/// Reads QR codes from pictures as a scanner does, by Debian's `zbarimg`.
+/// Reads QR codes from pictures with Debian's `zbarimg`.
 public enum QRReader {
-    /// Returns the text of the one code in each picture, in their order; nil where there is none, or more than one.
+    /// Returns the text of the only code in each picture, in order; nil if there is none, or more than one.
     public static func texts(ofFiles files: [String]) throws -> [String?] {
         var texts: [String: String] = [:]
         for source in try read(files, as: "--xml").components(separatedBy: "<source href='").dropFirst() {
@@ -21,7 +21,7 @@ public enum QRReader {
         return files.map { texts[$0] }
     }
 
-    /// Returns the text of the one code in a picture, which may be an SVG; nil if there is none.
+    /// Returns the text of the only code in a picture, which may be an SVG; nil if there is none.
     public static func text(of picture: [UInt8]) throws -> String? {
         let folder = try TemporaryFolder()
         defer { withExtendedLifetime(folder) {} }
@@ -40,7 +40,7 @@ public enum QRReader {
 
     private static func read(_ files: [String], as form: String) throws -> String {
         let options = ["--quiet", form, "--nodbus", "-Sdisable", "-Sqrcode.enable"]
-        // 4: one of them contained no code.
+        // 4: a picture contains no code.
         let output = try ExternalProgram.run("zbarimg", options + files, statuses: [0, 4])
         return String(decoding: output, as: UTF8.self)
     }

@@ -1,8 +1,8 @@
 import Glibc
 
-/// A TCP connection that sends the bytes it is given and nothing else: for servers under test.
+/// A TCP connection to a server under test, which sends exactly the given bytes.
 ///
-/// Calls block, at most `patience` each.
+/// Each call blocks for at most `patienceMilliseconds`.
 public final class RawClient {
     public enum Failure: Error {
         case cannotConnect
@@ -31,7 +31,7 @@ public final class RawClient {
     private var isOpen = true
     private var received: [UInt8] = []
     private let patienceMilliseconds: Int32
-    /// All bytes go through it, once there is one.
+    /// The TLS session of all bytes; nil before the handshake.
     private(set) var tls: TLSClientSession?
 
     /// Connects to a port of the loopback address.
@@ -49,7 +49,7 @@ public final class RawClient {
 
     public func send(_ text: String) { send(Array(text.utf8)) }
 
-    /// Sends all bytes, or as many as the peer takes before it is gone.
+    /// Sends all bytes, or as many as the peer accepts before it is gone.
     public func send(_ bytes: [UInt8]) {
         var sent = 0
         while sent < bytes.count {

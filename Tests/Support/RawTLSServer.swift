@@ -27,7 +27,7 @@ public final class RawTLSServer: Sendable {
         init(_ certificate: TestCertificate) throws {
             guard let context = unsafe SSL_CTX_new(TLS_server_method()) else { throw Failure() }
             unsafe pointer = context
-            // The sources copy the bytes, and the context counts its references to what is read from them.
+            // The sources copy the bytes, and the context retains the certificate and the key.
             let (source, keySource) = unsafe (BIO_new(BIO_s_mem()), BIO_new(BIO_s_mem()))
             _ = unsafe BIO_write(source, certificate.certificate, Int32(certificate.certificate.count))
             _ = unsafe BIO_write(keySource, certificate.key, Int32(certificate.key.count))
@@ -71,7 +71,7 @@ public final class RawTLSServer: Sendable {
             }
         }
 
-        /// Whether the system took all of it.
+        /// Writes bytes, and returns whether the system accepted all of them.
         @discardableResult
         public func write(_ bytes: [UInt8]) -> Bool {
             guard !bytes.isEmpty else { return true }
@@ -109,7 +109,7 @@ public final class RawTLSServer: Sendable {
                     return
                 }
                 state.accepted.add(1, ordering: .sequentiallyConsistent)
-                Thread.detachNewThread { Self.live(descriptor, state, serve) }
+                Thread.detachNewThread { Self.serve(descriptor, state, serve) }
             }
         }
     }
@@ -119,10 +119,10 @@ public final class RawTLSServer: Sendable {
         shutdown(listener, Int32(SHUT_RDWR))
     }
 
-    /// The number of accepted connections, whatever became of them.
+    /// The number of accepted connections, including failed ones.
     public var acceptedCount: Int { state.accepted.load(ordering: .sequentiallyConsistent) }
 
-    private static func live(_ descriptor: Int32, _ state: State, _ serve: (Connection) -> Void) {
+    private static func serve(_ descriptor: Int32, _ state: State, _ serve: (Connection) -> Void) {
         defer { close(descriptor) }
         guard let context = state.context else {
             serve(unsafe Connection(descriptor: descriptor, session: nil))

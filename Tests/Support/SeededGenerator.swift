@@ -1,15 +1,27 @@
-/// A generator that always returns the same numbers (SplitMix64).
-public struct SeededGenerator: RandomNumberGenerator {
-    private var state: UInt64
+/// A generator with the same numbers for the same seed on every machine (SplitMix64).
+///
+/// Source: Steele, Lea, Flood: Fast splittable pseudorandom number generators (2014).
+@frozen
+public struct SeededGenerator: RandomNumberGenerator, Sendable {
+    @usableFromInline var state: UInt64
 
+    @inlinable
     public init(seed: UInt64) { state = seed }
 
+    // Inlinable, because simulations draw millions of numbers, and are optimised in debug builds too.
+    @inlinable
     public mutating func next() -> UInt64 {
         state &+= 0x9e37_79b9_7f4a_7c15
-        var word = state
-        word = (word ^ (word >> 30)) &* 0xbf58_476d_1ce4_e5b9
-        word = (word ^ (word >> 27)) &* 0x94d0_49bb_1331_11eb
-        return word ^ (word >> 31)
+        return Self.mixed(state)
+    }
+
+    /// Returns a number whose bits each depend on all bits of the given one.
+    @inlinable
+    public static func mixed(_ number: UInt64) -> UInt64 {
+        var bits = number
+        bits = (bits ^ bits >> 30) &* 0xbf58_476d_1ce4_e5b9
+        bits = (bits ^ bits >> 27) &* 0x94d0_49bb_1331_11eb
+        return bits ^ bits >> 31
     }
 
     /// Returns pieces joined at random.

@@ -17,13 +17,13 @@ public struct TLSClientSettings: Sendable {
     /// Suites of TLS 1.3.
     public var cipherSuites: String?
     public var groups: String?
-    /// Names for ALPN; none at all when it is empty.
+    /// Names for ALPN, which is not used if there are none.
     public var protocols: [String] = []
     public var session: SavedTLSSession?
 
     public init() {}
 
-    /// The only version; nil for any.
+    /// Allows only one version.
     public init(_ version: Version, resuming session: SavedTLSSession? = nil) {
         minimumVersion = version
         maximumVersion = version
@@ -44,7 +44,7 @@ public struct TLSClientSettings: Sendable {
 /// The client's end of a TLS connection over a socket that blocks.
 // The handles are this object's own.
 @safe final class TLSClientSession {
-    // Shared by all connections, which count it and lock it; each has its settings to itself.
+    // All connections share the context, which OpenSSL locks and counts; settings belong to each connection.
     nonisolated(unsafe) private static let context = unsafe SSL_CTX_new(TLS_client_method())
     private let connection: OpaquePointer
 

@@ -1,6 +1,6 @@
 public import Foundation
 
-/// A folder of a test's own, deleted with the value.
+/// A folder for one test, deleted with the value.
 public final class TemporaryFolder: Sendable {
     public let path: String
 

@@ -21,7 +21,7 @@ public struct TestCertificate: Sendable {
     ///   - validFrom: in seconds from now.
     ///   - validUntil: in seconds from now.
     ///   - password: encrypts the key.
-    /// - Throws: `Failure` when OpenSSL cannot make it.
+    /// - Throws: `Failure` when OpenSSL cannot create it.
     public init(
         _ name: String = "localhost",
         _ kind: KeyKind = .p256,
@@ -53,15 +53,8 @@ public struct TestCertificate: Sendable {
                 return unsafe PEM_write_bio_PrivateKey(output, key, nil, nil, 0, nil, nil)
             }
             let secret = Array(password.utf8)
-            return unsafe PEM_write_bio_PrivateKey(
-                output,
-                key,
-                EVP_aes_256_cbc(),
-                secret,
-                Int32(secret.count),
-                nil,
-                nil
-            )
+            let (cipher, count) = unsafe (EVP_aes_256_cbc(), Int32(secret.count))
+            return unsafe PEM_write_bio_PrivateKey(output, key, cipher, secret, count, nil, nil)
         }
     }
 
@@ -85,7 +78,7 @@ public struct TestCertificate: Sendable {
         return unsafe key
     }
 
-    /// Returns what a function of OpenSSL writes.
+    /// Returns the output of an OpenSSL function.
     private static func text(_ write: (OpaquePointer) -> Int32) throws -> [UInt8] {
         guard let output = unsafe BIO_new(BIO_s_mem()) else { throw Failure() }
         defer { unsafe BIO_free(output) }

@@ -4,7 +4,7 @@ public struct FingerprintReconstruction: Sendable {
     private let keys: [ServerKey]
     private let data: DeviceData
     private let localization: AppLocalization
-    /// By ``ClickEvidence/canonicalText``: the clicks of an app come from few kinds of devices.
+    /// The results by ``ClickEvidence/canonicalText``: the clicks of an app come from few kinds of devices.
     private var known: [String: Reconstruction] = [:]
 
     private struct Reconstruction {

@@ -1,7 +1,6 @@
 /// A click or a launch that has happened, with what the server received of it, as hashes.
 ///
-/// The replay does not depend on its source: a trace, whose texts are hashed when they are read, or a
-/// database, which contains only keyed hashes. Equal texts have equal hashes; matching needs no more.
+/// Equal texts have equal hashes; matching needs no more.
 public enum RecordedEvent: Equatable, Sendable {
     case click(RecordedClick)
     case launch(RecordedLaunch)
@@ -38,8 +37,8 @@ public struct RecordedFingerprint: Hashable, Sendable {
 
 /// A recorded click.
 public struct RecordedClick: Equatable, Sendable {
-    /// The name by which launches refer to it: a hash of its identifier; nil if none does.
-    public var name: UInt64?
+    /// The name by which launches refer to it: the first word of its identifier.
+    public var name: UInt64
     public var at: Timestamp
     /// When it was posted, if that was later than ``at``: launches find it only from then on.
     public var recordedAt: Timestamp?
@@ -65,7 +64,7 @@ public struct RecordedClick: Equatable, Sendable {
     public var person: UInt64?
 
     public init(
-        name: UInt64?,
+        name: UInt64,
         at: Timestamp,
         platform: Platform,
         fingerprints: [RecordedFingerprint],

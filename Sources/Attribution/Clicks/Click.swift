@@ -19,31 +19,33 @@ public struct FingerprintEntry: Hashable, Sendable {
 /// A visit to a campaign link, to which a first launch may later be credited.
 public struct Click: Equatable, Sendable {
     /// The properties of a click, apart from the keyed hashes that find it.
+    ///
+    /// `ClickReading` of `Server/Clicks` sets each of them, and `ClickRecord` of `Storage/Records` stores it.
     public struct Facts: Equatable, Sendable {
         public var app: AppID
-        /// Whether it was recorded with a test key: live keys do not see it, and live statistics do not count
-        /// it.
-        public var isTest: Bool
         public var destination: DeepLinkURL
         public var campaignKey: CampaignKey?
         public var journeyID: JourneyID
         public var clickedAt: Timestamp
         public var recordedAt: Timestamp
         public var window: AttributionWindow
-        public var source: SourceToken
+        /// Whether it was recorded with a test key: live keys do not see it, and live statistics do not count
+        /// it.
+        public var isTest = false
+        public var source = SourceToken.direct
         /// The signal that decided `source`, as it came (`google`), at most 255 characters.
         public var rawSource: String?
-        public var platform: Platform
+        public var platform = Platform.unknown
         /// Major and minor OS version in native form (`17.2`), if known.
         public var osVersion: String?
         /// The program that opened the link.
-        public var browser: BrowserFamily
+        public var browser = BrowserFamily.unknown
         /// A JSON object as the caller wrote it, at most 8 KiB.
         public var metadata: String?
         /// Whether it is a preview, prefetch or robot: recorded and counted, never a candidate.
-        public var isRobot: Bool
+        public var isRobot = false
         /// Whether the caller's fingerprint is none of those computed from its signals.
-        public var isContradictory: Bool
+        public var isContradictory = false
         /// The short link that was tapped; nil for a click that names its deep link itself.
         public var link: LinkID?
         /// The name of the link's variant that the visitor got.
@@ -51,42 +53,20 @@ public struct Click: Equatable, Sendable {
 
         public init(
             app: AppID,
-            isTest: Bool = false,
             destination: DeepLinkURL,
             campaignKey: CampaignKey? = nil,
             journeyID: JourneyID,
             clickedAt: Timestamp,
             recordedAt: Timestamp,
-            window: AttributionWindow,
-            source: SourceToken = .direct,
-            rawSource: String? = nil,
-            platform: Platform = .unknown,
-            osVersion: String? = nil,
-            browser: BrowserFamily = .unknown,
-            metadata: String? = nil,
-            isRobot: Bool = false,
-            isContradictory: Bool = false,
-            link: LinkID? = nil,
-            variant: String? = nil
+            window: AttributionWindow
         ) {
             self.app = app
-            self.isTest = isTest
             self.destination = destination
             self.campaignKey = campaignKey
             self.journeyID = journeyID
             self.clickedAt = clickedAt
             self.recordedAt = recordedAt
             self.window = window
-            self.source = source
-            self.rawSource = rawSource
-            self.platform = platform
-            self.osVersion = osVersion
-            self.browser = browser
-            self.metadata = metadata
-            self.isRobot = isRobot
-            self.isContradictory = isContradictory
-            self.link = link
-            self.variant = variant
         }
 
         /// The group with which its match rate is watched.
@@ -151,7 +131,7 @@ public struct ClickHashesUnderFormerKeys: Equatable, Sendable {
     /// The visitor under that key, as in ``ClickEvidence/visitor``.
     public var visitor: UInt64?
     public var idempotencies: [KeyedHash] = []
-    /// All fingerprints' hashes, a list per other key.
+    /// The hashes of all fingerprints, a list for each other server key.
     public var fingerprints: [[KeyedHash]] = []
 
     public init() {}
@@ -221,7 +201,9 @@ public struct AttributionWindow: Hashable, Sendable {
     /// One minute to thirty days.
     public static let allowedSeconds: ClosedRange<Int64> = 60...2_592_000
 
-    /// 24 hours.
+    /// The window of clicks and apps without one of their own, unless the operator sets another.
+    ///
+    /// A test compares the articles with it.
     public static let standard = AttributionWindow(unchecked: 86_400)
 
     private init(unchecked seconds: Int64) { self.seconds = seconds }

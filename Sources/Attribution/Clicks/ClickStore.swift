@@ -124,6 +124,6 @@ extension ClickStore {
     /// Marks nothing, for stores that never return ``ClaimOutcome/underWay(_:)``.
     public func markClaimsUnderWay(in evidence: inout CandidateEvidence, of check: Check) {}
 
-    /// Returns at once, as above.
+    /// Returns at once, for the same stores.
     public func waitForClaim(of click: ClickID, for check: Check) async throws(StoreError) {}
 }

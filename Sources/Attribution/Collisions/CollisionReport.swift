@@ -25,7 +25,7 @@ public struct CollisionReport: Equatable, Sendable {
     public var expectedFalse: Double
     /// One standard deviation of ``expectedFalse``.
     public var spread: Double
-    /// For each of ``FalseMatchLimit/shares``.
+    /// The limits for each of ``FalseMatchLimit/shares``.
     public var limits: [FalseMatchLimit]
 
     public init(
@@ -101,8 +101,8 @@ public struct CollisionCount: Sendable {
     /// The largest number of rows of one fingerprint that are held.
     ///
     /// Beyond it, half of the rows are dropped at random, as often as needed, and each remaining row counts
-    /// for those dropped. This many rows within a retention time leave dozens in the shortest window, so that
-    /// hardly any row seems alone because others were dropped.
+    /// for those dropped. With this many rows within a retention time, the shortest window still has dozens, so
+    /// a dropped row hardly ever makes another one seem alone.
     public static let rowLimit = 65_536
 
     public init(windows: [AttributionWindow]) { self.windows = windows }

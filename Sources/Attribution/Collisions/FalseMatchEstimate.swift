@@ -21,7 +21,8 @@ public struct FalseMatchEstimate: Equatable, Sendable {
     /// The number of steps of a probability's range.
     private static let steps = 200
 
-    /// By window, the shortest that contains the click; then by probability.
+    /// The cells in the order of the windows, of which the shortest that contains the click counts, then of the
+    /// probabilities.
     private var cells = [Cell](repeating: Cell(), count: windows.count * steps)
     /// The square of the spread.
     private var variance = 0.0
@@ -76,7 +77,7 @@ public struct FalseMatchEstimate: Equatable, Sendable {
     /// Returns the lowest minimum of probability with which at most this share of matches is wrong, and the
     /// number of matches with it; nil if there is none.
     ///
-    /// It assumes the rule of probability, even if the current rule is another, and the current window.
+    /// It assumes the current window, and the rule of probability even if the app uses another one.
     public func threshold(keepingFalseBelow share: Double) -> FalseMatchLimit.Threshold? {
         var launches = 0.0
         var wrong = 0.0

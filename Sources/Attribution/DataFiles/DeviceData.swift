@@ -68,14 +68,9 @@ public struct DeviceData: Sendable {
     private init(_ rows: [DataRow]) throws(DataFileError) {
         var tables = DeviceRows()
         // Spellings are added last, because they refer to zones and languages anywhere in the rows.
-        for row in rows
-        where row.kind != Kind.zoneSpelling.rawValue && row.kind != Kind.languageSpelling.rawValue {
-            try tables.add(row)
-        }
-        for row in rows
-        where row.kind == Kind.zoneSpelling.rawValue || row.kind == Kind.languageSpelling.rawValue {
-            try tables.add(row)
-        }
+        let spellings = [Kind.zoneSpelling.rawValue, Kind.languageSpelling.rawValue]
+        for row in rows where !spellings.contains(row.kind) { try tables.add(row) }
+        for row in rows where spellings.contains(row.kind) { try tables.add(row) }
         releases = IOSReleases(tables.releases)
         screens = ScreenTable(rows: tables.iosScreens, androidPanels: tables.androidPanels)
         timeZones = TimeZoneTable(tables.timeZones)
@@ -204,11 +199,11 @@ struct IOSReleaseRows {
 
 /// The content of the rows about languages, from which ``LanguageTable`` is made.
 struct LanguageRows {
-    /// By every code, including the canonical ones.
+    /// The canonical code of every code, of canonical ones too.
     var canonicalCodes: [String: String] = [:]
-    /// By canonical code.
+    /// The other spellings on iOS by canonical code.
     var iosSpellings: [String: [Spelling]] = [:]
-    /// By canonical code.
+    /// The other spellings on Android by canonical code.
     var androidSpellings: [String: [Spelling]] = [:]
 
     mutating func add(language row: DataRow) throws(DataFileError) {
@@ -250,7 +245,7 @@ struct TimeZoneRows {
     var names: [[String]] = []
     /// The zone of each name, as an index into `names`.
     var positions: [String: Int] = [:]
-    /// By canonical name.
+    /// The other spellings by canonical name.
     var spellings: [String: [Spelling]] = [:]
 
     mutating func add(zone row: DataRow) throws(DataFileError) {

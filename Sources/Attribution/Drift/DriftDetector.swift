@@ -171,6 +171,7 @@ public enum DriftEnding: String, Sendable {
     case gone
 }
 
+/// The start or the end of an alarm.
 public enum DriftEvent: Equatable, Sendable {
     case began(DriftAlarm)
     case ended(DriftAlarm, DriftEnding)

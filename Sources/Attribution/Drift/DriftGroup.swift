@@ -1,6 +1,6 @@
 internal import CMath
 
-/// Which events a group counts.
+/// The kind of events that a group counts.
 ///
 /// The raw value is the word in the database and in the JSON.
 public enum DriftSide: String, CaseIterable, Sendable {

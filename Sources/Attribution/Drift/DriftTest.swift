@@ -4,7 +4,7 @@ internal import CMath
 struct DriftDrop: Equatable {
     /// The rate of the newest days.
     let rate: Double
-    /// The rate to expect: the lower of those that the group's own past and the rest of its app suggest.
+    /// The expected rate: the lower of the rates that the group's own past and the rest of its app suggest.
     let expected: Double
     /// The rate of the past on which both expectations are based.
     let usual: Double
@@ -18,11 +18,11 @@ struct DriftDrop: Equatable {
 
 /// The change test: a generalised likelihood ratio of the newest days against the days before them.
 ///
-/// For several numbers of newest days, the test compares two likelihoods of their counts: with the rate of
-/// the days before, and with a rate of their own. The past counts as the number of trials that would leave
-/// its rate as uncertain, so that a short past proves little. Both likelihoods are divided by the dispersion
-/// of the past, by which its days differ more than by chance (quasi-likelihood), so that weekly variation is
-/// not significant.
+/// Each of ``windows`` is a number of newest days. The test compares two likelihoods of their counts: with the
+/// rate of the days before, and with a rate of their own. The past counts as the number of trials that would
+/// leave its rate as uncertain as it is, so a short past proves little. Both likelihoods are divided by the
+/// dispersion, the factor by which days of the past differ more than by chance (quasi-likelihood). So weekly
+/// variation is not significant.
 ///
 /// The rate is compared with two expectations, and the smaller significance counts. One is the group's own
 /// past, lowered if fewer clicks can lead to matches. The other is that past, changed as much as the rest of
@@ -68,8 +68,8 @@ struct DriftTest {
         .max { $0.score < $1.score }
     }
 
-    /// Compares the newest `days` with those from `offset` on; nil if the past is too short, or they are
-    /// empty.
+    /// Compares the newest `days` with the days from `offset` on; nil if these are too few, or the newest have
+    /// no trial.
     func compare(newest days: Int, from offset: Int) -> DriftDrop? {
         guard days <= offset, offset + Self.minimumBaselineDays <= series.knownDays else { return nil }
         let past = offset..<min(offset + Self.baselineDays, series.knownDays)
@@ -147,7 +147,7 @@ struct DriftTest {
         return min(plain, explained)
     }
 
-    /// Returns by which factor the days differ more than by chance from the expected log odds; at least 1.
+    /// Returns the factor by which the days differ more than by chance from the expected log odds; at least 1.
     private func dispersion(
         _ days: Range<Int>,
         expecting: (_ day: Int) -> (value: Double, variance: Double)
@@ -170,7 +170,7 @@ struct DriftTest {
 
 /// The counts that a group's rate is judged by, a day each, the newest first.
 struct DriftSeries {
-    /// What a group's matches come from, now and before.
+    /// The source of a group's matches, recent and past.
     enum Supply {
         /// Clicks and checks of a launch's platform: with fewer clicks per check, fewer checks can match.
         case clicks([Int64], checks: [Int64])
@@ -188,7 +188,7 @@ struct DriftSeries {
     /// The number of days from the first one with a trial.
     var knownDays: Int { (own.lastIndex { $0.trials > 0 } ?? -1) + 1 }
 
-    /// Returns the factor, at most 1, of a smaller supply on matches, and the variance of its logarithm.
+    /// Returns the factor, at most 1, by which a smaller supply lowers matches, and the variance of its logarithm.
     func shortage(_ recent: Range<Int>, against past: Range<Int>) -> (ratio: Double, variance: Double) {
         switch supply {
         case .steady: return (1, 0)
@@ -203,7 +203,8 @@ struct DriftSeries {
         }
     }
 
-    /// Returns the clicks per check as a multiple of the past ones; nil without clicks in the past.
+    /// Returns the recent number of clicks per check as a multiple of the past number; nil without clicks in the
+    /// past.
     func clicksToACheck(_ recent: Range<Int>, against past: Range<Int>) -> Double? {
         // An app whose clicks are recorded elsewhere has no clicks to compare.
         guard case .clicks(let clicks, let checks) = supply, Self.sum(clicks, past) > 0 else { return nil }
@@ -268,10 +269,7 @@ public struct DriftHistory: Sendable {
     public init(end: Timestamp) { self.end = end }
 
     /// Returns the start of the span that contains a time: everything before it is complete.
-    public static func end(at time: Timestamp) -> Timestamp {
-        let remainder = time.milliseconds % periodMilliseconds
-        return time.advanced(byMilliseconds: remainder < 0 ? -remainder - periodMilliseconds : -remainder)
-    }
+    public static func end(at time: Timestamp) -> Timestamp { Granularity.quarter.start(of: time) }
 
     /// Returns the start of the first span that is read when the last one ended at `end`.
     public static func start(before end: Timestamp) -> Timestamp {

@@ -37,7 +37,7 @@ public struct CheckFacts: Equatable, Sendable {
     /// if nothing was weighed, and if it was not recorded.
     public var probability: Double?
     /// The probability that the app's policy required.
-    public var minimumConfidence: Double
+    public var minimumConfidence = MatchPolicy.standardMinimum
     /// The probability that no click led to the launch; nil if nothing was weighed.
     public var organicShare: Double?
     /// The number of live clicks with the fingerprint.
@@ -56,15 +56,15 @@ public struct CheckFacts: Equatable, Sendable {
     public var otherFingerprints: [UInt64] = []
     public var address: AddressHashes?
     /// Whether the launch sent a token, or the identifier of a click.
-    public var namesClick: Bool
-    public var hasInstallID: Bool
+    public var namesClick = false
+    public var hasInstallID = false
     /// The first word of the keyed hash of the install id, or else of the caller; nil if it was not recorded.
     public var caller: UInt64?
     /// When the app was first installed, according to the device.
     public var firstInstalledAt: Timestamp?
     /// The number of checks that this record represents: in a flood, some are not recorded.
     public var weight = 1
-    public var platform: Platform
+    public var platform = Platform.unknown
     public var release: OSRelease?
     /// The launch's signals in addition to its fingerprint.
     public var signals = SignalHashes.none
@@ -82,20 +82,12 @@ public struct CheckFacts: Equatable, Sendable {
         at time: Timestamp,
         outcome: CheckOutcome,
         reason: NoMatchReason? = nil,
-        minimumConfidence: Double = MatchPolicy.standardMinimum,
-        fingerprint: KeyedHash? = nil,
-        namesClick: Bool = false,
-        hasInstallID: Bool = false,
-        platform: Platform = .unknown
+        fingerprint: KeyedHash? = nil
     ) {
         at = time
         self.outcome = outcome
         self.reason = reason
-        self.minimumConfidence = minimumConfidence
         self.fingerprint = fingerprint
-        self.namesClick = namesClick
-        self.hasInstallID = hasInstallID
-        self.platform = platform
     }
 
     /// Creates the record of a check that has ended.
@@ -123,15 +115,12 @@ public struct CheckFacts: Equatable, Sendable {
     }
 
     private init(_ outcome: CheckOutcome, _ basis: CheckBasis, of check: Check) {
-        self.init(
-            at: check.at,
-            outcome: outcome,
-            minimumConfidence: check.policy.minimumConfidence,
-            fingerprint: basis.storedFingerprint ?? check.ladder.fingerprints.first,
-            namesClick: check.ladder.namesClick,
-            hasInstallID: !check.installs.isEmpty,
-            platform: check.platform
-        )
+        let fingerprint = basis.storedFingerprint ?? check.ladder.fingerprints.first
+        self.init(at: check.at, outcome: outcome, fingerprint: fingerprint)
+        minimumConfidence = check.policy.minimumConfidence
+        namesClick = check.ladder.namesClick
+        hasInstallID = !check.installs.isEmpty
+        platform = check.platform
         let details = check.details
         address = details.address?.present
         release = details.release
@@ -171,7 +160,7 @@ public struct CheckFacts: Equatable, Sendable {
 }
 
 extension CheckOutcome {
-    public init(_ ending: CheckEnding) {
+    public init(_ ending: MatchOutcome) {
         self =
             switch ending {
             case .match: .match

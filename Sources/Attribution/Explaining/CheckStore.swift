@@ -40,7 +40,7 @@ public struct CheckQuery: Equatable, Sendable {
 /// One page of the checks that match a query.
 public struct CheckPage: Equatable, Sendable {
     /// The checks, newest first.
-    public var records: [RecordedCheck]
+    public var records: [RecordedCheck] = []
     /// Where the next page starts; nil for the last page.
     ///
     /// A page may contain fewer checks than its limit, or none, without being the last: one call reads a
@@ -48,8 +48,7 @@ public struct CheckPage: Equatable, Sendable {
     public var next: CheckID?
 
     public init(records: [RecordedCheck] = [], next: CheckID? = nil) {
-        self.records = records
-        self.next = next
+        (self.records, self.next) = (records, next)
     }
 }
 

@@ -29,33 +29,21 @@ public struct ClickExplanationInput: Equatable, Sendable {
     /// Whether the index contains the first of them, for a live or a closed click.
     public var isIndexed: Bool
     /// Checks between the click and its expiry that have something in common with it, the nearest first.
-    public var near: [RelatedCheck]
+    public var near: [RelatedCheck] = []
     /// The number of records that were searched for them.
-    public var searchedChecks: Int
+    public var searchedChecks = 0
     /// Whether all records of that time were searched.
-    public var hasSearchedAll: Bool
+    public var hasSearchedAll = true
 
     /// The largest number of near checks.
     public static let nearLimit = 8
 
-    public init(
-        _ click: KnownClick,
-        app: AppID,
-        isTest: Bool,
-        keyCount: Int,
-        isIndexed: Bool = true,
-        near: [RelatedCheck] = [],
-        searchedChecks: Int = 0,
-        hasSearchedAll: Bool = true
-    ) {
+    public init(_ click: KnownClick, app: AppID, isTest: Bool, keyCount: Int, isIndexed: Bool) {
         self.click = click
         self.app = app
         self.isTest = isTest
         self.keyCount = keyCount
         self.isIndexed = isIndexed
-        self.near = near
-        self.searchedChecks = searchedChecks
-        self.hasSearchedAll = hasSearchedAll
     }
 }
 
@@ -88,8 +76,7 @@ public struct RelatedCheck: Equatable, Sendable {
 extension ClickExplanation {
     /// What happened to the click, in one or more sentences.
     public var summary: String {
-        let campaign = click.campaign.map { " of the campaign \"\($0.text)\"" } ?? ""
-        let start = "No check is known that got the click \(click.id.text)\(campaign)."
+        let start = "No check is known that got the click \(click.id.text)\(Explanation.of(click.campaign))."
         return ([start, fate] + [hindrance, nearestCheck].compactMap(\.self)).joined(separator: " ")
     }
 

@@ -89,8 +89,7 @@ extension Explanation {
     private var matched: String {
         let facts = record.facts
         guard let click = facts.click else { return "The answer was a click that is no longer known." }
-        var text = "The launch was credited to the click \(click.text)"
-        if let campaign = record.campaign { text += " of the campaign \"\(campaign.text)\"" }
+        var text = "The launch was credited to the click \(click.text)\(Self.of(record.campaign))"
         if let answered = clicks.first(where: { $0.state == .answered })?.click {
             text += ", \(Self.elapsed(from: answered.clickedAt, to: facts.at)) after it"
         }
@@ -123,13 +122,13 @@ extension Explanation {
     }
 
     private var unmatched: String {
-        let words = (record.facts.reason ?? .noClick).words.sentence
-        return switch record.facts.reason {
-        case .noClick, nil: withoutClick
-        case .expired: fate(.expired) ?? words
-        case .alreadyClaimed: fate(.claimed) ?? words
-        case .belowThreshold, .ambiguous: "\(words): \(probabilities)"
-        case .robotClick, .otherApp, .tokenInvalid, .tokenUsed, .fingerprintDisabled: words
+        let reason = record.facts.reason ?? .noClick
+        let meaning = reason.meaning
+        return switch reason {
+        case .noClick: withoutClick
+        case .expired: fate(.expired) ?? meaning.sentence
+        case .alreadyClaimed: fate(.claimed) ?? meaning.sentence
+        default: meaning.origin == .probability ? "\(meaning.sentence): \(probabilities)" : meaning.sentence
         }
     }
 
@@ -149,8 +148,7 @@ extension Explanation {
         let facts = record.facts
         guard let click = clicks.first(where: { $0.state == state && $0.hasSameFingerprint })?.click
         else { return nil }
-        var text = "The click \(click.id.text)"
-        if let campaign = click.campaign { text += " of the campaign \"\(campaign.text)\"" }
+        var text = "The click \(click.id.text)\(Self.of(click.campaign))"
         if state == .expired {
             let window = ElapsedTime.text(milliseconds: click.expiresAt.milliseconds(since: click.clickedAt))
             text +=
@@ -177,25 +175,30 @@ extension Explanation {
         guard let near = clicks.first(where: { !$0.differences.isEmpty })
         else { return "\(made) No recent click is near it." }
         let differences = near.differences.map { "click says \($0.click), launch hash fits \($0.launch)" }
-        var text = "\(made) The nearest click, \(near.click.id.text)"
-        if let campaign = near.click.campaign { text += " of the campaign \"\(campaign.text)\"" }
-        text += ", \(Self.elapsed(from: near.click.clickedAt, to: record.facts.at)) before, differs: "
-        return text + differences.joined(separator: "; ") + "."
+        let elapsed = Self.elapsed(from: near.click.clickedAt, to: record.facts.at)
+        let click = near.click.id.text + Self.of(near.click.campaign)
+        return "\(made) The nearest click, \(click), \(elapsed) before, differs: "
+            + differences.joined(separator: "; ") + "."
     }
 
     /// Advice on how to match the next such launch, one sentence each; empty for a match.
     public var advice: [String] {
         guard record.facts.outcome == .noMatch else { return [] }
         let reason = record.facts.reason ?? .noClick
-        guard reason == .noClick else { return reason.words.advice }
+        guard reason == .noClick else { return reason.meaning.advice }
         guard record.facts.fingerprint != nil else {
             return ["Let the client send what it knows: a fingerprint, its signals, or the install referrer."]
         }
-        guard launch != nil else { return reason.words.advice }
+        guard launch != nil else { return reason.meaning.advice }
         guard let near = clicks.first(where: { !$0.differences.isEmpty })
         else { return ["Most likely the launch came from no campaign, or the page lost the click."] }
         return near.differences.map(\.component.advice)
             + ["If the nearest click is another person's, the launch came from no click."]
+    }
+
+    /// Returns the campaign as a part of a sentence; empty without one.
+    static func of(_ campaign: CampaignKey?) -> String {
+        campaign.map { " of the campaign \"\($0.text)\"" } ?? ""
     }
 
     static func elapsed(from start: Timestamp, to end: Timestamp) -> String {
@@ -218,48 +221,52 @@ extension FingerprintInput {
     }
 }
 
+extension SignalComponent {
+    /// Why a click and its launch may differ in the component, and what to do.
+    var advice: String {
+        switch self {
+        case .model:
+            "model: browsers that hide it reveal it only in client hints; let the page ask for them (Accept-CH) and send"
+                + " uaModel. On iOS it was another kind of device."
+        case .osVersion:
+            "osVersion: the device was updated in between, or its browser hides the version and the release is not"
+                + " known yet; give a newer table of releases with --device-data."
+        case .screen: "screen: another device, or the page sends sides that are not the screen's own."
+        case .width:
+            "width: Display Zoom, or a panel that is not known yet; give a newer table of panels with --device-data."
+        case .timezone:
+            "timezone: the device changed its zone between click and launch, or page and app read it differently: both"
+                + " should send the system's own name."
+        case .language:
+            "language: iOS gives an app one of the languages that it comes in; name those with `afterlink apps set"
+                + " --localization`."
+        }
+    }
+}
+
 /// The parts of a click that an explanation needs.
 public struct KnownClick: Equatable, Sendable {
     public let id: ClickID
     public var clickedAt: Timestamp
     public var expiresAt: Timestamp
     public var campaign: CampaignKey?
-    public var platform: Platform
-    public var isRobot: Bool
+    public var platform = Platform.unknown
+    public var isRobot = false
     /// When a launch consumed the click, and how it was recognised.
     public var claimedAt: Timestamp?
     public var claimedBy: AttributionMethod?
     /// Whether it was removed from the index together with another click of the same visitor.
-    public var isRetired: Bool
+    public var isRetired = false
     /// How its address compares with the launch's.
-    public var agreement: AddressAgreement
+    public var agreement = AddressAgreement.missing
     /// ``ClickEvidence/canonicalText``.
     public var canonicalText: String?
 
-    public init(
-        id: ClickID,
-        clickedAt: Timestamp,
-        expiresAt: Timestamp,
-        campaign: CampaignKey? = nil,
-        platform: Platform = .unknown,
-        isRobot: Bool = false,
-        claimedAt: Timestamp? = nil,
-        claimedBy: AttributionMethod? = nil,
-        isRetired: Bool = false,
-        agreement: AddressAgreement = .missing,
-        canonicalText: String? = nil
-    ) {
+    public init(id: ClickID, clickedAt: Timestamp, expiresAt: Timestamp, campaign: CampaignKey? = nil) {
         self.id = id
         self.clickedAt = clickedAt
         self.expiresAt = expiresAt
         self.campaign = campaign
-        self.platform = platform
-        self.isRobot = isRobot
-        self.claimedAt = claimedAt
-        self.claimedBy = claimedBy
-        self.isRetired = isRetired
-        self.agreement = agreement
-        self.canonicalText = canonicalText
     }
 
     /// The reason why the click contains little about its visitor; nil for a complete click.

@@ -40,7 +40,7 @@ public enum ClickReference: Hashable, Sendable {
     /// Reads the first reference among the parameters of a link or a referrer.
     ///
     /// A reference ends at the first character that cannot be part of one, because apps append to a referrer
-    /// with a wrong separator, and people write on after a link.
+    /// with a wrong separator, and people continue their text after a link.
     init?(items: [QueryItem]) {
         let references = Self.itemNames.lazy.flatMap { name in
             items.lazy.filter { $0.name == name }.compactMap { item in

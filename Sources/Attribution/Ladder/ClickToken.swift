@@ -144,13 +144,7 @@ public enum ClickTokenError: Error, CaseIterable, Sendable {
     case expired
 
     /// The reason's word for operators and test keys, if the launch gets no match in another way.
-    public var reason: String {
-        switch self {
-        case .malformed, .altered: "token_invalid"
-        case .otherApp: "other_app"
-        case .expired: "expired"
-        }
-    }
+    public var reason: String { NoMatchReason(self).rawValue }
 
     /// The meaning of the error and what to do, for people who investigate it.
     public var message: String {

@@ -104,13 +104,7 @@ public struct MatchingLadder: Equatable, Sendable {
 
     /// Whether the launch sent a reference to a click.
     public var namesClick: Bool {
-        refusal != nil
-            || rungs.contains { rung in
-                switch rung {
-                case .signedToken, .clickID: true
-                case .advertisingID: false
-                }
-            }
+        refusal != nil || rungs.contains { $0.method == .signedToken || $0.method == .clickID }
     }
 
     private mutating func add(_ rung: Rung) {

@@ -38,9 +38,9 @@ enum ModelConstants {
     // MARK: Conversions
     /// k · s: the conversions per click before any were learnt.
     static let conversionsPerClick = 0.15  // 0.1 0.0 0.1 0.001
-    /// The clicks for which the prior of conversions counts.
+    /// The weight of the prior of conversions, in clicks.
     static let conversionPriorClicks = 100.0  // 0.0 0.0 0.0 0.001
-    /// The prior conversions for which each form counts as the only one of its platform.
+    /// The weight of the prior that a form is the only one of its platform, in conversions.
     static let formSharePriorConversions = 10.0  // 0.0 0.0 0.0 0.001
 
     // MARK: Delays
@@ -58,7 +58,7 @@ enum ModelConstants {
     static let lateDelaySigma = 1.7  // specified; 0.1 0.0 0.1 0.001
     /// The share of delays that may have any length.
     static let evenDelayShare = 1.0 / 30  // 0.0 0.0 0.0 0.000
-    /// The conversions for which the prior of delays counts.
+    /// The weight of the prior of delays, in conversions.
     static let delayPriorConversions = 30.0  // 0.0 0.0 0.0 0.001
     /// The smallest share of clicks that counts as old enough for a delay: a learnt delay is divided by it.
     static let minimumBinExposure = 0.02  // 0.0 0.0 0.0 0.000
@@ -73,11 +73,11 @@ enum ModelConstants {
     static let exactAgreements = [0.70, 0.65, 0.50, 0.40, 0.35]  // specified; 0.9 1.0 0.6 0.004
     /// The probability that a device has another address near the earlier one.
     static let nearAgreement = 0.06  // 0.0 0.0 0.1 0.001
-    /// The pairs for which the prior of agreement counts.
+    /// The weight of the prior of agreement, in pairs of a click and a launch.
     static let agreementPriorPairs = 80.0  // 0.1 0.1 0.1 0.001
     /// The prior share of clicks with a known address.
     static let clickAddressShare = 0.9  // 0.0 0.0 0.0 0.001
-    /// The launches at an address of one visitor for which the prior of meeting a stranger there counts.
+    /// The weight of the prior of meeting a stranger at an address of one visitor, in launches.
     static let repeatPriorLaunches = 4.0  // 0.0 0.0 0.0 0.000
     /// The strangers met in the launches of ``repeatPriorLaunches``.
     static let repeatPriorMet = 0.2  // 0.0 0.0 0.0 0.000
@@ -89,7 +89,7 @@ enum ModelConstants {
     static let minimumStrangerShare = 1e-9  // 0.0 0.0 0.0 0.000
     /// The largest probability that a stranger has the launch's address.
     static let maximumStrangerShare = 0.98  // 0.0 0.0 0.0 0.000
-    /// From this many recent clicks with addresses on, their shares count.
+    /// The shares of recent addresses count from this many recent clicks with addresses on.
     static let minimumRecentClicks = 8.0  // 0.0 0.0 0.0 0.000
 
     // MARK: Systems and signals
@@ -97,7 +97,7 @@ enum ModelConstants {
     static let sameDeviceAgreement = 0.97  // specified; 0.2 0.5 0.1 0.002
     /// The probability that a device differs from itself in a value.
     static let sameDeviceDifference = 0.03  // specified; 0.1 0.0 0.1 0.001
-    /// The clicks with a value for which its prior share counts.
+    /// The weight of the prior share of a value, in clicks.
     static let valuePriorClicks = 5.0  // 0.0 0.0 0.0 0.000
     /// The clicks among ``valuePriorClicks`` that have the value.
     static let valuePriorEqual = 2.0  // 0.0 0.0 0.0 0.000
@@ -109,9 +109,9 @@ enum ModelConstants {
     // MARK: Launches from no click
     /// After this many seconds of observation, L(h) is trusted to 63 %.
     static let organicTrustSeconds = 6 * 3600.0  // specified; 0.1 0.0 0.0 0.001
-    /// The launches for which the rate expected from the clicks counts in L(h).
+    /// The weight in L(h) of the rate that the clicks let expect, in launches.
     static let organicPriorLaunches = 1.0  // 0.1 0.1 0.1 0.001
-    /// The clicks for which a guess counts in L(h) for learning.
+    /// The weight of the prior of organic launches per click, in clicks.
     static let organicGuessClicks = 500.0  // 0.1 0.0 0.1 0.001
     /// The shortest span in seconds from which live clicks come, for the rate of a fingerprint.
     static let minimumClickSpan = 6 * 3600.0  // 0.1 0.0 0.1 0.001
@@ -119,13 +119,13 @@ enum ModelConstants {
     static let maximumClickSpan = 86_400.0  // 0.4 0.6 0.2 0.001
     /// After this many seconds a launch counts half for the current rate of launches.
     static let organicRateHalfLife = 600.0  // 0.1 0.1 0.1 0.001
-    /// The launches for which the average rate counts in the current one.
+    /// The weight of the average rate in the current rate of launches, in launches.
     static let organicRatePriorLaunches = 6.0  // 0.1 0.0 0.1 0.001
     /// After this many seconds a click counts half for the current rate of clicks.
     static let clickRateHalfLife = 180.0  // 0.1 0.1 0.0 0.001
-    /// The clicks for which the average rate counts in the current one.
+    /// The weight of the average rate in the current rate of clicks, in clicks.
     static let clickRatePriorClicks = 4.0  // 0.0 0.1 0.0 0.001
-    /// The clicks for which launches at a level of the click rate count as unmoved by it.
+    /// The weight of the prior that the rate of clicks does not change that of launches, in clicks.
     static let responsePriorClicks = 40.0  // 0.1 0.0 0.0 0.000
     /// The smallest rate of launches as a multiple of the average.
     static let minimumRelativeRate = 0.1  // 0.0 0.0 0.0 0.000

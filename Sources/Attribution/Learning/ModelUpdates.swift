@@ -65,11 +65,8 @@ public enum ModelUpdates {
         }
         increments.add(to: CounterKey(AppTotal.launches), at: at)
         increments.add(1 - explained, to: CounterKey(AppTotal.organic), at: at)
-        increments.add(
-            1 - explained,
-            to: CounterKey(.organicByTenMinutes, RelativeOrganicRate.slot(at)),
-            at: at
-        )
+        let slot = RelativeOrganicRate.slot(at)
+        increments.add(1 - explained, to: CounterKey(.organicByTenMinutes, slot), at: at)
         let level = RelativeClickRateLevel.key(model.relativeClickRate)
         increments.add(1 - explained, to: CounterKey(.organicByRelativeRate, level), at: at)
         increments.add(1 - explained, to: CounterKey(.organic, fingerprint), at: at)
@@ -161,17 +158,10 @@ struct LaunchUpdate {
         }
         for (bin, count) in byBin { increments.add(count, to: CounterKey(.delays, UInt64(bin)), at: at) }
         for (age, counts) in pairs {
+            let (exact, near) = (AgreementCount.agreeing(.exact, age), AgreementCount.agreeing(.near, age))
             increments.add(counts.pairs, to: CounterKey(.agreements, AgreementCount.pairs(age)), at: at)
-            increments.add(
-                counts.exact,
-                to: CounterKey(.agreements, AgreementCount.agreeing(.exact, age)),
-                at: at
-            )
-            increments.add(
-                counts.near,
-                to: CounterKey(.agreements, AgreementCount.agreeing(.near, age)),
-                at: at
-            )
+            increments.add(counts.exact, to: CounterKey(.agreements, exact), at: at)
+            increments.add(counts.near, to: CounterKey(.agreements, near), at: at)
         }
     }
 

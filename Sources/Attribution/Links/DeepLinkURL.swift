@@ -37,7 +37,7 @@ public struct DeepLinkURL: Hashable, Sendable {
         self.text = String(decoding: parts.encoded, as: UTF8.self)
     }
 
-    /// Returns the number of Unicode scalars: bytes that do not continue one.
+    /// Returns the number of Unicode scalars: each has one byte that is no continuation.
     private static func characterCount(_ bytes: [UInt8]) -> Int { bytes.count { $0 & 0xc0 != 0x80 } }
 }
 
@@ -200,7 +200,7 @@ public struct Destination: Hashable, Sendable {
 
     /// Returns whether `url` leads to the destination.
     ///
-    /// Compares scheme, host and port as a whole. A link that climbs (`..`, escaped or not) is not below a
+    /// Compares scheme, host and port as a whole. A link with `..` in its path, escaped or not, is not below a
     /// destination's path.
     public func covers(_ url: DeepLinkURL) -> Bool {
         guard let parts = try? URLParts(Array(url.text.utf8)), parts.scheme == scheme else { return false }

@@ -54,38 +54,29 @@ public struct SourceSignals: Equatable, Sendable {
         return Reading(token: .unknown, raw: Self.kept(first.raw))
     }
 
-    private struct Signal {
-        let raw: String
-        let token: SourceToken?
+    private typealias Signal = (raw: String, token: SourceToken?)
 
-        init(_ raw: String, token: SourceToken) {
-            self.raw = raw
-            self.token = token
-        }
-
-        init(_ raw: String) {
-            self.raw = raw
-            token = SourceToken(signal: raw)
-        }
-    }
+    private static func signal(_ raw: String) -> Signal { (raw, SourceToken(signal: raw)) }
 
     /// The signals that the click contains, strongest first.
     private var ordered: [Signal] {
         var signals: [Signal] = []
-        let bodySource = Self.nonEmpty(source).map { Signal($0) }
+        let bodySource = Self.nonEmpty(source).map(Self.signal)
         // A body's `source` may be the kind of page that posted it, such as `web`. It counts as the link's
         // own parameter only if it names a network; else it is the weakest signal.
         let namesNetwork = bodySource?.token?.isWritten ?? false
         if let own = item("source") {
-            signals.append(Signal(own))
+            signals.append(Self.signal(own))
         } else if namesNetwork, let bodySource {
             signals.append(bodySource)
         } else if let campaign = item("utm_source") ?? Self.nonEmpty(utmSource) {
-            signals.append(Signal(campaign))
+            signals.append(Self.signal(campaign))
         }
-        if let referrer = item("referrer") ?? item("ref") ?? refererHost { signals.append(Signal(referrer)) }
+        if let referrer = item("referrer") ?? item("ref") ?? refererHost {
+            signals.append(Self.signal(referrer))
+        }
         for (name, token) in Self.clickIdentifiers where item(name) != nil {
-            signals.append(Signal(name, token: token))
+            signals.append((name, token))
         }
         if let app = userAgent.flatMap(Self.inAppBrowser) { signals.append(app) }
         if let bodySource, !namesNetwork { signals.append(bodySource) }
@@ -110,7 +101,7 @@ public struct SourceSignals: Equatable, Sendable {
 
     private static func inAppBrowser(_ userAgent: String) -> Signal? {
         inAppTokens.firstMatch(in: userAgent.utf8.map(\.asciiLowercased)).map {
-            Signal(inAppKeywords[$0].keyword, token: inAppKeywords[$0].token)
+            (inAppKeywords[$0].keyword, inAppKeywords[$0].token)
         }
     }
 

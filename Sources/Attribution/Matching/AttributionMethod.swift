@@ -27,4 +27,16 @@ public enum AttributionMethod: String, CaseIterable, Sendable {
 
     /// Whether the method can recognise only the visitor who clicked.
     public var isGuaranteed: Bool { self == .signedToken }
+
+    /// The way in which the launch was recognised, as the end of a sentence.
+    public var meaning: String {
+        switch self {
+        case .signedToken: "it brought the click's own signed token"
+        case .clickID: "it brought the click's identifier"
+        case .idfa: "it has the IDFA that an ad network put on the click"
+        case .gaid: "it has the Google advertising id that an ad network put on the click"
+        case .probabilistic: "its fingerprint, and its address or signals, make the click likely"
+        case .fingerprint: "its fingerprint makes the click likely"
+        }
+    }
 }

@@ -1,13 +1,6 @@
 /// The end of a check.
-public enum CheckEnding: Equatable, Sendable {
-    /// A claim consumed a click for the check, and was counted in the same transaction.
-    case match(Claim)
-    case noMatch(NoMatchReason)
-    case replay(Claim)
-}
-
 public enum MatchOutcome: Equatable, Sendable {
-    /// A click was consumed for this check.
+    /// A claim consumed a click for this check, and was counted in the same transaction.
     case match(Claim)
     /// The caller got its earlier answer again, which it may have lost.
     case replay(Claim)
@@ -16,10 +9,10 @@ public enum MatchOutcome: Equatable, Sendable {
 
 /// The end of a check and its basis: the input of counting, recording and learning.
 public struct CheckReport: Sendable {
-    public var ending: CheckEnding
+    public var ending: MatchOutcome
     public var basis: CheckBasis
 
-    public init(_ ending: CheckEnding, _ basis: CheckBasis = CheckBasis()) {
+    public init(_ ending: MatchOutcome, _ basis: CheckBasis = CheckBasis()) {
         self.ending = ending
         self.basis = basis
     }

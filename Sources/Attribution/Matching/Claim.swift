@@ -6,7 +6,7 @@ public final class Claim: Equatable, Sendable {
     public let click: Click
     public let claimedAt: Timestamp
     public let method: AttributionMethod
-    /// The probability that the match is right, 0…1; nil for a claim from before it was computed.
+    /// The probability that the match is right, 0…1; nil for a claim stored before it was computed.
     public let confidence: Double?
     /// The number of other live clicks that the launch might have come from, including the visitor's earlier
     /// ones; nil for a claim from before it was counted.

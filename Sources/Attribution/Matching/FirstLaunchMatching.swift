@@ -30,35 +30,34 @@ public struct FirstLaunchMatching {
                 // Nearly every check ends here, so this path computes nothing else.
                 let reason = MatchDecision.reason(view.reason, check)
                 let basis = CheckBasis(hasLostRace: round > 0, storedFingerprint: view.storedFingerprint)
-                store.recordOutcome(CheckReport(.noMatch(reason), basis), of: check)
-                return .noMatch(reason)
+                return end(check, .noMatch(reason), basis)
             }
-            if let replay = view.replay {
-                store.recordOutcome(CheckReport(.replay(replay)), of: check)
-                return .replay(replay)
-            }
+            if let replay = view.replay { return end(check, .replay(replay)) }
             let decision = MatchDecision(view, check)
             let basis = CheckBasis(view, decision, hasLostRace: round > 0)
-            guard let choice = decision.choice else {
-                store.recordOutcome(CheckReport(.noMatch(decision.reason), basis), of: check)
-                return .noMatch(decision.reason)
-            }
+            guard let choice = decision.choice else { return end(check, .noMatch(decision.reason), basis) }
             let (outcome, another) = try await claim(choice, view, basis, check)
             switch outcome {
             case .claimed(let claim):
                 store.receipt(for: claim).willRespond()
-                store.recordOutcome(CheckReport(.match(claim), another ?? basis), of: check)
-                return .match(claim)
+                return end(check, .match(claim), another ?? basis)
             case .replayed(let claim):
                 // Allow the next request for this answer, which the first caller may never have received.
                 store.receipt(for: claim).willRespond()
-                store.recordOutcome(CheckReport(.replay(claim)), of: check)
-                return .replay(claim)
+                return end(check, .replay(claim))
             case .lost where another == nil: missing.formUnion(choice.target.destinations)
             case .lost, .underWay: break
             }
         }
         throw StoreError(.overloaded, "too many checks at once for one fingerprint")
+    }
+
+    /// Records the end of a check, and returns it.
+    private func end(_ check: Check, _ outcome: MatchOutcome, _ basis: CheckBasis = CheckBasis())
+        -> MatchOutcome
+    {
+        store.recordOutcome(CheckReport(outcome, basis), of: check)
+        return outcome
     }
 
     /// Claims the chosen click, or the next best one if other checks of this process are claiming it.

@@ -47,7 +47,7 @@ extension ClickChoice {
         }
         self.init(
             click.map { .click($0) } ?? .newest(of: destination),
-            method: verdict.evidence == .probabilistic ? .probabilistic : .fingerprint,
+            method: verdict.evidence,
             confidence: verdict.confidence,
             competingClicks: verdict.competingClicks,
             isCampaignOnly: isCampaignOnly
@@ -56,14 +56,9 @@ extension ClickChoice {
 }
 
 extension Verdict {
-    /// Nil for a match, and if there was no candidate: then the store knows the reason.
+    /// Nil for a match, and if there was no candidate.
     public var noMatchReason: NoMatchReason? {
         guard case .noMatch(let reason) = outcome else { return nil }
-        return switch reason {
-        case .noCandidate: nil
-        case .belowThreshold: .belowThreshold
-        case .ambiguous: .ambiguous
-        case .fingerprintDisabled: .fingerprintDisabled
-        }
+        return reason
     }
 }

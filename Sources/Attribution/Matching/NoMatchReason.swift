@@ -1,23 +1,17 @@
 /// The reason why a check got no click.
 ///
-/// The raw value is the word in statistics and in answers to test keys. A new reason is a case with its
-/// ``words``; `openapi.json` and the article on the API list the words.
+/// The raw value is the word in statistics, metrics and answers to test keys; `openapi.json` lists the words. A new
+/// reason is a case with its ``meaning`` here, and a line where it arises: see ``Origin``.
 public enum NoMatchReason: String, CaseIterable, Sendable {
     case noClick = "no_click"
     case expired
     case alreadyClaimed = "already_claimed"
     case robotClick = "robot_click"
-    /// There were clicks, but the probability that one of them led to the launch is below the app's minimum.
     case belowThreshold = "below_threshold"
-    /// A click led to the launch, but several destinations compete.
     case ambiguous
-    /// The token is another app's.
     case otherApp = "other_app"
-    /// The token is malformed, or was altered.
     case tokenInvalid = "token_invalid"
-    /// Another launch has used the token before.
     case tokenUsed = "token_used"
-    /// The app does not use fingerprints, and the launch sent nothing else.
     case fingerprintDisabled = "fingerprint_disabled"
 
     public init(_ refusal: ClickTokenError) {
@@ -27,5 +21,156 @@ public enum NoMatchReason: String, CaseIterable, Sendable {
             case .otherApp: .otherApp
             case .expired: .expired
             }
+    }
+
+    /// The word as text for people: `no click`.
+    public var name: String { String(rawValue.map { $0 == "_" ? " " : $0 }) }
+
+    /// The reasons that a ``Verdict`` can have.
+    public static let ofVerdicts = allCases.filter { [.probability, .setting].contains($0.meaning.origin) }
+}
+
+extension NoMatchReason {
+    /// The part of a check that finds the reason.
+    public enum Origin: Sendable {
+        /// `CheckReader` in `Storage/Checks`: the state of the newest click that the launch could have got.
+        case click
+        /// ``ClickTokenError`` for a token that does not count, `CheckReader` for a token whose click is not free.
+        case token
+        /// ``Verdict``: the probabilities of the live clicks. The explanation lists them after the sentence.
+        case probability
+        /// ``Verdict`` or ``MatchDecision``: the app's settings.
+        case setting
+    }
+
+    /// A reason in words for people.
+    public struct Meaning: Sendable {
+        public let origin: Origin
+        /// The end of a sentence, for the API's table of reasons and for a trial of `afterlink simulate`.
+        public let clause: String
+        /// What happened, in a sentence that is true for every launch with this reason; without its full stop if the
+        /// probabilities follow.
+        public let sentence: String
+        /// Advice on how to match the next such launch, one sentence each.
+        public let advice: [String]
+
+        fileprivate init(_ origin: Origin, _ clause: String, sentence: String, advice: [String]) {
+            self.origin = origin
+            self.clause = clause
+            self.sentence = sentence
+            self.advice = advice
+        }
+    }
+
+    public var meaning: Meaning {
+        switch self {
+        case .noClick:
+            Meaning(
+                .click,
+                "no click that may match has the launch's fingerprint or id",
+                sentence: "No click has the launch's fingerprint.",
+                advice: [
+                    "Check that the click reached this app (`afterlink stats`), and that the page sends signals: without"
+                        + " them a click cannot be compared.",
+                    "Most launches come from no click and end like this.",
+                ]
+            )
+        case .expired:
+            Meaning(
+                .click,
+                "the attribution window of the click, or of the token's click, had ended",
+                sentence: "No live click has the launch's fingerprint, and the last one had expired.",
+                advice: [
+                    "If people of this campaign take longer to install, give its clicks a longer window"
+                        + " (attribution_window_seconds, or `afterlink apps set --attribution-window`)."
+                ]
+            )
+        case .alreadyClaimed:
+            Meaning(
+                .click,
+                "an earlier launch had consumed the click",
+                sentence: "Every click with the launch's fingerprint had already led to another launch.",
+                advice: [
+                    "This may be a reinstallation, or another device that looks the same: a click matches once, and a new"
+                        + " click can match again.",
+                    "If the app repeats a check after it got an answer, let it send X-Install-ID: the same installation"
+                        + " gets the same answer.",
+                ]
+            )
+        case .robotClick:
+            Meaning(
+                .click,
+                "the click is a robot's",
+                sentence:
+                    "The only clicks with the launch's fingerprint come from robots, previews or browsers that fetch"
+                    + " ahead: no person has seen them.",
+                advice: [
+                    "Check that the page posts the click from the visitor's own browser: a click that a server posts"
+                        + " carries the server's agent."
+                ]
+            )
+        case .belowThreshold:
+            Meaning(
+                .probability,
+                "there are live clicks, but the probability that one of them led to the launch is below the app's"
+                    + " minimum",
+                sentence:
+                    "There were live clicks with the launch's fingerprint, but it is less likely than the app demands"
+                    + " that one of them led to it",
+                advice: [
+                    "Such launches rightly get no campaign if most people with this device come without one.",
+                    "A signed token (install referrer, pasteboard) makes matches certain; `afterlink apps set"
+                        + " --minimum-confidence` lowers the bar, and gives organic launches to campaigns.",
+                ]
+            )
+        case .ambiguous:
+            Meaning(
+                .probability,
+                "a click led to the launch, but several destinations compete",
+                sentence: "A click led to this launch, but it is not clear which one",
+                advice: [
+                    "A signed token distinguishes such people; `afterlink apps set --on-ambiguity campaignOnly` credits"
+                        + " the campaign if that much is clear."
+                ]
+            )
+        case .otherApp:
+            Meaning(
+                .token,
+                "the token is another app's",
+                sentence: "The launch brought a click token of another app.",
+                advice: ["Check which app's links the campaign uses, and which app's key the client has."]
+            )
+        case .tokenInvalid:
+            Meaning(
+                .token,
+                "the token is malformed or was altered",
+                sentence: "The launch brought a click token that is malformed or was altered on its way.",
+                advice: [
+                    "Check what the store link or the page does with the token: it must arrive unchanged, and first in the"
+                        + " referrer."
+                ]
+            )
+        case .tokenUsed:
+            Meaning(
+                .token,
+                "an earlier launch had used the token",
+                sentence: "The launch brought a click token that another launch had brought before.",
+                advice: [
+                    "This may be a reinstallation, or a link that was shared after it was opened: each click has a token."
+                ]
+            )
+        case .fingerprintDisabled:
+            Meaning(
+                .setting,
+                "the app does not use fingerprints, and the launch sent no token or id that names a click",
+                sentence:
+                    "The app recognises no launch by its fingerprint, and this one brought neither a token nor a known"
+                    + " advertising id.",
+                advice: [
+                    "Only tokens and advertising ids count for this app; `afterlink apps set --fingerprinting on` lets"
+                        + " fingerprints count."
+                ]
+            )
+        }
     }
 }

@@ -220,7 +220,7 @@ enum ForwardedNode {
         let port = text.dropFirst()
         guard colon == UInt8(ascii: ":"), let first = port.first else { return false }
         if first == UInt8(ascii: "_") { return port.count > 1 && port.dropFirst().allSatisfy(isObscured) }
-        return port.count <= 5 && port.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
+        return port.count <= 5 && port.allSatisfy(\.isASCIIDigit)
     }
 
     private static func isObscured(_ byte: UInt8) -> Bool {

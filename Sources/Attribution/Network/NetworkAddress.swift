@@ -40,11 +40,6 @@ public struct NetworkAddress: Hashable, Sendable {
         masked(to: ipv4 == nil ? ipv6Bits : 96 + ipv4Bits)
     }
 
-    /// The network as `203.0.113.0/24` or `2001:db8:1::/48`: the part of an address that logs may show.
-    public var truncatedText: String {
-        prefix(ipv4Bits: 24, ipv6Bits: 48).text + (ipv4 == nil ? "/48" : "/24")
-    }
-
     /// Returns the address with only the first `bits` of all 128; clamped to 0…128.
     func masked(to bits: Int) -> NetworkAddress {
         // Swift's smart shift by 64 or more returns zero, the right mask for no bits.
@@ -92,7 +87,7 @@ extension NetworkAddress {
     /// follows RFC 4291 §2.2 with `::` and an embedded IPv4 address, without zone, brackets or prefix length.
     public init?(_ text: String) { self.init(utf8: text.utf8.span) }
 
-    /// Reads an address from the bytes of a request, for every request behind a proxy.
+    /// Reads an address from the bytes of a request; it is called for every request behind a proxy.
     public init?(utf8 bytes: Span<UInt8>) {
         if let bits = Self.ipv4(bytes) {
             self.init(ipv4: bits)
@@ -135,8 +130,7 @@ extension NetworkAddress {
                 (part, digitCount, dotCount) = (0, 0, dotCount + 1)
             } else {
                 let isLeadingZero = digitCount == 1 && part == 0
-                guard (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte), !isLeadingZero
-                else { return nil }
+                guard byte.isASCIIDigit, !isLeadingZero else { return nil }
                 part = part * 10 + UInt32(byte - UInt8(ascii: "0"))
                 digitCount += 1
                 guard part <= 255 else { return nil }
@@ -151,7 +145,7 @@ extension NetworkAddress {
         else { return nil }
         var value: UInt32 = 0
         for digit in digits {
-            guard (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(digit) else { return nil }
+            guard digit.isASCIIDigit else { return nil }
             value = value * 10 + UInt32(digit - UInt8(ascii: "0"))
         }
         return value <= limit ? value : nil
@@ -285,7 +279,7 @@ extension NetworkAddress {
 public struct AddressRange: Hashable, Sendable {
     /// The first address.
     public let base: NetworkAddress
-    /// The number of the 128 bits that are fixed; an IPv4 range fixes 96 and its own.
+    /// The number of the 128 bits that are fixed: those of an IPv4 range are 96 more than in its text.
     let fixedBits: Int
 
     /// Reads an address, alone or with `/` and the number of fixed bits; nil for any other text.

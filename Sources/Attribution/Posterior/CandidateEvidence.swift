@@ -44,15 +44,15 @@ public struct Candidate: Equatable, Sendable {
     /// The form under which the launch's fingerprint finds the click; nil for a ready-made fingerprint.
     public var form: FingerprintForm?
     /// The probability that the click's device computes this fingerprint in this form, 0…1.
-    public var weight: Double
-    public var address: AddressAgreement
+    public var weight = 1.0
+    public var address = AddressAgreement.missing
     /// The first word of a keyed hash of the exact address and the user agent, which identifies one visitor's clicks; of
     /// the user agent alone for a click without a usable address.
     public var visitor: UInt64
-    public var hasAddress: Bool
+    public var hasAddress = false
     public var release: OSRelease?
     /// The click's signals that its fingerprint does not contain; see ``SignalHashes/excludingComponents(of:)``.
-    public var signals: SignalHashes
+    public var signals = SignalHashes.none
     /// When another launch claimed the click; nil for a live one.
     ///
     /// A claimed click cannot match, but shows that its visitor has launched.
@@ -64,26 +64,14 @@ public struct Candidate: Equatable, Sendable {
         destination: CreditedDestination,
         platform: Platform,
         form: FingerprintForm?,
-        weight: Double = 1,
-        address: AddressAgreement = .missing,
-        visitor: UInt64,
-        hasAddress: Bool = false,
-        release: OSRelease? = nil,
-        signals: SignalHashes = .none,
-        claimedAt: Timestamp? = nil
+        visitor: UInt64
     ) {
         self.click = click
         self.clickedAt = clickedAt
         self.destination = destination
         self.platform = platform
         self.form = form
-        self.weight = weight
-        self.address = address
         self.visitor = visitor
-        self.hasAddress = hasAddress
-        self.release = release
-        self.signals = signals
-        self.claimedAt = claimedAt
     }
 
     /// The platform and form by which the share of converting clicks is learnt.

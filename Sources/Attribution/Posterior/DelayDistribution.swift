@@ -84,7 +84,7 @@ public enum DelayPrior {
 /// The shares of the counted clicks that are old enough for each delay: a click of a minute ago cannot have
 /// led to a launch after an hour yet.
 struct ClickExposure {
-    /// By ``DelayBins`` bin, above 0 and at most 1.
+    /// The share for each ``DelayBins`` bin, above 0 and at most 1.
     let byBin: [Double]
 
     init(_ counters: ModelCounters) {

@@ -6,7 +6,7 @@ struct LaunchRates {
         /// The rate without the evidence of the address.
         let rateWithoutAddress: Double
         let bin: Int
-        let evidence: MatchEvidence
+        let evidence: AttributionMethod
     }
 
     struct BackgroundRate {
@@ -18,7 +18,7 @@ struct LaunchRates {
 
     var visitors: [VisitorRate] = []
     var background: [BackgroundRate] = []
-    /// The sum of visitors and background.
+    /// The sum of the rates of visitors and background.
     var clicks = 0.0
     /// The rate of new launches by a device with a claimed click: it was set up again or reinstalled the app.
     ///

@@ -21,8 +21,8 @@ struct OrganicIntensity {
     init(organic: Double, clicks: Double, span: Double, share: Double, model: MatchingModel) {
         let observed = model.epoch.observedSeconds(.organic, at: model.at)
         let seen = max(0, organic)
-        // The clicks show how common the device is; the app's model gives the number of launches without
-        // a click per click.
+        // The clicks show how common the device is, and the model shows how many launches that no click explains
+        // there are for each click.
         let rate = share * clicks / max(span, 3600)
         let activity = model.relativeOrganicRate
         let seconds = Double(model.at.milliseconds(since: model.epoch.began)) / 1000
@@ -31,7 +31,8 @@ struct OrganicIntensity {
         learning = activity * Self.intensity(seen, observed, expected: model.organicPerClickGuess * rate)
     }
 
-    /// Returns the mean of a gamma distribution whose prior is some launches at the expected rate.
+    /// Returns the mean of a gamma distribution, whose prior is ``ModelConstants/organicPriorLaunches`` at the
+    /// expected rate.
     private static func intensity(_ seen: Double, _ observed: Double, expected: Double) -> Double {
         guard expected > 0 else { return observed > 0 ? seen / observed : 0 }
         let prior = ModelConstants.organicPriorLaunches
@@ -74,8 +75,8 @@ enum RelativeOrganicRate {
     }
 }
 
-/// The rate of organic launches at each rate of clicks: at an event they rise together, after a message to
-/// customers they do not.
+/// The rate of organic launches at each rate of clicks: at an event both rise, after a message to customers
+/// only the launches do.
 ///
 /// It is learnt from the number of organic launches for each click at each level of ``RelativeClickRate``.
 private struct OrganicResponse: Sendable {
@@ -102,7 +103,8 @@ private struct OrganicResponse: Sendable {
         }
     }
 
-    /// Returns the launches to expect at a multiple of the average clicks, as a multiple of their own average.
+    /// Returns the expected rate of launches as a multiple of its average, for a rate of clicks that is `multiple`
+    /// times its average.
     func expected(at multiple: Double) -> Double { byLevel[RelativeClickRateLevel.of(multiple)] }
 }
 

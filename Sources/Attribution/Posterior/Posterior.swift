@@ -56,13 +56,6 @@ public struct Posterior: Sendable {
     }
 }
 
-/// The evidence that supported a click.
-public enum MatchEvidence: Equatable, Sendable {
-    /// The address or signals, in addition to the fingerprint.
-    case probabilistic
-    case fingerprint
-}
-
 /// The probability that a launch came for one destination.
 public struct DestinationShare: Equatable, Sendable {
     public let destination: CreditedDestination
@@ -72,7 +65,8 @@ public struct DestinationShare: Equatable, Sendable {
     /// Nil if none of the destination's clicks is listed as a candidate; then its newest click is meant.
     public let click: ClickID?
     public let clickedAt: Timestamp?
-    public let evidence: MatchEvidence
+    /// ``AttributionMethod/probabilistic`` or ``AttributionMethod/fingerprint``.
+    public let evidence: AttributionMethod
 
     /// Orders by probability; among equals the newer and then the later click comes first.
     static func isLikelier(_ left: DestinationShare, _ right: DestinationShare) -> Bool {

@@ -67,32 +67,26 @@ public struct OSRelease: Hashable, Sendable {
 
 /// The shares of systems among clicks.
 struct ReleaseShares: Sendable {
-    private struct Major: Hashable {
-        let platform: Platform
-        let number: Int
-
-        init(_ release: OSRelease) {
-            platform = release.platform
-            number = release.major
-        }
-    }
-
     private var clicks: [Platform: Double] = [:]
-    /// The clicks by major number, because releases with different major numbers never agree.
-    private var byMajor: [Major: [(release: OSRelease, count: Double)]] = [:]
+    /// The clicks by their release without the minor number: those with different major numbers never agree.
+    private var byMajor: [OSRelease: [(release: OSRelease, count: Double)]] = [:]
 
     init(_ counters: ModelCounters) {
         for (code, count) in counters.all(.releases).sorted(by: { $0.key < $1.key }) {
             guard let release = OSRelease(code: code) else { continue }
             clicks[release.platform, default: 0] += count
-            byMajor[Major(release), default: []].append((release, count))
+            byMajor[Self.major(release), default: []].append((release, count))
         }
+    }
+
+    private static func major(_ release: OSRelease) -> OSRelease {
+        OSRelease(platform: release.platform, major: release.major)
     }
 
     /// Returns the share of the platform's clicks whose system agrees; always between 0 and 1.
     func share(agreeingWith release: OSRelease) -> Double {
         var agreeing = 0.0
-        for entry in byMajor[Major(release)] ?? [] where entry.release.agrees(with: release) {
+        for entry in byMajor[Self.major(release)] ?? [] where entry.release.agrees(with: release) {
             agreeing += entry.count
         }
         return ModelConstants.smoothedShare(agreeing, of: clicks[release.platform, default: 0])

@@ -47,21 +47,14 @@ public struct Verdict: Equatable, Sendable {
         case match(ClickID?, CreditedDestination)
         /// The campaign without the personal link, for this click.
         case campaignOnly(ClickID?, CreditedDestination)
-        case noMatch(Reason)
-    }
-
-    public enum Reason: String, CaseIterable, Sendable {
-        /// There is no live click with the fingerprint; the store knows what happened to the last one.
-        case noCandidate = "no_candidate"
-        /// The probability that the launch came from a click is too low.
-        case belowThreshold = "below_threshold"
-        /// A click led to the launch, but several destinations compete.
-        case ambiguous
-        case fingerprintDisabled = "fingerprint_disabled"
+        /// With one of ``NoMatchReason/ofVerdicts``; nil if there is no live click with the fingerprint: then the store
+        /// knows what happened to the last one.
+        case noMatch(NoMatchReason?)
     }
 
     public var outcome: Outcome
-    public var evidence: MatchEvidence
+    /// ``AttributionMethod/probabilistic`` or ``AttributionMethod/fingerprint``.
+    public var evidence: AttributionMethod
     /// The probability of the answer, or of the most likely destination if there is no match; at most
     /// ``highestConfidence``.
     public var confidence: Double
@@ -101,7 +94,7 @@ public struct Verdict: Equatable, Sendable {
         self.evidence = .fingerprint
         confidence = 0
         probability = 0
-        outcome = .noMatch(.noCandidate)
+        outcome = .noMatch(nil)
         guard policy.usesFingerprints else {
             outcome = .noMatch(.fingerprintDisabled)
             return
@@ -151,7 +144,7 @@ public struct Verdict: Equatable, Sendable {
         }
     }
 
-    private mutating func credit(_ evidence: MatchEvidence, _ probability: Double) {
+    private mutating func credit(_ evidence: AttributionMethod, _ probability: Double) {
         self.evidence = evidence
         self.probability = min(max(probability, 0), 1)
         confidence = min(self.probability, Self.highestConfidence)

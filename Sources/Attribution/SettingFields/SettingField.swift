@@ -109,42 +109,20 @@ package struct FieldReader<Field: SettingField> {
     }
 
     package mutating func number(_ field: Field, in range: ClosedRange<Int>) -> Int? {
-        guard let text = fields.text(field) else { return nil }
-        guard let number = Self.decimal(text.trimmed), range.contains(number) else {
-            let allowed = "\(range.lowerBound) to \(range.upperBound)"
-            report(field, "\(field.rawValue) must be a whole number from \(allowed).")
-            return nil
-        }
-        return number
+        let rule = "must be a whole number from \(range.lowerBound) to \(range.upperBound)"
+        return parsed(field, rule) { text in Self.decimal(text).flatMap { range.contains($0) ? $0 : nil } }
     }
 
     mutating func time(_ field: Field) -> Timestamp? {
-        guard let text = fields.text(field) else { return nil }
-        guard let time = Timestamp(iso8601: text.trimmed) else {
-            report(field, "\(field.rawValue) must be a time such as 2027-01-31T18:00:00Z.")
-            return nil
-        }
-        return time
+        parsed(field, "must be a time such as 2027-01-31T18:00:00Z") { Timestamp(iso8601: $0) }
     }
 
     package mutating func flag(_ field: Field) -> Bool? {
-        guard let text = fields.text(field) else { return nil }
-        switch text.trimmed.asciiLowercased {
-        case "true": return true
-        case "false": return false
-        default:
-            report(field, "\(field.rawValue) must be true or false.")
-            return nil
-        }
+        parsed(field, "must be true or false") { ["true": true, "false": false][$0.asciiLowercased] }
     }
 
     mutating func word(_ field: Field) -> String? {
-        guard let text = fields.text(field)?.trimmed else { return nil }
-        guard Self.isWord(text, upTo: 64) else {
-            report(field, "\(field.rawValue) must be 1 to 64 letters, digits, - and _.")
-            return nil
-        }
-        return text
+        parsed(field, "must be 1 to 64 letters, digits, - and _") { Self.isWord($0, upTo: 64) ? $0 : nil }
     }
 
     /// Returns the texts in their order, each once.
@@ -196,8 +174,17 @@ package struct FieldReader<Field: SettingField> {
     }
 
     /// Returns the value of the only text; reports `rule` if `read` rejects it.
+    ///
+    /// A blank text counts as not set.
     package mutating func value<Value>(_ field: Field, rule: String, read: (String) -> Value?) -> Value? {
-        guard let text = fields.text(field)?.trimmed, !text.isEmpty else { return nil }
+        guard fields.text(field)?.trimmed.isEmpty == false else { return nil }
+        return parsed(field, rule, read)
+    }
+
+    /// Returns the value of the only text, which may be blank; reports `rule` if `read` rejects it.
+    private mutating func parsed<Value>(_ field: Field, _ rule: String, _ read: (String) -> Value?) -> Value?
+    {
+        guard let text = fields.text(field)?.trimmed else { return nil }
         guard let value = read(text) else {
             report(field, "\(field.rawValue) \(rule).")
             return nil

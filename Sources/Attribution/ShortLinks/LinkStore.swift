@@ -67,7 +67,7 @@ public struct LinkQuery: Equatable, Sendable {
 /// One page of the links that match a query.
 public struct LinkPage: Equatable, Sendable {
     /// The links, newest first.
-    public var links: [LinkListing]
+    public var links: [LinkListing] = []
     /// Where the next page starts; nil for the last page.
     ///
     /// A page may contain fewer links than its limit, or none, without being the last: one call reads a
@@ -75,8 +75,7 @@ public struct LinkPage: Equatable, Sendable {
     public var next: LinkID?
 
     public init(links: [LinkListing] = [], next: LinkID? = nil) {
-        self.links = links
-        self.next = next
+        (self.links, self.next) = (links, next)
     }
 }
 

@@ -20,7 +20,7 @@ struct IOSAgent {
             // An iPad that asks for desktop pages prints a frozen macOS version, but Safari's own version is
             // that of iPadOS.
             model = "iPad"
-            system = Self.systemInDesktopDress(text, releases)
+            system = Self.desktopSystem(text, releases)
         } else if let darwin = text.darwin {
             model = nil
             system = releases.reading(ofDarwin: darwin)
@@ -83,7 +83,7 @@ struct IOSAgent {
         return isFrozen && version == nil ? .frozen(token) : .exact(token)
     }
 
-    private static func systemInDesktopDress(_ text: AgentText, _ releases: IOSReleases) -> OSVersionReading {
+    private static func desktopSystem(_ text: AgentText, _ releases: IOSReleases) -> OSVersionReading {
         if let reported = appToken(in: text) { return .exact(reported) }
         // Other browsers freeze Safari's version as well when they ask for desktop pages.
         guard let version = text.version(after: .version), !releases.isTruthfulBrowser(text.bytes)

@@ -16,8 +16,13 @@ public final class LanguageTable: Sendable {
             if let packed = Self.packed(code.utf8) { codes[packed] = canonical }
         }
         canonicalCodes = codes
-        iosSpellings = rows.iosSpellings.mapValuesWithKeys { Spelling.all(of: $0, others: $1) }
-        androidSpellings = rows.androidSpellings.mapValuesWithKeys { Spelling.all(of: $0, others: $1) }
+        iosSpellings = Self.whole(rows.iosSpellings)
+        androidSpellings = Self.whole(rows.androidSpellings)
+    }
+
+    /// Returns the spellings of each code, with the code itself among them.
+    private static func whole(_ others: [String: [Spelling]]) -> [String: [Spelling]] {
+        Dictionary(uniqueKeysWithValues: others.map { ($0, Spelling.all(of: $0, others: $1)) })
     }
 
     /// Returns the code before the first `-`, `_`, `.` or `@`, in lower case and in its current spelling.
@@ -60,12 +65,6 @@ public final class LanguageTable: Sendable {
     private static func text(_ code: UInt64) -> String {
         let bytes = (0..<8).reversed().map { UInt8(truncatingIfNeeded: code >> UInt64($0 * 8)) }
         return String(decoding: bytes.drop { $0 == 0 }, as: UTF8.self)
-    }
-}
-
-extension Dictionary {
-    fileprivate func mapValuesWithKeys<Mapped>(_ transform: (Key, Value) -> Mapped) -> [Key: Mapped] {
-        Dictionary<Key, Mapped>(uniqueKeysWithValues: map { ($0.key, transform($0.key, $0.value)) })
     }
 }
 

@@ -79,7 +79,7 @@ public struct RobotAgents: Sendable {
 
     /// Returns whether a click with this agent counts as a robot's.
     ///
-    /// A program's click does not count as one, because customers' link servers post their visitors' clicks.
+    /// A program's click does not count as a robot's, because customers' servers post their visitors' clicks.
     public func isRobot(_ userAgent: String) -> Bool {
         robot(userAgent).map { $0.purpose != .program } ?? false
     }
@@ -298,7 +298,7 @@ struct AgentPatternSet: Sendable {
         }
     }
 
-    /// Returns the last four bytes, ignoring case; other bytes that become equal cost only a comparison.
+    /// Returns the last four bytes, ignoring case; different bytes that become equal cost only one more comparison.
     private static func window(_ window: UInt32, _ byte: UInt8) -> UInt32 {
         window &<< 8 | UInt32(byte | 0x20)
     }

@@ -69,7 +69,7 @@ public struct UserAgent: Equatable, Sendable {
         }
         let whole =
             text.number(after: .facebookScale) ?? text.number(after: .appScale) ?? text.number(after: .scale)
-        // An iPhone app on an iPad has a scale of its own.
+        // An iPhone app on an iPad reports a scale that is not the screen's.
         if let whole, (1...3).contains(whole), !(model == "iPad" && text.contains(.iPhone)) {
             scale = Double(whole)
         }
@@ -199,7 +199,7 @@ enum AgentKeyword: Int, CaseIterable {
         case .iPod: "(iPod"
         case .macintosh: "(Macintosh;"
         case .android: "Android"
-        // Windows Phone also names Android, for pages that search for it.
+        // The agent of a Windows Phone also contains Android, for pages that search for that word.
         case .windowsPhone: "Windows Phone"
         case .mozilla: "Mozilla/"
         case .dalvik: "Dalvik/"
@@ -250,7 +250,7 @@ struct AgentKeywordFinder: Sendable {
 
     private let bytes: [UInt8]
     private let entries: [Entry]
-    /// The index of the first entry for each first two bytes, in blocks for each first byte; -1 for none.
+    /// The index of the first entry for each pair of first bytes, in a block of 256 for each first byte; -1 for none.
     private let first: [Int16]
     /// For each byte that starts a keyword, the number of its block in `first`, from 1; 0 for others.
     private let blocks: [UInt8]

@@ -1,4 +1,4 @@
-/// The label of a count: the campaign, the dimension and the value that it is for.
+/// The label of a count: its campaign, dimension and value.
 public struct CounterLabel: Hashable, Sendable {
     /// Nil for all campaigns together.
     public let campaign: String?
@@ -40,7 +40,7 @@ extension Dimension {
 }
 
 extension DriftSide {
-    /// The dimension of the counts of its groups.
+    /// The dimension under which the groups of this side are counted.
     public var dimension: Dimension {
         switch self {
         case .launch: .launch
@@ -129,7 +129,7 @@ public enum Granularity: String, CaseIterable, Sendable {
     /// A quarter of a day, for the watch on match rates.
     case quarter
 
-    /// The granularities at which such a number is stored; each one is the sum of the finer ones.
+    /// The granularities at which an event of this granularity is stored; each count is the sum of the finer ones.
     public var kept: [Granularity] {
         switch self {
         case .all: [.all]

@@ -94,16 +94,12 @@ public struct CalibrationTable: Equatable, Sendable {
         public var stated: Double { Double(statedMillionths) / 1_000_000 }
         public var expected: Double { Double(expectedMillionths) / 1_000_000 }
 
-        public static func + (left: Self, right: Self) -> Self {
-            Self(
-                launches: left.launches &+ right.launches,
-                statedMillionths: left.statedMillionths &+ right.statedMillionths,
-                expectedMillionths: left.expectedMillionths &+ right.expectedMillionths,
-                right: left.right &+ right.right
-            )
+        public static func += (left: inout Self, right: Self) {
+            left.launches &+= right.launches
+            left.statedMillionths &+= right.statedMillionths
+            left.expectedMillionths &+= right.expectedMillionths
+            left.right &+= right.right
         }
-
-        public static func += (left: inout Self, right: Self) { left = left + right }
     }
 
     public static let binCount = 10

@@ -97,6 +97,7 @@ public struct StatisticsQuery: Equatable, Sendable {
 
 /// The counts that match a query.
 public struct StatisticsReport: Equatable, Sendable {
+    /// The counts of one value of a dimension.
     public struct Group: Equatable, Sendable {
         public var name: String
         public var counts: Counts
@@ -108,6 +109,7 @@ public struct StatisticsReport: Equatable, Sendable {
             self.expected = expected
         }
     }
+    /// The counts of one interval of the series.
     public struct Period: Equatable, Sendable {
         public var start: Timestamp
         public var counts: Counts
@@ -155,6 +157,7 @@ public struct StatisticsReport: Equatable, Sendable {
     public init() {}
 }
 
+/// The store of counts.
 public protocol StatsStore {
     /// Returns the statistics of a query, including everything recorded before the call.
     func statistics(_ query: StatisticsQuery, at now: Timestamp) async throws(StoreError) -> StatisticsReport

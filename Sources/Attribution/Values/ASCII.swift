@@ -78,7 +78,7 @@ package enum Hexadecimal {
 
     /// Returns the number of eight digits of either case, the first one highest; nil if one is no digit.
     ///
-    /// Reads all eight at once, because every check contains sixty-four.
+    /// Reads all eight at once, because every check contains sixty-four digits.
     static func value(ofEight digits: Span<UInt8>, at start: Int) -> UInt32? {
         precondition(start >= 0 && start + 8 <= digits.count, "there are eight bytes from the start on")
         // The precondition keeps the load within the bytes.

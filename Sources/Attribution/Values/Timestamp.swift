@@ -34,6 +34,7 @@ public struct WallClock: Sendable {
 
 /// The text form of a time: ISO 8601 in the subset of RFC 3339.
 extension Timestamp {
+    private static let millisecondsPerDay: Int64 = 86_400_000
     /// 0001-01-01T00:00:00.000Z, the first time that ``iso8601`` can write.
     public static let earliestWritten = Timestamp(milliseconds: -62_135_596_800_000)
     /// 9999-12-31T23:59:59.999Z, the last time that ``iso8601`` can write.
@@ -138,8 +139,7 @@ private struct ISO8601Reader {
     }
 
     private mutating func digit() -> Int64? {
-        guard let byte = rest.first, (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
-        else { return nil }
+        guard let byte = rest.first, byte.isASCIIDigit else { return nil }
         rest.removeFirst()
         return Int64(byte - UInt8(ascii: "0"))
     }
@@ -205,23 +205,6 @@ public struct CivilDate: Hashable, Sendable {
     static func floorDivide(_ number: Int64, by divisor: Int64) -> Int64 {
         let (quotient, remainder) = number.quotientAndRemainder(dividingBy: divisor)
         return remainder < 0 ? quotient - 1 : quotient
-    }
-}
-
-extension Timestamp {
-    private static let millisecondsPerHour: Int64 = 3_600_000
-    static let millisecondsPerDay: Int64 = 86_400_000
-
-    /// The start of this time's hour in UTC.
-    public var startOfHour: Timestamp { roundedDown(to: Self.millisecondsPerHour) }
-
-    /// The start of this time's day in UTC.
-    public var startOfDay: Timestamp { roundedDown(to: Self.millisecondsPerDay) }
-
-    private func roundedDown(to step: Int64) -> Timestamp {
-        let steps = CivilDate.floorDivide(milliseconds, by: step)
-        let (start, overflows) = steps.multipliedReportingOverflow(by: step)
-        return Timestamp(milliseconds: overflows ? .min : start)
     }
 }
 

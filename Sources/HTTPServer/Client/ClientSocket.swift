@@ -3,23 +3,23 @@ internal import Glibc
 internal import Synchronization
 internal import Threads
 
-/// Finds the addresses of a host by its name as the system does: with its files, resolvers and search domains.
+/// Finds the addresses of a host's name with the system's files, resolvers and search domains.
 public enum HostLookup {
-    /// Blocks until the system has an answer, which may take half a minute.
+    /// Returns the addresses in the order in which to try them; none for an unknown name.
     ///
-    /// - Returns: the addresses in the order in which to try them; empty when the name is unknown.
-    public static func addresses(of host: String, port: UInt16) -> [ListenAddress] {
-        // A local value, without pointers yet.
+    /// Blocks until the system has an answer, which may take half a minute.
+    public static func addresses(of host: String, port: UInt16) -> [PeerAddress] {
+        // This is a local value without pointers.
         var hints = unsafe addrinfo()
         unsafe hints.ai_family = AF_UNSPEC
         unsafe hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
         var first: UnsafeMutablePointer<addrinfo>?
-        // The texts and the hints live for the call, which allocates the list that is freed below.
+        // The texts and the hints are valid during the call, which allocates the list that is freed below.
         guard unsafe getaddrinfo(host, String(port), &hints, &first) == 0 else { return [] }
         defer { unsafe freeaddrinfo(first) }
-        var addresses: [ListenAddress] = []
+        var addresses: [PeerAddress] = []
         var next = unsafe first
-        // Each entry points to the next one of the list, the last one to none.
+        // Each entry of the list points to the next one; the last entry points to none.
         while let entry = unsafe next?.pointee {
             if let address = unsafe address(entry.ai_addr, port) { addresses.append(address) }
             unsafe next = entry.ai_next
@@ -27,43 +27,33 @@ public enum HostLookup {
         return addresses
     }
 
-    private static func address(_ pointer: UnsafeMutablePointer<sockaddr>?, _ port: UInt16) -> ListenAddress?
-    {
+    private static func address(_ pointer: UnsafeMutablePointer<sockaddr>?, _ port: UInt16) -> PeerAddress? {
         guard let pointer = unsafe pointer else { return nil }
         switch unsafe Int32(pointer.pointee.sa_family) {
         case AF_INET:
-            // The family says that it is a sockaddr_in.
+            // An address of this family is a sockaddr_in.
             let word = unsafe pointer.withMemoryRebound(to: sockaddr_in.self, capacity: 1) {
                 unsafe $0.pointee.sin_addr.s_addr
             }
-            return ListenAddress(PeerAddress(ipv4: UInt32(bigEndian: word), port: port))
+            return PeerAddress(ipv4: UInt32(bigEndian: word), port: port)
         case AF_INET6:
-            // The family says that it is a sockaddr_in6, whose address is 16 bytes.
+            // An address of this family is a sockaddr_in6, which contains the 16 bytes.
             let words = unsafe pointer.withMemoryRebound(to: sockaddr_in6.self, capacity: 1) {
                 unsafe unsafeBitCast($0.pointee.sin6_addr, to: (UInt64, UInt64).self)
             }
-            return ListenAddress(
-                PeerAddress(high: UInt64(bigEndian: words.0), low: UInt64(bigEndian: words.1), port: port)
-            )
+            return PeerAddress(high: UInt64(bigEndian: words.0), low: UInt64(bigEndian: words.1), port: port)
         default: return nil
         }
     }
 }
 
-/// Looks up a name on a thread of its own, so that the caller can stop waiting at a time of its choice.
+/// Looks up a name on a separate thread, so that the caller can stop waiting at a deadline.
 ///
-/// The system's look-up cannot be cancelled: one that the caller gave up on continues until its resolvers have
-/// answered, and counts until then.
+/// The system's look-up cannot be cancelled. After the deadline, it continues until its resolvers have answered, and
+/// counts towards `maximumConcurrentCount` until then.
 enum BoundedLookup {
-    private static let mostUnderWay = 16
-    private static let underWay = Atomic<Int>(0)
-
-    private final class Result: Sendable {
-        let addresses = Mutex<[PeerAddress]?>(nil)
-        let isThere: WakeSignal
-
-        init() throws(StartError) { isThere = try WakeSignal() }
-    }
+    private static let maximumConcurrentCount = 16
+    private static let concurrentCount = Atomic<Int>(0)
 
     static func addresses(
         of host: String,
@@ -71,36 +61,33 @@ enum BoundedLookup {
         until deadline: MonotonicTime,
         by lookup: @escaping HTTPSClient.Lookup
     ) throws(HTTPSFailure) -> [PeerAddress] {
-        guard underWay.add(1, ordering: .relaxed).oldValue < mostUnderWay else {
-            underWay.subtract(1, ordering: .relaxed)
+        guard concurrentCount.add(1, ordering: .relaxed).oldValue < maximumConcurrentCount else {
+            concurrentCount.subtract(1, ordering: .relaxed)
             throw .resources
         }
-        let result: Result
-        do {
-            let made = try Result()
-            result = made
+        let result = ConditionLock<[PeerAddress]?>(nil)
+        do throws(ThreadStartError) {
             try SystemThread.start {
                 let addresses = lookup(host, port)
-                made.addresses.withLock { $0 = addresses }
-                underWay.subtract(1, ordering: .relaxed)
-                made.isThere.raise()
+                result.withLock { $0 = addresses }
+                concurrentCount.subtract(1, ordering: .relaxed)
+                result.signal()
             }
         } catch {
-            underWay.subtract(1, ordering: .relaxed)
+            concurrentCount.subtract(1, ordering: .relaxed)
             throw .resources
         }
-        guard result.isThere.wait(until: deadline), let addresses = result.addresses.withLock({ $0 }) else {
-            throw .timedOut(stage: .name)
-        }
+        let addresses = result.wait(until: deadline.nanoseconds) { $0 }
+        guard let addresses else { throw .timedOut(stage: .name) }
         return addresses
     }
 }
 
-/// A connection to a server, on which each step waits until a given time at most.
+/// A connection to a server; each step waits at most until a given time.
 struct ClientSocket: ~Copyable {
     private let socket: Socket
 
-    /// Connects to the first address that accepts; each gets its share of the remaining time.
+    /// Connects to the first address that accepts; each address gets an equal share of the remaining time.
     init(toOneOf addresses: [PeerAddress], until deadline: MonotonicTime) throws(HTTPSFailure) {
         var failure = HTTPSFailure.notReached
         for (index, address) in addresses.enumerated() {
@@ -132,7 +119,7 @@ struct ClientSocket: ~Copyable {
         repeat {
             let left = limit.nanoseconds(since: .now())
             guard left > 0 else { throw .timedOut(stage: .connection) }
-            // A signal interrupted the call: try again.
+            // If a signal interrupts the call, the loop tries again.
             if linux_wait_writable(descriptor.number, left) > 0 { break }
         } while true
         guard linux_connection_error(descriptor.number) == 0 else { throw .notReached }
@@ -148,7 +135,7 @@ struct ClientSocket: ~Copyable {
         while sent < bytes.count {
             switch socket.send(bytes, from: sent) {
             case .bytes(let count): sent += count
-            // Bytes that the server sent before it closed can still be read.
+            // The server has closed, but the client can still read the bytes that it sent before.
             case .failed: return
             case .full:
                 let left = deadline.nanoseconds(since: .now())
@@ -158,11 +145,11 @@ struct ClientSocket: ~Copyable {
         }
     }
 
-    /// Returns the next bytes; none at the end.
+    /// Returns the next bytes; none at the end of the connection.
     func receive(until deadline: MonotonicTime, _ stage: HTTPSFailure.Stage) throws(HTTPSFailure) -> [UInt8] {
         var buffer = [UInt8](repeating: 0, count: TLSClient.receiveLength)
         while true {
-            // Checked even while bytes keep arriving: the limit is for the whole response.
+            // The limit is for the whole response, so check it even if bytes have arrived.
             let left = deadline.nanoseconds(since: .now())
             guard left > 0 else { throw .timedOut(stage: stage) }
             switch socket.receive(into: &buffer) {

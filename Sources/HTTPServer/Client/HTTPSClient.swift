@@ -1,19 +1,22 @@
 internal import Threads
 
-/// Sends requests to servers of others, and trusts neither their names nor their responses.
+/// Sends requests to servers of other operators, and trusts neither their names nor their responses.
 ///
-/// The client requires TLS 1.2 or later and checks the certificate. It checks all addresses of the name and then
-/// connects to one of the checked addresses, so that the name cannot lead elsewhere in between. It follows no
-/// redirect, and limits the time and the length of the whole.
+/// The client requires TLS 1.2 or later and validates the certificate. It checks all addresses of the name and connects
+/// to one of them, so that a second look-up of the name cannot lead to another address. It follows no redirect. It
+/// limits the duration of a call and the length of a response.
 ///
-/// A call blocks its thread, and must not be made on an event loop. The reasons: the system's look-up of a name
-/// blocks and cannot be cancelled, so that a thread is needed anyway; visitors' connections would wait for the
-/// milliseconds that a handshake computes; and calls are rare. Source of the rules: OWASP ASVS 5.0, 1.3.6.
+/// A call blocks its thread, so that no event loop may make one. There are three reasons for blocking. The system's
+/// look-up of a name blocks and cannot be cancelled, so that it needs a thread anyway. A handshake computes for
+/// milliseconds, in which visitors' connections would wait. And calls are rare. Source of the rules: OWASP ASVS 5.0,
+/// 1.3.6.
 public struct HTTPSClient: Sendable {
-    /// The limits of one call: its whole duration, and the length of a response.
+    /// The limits of one call.
     public struct Bounds: Sendable {
-        public var time: Duration = .seconds(5)
-        public var bodyByteCount = 64 * 1024
+        /// The maximum duration of the whole call.
+        public var time: Duration
+        /// The maximum length of a response's body in bytes.
+        public var bodyByteCount: Int
 
         public init(time: Duration = .seconds(5), bodyByteCount: Int = 64 * 1024) {
             self.time = time
@@ -37,8 +40,7 @@ public struct HTTPSClient: Sendable {
     public init(
         bounds: Bounds = Bounds(),
         roots: String? = nil,
-        lookup: @escaping Lookup = { host, port in HostLookup.addresses(of: host, port: port).map(\.address)
-        },
+        lookup: @escaping Lookup = { HostLookup.addresses(of: $0, port: $1) },
         permits: @escaping @Sendable (PeerAddress) -> Bool
     ) {
         self.bounds = bounds
@@ -60,40 +62,23 @@ public struct HTTPSClient: Sendable {
         // A name that also has an internal address is not trusted with its other addresses either.
         guard addresses.allSatisfy(permits) else { throw .addressRefused }
         let socket = try ClientSocket(toOneOf: addresses, until: deadline)
-        let exchange = try HTTPSExchange(request, bodyLimit: bounds.bodyByteCount, roots: roots)
-        return try exchange.run(over: socket, until: deadline)
-    }
-}
-
-/// One request and its response over one connection.
-private struct HTTPSExchange {
-    private let tls: TLSClient
-    private let isHead: Bool
-    private let bodyLimit: Int
-
-    init(_ request: HTTPSRequest, bodyLimit: Int, roots: String?) throws(HTTPSFailure) {
+        let tls: TLSClient
         do throws(TLSError) {
             tls = try TLSClient(sending: request.bytes, verifying: request.host, roots: roots)
         } catch {
             throw .resources
         }
-        isHead = request.method == .head
-        self.bodyLimit = bodyLimit
-    }
-
-    func run(over socket: borrowing ClientSocket, until deadline: MonotonicTime) throws(HTTPSFailure)
-        -> HTTPSResponse
-    {
-        var parser = HTTPSResponseParser(isHead: isHead, bodyLimit: bodyLimit)
+        var parser = HTTPSResponseParser(isHead: request.method == .head, bodyLimit: bounds.bodyByteCount)
         var received: [UInt8] = []
         while true {
             let (plain, output) = tls.receive(received)
             let stage: HTTPSFailure.Stage = tls.isEstablished ? .answer : .handshake
             if let answer = try parser.receive(plain) { return answer }
-            // Send the alert anyway; it does not matter whether it arrives.
             if tls.hasEnded, !tls.hasEndedWell {
+                // Send the alert with the reason; the call fails in any case.
                 _ = try? socket.send(output, until: deadline, stage)
-                throw failure(hasBegun: !plain.isEmpty || parser.hasBegun)
+                if let problem = tls.certificateProblem { throw .certificate(problem) }
+                throw plain.isEmpty && !parser.hasBegun ? .tls : .endedEarly
             }
             if tls.hasEndedWell { return try parser.end(isClean: true) }
             try socket.send(output, until: deadline, stage)
@@ -104,16 +89,11 @@ private struct HTTPSExchange {
             }
         }
     }
-
-    private func failure(hasBegun: Bool) -> HTTPSFailure {
-        if let problem = tls.certificateProblem { return .certificate(problem) }
-        return hasBegun ? .endedEarly : .tls
-    }
 }
 
-/// An outgoing request to a server of others; it always goes over TLS.
+/// An outgoing request, which the client always sends over TLS.
 public struct HTTPSRequest: Sendable {
-    /// A name or an address, without the brackets of IPv6.
+    /// A name or an address; an IPv6 address has no brackets.
     public let host: String
     public let port: UInt16
     public let method: Method
@@ -122,8 +102,9 @@ public struct HTTPSRequest: Sendable {
     private let fields: [FieldLine]
     private let body: [UInt8]
 
-    /// Creates a request; nil if a part contains bytes that would change its meaning: a blank, a control byte, a
-    /// colon in a name.
+    /// Creates a request; nil if a part contains bytes that would change the meaning of the request.
+    ///
+    /// Such bytes are blanks, control bytes and colons in names.
     ///
     /// - Parameters:
     ///   - host: a name, an IPv4 address, or an IPv6 address with or without brackets.
@@ -160,10 +141,9 @@ public struct HTTPSRequest: Sendable {
             && line.value.utf8.allSatisfy(ByteClass.isFieldValue)
     }
 
-    /// The bytes on the wire: one request, after which the server is asked to close.
+    /// The bytes of the request, which asks the server to close the connection after the response.
     ///
-    /// It accepts no content coding: the limit is for the bytes that are read, and a decoded body could be far
-    /// longer.
+    /// It accepts no content coding. The limit applies to the received bytes, and a decoded body could be far longer.
     var bytes: [UInt8] {
         let name = host.utf8.contains(ByteClass.colon) ? "[\(host)]" : host
         var text = "\(method.rawValue) \(target) HTTP/1.1\r\n"
@@ -175,13 +155,13 @@ public struct HTTPSRequest: Sendable {
     }
 }
 
-/// The response of a server of others.
+/// The response of another server.
 public struct HTTPSResponse: Sendable, Equatable {
     /// 200 to 599.
     ///
     /// A redirect is returned like any other response; the client follows none.
     public let status: Int
-    /// As received, in order.
+    /// The field lines as received, in order.
     public let fields: [FieldLine]
     public let body: [UInt8]
 
@@ -197,7 +177,7 @@ public struct HTTPSResponse: Sendable, Equatable {
     }
 }
 
-/// Why an outgoing request got no response.
+/// The reason why an outgoing request got no response.
 public enum HTTPSFailure: Error, Equatable, Sendable {
     /// The system found no address of the host.
     case unknownHost
@@ -207,24 +187,24 @@ public enum HTTPSFailure: Error, Equatable, Sendable {
     case notReached
     /// The call took too long; `stage` names the step.
     case timedOut(stage: Stage)
-    /// The certificate is not for the host, not from a trusted authority, or not valid now; in OpenSSL's words.
+    /// The certificate is not for the host, not from a trusted authority, or not valid now; the text is OpenSSL's.
     case certificate(String)
     /// TLS failed for another reason, such as a server without TLS.
     case tls
-    /// The bytes are not an HTTP/1.1 response; one sentence says why.
+    /// The bytes are not an HTTP/1.1 response; the text is one sentence with the reason.
     case malformed(String)
     /// The body is longer than the limit.
     case tooLarge
     /// The connection ended before the response did.
     case endedEarly
-    /// This machine could not call: too many calls at once, no descriptor, or no memory.
+    /// This machine could not make the call: there are too many calls at once, no descriptor, or no memory.
     case resources
 
     public enum Stage: String, Sendable {
         case name, connection, handshake, answer
     }
 
-    /// One sentence without its full stop, which names nothing but the called host.
+    /// One sentence without its full stop.
     public var message: String {
         switch self {
         case .unknownHost: "the name is unknown: it has no address"

@@ -1,6 +1,6 @@
 /// Parses the response to one request (RFC 9112 §4 to §6): bytes go in, a whole response comes out.
 ///
-/// It is as strict as the server's own parser: it refuses bytes that two readers could understand differently.
+/// It is as strict as the parser of requests: it refuses bytes that two readers could interpret differently.
 package struct HTTPSResponseParser {
     private enum State {
         case statusLine
@@ -18,17 +18,17 @@ package struct HTTPSResponseParser {
     }
 
     private static let statusLineLimit = 1024
-    private static let mostInterimAnswers = 8
+    private static let maximumInterimCount = 8
 
     private let isHead: Bool
     private let limits: Limits
     private var state = State.statusLine
-    /// Bytes that are not consumed yet; from the status line on while the head is read.
+    /// The bytes that the parser has not consumed: the status line, all field lines, or a part of the body.
     private var input: [UInt8] = []
     private var section = FieldSectionParser(at: 0)
     private var status = 0
     private var fields: [FieldLine] = []
-    private var interimAnswers = 0
+    private var interimCount = 0
     private var framing = Body.none
     private var decoder = ChunkedDecoder()
     private var body: [UInt8] = []
@@ -59,15 +59,16 @@ package struct HTTPSResponseParser {
         }
     }
 
-    /// Records that the peer sends no more.
+    /// Records that the server sends no more.
     ///
-    /// `isClean` is whether the peer has said so itself: a cut connection does not end a body.
+    /// `isClean` is whether the server has sent a close_notify. Without one, the end of the connection does not end a
+    /// body.
     package mutating func end(isClean: Bool) throws(HTTPSFailure) -> HTTPSResponse {
         guard state == .body, case .rest = framing, isClean else { throw .endedEarly }
         return HTTPSResponse(status: status, fields: fields, body: body)
     }
 
-    /// Parses `HTTP/1.` digit, blank, three digits, and a phrase, which is ignored.
+    /// Parses `HTTP/1.0` or `HTTP/1.1`, a blank, three digits, and a phrase, which it ignores.
     private mutating func readStatusLine() throws(HTTPSFailure) -> Bool {
         guard let end = input.firstIndex(of: ByteClass.lineFeed) else {
             guard input.count <= Self.statusLineLimit else {
@@ -124,8 +125,8 @@ package struct HTTPSResponseParser {
 
     private mutating func concludeHead() throws(HTTPSFailure) -> Bool {
         guard status >= 200 else {
-            interimAnswers += 1
-            guard interimAnswers <= Self.mostInterimAnswers else {
+            interimCount += 1
+            guard interimCount <= Self.maximumInterimCount else {
                 throw .malformed("There are too many interim responses.")
             }
             state = .statusLine
@@ -141,7 +142,7 @@ package struct HTTPSResponseParser {
         return true
     }
 
-    /// Returns how the body is framed (RFC 9112 §6.3); throws for a length and a coding together, or two of either.
+    /// Returns the framing of the body (RFC 9112 §6.3); throws if there is more than one length or coding.
     private static func framing(of fields: [FieldLine]) throws(HTTPSFailure) -> Body {
         let lengths = fields.filter { ByteClass.equals("content-length", $0.name) }
         let codings = fields.filter { ByteClass.equals("transfer-encoding", $0.name) }

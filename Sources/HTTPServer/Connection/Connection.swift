@@ -1,13 +1,13 @@
 internal import Threads
 
-/// One connection of a loop: its socket, its state machine, and the task that waits for it.
+/// One connection of a loop: its socket, its state machine, and the task that waits for its peer.
 ///
-/// Not `Sendable`: it belongs to its loop, and only the loop's thread touches it.
+/// It is not `Sendable`, because it belongs to its loop, and only the loop's thread touches it.
 final class Connection {
     enum Interest {
         case reading
         case writing
-        /// Any change, at the connection's end.
+        /// The connection ends, and any event ends the wait.
         case ending
     }
 
@@ -15,7 +15,7 @@ final class Connection {
     struct Handshake {
         /// When it must have finished.
         let deadline: MonotonicTime
-        /// Whether the connection then gets only the response that there are too many connections.
+        /// Whether the connection is above the limit, so that it gets 503 after the handshake.
         let turnsAway: Bool
     }
 
@@ -30,37 +30,36 @@ final class Connection {
     ///
     /// It is created on the peer's first byte, because a session takes tens of kilobytes.
     var tls: TLSSession?
-    /// `nil` without TLS, and once the handshake is over.
+    /// `nil` without TLS, and after the handshake.
     var handshake: Handshake?
 
-    /// Bytes that are written and not sent yet, as they go over the wire; empty while the connection is idle.
+    /// The bytes to send, encrypted with TLS; empty while the connection is idle.
     var output: [UInt8] = []
-    /// How much of `output` was sent.
+    /// The number of bytes of `output` that were sent.
     var sentCount = 0
-    /// Bytes sent before those in `output`.
+    /// The number of bytes that were sent before the bytes in `output`.
     var totalSent: UInt64 = 0
 
-    /// Whether the last event reported input.
+    /// Whether there may be input.
     ///
-    /// Events are edge-triggered, so that it holds until a call finds otherwise.
-    ///
-    /// It is true at first, because most peers send right after they connect.
+    /// An event sets it, and a read that finds no more input clears it, because events are edge-triggered. It is true
+    /// at first, because most peers send right after they connect.
     var canRead = true
     var canWrite = true
     var hasEnded = false
-    /// Whether a call has found the connection broken.
+    /// Whether a system call has reported that the connection is broken.
     var isBroken = false
     var isCutOff = false
     var hasEndedSending = false
 
-    /// The number of reads since the connection last yielded to others.
+    /// The number of reads since the connection last let other connections run.
     var readsInARow = 0
 
-    /// The task that waits, if one does.
+    /// The task that waits for this connection; `nil` for none.
     var waiter: Waiter<Wake>?
     /// Whether the connection waits for its peer without a task.
     var isParked = false
-    /// What the connection waits for, or last waited for.
+    /// The events that end the current wait, or ended the last one.
     var interest = Interest.reading
 
     init(socket: consuming Socket, slot: Int, state: ConnectionState, handshake: Handshake?) {
@@ -70,19 +69,19 @@ final class Connection {
         self.handshake = handshake
     }
 
-    /// When a wait for the peer ends with a timeout.
+    /// When a wait for the peer times out.
     var deadline: MonotonicTime {
         guard let handshake else { return state.deadline }
         return min(handshake.deadline, state.deadline)
     }
 
-    /// Whether the connection should yield to others.
+    /// Whether the connection should let other connections run.
     var shouldYield: Bool { readsInARow >= Self.maximumReadsInARow }
 
-    /// Whether written bytes can wait for the end of the loop's turn.
+    /// Whether the loop can send the written bytes at the end of its turn.
     var maySendLater: Bool { !canRead && sentCount == 0 && canWrite && !isBroken }
 
-    /// The end of the response that was just written, counted from the connection's first byte.
+    /// The number of bytes from the connection's start to the end of the bytes written last.
     var writtenEnd: UInt64 { totalSent + UInt64(output.count) }
 
     /// Records an event.
@@ -100,13 +99,13 @@ final class Connection {
     }
 }
 
-/// The responses of a connection whose delivery must be reported, oldest first.
+/// The responses of a connection whose delivery the loop must report, oldest first.
 ///
-/// Byte counts start at the connection's first byte, as the kernel's count of acknowledged bytes does.
+/// Byte counts start at the connection's start, as the kernel's count of acknowledged bytes does.
 package struct DeliveryLedger {
     private struct Entry {
         var end: UInt64
-        var tell: (Delivery) -> Void
+        var report: (Delivery) -> Void
     }
 
     private var entries: [Entry] = []
@@ -115,22 +114,22 @@ package struct DeliveryLedger {
 
     package var isEmpty: Bool { entries.isEmpty }
 
-    /// Adds a response whose last byte is the `end`th of the connection.
-    package mutating func watch(until end: UInt64, _ tell: @escaping (Delivery) -> Void) {
-        entries.append(Entry(end: end, tell: tell))
+    /// Adds a response that ends after the connection's first `end` bytes.
+    package mutating func watch(until end: UInt64, _ report: @escaping (Delivery) -> Void) {
+        entries.append(Entry(end: end, report: report))
     }
 
-    /// Reports the responses that lie within the first `count` bytes, which the peer has acknowledged.
+    /// Reports as delivered the responses within the first `count` bytes, which the peer has acknowledged.
     package mutating func acknowledge(_ count: UInt64) {
         while let first = entries.first, first.end <= count {
             entries.removeFirst()
-            first.tell(.delivered)
+            first.report(.delivered)
         }
     }
 
-    /// Reports all remaining responses, because nothing more will be known.
+    /// Reports all remaining responses, when the server can learn no more about them.
     package mutating func settle(_ delivery: Delivery) {
-        for entry in entries { entry.tell(delivery) }
+        for entry in entries { entry.report(delivery) }
         entries = []
     }
 }

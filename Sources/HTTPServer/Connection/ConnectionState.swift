@@ -1,9 +1,9 @@
 package import Threads
 
-/// The state of a connection as a pure machine: events go in, the next action comes out.
+/// The state machine of a connection: each event changes the state and returns the next action.
 ///
-/// It has no socket and no clock; every time is an argument. Each event function returns what to do next, and expects
-/// the event that results from that action. Tests feed it bytes.
+/// It has no socket and no clock; every time is an argument. The caller performs the action, and then calls the function
+/// for the event that results from it. Tests feed it bytes.
 package struct ConnectionState {
     package enum Action {
         /// Send the written bytes, then wait for input until `deadline`.
@@ -14,28 +14,28 @@ package struct ConnectionState {
         case respond(Request)
         /// Write the response to a refusal.
         case reject(Rejection)
-        /// Send the written bytes, then stop sending and drop further input, until `deadline`.
+        /// Send the written bytes and end sending; then drop input until `deadline`.
         case linger
         /// Send the written bytes, then close.
         case close
     }
 
     private enum Phase {
-        /// Between requests, without a byte of the next one.
+        /// No byte of the next request has arrived.
         case idle
-        /// A request line or field lines are being read.
+        /// A part of a request line or of field lines has arrived.
         case head
-        /// A body of known length is being read.
+        /// The head of a request has arrived, and a part of its body of known length.
         case body(HeadParser.Head, count: Int)
-        /// A chunked body is being read.
+        /// The head of a request has arrived, and a part of its chunked body.
         case chunkedBody(HeadParser.Head, ChunkedDecoder)
         /// A handler has the request.
         case responding
-        /// The last response is sent; further input is dropped.
+        /// The last response was sent, and the machine drops further input.
         case lingering
     }
 
-    /// How many bytes the machine drops after the last response before it closes the connection.
+    /// The number of bytes after the last response that the machine drops; then it closes the connection.
     package static let maximumLingeringByteCount = 1024 * 1024
 
     /// When `read`, `sendContinue` or `linger` times out.
@@ -49,23 +49,23 @@ package struct ConnectionState {
 
     private var phase = Phase.idle
     private var input = InputBuffer()
-    /// The memory held for input, parsed or not, in bytes.
+    /// The memory of all input, parsed or not, in bytes.
     var inputByteCount: Int { input.heldByteCount }
     private var parser = HeadParser()
     private var body: [UInt8] = []
     private var firstByteAt: MonotonicTime
     private var requestCount = 0
     private var lingeringBytes = 0
-    /// The bytes counted in the loop's memory for a request that has not arrived completely.
+    /// The bytes of this connection in the account `waiting` of the loop's memory.
     private var waitingByteCount = 0
-    /// The bytes counted in the loop's memory for the request that a handler has.
+    /// The bytes of this connection in the account `answering` of the loop's memory.
     private var answeringByteCount = 0
-    /// The size of the request that was last passed to a handler.
+    /// The size of the request that a handler got last.
     private var requestByteCount = 0
 
     /// Whether the connection ends with the current response.
     private var isLast = false
-    /// Whether the peer announced that this request is its last.
+    /// Whether the peer sends no request after this one.
     private var peerIsDone = false
     private var isStopping = false
 
@@ -95,10 +95,7 @@ package struct ConnectionState {
 // MARK: - Events
 
 extension ConnectionState {
-    /// Records that the connection was accepted.
-    package mutating func begin() -> Action { .read }
-
-    /// Records that the connection started with plain HTTP where TLS is expected.
+    /// Records that the peer sent plain HTTP where the server expects TLS.
     package mutating func beganWithoutTLS() -> Action { refuse(.tlsMissing) }
 
     /// Refuses the connection because too many are open.
@@ -112,7 +109,7 @@ extension ConnectionState {
         }
         if case .idle = phase { firstByteAt = now }
         if case .body(_, let count) = phase, input.isRead {
-            // Append straight to the body, past the input buffer.
+            // Append to the body directly, not through the input buffer.
             let part = bytes.prefix(count - body.count)
             appendToBody(part, of: count)
             input.append(bytes.dropFirst(part.count))
@@ -133,14 +130,14 @@ extension ConnectionState {
 
     /// Records that the handler has returned a response.
     ///
-    /// - Parameter closing: whether the response asks to close the connection.
-    /// - Returns: the context to write the response in, which says whether the connection stays open.
+    /// - Parameter closing: whether the connection must close after the response.
+    /// - Returns: the context in which to write the response; it contains whether the connection stays open.
     package mutating func answering(closing: Bool) -> ResponseWriter.Context {
         isLast = isLast || closing || isStopping
         return ResponseWriter.Context(method: method, version: version, keepsAlive: !isLast)
     }
 
-    /// Records that the response was written, if not sent yet.
+    /// Records that the response was written; the caller may send it later.
     package mutating func answered(at now: MonotonicTime) -> Action {
         accountForAnswering(0)
         guard !isLast else { return finish(at: now) }
@@ -161,26 +158,25 @@ extension ConnectionState {
         }
     }
 
-    /// Records that the connection is gone: the memory that it held no longer counts.
+    /// Records that the connection has ended, and removes its memory from the loop's accounts.
     package mutating func abandon() {
         accountForAnswering(0)
         accountForWaiting(0)
     }
 
-    /// Records that the server stops: a request that has started is finished, and an idle connection gets a little
-    /// time to send.
+    /// Records that the server stops.
+    ///
+    /// A request that has started is finished. An idle connection may still send one request within `farewell`.
     package mutating func stop(at now: MonotonicTime) {
         isStopping = true
-        if case .idle = phase {
-            deadline = min(deadline, now.advanced(byNanoseconds: timeouts.farewell))
-        }
+        if case .idle = phase { deadline = min(deadline, now.advanced(byNanoseconds: timeouts.farewell)) }
     }
 }
 
 // MARK: - Transitions
 
 extension ConnectionState {
-    /// Parses as far as the received bytes allow.
+    /// Parses the received bytes, until it needs more or a request is complete.
     private mutating func advance(at now: MonotonicTime) -> Action {
         do {
             let action = try readOn(at: now)
@@ -232,7 +228,7 @@ extension ConnectionState {
             var decoder = ChunkedDecoder()
             action = try readChunks(head, &decoder)
         }
-        // RFC 9110 §10.1.1: not to HTTP/1.0, and not when a part of the body has arrived.
+        // RFC 9110 §10.1.1: do not send it to HTTP/1.0, nor when a part of the body has arrived.
         if case .read = action, head.framing.expectsContinue, head.version == .http11, !input.bodyHasBegun {
             return .sendContinue
         }
@@ -286,7 +282,7 @@ extension ConnectionState {
     private mutating func refuse(_ refusal: Refusal) -> Action {
         phase = .responding
         isLast = true
-        // The server must read what the peer still sends, or the peer's kernel may drop the response.
+        // Without a method, `finish` reads what the peer still sends; otherwise the peer's kernel may drop the response.
         method = nil
         let origin = refusedOrigin
         input = InputBuffer()
@@ -303,7 +299,7 @@ extension ConnectionState {
         )
     }
 
-    /// The `Origin` among the field lines that were read, so that a page can read why it was refused.
+    /// The `Origin` field, if the parser has read it; with it, the response can permit a page to read the reason.
     private var refusedOrigin: String? {
         guard let last = parser.lines.last else { return nil }
         let head = RequestHead(bytes: input.head(Int(last.value.upperBound)), lines: parser.lines)
@@ -311,7 +307,7 @@ extension ConnectionState {
     }
 
     private mutating func finish(at now: MonotonicTime) -> Action {
-        // A peer that announced its last request, and has sent nothing after it, can be closed at once.
+        // If the peer sends no further request and no byte has arrived, nothing remains to be read.
         if method != nil, peerIsDone, input.isEmpty { return .close }
         input = InputBuffer()
         phase = .lingering
@@ -323,14 +319,16 @@ extension ConnectionState {
 // MARK: - Memory
 
 extension ConnectionState {
-    /// Appends to a body of known length without ever reserving more than that.
+    /// Appends to a body of known length, and reserves at most that length.
     private mutating func appendToBody(_ part: ArraySlice<UInt8>, of count: Int) {
         let needed = body.count + part.count
         if needed > body.capacity { body.reserveCapacity(min(count, max(needed, 2 * body.capacity))) }
         body.append(contentsOf: part)
     }
 
-    /// Counts in the loop's memory what the connection holds during the action, and returns whether it fits.
+    /// Counts in the loop's memory what the connection holds during the action.
+    ///
+    /// - Returns: whether the loop's memory is within its limit.
     private mutating func accountFor(_ action: Action) -> Bool {
         switch action {
         case .read, .sendContinue:
@@ -347,14 +345,14 @@ extension ConnectionState {
     private mutating func accountForWaiting(_ count: Int) -> Bool {
         guard count != waitingByteCount else { return true }
         defer { waitingByteCount = count }
-        return memory.changeWaiting(from: waitingByteCount, to: count)
+        return memory.change(.waiting, from: waitingByteCount, to: count)
     }
 
     @discardableResult
     private mutating func accountForAnswering(_ count: Int) -> Bool {
         guard count != answeringByteCount else { return true }
         defer { answeringByteCount = count }
-        return memory.changeAnswering(from: answeringByteCount, to: count)
+        return memory.change(.answering, from: answeringByteCount, to: count)
     }
 }
 
@@ -367,7 +365,7 @@ extension [UInt8] {
     }
 }
 
-/// `Timeouts` in nanoseconds, converted once.
+/// The `Timeouts` in nanoseconds, so that a connection need not convert them.
 package struct TimeoutTable: Sendable {
     let header: Int64
     let body: Int64

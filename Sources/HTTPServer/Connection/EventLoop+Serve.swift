@@ -1,13 +1,13 @@
 internal import Threads
 
-/// Runs connections: asks the state machine for an action, performs it, and passes the result back.
+/// Runs connections: takes an action from the state machine, performs it, and passes the result back.
 extension EventLoop {
-    /// How many bytes of pipelined responses the loop gathers before it sends them.
+    /// The number of bytes of pipelined responses that the loop gathers before it sends them.
     private static let maximumGatheredByteCount = 64 * 1024
 
-    /// Ends a connection, once the delivery of its responses is decided.
+    /// Reports the delivery of all responses of a connection, and then ends the connection.
     func end(_ connection: Connection) async {
-        // A peer that never started a handshake has not failed one.
+        // Without a session, the peer sent no byte, and so did not fail a handshake.
         if connection.handshake != nil, connection.tls != nil { counters.failedHandshakes.add(1) }
         if !connection.ledger.isEmpty {
             endSending(connection)
@@ -18,20 +18,23 @@ extension EventLoop {
 
     /// Runs the connection's actions until it must wait for its peer or close.
     ///
-    /// A call that may suspend costs something even if it does not, so that it only awaits what really has to wait.
+    /// An `await` takes time even if the call does not suspend. So this function awaits only where it must wait.
     ///
-    /// - Returns: whether the connection waits for its peer; if not, it must end.
+    /// - Returns: `true` if the connection waits for its peer, `false` if it must end.
     func serve(_ connection: Connection, from first: ConnectionState.Action) async -> Bool {
         var action = first
         perform: while !connection.isCutOff {
             switch consume action {
             case .read:
-                // If no further request is pending, send at the end of the turn: responses that leave together wake
-                // their readers once.
+                // If no further request is pending, send at the end of the turn: responses that leave together wake a
+                // reader only once.
                 if !connection.maySendLater, !sendNow(connection) {
                     guard await flush(connection) else { break perform }
                 }
-                if connection.shouldYield { await self.yield(connection) }
+                if connection.shouldYield {
+                    connection.readsInARow = 0
+                    await Task.yield()
+                }
                 guard let next = receive(connection) else { return !connection.isCutOff }
                 action = next
             case .sendContinue:
@@ -43,7 +46,7 @@ extension EventLoop {
                 guard let handler = beginResponse(on: connection) else { break perform }
                 action = write(await handler.respond(to: request), on: connection)
             case .reject(let rejection):
-                action = answer(rejection, on: connection)
+                action = rendered(rejection).map { write($0, on: connection) } ?? .close
             case .linger:
                 if connection.tls != nil { await endTLS(connection) }
                 if !sendNow(connection) { guard await flush(connection) else { break perform } }
@@ -58,29 +61,26 @@ extension EventLoop {
         return false
     }
 
-    /// Counts a request, and returns its handler; `nil` once the loop has given its handler up.
+    /// Counts a request, and returns its handler; `nil` after the loop has stopped.
     private func beginResponse(on connection: Connection) -> (any RequestHandler)? {
         counters.requests.add(1)
-        if !connection.ledger.isEmpty { acknowledge(connection) }
+        if !connection.ledger.isEmpty {
+            connection.ledger.acknowledge(connection.socket.progress.acknowledgedCount)
+        }
         if handler != nil, !connection.output.isEmpty { unsent.append(connection) }
         return handler
     }
 
-    private func answer(_ rejection: Rejection, on connection: Connection) -> ConnectionState.Action {
-        guard let response = rendered(rejection) else { return .close }
-        return write(response, on: connection)
-    }
-
-    /// Returns the handler's response to a rejection, with the status and fields that the protocol demands.
+    /// Returns the handler's response to a rejection, with the status and the fields that the protocol requires.
     func rendered(_ rejection: Rejection) -> Response? {
         counters.countRejection(rejection.status)
         guard let handler else { return nil }
         var response = handler.respond(to: rejection)
         response.status = rejection.status
-        if rejection.kind == .overloaded, !response.hasField("retry-after") {
-            response.fields.append(
-                FieldLine(name: "Retry-After", value: String(configuration.retryAfterSeconds))
-            )
+        let hasRetryAfter = response.fields.contains { ByteClass.equals("retry-after", $0.name) }
+        if rejection.kind == .overloaded, !hasRetryAfter {
+            let seconds = String(configuration.retryAfterSeconds)
+            response.fields.append(FieldLine(name: "Retry-After", value: seconds))
         }
         return response
     }
@@ -96,9 +96,9 @@ extension EventLoop {
         } else {
             ResponseWriter.write(response, to: &connection.output, date: date.current(), context)
         }
-        if let tell = response.onDelivery {
+        if let report = response.onDelivery {
             if connection.ledger.isEmpty { watched.append(connection) }
-            connection.ledger.watch(until: connection.writtenEnd, tell)
+            connection.ledger.watch(until: connection.writtenEnd, report)
         }
         return connection.state.answered(at: .now())
     }
@@ -121,8 +121,9 @@ extension EventLoop {
 // MARK: - Reading and writing
 
 extension EventLoop {
-    /// Reads bytes, or the peer's end, into the state machine, and returns its action; `nil` when there is nothing to
-    /// read yet.
+    /// Passes bytes, or the end of the input, to the state machine, and returns its action.
+    ///
+    /// - Returns: `nil` if there is nothing to read yet.
     private func receive(_ connection: Connection) -> ConnectionState.Action? {
         if let session = connection.tls, let end = endOf(session, connection) { return end }
         connection.readsInARow += 1
@@ -130,8 +131,8 @@ extension EventLoop {
         case .bytes(let count):
             guard tls != nil else { return connection.state.received(readBuffer[..<count], at: .now()) }
             return opened(count, on: connection)
-        // Without a close_notify before it, an attacker may have caused the end. It cannot make a request look
-        // complete, because each request states its own length.
+        // Over TLS, an attacker may cause an end without a close_notify. Such an end cannot make a request look
+        // complete, because each request states its length.
         case .end: return connection.handshake == nil ? connection.state.ended() : .close
         case .nothing:
             connection.readsInARow = 0
@@ -140,18 +141,12 @@ extension EventLoop {
         }
     }
 
-    /// Lets other connections run.
-    private func yield(_ connection: Connection) async {
-        connection.readsInARow = 0
-        await Task.yield()
-    }
-
     /// Reads the available bytes into `readBuffer`, and records whether there may be more.
     func read(_ connection: Connection) -> Socket.Received {
         let received = connection.socket.receive(into: &readBuffer)
         switch received {
         case .bytes(let count):
-            // A read that did not fill the buffer took everything, unless the end came with it.
+            // A read that did not fill the buffer took all bytes. Only the end of the input can remain.
             if count < readBuffer.count, !connection.hasEnded { connection.canRead = false }
             counters.receivedBytes.add(count)
         case .end: break
@@ -161,9 +156,9 @@ extension EventLoop {
         return received
     }
 
-    /// Sends the written bytes, if the socket takes them all at once.
+    /// Sends the written bytes without waiting.
     ///
-    /// Returns `false` if it does not; `flush` then continues with the rest.
+    /// - Returns: whether the socket took all of them; if not, `flush` sends the remaining ones.
     private func sendNow(_ connection: Connection) -> Bool {
         guard !connection.output.isEmpty else { return true }
         guard connection.sentCount == 0, connection.canWrite,
@@ -176,9 +171,9 @@ extension EventLoop {
         return true
     }
 
-    /// Sends all written bytes, as the socket takes them.
+    /// Sends all written bytes, and waits while the socket has no room.
     ///
-    /// Returns `false` if the peer is gone, or took no byte for too long.
+    /// - Returns: `false` if the connection is broken, or its peer took no byte for too long.
     func flush(_ connection: Connection) async -> Bool {
         guard !connection.output.isEmpty else { return true }
         guard !connection.isBroken else { return false }
@@ -206,20 +201,24 @@ extension EventLoop {
     private func allSent(_ connection: Connection) {
         connection.totalSent += UInt64(connection.output.count)
         connection.sentCount = 0
-        recycleOutput(of: connection)
+        var output = connection.output.take()
+        guard output.capacity <= 64 * 1024, spareOutputs.count < 64 else { return }
+        output.removeAll(keepingCapacity: true)
+        spareOutputs.append(output)
     }
 
-    /// Waits until there is room in the socket, as long as the peer takes bytes at all, and while there is memory for
-    /// peers that do not.
+    /// Waits until there is room in the socket.
+    ///
+    /// - Returns: `false` if the peer took no byte for too long, or if responses that wait hold too much memory.
     private func waitToSend(_ connection: Connection, since acknowledged: inout UInt64) async -> Bool {
         let held = connection.output.capacity + connection.state.inputByteCount
-        defer { _ = memory.changeUnsent(from: held, to: 0) }
-        guard memory.changeUnsent(from: 0, to: held) else { return false }
+        defer { _ = memory.change(.unsent, from: held, to: 0) }
+        guard memory.change(.unsent, from: 0, to: held) else { return false }
         var lastProgress = MonotonicTime.now()
         while true {
-            // The kernel reports room only when a good part of the buffer is free, and a slow peer is alive before
-            // that. So its progress is checked four times within the timeout, and bytes that it took at first do not
-            // count for the whole time.
+            // The kernel reports room only when a large part of the buffer is free, and a slow peer takes bytes before
+            // that. So the loop reads the peer's progress four times within the timeout: with one check, a peer that
+            // takes bytes early and then stops could wait for twice the timeout.
             let limit = MonotonicTime.now().advanced(byNanoseconds: timeouts.write / 4)
             switch await wait(connection, for: .writing, until: limit) {
             case .ready: return true
@@ -232,15 +231,9 @@ extension EventLoop {
         }
     }
 
-    private func recycleOutput(of connection: Connection) {
-        var output = connection.output.take()
-        guard output.capacity <= 64 * 1024, spareOutputs.count < 64 else { return }
-        output.removeAll(keepingCapacity: true)
-        spareOutputs.append(output)
-    }
-
-    /// Sends what was written in this turn: the response of a parked connection, or the responses of a connection
-    /// whose later, pipelined request waits for its handler.
+    /// Sends the responses that the loop has written in this turn.
+    ///
+    /// The connection is parked, or its next, pipelined request waits for its handler.
     func sendGathered(_ connection: Connection) {
         guard connection.sentCount < connection.output.count, connection.waiter == nil else { return }
         if connection.canWrite {
@@ -256,12 +249,12 @@ extension EventLoop {
         if connection.sentCount == connection.output.count {
             allSent(connection)
         } else {
-            // A worker waits for room, or ends a broken connection.
+            // A worker then waits for room, or ends the broken connection.
             wake(connection, .ready)
         }
     }
 
-    /// Suspends until something happens, or until the sweep finds that the deadline has passed.
+    /// Suspends until an event, the deadline or the end of the stop's grace wakes the connection.
     func wait(
         _ connection: Connection,
         for interest: Connection.Interest,
@@ -270,7 +263,7 @@ extension EventLoop {
         guard !connection.isCutOff else { return .cutOff }
         table.setDeadline(deadline, of: connection.slot)
         connection.interest = interest
-        // The waiter is the only owner of the continuation.
+        // Only the waiter has the continuation.
         let wake = await unsafe withUnsafeContinuation(isolation: self) {
             connection.waiter = unsafe Waiter($0)
         }
@@ -282,14 +275,10 @@ extension EventLoop {
 // MARK: - Delivery
 
 extension EventLoop {
-    private func acknowledge(_ connection: Connection) {
-        connection.ledger.acknowledge(connection.socket.progress.acknowledgedCount)
-    }
-
-    /// Decides whether the watched responses of an ended connection were delivered.
+    /// Reports whether the watched responses of an ended connection were delivered.
     ///
-    /// The socket is still open, so that the kernel can be asked. A peer whose acknowledgement or reset is on its way
-    /// gets a little time; without either, the responses count as delivered.
+    /// The socket stays open meanwhile, because the kernel has the count of acknowledged bytes. If neither an
+    /// acknowledgement nor a reset arrives within `deliveryWatch`, the responses count as delivered.
     func settleDeliveries(_ connection: Connection) async {
         let limit = MonotonicTime.now().advanced(byNanoseconds: timeouts.deliveryWatch)
         while true {
@@ -307,11 +296,5 @@ extension EventLoop {
                 return
             }
         }
-    }
-}
-
-extension Response {
-    func hasField(_ lowercaseName: String) -> Bool {
-        fields.contains { ByteClass.equals(lowercaseName, $0.name) }
     }
 }

@@ -2,7 +2,7 @@ internal import Threads
 
 /// Dispatches connection work to the loop's workers.
 extension EventLoop {
-    /// Lets one worker do the pending work, until it has to wait in the middle of it; then another continues.
+    /// Lets one worker do the pending work; when that worker must wait, another one continues.
     ///
     /// - Returns: whether there was any work.
     func dispatchWork() -> Bool {
@@ -42,7 +42,7 @@ extension EventLoop {
                 }
             }
             workers.add(worker)
-            // The waiter is the only owner of the continuation.
+            // Only the waiter has the continuation.
             let instruction = await unsafe withUnsafeContinuation(isolation: self) {
                 worker.waiter = unsafe Waiter($0)
             }
@@ -55,15 +55,15 @@ extension EventLoop {
     {
         switch cause {
         case .accepted(let turnsAway):
-            // Over TLS the response is possible only after the handshake.
-            turnsAway && connection.handshake == nil ? connection.state.turnAway() : connection.state.begin()
+            // Over TLS, the server can send the response only after the handshake.
+            turnsAway && connection.handshake == nil ? connection.state.turnAway() : .read
         case .woken(.ready): .read
         case .woken(.deadline): connection.handshake == nil ? connection.state.timedOut() : .close
         case .woken(.cutOff): .close
         }
     }
 
-    /// Lets a connection wait for its peer, or for its deadline, without a task.
+    /// Lets a connection wait for its peer or its deadline without a task.
     private func park(_ connection: Connection) {
         table.setDeadline(connection.deadline, of: connection.slot)
         connection.interest = .reading
@@ -71,7 +71,7 @@ extension EventLoop {
         if !connection.output.isEmpty { unsent.append(connection) }
     }
 
-    /// Ends a connection's wait, if it waits.
+    /// Ends the wait of a connection; does nothing if the connection does not wait.
     func wake(_ connection: Connection, _ wake: Wake) {
         if connection.isParked {
             connection.isParked = false

@@ -1,11 +1,11 @@
-/// Received bytes that are not consumed yet: the current head, what follows it, later requests.
+/// The received bytes that the connection has not consumed: the current request's head and all bytes after it.
 ///
-/// Holds no memory while it is empty.
+/// An empty buffer holds no memory.
 struct InputBuffer {
     private(set) var bytes: [UInt8] = []
     /// The start of the current request's head.
     private var start = 0
-    /// Where to continue with the current request: at its head's start, then in its body.
+    /// The index at which the parser continues: the head's start, and after the head a position in the body.
     private(set) var readStart = 0
     private var headEnd = 0
 
@@ -13,13 +13,13 @@ struct InputBuffer {
 
     var isEmpty: Bool { start == bytes.count }
 
-    /// Returns the first bytes of the current request's head, at most as many as there are.
+    /// Returns at most `length` bytes from the start of the current request's head.
     func head(_ length: Int) -> [UInt8] { Array(bytes[start...].prefix(length)) }
 
     /// Whether any byte after the head has arrived.
     var bodyHasBegun: Bool { bytes.count > headEnd }
 
-    /// Whether all received bytes are read.
+    /// Whether the parser has read all received bytes.
     var isRead: Bool { readStart == bytes.count }
 
     /// The memory of the buffer in bytes.
@@ -47,7 +47,7 @@ struct InputBuffer {
         let end = max(readStart, start + length)
         defer { headEnd = 0 }
         if start == 0, end == bytes.count {
-            // Nothing follows, so that the request can take the buffer itself.
+            // No bytes follow the request, so that it can take the buffer itself.
             readStart = 0
             return bytes.take()
         }
@@ -58,9 +58,9 @@ struct InputBuffer {
         return head
     }
 
-    /// Removes body bytes that were read, and frees memory beyond twice what remains.
+    /// Removes the body bytes that were read, if the buffer then needs less than half of its memory.
     ///
-    /// The connection does this before a wait, which may be long.
+    /// The connection calls this before a wait, which may be long.
     mutating func shrink() {
         let headEnd = max(start, headEnd)
         let keptCount = headEnd - start + bytes.count - readStart

@@ -2,7 +2,7 @@ internal import Glibc
 
 /// Writes responses as HTTP/1.1 messages (RFC 9112 §4, RFC 9110 §6).
 package struct ResponseWriter {
-    /// The state of the connection that a response goes to.
+    /// The request and the state of the connection, as far as the response depends on them.
     package struct Context {
         /// `nil` for the response to a rejection.
         var method: Method?
@@ -16,7 +16,7 @@ package struct ResponseWriter {
         }
     }
 
-    /// Appends a response to the bytes to be sent; `date` is the `Date` field line with its line end.
+    /// Appends a response to the bytes to send; `date` is the `Date` field line with its line end.
     package static func write(
         _ response: Response,
         to output: inout [UInt8],
@@ -63,14 +63,14 @@ package struct ResponseWriter {
 
     private static func write(_ field: FieldLine, to output: inout [UInt8]) {
         guard isWritable(field) else {
-            assertionFailure("a field line of an answer holds bytes that would break the message")
+            assertionFailure("a field line of a response contains bytes that would break the message")
             return
         }
         guard !isOwn(field.name) else { return }
         output.append(field)
     }
 
-    /// Returns whether a line can be written without ending early or becoming another one.
+    /// Returns whether the bytes of a line can neither end the line early nor start another one.
     package static func isWritable(_ field: FieldLine) -> Bool {
         let name = field.name.utf8.span
         for index in name.indices where !ByteClass.isToken(name[index]) { return false }
@@ -78,7 +78,9 @@ package struct ResponseWriter {
         return !name.isEmpty && ByteClass.runOfFieldValue(in: value, from: 0) == value.count
     }
 
-    /// Returns whether only the writer itself writes field lines of this name; the length alone rules most names out.
+    /// Returns whether only the writer itself writes field lines of this name.
+    ///
+    /// It compares the length first, which excludes most names.
     private static func isOwn(_ name: String) -> Bool {
         switch name.utf8.count {
         case 4: ByteClass.equals("date", name)
@@ -104,16 +106,16 @@ extension [UInt8] {
     }
 }
 
-/// The `Date` field line (RFC 9110 §6.6.1), made once a second.
+/// The `Date` field line (RFC 9110 §6.6.1), which changes once a second.
 package struct DateField {
     private var second: Int64 = .min
     private var line: [UInt8] = []
-    /// Constant field lines that follow it in every response, with their line ends.
+    /// The constant field lines after the date in every response, with their line ends.
     private let constantLines: String
 
     init(followedBy constantLines: String = "") { self.constantLines = constantLines }
 
-    /// Returns the current line with its line end, and the lines that follow it.
+    /// Returns the current `Date` line and the constant lines, with their line ends.
     mutating func current() -> [UInt8] {
         var reading = timespec()
         // The kernel fills the local value and keeps no pointer to it.
@@ -132,7 +134,7 @@ package struct DateField {
 
     /// Returns a time in the form `Sun, 06 Nov 1994 08:49:37 GMT` (RFC 9110 §5.6.7).
     ///
-    /// The time is in seconds since 1970; earlier ones are written as 1970.
+    /// The time is in seconds since 1970; an earlier time gives the start of 1970.
     package static func text(_ seconds: Int64) -> String {
         let seconds = max(0, seconds)
         let day = seconds / 86_400
@@ -147,9 +149,9 @@ package struct DateField {
         number < 10 ? "0\(number)" : "\(number)"
     }
 
-    /// Returns year, month and day of a day since 1970, in the proleptic Gregorian calendar.
+    /// Returns the date of a day since 1970, in the proleptic Gregorian calendar.
     ///
-    /// It computes in eras of 400 years that start in March, so that the leap day comes last.
+    /// It counts years from March, so that the leap day is the last day of a year, and in eras of 400 years.
     private static func civil(_ day: Int64) -> (year: Int64, month: Int, day: Int64) {
         let shifted = day + 719_468
         let era = shifted / 146_097
@@ -163,17 +165,17 @@ package struct DateField {
     }
 }
 
-/// Writes texts and numbers into bytes, for responses and log lines.
+/// Appends texts and numbers to bytes, for responses and log lines.
 extension [UInt8] {
     /// Appends a text in UTF-8.
     package mutating func append(_ text: String) {
-        // The text lends its bytes for the call, which copies them.
+        // The text's bytes are valid during the call, which copies them.
         unsafe text.utf8.span.withUnsafeBufferPointer { unsafe append(contentsOf: $0) }
     }
 
     /// Appends a number in decimal digits.
     ///
-    /// It starts with the last digit, so that every division is by ten, which compiles to a multiplication.
+    /// It starts with the last digit, so that it divides only by ten, which the compiler turns into a multiplication.
     package mutating func append(decimal number: UInt64) {
         var digits = [20 of UInt8](repeating: 0)
         var start = digits.count

@@ -1,8 +1,8 @@
-/// A task of a loop that serves connections, each until the connection has to wait for its peer.
+/// A task of a loop that serves one connection after the other, each until it must wait for its peer.
 ///
-/// Not `Sendable`: it belongs to its loop, and only the loop's thread touches it.
+/// It is not `Sendable`, because it belongs to its loop, and only the loop's thread touches it.
 final class Worker {
-    /// A piece of work: a connection, by its slot, and what has happened to it.
+    /// A piece of work: the slot of a connection, and the event that the worker must handle.
     struct WorkItem: Sendable {
         enum Cause: Sendable {
             case accepted(turnsAway: Bool)
@@ -13,13 +13,13 @@ final class Worker {
         let cause: Cause
     }
 
-    /// What a free worker is asked to do.
+    /// The loop's instruction to a free worker.
     enum Instruction: Sendable {
         case resume
         case end
     }
 
-    /// The task while it is free.
+    /// The suspended task, while the worker is free.
     var waiter: Waiter<Instruction>?
 
     func call(_ instruction: Instruction) {
@@ -30,23 +30,23 @@ final class Worker {
 
 /// The free workers of a loop.
 ///
-/// A task keeps the memory of its deepest calls, 20 KB and more. So tasks belong to the loop, as many as there are
-/// concurrent requests, and a waiting connection has none.
+/// A task keeps the memory of its deepest calls, 20 KB and more. So a connection that waits for its peer has no task;
+/// the loop has as many tasks as concurrent requests.
 struct WorkerPool {
-    /// How many stay, however little work there is.
+    /// The number of free workers that the loop never dismisses.
     private static let maximumIdleWorkers = 8
-    /// How many must have ended before it is worth the allocator's time to return their memory to the system.
+    /// When this number of workers has ended, the loop returns their memory to the system.
     private static let worthReturning = 512
 
     private var free: [Worker] = []
-    /// The smallest number that were free since the last dismissal: that many were not needed.
+    /// The smallest number of free workers since the last dismissal; the loop did not need that many.
     private var minimumIdleCount = 0
-    /// How many were dismissed last; they keep their memory until the loop runs them.
+    /// The number of workers in the last dismissal; they keep their memory until the loop runs them.
     private var endingCount = 0
-    /// How many have ended since memory was last returned to the system.
+    /// The number of workers that have ended since the loop last returned memory to the system.
     private var endedCount = 0
 
-    /// Returns the worker that was last called: its memory is most likely in the processor's cache.
+    /// Returns the worker that was used last, because its memory is most likely in the processor's cache.
     mutating func take() -> Worker? {
         let worker = free.popLast()
         minimumIdleCount = min(minimumIdleCount, free.count)
@@ -55,15 +55,15 @@ struct WorkerPool {
 
     mutating func add(_ worker: Worker) { free.append(worker) }
 
-    /// Whether some must still be dismissed or end.
+    /// Whether workers must still be dismissed or end.
     var hasSurplus: Bool { free.count > Self.maximumIdleWorkers || endingCount > 0 }
 
-    /// Whether enough have ended to return their memory to the system.
+    /// Whether enough workers have ended to return their memory to the system.
     var hasMemoryToReturn: Bool { endedCount >= Self.worthReturning }
 
     mutating func memoryWasReturned() { endedCount = 0 }
 
-    /// Dismisses the workers that were not needed since the last call.
+    /// Dismisses the workers that the loop did not need since the last call.
     mutating func dismissIdle() {
         let count = max(0, min(minimumIdleCount, free.count - Self.maximumIdleWorkers))
         for worker in free.prefix(count) { worker.call(.end) }
@@ -79,28 +79,26 @@ struct WorkerPool {
     }
 }
 
-/// Why a wait ended.
+/// The reason why a wait ended.
 enum Wake {
     case ready
     case deadline
-    /// The grace of a stop is over: drop the connection now.
+    /// The grace of a stop is over, so that the connection must end at once.
     case cutOff
 }
 
 /// A suspended task that waits for a message.
 ///
-/// The continuation is not checked at run time. That is safe because a waiter is not copyable and `resume` consumes
-/// it, so that it cannot be resumed twice; and its owner does not lose it: a connection stays in the loop's table
-/// until its task has ended, and a worker stays among the loop's free ones until it is called.
+/// The runtime does not check the continuation. This is safe for two reasons. A waiter is not copyable and `resume`
+/// consumes it, so that no continuation is resumed twice. And none is lost: a connection stays in the loop's table until
+/// its task has ended, and a worker stays among the loop's free workers until the loop calls it.
 @safe struct Waiter<Message: Sendable>: ~Copyable {
     private let continuation: UnsafeContinuation<Message, Never>
 
-    init(_ continuation: UnsafeContinuation<Message, Never>) {
-        unsafe self.continuation = continuation
-    }
+    init(_ continuation: UnsafeContinuation<Message, Never>) { unsafe self.continuation = continuation }
 
     consuming func resume(_ message: Message) {
-        // This call consumes it.
+        // The call consumes this value, so that there is no second one.
         unsafe continuation.resume(returning: message)
     }
 }

@@ -1,8 +1,8 @@
 internal import Threads
 
-/// A loop's connections by slot, and the deadlines of those that wait.
+/// A loop's connections by slot, and the deadlines of the connections that wait.
 ///
-/// The deadlines have an array of their own, so that a sweep over ten thousand of them reads 80 KB.
+/// The deadlines have their own array, so that a sweep over ten thousand connections reads only 80 KB.
 struct ConnectionTable {
     private(set) var connections: [Connection?] = []
     private var deadlines: [UInt64] = []
@@ -26,7 +26,7 @@ struct ConnectionTable {
         count += 1
     }
 
-    /// Frees a slot, inserted or only reserved; later events with its token are ignored.
+    /// Frees a slot, with or without a connection; the table ignores later events with its token.
     mutating func remove(_ slot: Int) {
         if connections[slot] != nil { count -= 1 }
         connections[slot] = nil
@@ -35,10 +35,12 @@ struct ConnectionTable {
         freeSlots.append(slot)
     }
 
-    /// Returns the token of a slot for epoll: its number, and a generation that distinguishes its connections.
+    /// Returns the token of a slot for epoll: the slot's number and its generation.
+    ///
+    /// The generation distinguishes the connections that use the slot one after the other.
     func token(_ slot: Int) -> UInt64 { UInt64(generations[slot]) << 32 | UInt64(slot) }
 
-    /// Returns the connection of a token, unless it is gone.
+    /// Returns the connection of a token; `nil` if it has ended.
     func connection(_ token: UInt64) -> Connection? {
         let slot = Int(token & 0xFFFF_FFFF)
         guard slot < connections.count, generations[slot] == UInt32(token >> 32) else { return nil }
@@ -49,7 +51,7 @@ struct ConnectionTable {
         deadlines[slot] = deadline.nanoseconds
     }
 
-    /// Returns the slots whose deadlines have passed; each is returned once.
+    /// Returns the slots whose deadlines have passed, and clears these deadlines.
     mutating func takeOverdue(at now: MonotonicTime) -> [Int] {
         var overdue: [Int] = []
         for slot in deadlines.indices where deadlines[slot] <= now.nanoseconds {

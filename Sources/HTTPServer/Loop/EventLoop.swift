@@ -3,10 +3,10 @@ internal import Glibc
 internal import Synchronization
 internal import Threads
 
-/// An event loop: a thread, its listener, its connections, its handler.
+/// An event loop: a thread with its listener, connections and handler.
 ///
-/// It is an actor whose executor is the loop's thread, so that the compiler keeps the loop's state on that thread.
-/// Connections and handler are not `Sendable`; a handler that suspends resumes here.
+/// It is an actor whose executor is the loop's thread, so that the compiler keeps the loop's state on that thread. The
+/// connections and the handler are not `Sendable`. A handler that suspends resumes on this thread.
 actor EventLoop {
     nonisolated let executor: LoopExecutor
     nonisolated let stopRequest = LoopStopRequest()
@@ -14,16 +14,17 @@ actor EventLoop {
     nonisolated let counters: Counters
 
     nonisolated var unownedExecutor: UnownedSerialExecutor {
-        // The actor owns its executor, so that the reference lasts as long as it is used.
+        // The actor owns its executor, which therefore outlives every use of the reference.
         unsafe executor.asUnownedSerialExecutor()
     }
 
     private static let listenerToken = UInt64.max
     private static let wakeToken = UInt64.max - 1
-    /// How many connections above the limit get a regular response; further ones get one without waiting for their
-    /// request.
+    /// The maximum number of connections above the limit that stay open until the peer has read the 503.
+    ///
+    /// The loop sends the 503 to any further connection and closes it at once.
     private static let maximumGracefulRejections = 1_024
-    /// How many accepts may fail in a row before the loop pauses, because further tries would spin.
+    /// The maximum number of failed accepts in a row; then the loop pauses, because further tries would spin.
     private static let maximumConsecutiveAcceptFailures = 16
     private static let memoryReturnNanoseconds: Int64 = 1_000_000_000
     private static let readLength = 64 * 1024
@@ -32,7 +33,7 @@ actor EventLoop {
     private let sweepNanoseconds: Int64
     private var poller: Poller
     private var listener: Listener?
-    /// Closed for a short time when descriptors run out, so that one connection can be accepted and refused.
+    /// When descriptors run out, the loop closes this one to accept and refuse one connection, and then opens it again.
     private var spareDescriptor: Descriptor?
     private var acceptIsPaused = false
     private var isStopping = false
@@ -40,7 +41,7 @@ actor EventLoop {
     private var mayReturnMemoryAt: MonotonicTime
     let memory: RequestMemory
 
-    /// Whether the last turn is done, so that free workers must end.
+    /// Whether the last turn has ended, so that free workers must end.
     private(set) var hasStopped = false
 
     var handler: (any RequestHandler)?
@@ -49,15 +50,16 @@ actor EventLoop {
     var date = DateField()
     /// `nil` without TLS.
     let tls: TLSEngine?
-    /// The buffer of every read of the loop; connections copy from it.
+    /// The buffer of all reads of the loop; connections copy from it.
     var readBuffer = [UInt8](repeating: 0, count: readLength)
-    /// Connections whose responses leave when the turn ends: those that wait for their peer, and those whose next
-    /// request a handler has.
+    /// Connections whose responses the loop sends at the end of the turn.
+    ///
+    /// Such a connection waits for its peer, or a handler has its next request.
     var unsent: [Connection] = []
-    /// The work that is pending, from `nextWorkItem` on, in the order in which it arose.
+    /// The pending work, oldest first, from the index `nextWorkItem` on.
     var pendingWork: [Worker.WorkItem] = []
     var nextWorkItem = 0
-    /// Connections with responses whose delivery must be reported.
+    /// Connections with responses whose delivery the loop must report.
     var watched: [Connection] = []
     /// Unused output buffers.
     var spareOutputs: [[UInt8]] = []
@@ -95,7 +97,7 @@ actor EventLoop {
             runReadyWork(&batch)
             continues = assumeIsolated { $0.turn() }
         }
-        // Connections that were cut off still have to close their sockets.
+        // This closes the sockets of the connections that were cut off.
         runReadyWork(&batch)
         assumeIsolated { $0.dismissWorkers() }
         while !executor.isQueueEmpty { executor.runQueuedJobs(&batch) }
@@ -114,7 +116,7 @@ actor EventLoop {
 extension EventLoop {
     /// Waits for events and dispatches them.
     ///
-    /// Returns whether the loop continues.
+    /// - Returns: whether the loop continues.
     private func turn() -> Bool {
         for connection in unsent { sendGathered(connection) }
         unsent.removeAll(keepingCapacity: true)
@@ -160,12 +162,12 @@ extension EventLoop {
         if now >= mayReturnMemoryAt { returnMemory(at: now) }
     }
 
-    /// Returns memory to the system after a flood; done too often, it would cost more than it gains.
+    /// Returns memory to the system after a flood of requests, at most once a second, because it takes time.
     private func returnMemory(at now: MonotonicTime) {
         mayReturnMemoryAt = now.advanced(byNanoseconds: Self.memoryReturnNanoseconds)
         workers.dismissIdle()
         guard hasMemoryToReturn else { return }
-        // The allocator would keep the freed memory.
+        // Without this call, the allocator would keep the freed memory.
         linux_return_memory()
         memory.memoryWasReturned()
         workers.memoryWasReturned()
@@ -182,7 +184,7 @@ extension EventLoop {
         if !isStopping {
             isStopping = true
             nextSweep = now
-            // Closing the listener would reset the connections in its backlog.
+            // The kernel resets the connections in the backlog when the listener closes, so accept them first.
             acceptConnections(atMost: Int(configuration.backlog))
             if let number = listener?.number { poller.unwatch(number) }
             listener = nil
@@ -253,7 +255,7 @@ extension EventLoop {
         pendingWork.append(Worker.WorkItem(slot: slot, cause: .accepted(turnsAway: isTooMany)))
     }
 
-    /// Removes a connection and closes its socket.
+    /// Removes a connection, which closes its socket.
     func close(_ connection: Connection) {
         table.remove(connection.slot)
         connection.state.abandon()
@@ -261,9 +263,9 @@ extension EventLoop {
         counters.openConnections.add(-1)
     }
 
-    /// Stops accepting until the next sweep: descriptors or memory ran out, and further tries would spin.
+    /// Stops accepting until the next sweep, because descriptors or memory ran out and further tries would spin.
     ///
-    /// The spare descriptor makes room to accept and refuse the first connection in the queue.
+    /// Uses the spare descriptor to accept and refuse the first connection in the backlog.
     private func pauseAccepting() {
         guard let number = listener?.number else { return }
         counters.acceptPauses.add(1)
@@ -277,24 +279,17 @@ extension EventLoop {
         spareDescriptor = Descriptor(linux_open_null())
     }
 
-    /// Sends 503 and closes, without waiting for anything.
+    /// Sends 503 and closes the connection at once.
     private func reject(_ socket: consuming Socket, peer: PeerAddress) {
         // A TLS client would not understand the response.
         guard tls == nil else { return }
-        var state = ConnectionState(
-            limits: configuration.limits,
-            timeouts: timeouts,
-            peer: peer,
-            memory: memory,
-            acceptedAt: .now()
-        )
-        guard case .reject(let rejection) = state.turnAway(), let response = rendered(rejection) else {
-            return
-        }
+        let reason = Refusal.tooManyConnections.sentence
+        let rejection = Rejection(kind: .overloaded, reason: reason, peer: peer, firstByteAt: .now())
+        guard let response = rendered(rejection) else { return }
         var output: [UInt8] = []
         let context = ResponseWriter.Context(method: nil, version: .http11, keepsAlive: false)
         ResponseWriter.write(response, to: &output, date: date.current(), context)
-        // Read a request that has arrived, or its bytes would turn the close into a reset.
+        // Read a request that has arrived: with unread bytes, the kernel would send a reset when the socket closes.
         _ = socket.receive(into: &readBuffer)
         _ = socket.send(output, from: 0)
         socket.endSending()

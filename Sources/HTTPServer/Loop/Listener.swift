@@ -1,15 +1,14 @@
 internal import CLinux
 internal import Glibc
-public import Threads
 
-/// An address and port to listen on: `127.0.0.1:8080`, `[::1]:8080`, `0.0.0.0:0`.
+/// An address and port to listen on, such as `127.0.0.1:8080`, `[::1]:8080` or `0.0.0.0:0`.
 public struct ListenAddress: Sendable, Hashable, CustomStringConvertible {
     /// The address, IPv4 in its mapped form; port 0 asks the system for a free one.
     public let address: PeerAddress
 
     public init(_ address: PeerAddress) { self.address = address }
 
-    /// Parses `a.b.c.d:port` or `[v6]:port`; `nil` for anything else, names included.
+    /// Parses `a.b.c.d:port` or `[v6]:port`; `nil` for any other text, such as a host's name.
     public init?(_ text: String) {
         guard let colon = text.utf8.lastIndex(of: ByteClass.colon),
             let port = Self.port(text.utf8[text.utf8.index(after: colon)...])
@@ -62,10 +61,10 @@ public struct ListenAddress: Sendable, Hashable, CustomStringConvertible {
     }
 }
 
-/// Where a connection comes from: the 16 bytes of an IPv6 address, and a port.
+/// The address and port of one end of a connection.
 ///
-/// An IPv4 address is stored in its mapped form, `::ffff:a.b.c.d` (RFC 4291 §2.5.5.2), so that there is only one kind
-/// of address.
+/// The address has the 16 bytes of an IPv6 address. An IPv4 address has its mapped form, `::ffff:a.b.c.d` (RFC 4291
+/// §2.5.5.2), so that there is only one kind of address.
 public struct PeerAddress: Sendable, Hashable {
     /// The address's first eight bytes, most significant first.
     public let high: UInt64
@@ -86,18 +85,16 @@ public struct PeerAddress: Sendable, Hashable {
         self.init(high: 0, low: 0xFFFF_0000_0000 | UInt64(address), port: port)
     }
 
-    /// The four bytes of an IPv4 address, if this is one in its mapped form.
-    public var ipv4: UInt32? {
-        high == 0 && low >> 32 == 0xFFFF ? UInt32(truncatingIfNeeded: low) : nil
-    }
+    /// The four bytes of an IPv4 address in its mapped form; `nil` for any other address.
+    public var ipv4: UInt32? { high == 0 && low >> 32 == 0xFFFF ? UInt32(truncatingIfNeeded: low) : nil }
 }
 
-/// A listening socket; every loop has its own on the same port (`SO_REUSEPORT`).
+/// A listening socket; each loop has one, all on the same port (`SO_REUSEPORT`).
 struct Listener: ~Copyable, Sendable {
     enum Accepted: ~Copyable {
         case connection(Descriptor, PeerAddress)
         case nothing
-        /// The connection was gone before it was accepted; there may be others.
+        /// The peer dropped the connection before the loop accepted it; other connections may wait.
         case vanished
         /// Descriptors or memory ran out.
         case exhausted
@@ -107,20 +104,21 @@ struct Listener: ~Copyable, Sendable {
 
     var number: Int32 { descriptor.number }
 
-    /// The port that it listens on.
+    /// The port that the socket listens on.
     var port: UInt16 { linux_local_address(descriptor.number).port }
 
-    /// Binds an address, which other listeners of this process may bind too.
+    /// Listens on an address, on which other listeners of this process may listen too.
     init(_ address: PeerAddress, backlog: Int32) throws(StartError) {
         let descriptor = try Self.bound(address, isShared: true)
         guard listen(descriptor.number, backlog) == 0 else { throw .listening(address) }
-        // Connections inherit it from their listener.
+        // Connections inherit the option from their listener.
         _ = linux_set_option(descriptor.number, Int32(IPPROTO_TCP), TCP_NODELAY, 1)
         self.descriptor = descriptor
     }
 
-    /// Throws if another socket listens on an address, shared or not: a second server on the same port would silently
-    /// take half of the first one's connections.
+    /// Throws if another socket listens on an address, shared or not.
+    ///
+    /// Without this check, a second server on the same port would silently get half of the connections.
     static func checkIsFree(_ address: PeerAddress) throws(StartError) {
         guard address.port != 0 else { return }
         _ = try bound(address, isShared: false)
@@ -139,7 +137,7 @@ struct Listener: ~Copyable, Sendable {
         }
     }
 
-    /// How many bytes of responses the kernel buffers; it doubles the number for its bookkeeping.
+    /// The number of bytes of responses that the kernel buffers for a connection; it reserves twice this memory.
     private static let sendBufferByteCount: Int32 = 128 * 1024
 
     private static func bound(_ address: PeerAddress, isShared: Bool) throws(StartError) -> Descriptor {
@@ -150,41 +148,10 @@ struct Listener: ~Copyable, Sendable {
         }
         _ = linux_set_option(descriptor.number, SOL_SOCKET, SO_REUSEADDR, 1)
         if isShared { _ = linux_set_option(descriptor.number, SOL_SOCKET, SO_REUSEPORT, 1) }
-        // Connections inherit it: without it the kernel would buffer megabytes of responses that their peers do not
-        // read.
+        // Connections inherit the size. Without it, the kernel would buffer megabytes for a peer that does not read.
         _ = linux_set_option(descriptor.number, SOL_SOCKET, SO_SNDBUF, sendBufferByteCount)
         let target = linux_address(high: address.high, low: address.low, port: address.port)
         guard linux_bind(descriptor.number, isIPv4 ? 1 : 0, target) == 0 else { throw .listening(address) }
         return descriptor
-    }
-}
-
-extension StartError {
-    static func listening(_ address: PeerAddress) -> StartError {
-        let code = errno
-        return StartError(
-            cause: .listening,
-            systemError: code,
-            message: "Cannot listen on \(ListenAddress(address)): \(systemErrorText(code))",
-            underlying: nil
-        )
-    }
-
-    /// The system refused a thread.
-    public init(_ error: ThreadStartError) { self = .resources("a thread", error.systemError) }
-
-    static func resources(_ what: String, _ code: Int32 = errno) -> StartError {
-        StartError(
-            cause: .resources,
-            systemError: code,
-            message: "The system refused \(what): \(systemErrorText(code))",
-            underlying: nil
-        )
-    }
-
-    private static func systemErrorText(_ code: Int32) -> String {
-        // strerror returns a text of the C library, which is copied before the next call.
-        guard let text = unsafe strerror(code) else { return "error \(code)" }
-        return unsafe String(cString: text)
     }
 }

@@ -4,9 +4,9 @@ internal import Threads
 
 /// Runs an event loop's jobs one by one on the loop's thread.
 ///
-/// It is the serial executor of the loop's actor, which isolates the loop's state, and the task executor that the
-/// tasks of its connections prefer: a continuation resumes on the latter, and would pass through the global pool
-/// without it. Any thread may enqueue. A sleeping loop is woken once, however many jobs arrive while it wakes up.
+/// It is the serial executor of the loop's actor, which isolates the loop's state. It is also the task executor that
+/// the tasks of the loop's connections prefer; without it, a resumed task would first run in the global pool. Any thread
+/// may enqueue a job. The first job wakes a sleeping loop, and further jobs do not wake it again.
 final class LoopExecutor: SerialExecutor, TaskExecutor {
     private struct Queue {
         var jobs: [UnownedJob] = []
@@ -14,7 +14,7 @@ final class LoopExecutor: SerialExecutor, TaskExecutor {
     }
 
     private let queue = Mutex(Queue())
-    /// The loop's thread, once it runs.
+    /// The loop's thread, from its start on.
     private let thread = Atomic<UInt>(0)
     let wakeSignal: WakeSignal
 
@@ -34,15 +34,10 @@ final class LoopExecutor: SerialExecutor, TaskExecutor {
     /// Wakes the loop without a job, so that it reads its stop request.
     func wake() { wakeSignal.raise() }
 
-    func isIsolatingCurrentContext() -> Bool? {
-        thread.load(ordering: .relaxed) == UInt(pthread_self())
-    }
+    func isIsolatingCurrentContext() -> Bool? { thread.load(ordering: .relaxed) == UInt(pthread_self()) }
 
     func checkIsolated() {
-        precondition(
-            isIsolatingCurrentContext() == true,
-            "an event loop's state is touched on its thread only"
-        )
+        precondition(isIsolatingCurrentContext() == true, "only an event loop's thread touches its state")
     }
 }
 
@@ -51,11 +46,11 @@ final class LoopExecutor: SerialExecutor, TaskExecutor {
 extension LoopExecutor {
     func adoptCurrentThread() { thread.store(UInt(pthread_self()), ordering: .relaxed) }
 
-    /// Runs the queued jobs, but not those that they enqueue.
+    /// Runs the queued jobs, but not the jobs that these enqueue.
     func runQueuedJobs(_ batch: inout [UnownedJob]) {
         queue.withLock { swap(&$0.jobs, &batch) }
         for job in batch {
-            // Each job is taken off the queue and run exactly once, on the thread it was queued for.
+            // This function takes each job off the queue and runs it once, on the loop's thread.
             unsafe job.runSynchronously(
                 isolatedTo: asUnownedSerialExecutor(),
                 taskExecutor: asUnownedTaskExecutor()
@@ -66,8 +61,9 @@ extension LoopExecutor {
 
     var isQueueEmpty: Bool { queue.withLock { $0.jobs.isEmpty } }
 
-    /// Declares that the loop goes to sleep, so that the next job wakes it; returns `false` if there is a job
-    /// already.
+    /// Records that the loop goes to sleep, so that the next job wakes it.
+    ///
+    /// - Returns: `false` if there is a job already, so that the loop must not sleep.
     func fallAsleep() -> Bool {
         queue.withLock { queue in
             queue.loopIsAsleep = queue.jobs.isEmpty
@@ -78,10 +74,10 @@ extension LoopExecutor {
     func wokeUp() { queue.withLock { $0.loopIsAsleep = false } }
 }
 
-/// The request to stop a loop, which the loop reads once a turn.
+/// The request to stop a loop, which the loop reads once in each turn.
 final class LoopStopRequest: Sendable {
     private let stopIsWanted = Atomic<Bool>(false)
-    // Not an atomic: `Atomic<UInt64>.min` compares as if signed (Swift 6.3).
+    // This is no atomic, because `Atomic<UInt64>.min` compares as if signed (Swift 6.3).
     private let cutOffTime = Mutex(MonotonicTime(nanoseconds: .max))
 
     /// Requests a graceful stop that ends at the given time; of two requests, the earlier time counts.

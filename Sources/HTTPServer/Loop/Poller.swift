@@ -1,6 +1,5 @@
 internal import CLinux
 internal import Glibc
-internal import Threads
 
 /// An epoll instance.
 struct Poller: ~Copyable {
@@ -14,18 +13,12 @@ struct Poller: ~Copyable {
             events = event.events
         }
 
-        var isReadable: Bool {
-            events & (EPOLLIN.rawValue | EPOLLRDHUP.rawValue | EPOLLHUP.rawValue | EPOLLERR.rawValue) != 0
-        }
+        var isReadable: Bool { events & EPOLLIN.rawValue != 0 || hasEnded }
 
-        var isWritable: Bool {
-            events & (EPOLLOUT.rawValue | EPOLLHUP.rawValue | EPOLLERR.rawValue) != 0
-        }
+        var isWritable: Bool { events & (EPOLLOUT.rawValue | EPOLLHUP.rawValue | EPOLLERR.rawValue) != 0 }
 
-        /// Whether the peer has ended its side or reset the connection.
-        var hasEnded: Bool {
-            events & (EPOLLRDHUP.rawValue | EPOLLHUP.rawValue | EPOLLERR.rawValue) != 0
-        }
+        /// Whether the peer sends no more, or has reset the connection.
+        var hasEnded: Bool { events & (EPOLLRDHUP.rawValue | EPOLLHUP.rawValue | EPOLLERR.rawValue) != 0 }
     }
 
     private let descriptor: Descriptor
@@ -49,13 +42,11 @@ struct Poller: ~Copyable {
         linux_epoll_control(descriptor.number, EPOLL_CTL_ADD, number, EPOLLIN.rawValue, token) == 0
     }
 
-    func unwatch(_ number: Int32) {
-        _ = linux_epoll_control(descriptor.number, EPOLL_CTL_DEL, number, 0, 0)
-    }
+    func unwatch(_ number: Int32) { _ = linux_epoll_control(descriptor.number, EPOLL_CTL_DEL, number, 0, 0) }
 
     /// Waits at most the given time, or without limit for -1, and returns the number of events.
     mutating func wait(milliseconds: Int32) -> Int {
-        // The array's memory has room for the count that is passed, and the call keeps no pointer.
+        // The array has room for that many events, and the call keeps no pointer.
         Int(max(0, unsafe linux_epoll_wait(descriptor.number, &events, Int32(events.count), milliseconds)))
     }
 
@@ -63,7 +54,7 @@ struct Poller: ~Copyable {
     func event(_ index: Int) -> Event { Event(events[index]) }
 }
 
-/// An eventfd: wakes a thread that waits for it, in epoll or in `wait`.
+/// An eventfd, which wakes a loop that waits in epoll.
 final class WakeSignal: Sendable {
     private let descriptor: Descriptor
 
@@ -82,20 +73,5 @@ final class WakeSignal: Sendable {
         var count: eventfd_t = 0
         // The call fills the local value and keeps no pointer to it.
         _ = unsafe eventfd_read(descriptor.number, &count)
-    }
-
-    /// Blocks this thread until the signal is raised.
-    ///
-    /// Returns whether it was raised before the limit; `nil` waits without limit.
-    func wait(until limit: MonotonicTime? = nil) -> Bool {
-        while true {
-            let left = limit.map { $0.nanoseconds(since: .now()) }
-            let milliseconds = left.map { Int32(clamping: ($0 + 999_999) / 1_000_000) } ?? -1
-            var entry = pollfd(fd: descriptor.number, events: Int16(POLLIN), revents: 0)
-            // One entry, which lives for the call.
-            let found = unsafe poll(&entry, 1, milliseconds)
-            if found > 0 { return true }
-            if found == 0, let limit, MonotonicTime.now() >= limit { return false }
-        }
     }
 }

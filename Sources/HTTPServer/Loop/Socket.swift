@@ -1,7 +1,7 @@
 internal import CLinux
 internal import Glibc
 
-/// A connected TCP socket that does not block.
+/// A connected TCP socket, whose calls do not block.
 struct Socket: ~Copyable {
     enum Received: Equatable {
         case bytes(Int)
@@ -16,7 +16,7 @@ struct Socket: ~Copyable {
         case failed
     }
 
-    /// What the kernel knows of a connection, even after a reset.
+    /// What the kernel knows about a connection, even after a reset.
     struct Progress: Equatable {
         /// Bytes acknowledged since the connection's start; 0 where the system does not report them.
         var acknowledgedCount: UInt64
@@ -45,7 +45,7 @@ struct Socket: ~Copyable {
         }
     }
 
-    /// Sends the bytes from an index on; never raises SIGPIPE.
+    /// Sends the bytes from an index on, without raising SIGPIPE.
     func send(_ bytes: [UInt8], from start: Int) -> Sent {
         while true {
             // send reads within the array's own memory and keeps no pointer.
@@ -62,18 +62,18 @@ struct Socket: ~Copyable {
     /// Closes the sending side, so that the peer reads the end.
     func endSending() { _ = shutdown(descriptor.number, Int32(SHUT_WR)) }
 
-    /// How many of the sent bytes the peer's kernel has acknowledged.
+    /// The number of acknowledged bytes, and whether the connection is closed.
     var progress: Progress {
         let progress = linux_progress_of(descriptor.number)
         return Progress(acknowledgedCount: progress.acknowledged_bytes, isClosed: progress.is_closed != 0)
     }
 }
 
-/// A file descriptor that is closed with its owner.
+/// The only owner of a file descriptor, which is closed when the owner is destroyed.
 struct Descriptor: ~Copyable, Sendable {
     let number: Int32
 
-    /// Takes ownership of a descriptor; `nil` for a negative one, which stands for an error.
+    /// Takes ownership of a descriptor; `nil` for a negative number, with which the system reports an error.
     init?(_ number: Int32) {
         guard number >= 0 else { return nil }
         self.number = number

@@ -12,7 +12,7 @@ enum ByteClass {
         contains(byte, low: 0x03FF_6CFA_0000_0000, high: 0x57FF_FFFF_C7FF_FFFE)
     }
 
-    /// The two kinds of white space that may stand around a field value (`OWS`, RFC 9110 §5.6.3).
+    /// The two kinds of white space that may surround a field value (`OWS`, RFC 9110 §5.6.3).
     @inline(__always)
     static func isBlank(_ byte: UInt8) -> Bool { byte == space || byte == tab }
 
@@ -20,8 +20,8 @@ enum ByteClass {
     @inline(__always)
     static func isFieldValue(_ byte: UInt8) -> Bool { byte >= 0x20 ? byte != 0x7F : byte == tab }
 
-    /// The bytes of a request target: the characters of RFC 3986, and those that browsers send unencoded in queries
-    /// (`"<>[]\^`{|}`); never a blank, control byte, `#` or a byte from 0x80 on.
+    /// The bytes of a request target: the characters of RFC 3986 except `#`, and the characters `"<>[]\^`{|}`, which
+    /// browsers send unencoded in queries.
     @inline(__always)
     static func isTarget(_ byte: UInt8) -> Bool { byte > 0x20 && byte < 0x7F && byte != 0x23 }
 
@@ -34,7 +34,7 @@ enum ByteClass {
     @inline(__always)
     static func isDigit(_ byte: UInt8) -> Bool { byte &- 0x30 < 10 }
 
-    /// Returns the value of a hexadecimal digit of either case.
+    /// Returns the value of a hexadecimal digit in either case.
     @inline(__always)
     static func hexValue(_ byte: UInt8) -> UInt8? {
         if isDigit(byte) { return byte &- 0x30 }
@@ -53,7 +53,7 @@ enum ByteClass {
 }
 
 extension ByteClass {
-    /// Returns the end of the run of bytes of one class that starts at an index: the first other byte, or the end.
+    /// Returns the index of the first byte from `start` on that is not of a class, or the count of all bytes.
     @inline(__always)
     static func run(of isOfClass: (UInt8) -> Bool, in bytes: Span<UInt8>, from start: Int) -> Int {
         precondition(start >= 0, "a run of bytes begins among them")
@@ -63,20 +63,20 @@ extension ByteClass {
         return index
     }
 
-    /// Returns the end of a run of bytes of a field value.
+    /// Returns the index of the first byte from `start` on that is not of a field value.
     ///
-    /// It reads eight bytes at a time, as long as all of them are visible characters or blanks.
+    /// It reads eight bytes at a time, as long as all of them are visible ASCII characters or spaces.
     @inline(__always)
     static func runOfFieldValue(in bytes: Span<UInt8>, from start: Int) -> Int {
         words(of: bytes, from: start) { word in
-            // The highest bit of each byte says whether it is a control byte, and whether it is 0x7F.
+            // In the first operand, the highest bit of each byte is set for a control byte; in the second, for 0x7F.
             ((word &- every(0x20)) & ~word | lowBytes(equal: 0x7f, in: word)) & every(0x80) == 0
         } then: {
             run(of: isFieldValue, in: bytes, from: $0)
         }
     }
 
-    /// Returns the end of a run of bytes of a request target.
+    /// Returns the index of the first byte from `start` on that is not of a request target.
     @inline(__always)
     static func runOfTarget(in bytes: Span<UInt8>, from start: Int) -> Int {
         words(of: bytes, from: start) { word in
@@ -87,7 +87,7 @@ extension ByteClass {
         }
     }
 
-    /// Returns the end of a run of bytes that are neither of two, which are below 0x80.
+    /// Returns the index of the first byte that equals one of two bytes below 0x80, or the count of all bytes.
     @inline(__always)
     static func run(without first: UInt8, or second: UInt8, in bytes: Span<UInt8>) -> Int {
         words(of: bytes, from: 0) { word in
@@ -97,7 +97,7 @@ extension ByteClass {
         }
     }
 
-    /// Skips words of eight bytes that certainly belong to a class, and leaves the rest to `finish`.
+    /// Skips words of eight bytes that `areOfClass` accepts, and passes the index of the next byte to `finish`.
     @inline(__always)
     private static func words(
         of bytes: Span<UInt8>,
@@ -115,18 +115,19 @@ extension ByteClass {
         return finish(index)
     }
 
-    /// Returns eight bytes as a word, the first of them lowest; the caller has checked that they exist.
+    /// Returns eight bytes as a word, the first byte lowest; the caller must have checked that they exist.
     @inline(__always)
     @unsafe private static func word(of bytes: Span<UInt8>, at index: Int) -> UInt64 {
         unsafe bytes.bytes.unsafeLoadUnaligned(fromUncheckedByteOffset: index, as: UInt64.self).littleEndian
     }
 
-    /// Returns a word of eight times the same byte.
+    /// Returns a word that repeats one byte eight times.
     @inline(__always)
     private static func every(_ byte: UInt8) -> UInt64 { UInt64(byte) &* 0x0101_0101_0101_0101 }
 
-    /// Returns a word with the highest bit set in each byte that equals the given one; after the first such byte,
-    /// others may be set by mistake.
+    /// Returns a word with the highest bit set in each byte that equals the given one.
+    ///
+    /// In bytes after the first equal byte, the bit may be set wrongly.
     @inline(__always)
     private static func lowBytes(equal byte: UInt8, in word: UInt64) -> UInt64 {
         let difference = word ^ every(byte)
@@ -143,10 +144,10 @@ extension ByteClass {
             // Eight bytes from an index that is not negative and at least eight below both counts.
             let (one, other) = unsafe (word(of: left, at: index), word(of: right, at: index))
             guard (one | other) & every(0x80) == 0 else { break }
-            // The highest bit of each byte says whether it is a letter. No byte carries into the next one.
+            // The highest bit of each byte is set for a letter. No sum carries into the next byte.
             let small = one | every(0x20)
             let letters = (small &+ every(0x80 - 0x61)) & ~(small &+ every(0x80 - 0x7b)) & every(0x80)
-            // Letters may differ in the bit of their case.
+            // Letters may differ in the bit for the case.
             guard (one ^ other) & ~(letters &>> 2) == 0 else { return false }
             index += 8
         }
@@ -161,7 +162,7 @@ extension ByteClass {
     static func equals(_ bytes: Span<UInt8>, _ range: Range<Int>, lowercase text: StaticString) -> Bool {
         guard range.count == text.utf8CodeUnitCount else { return false }
         for offset in 0..<range.count {
-            // A literal's bytes live as long as the process, and the offset is below their count.
+            // The bytes of a literal are never freed, and the offset is below their count.
             guard lowercased(bytes[range.lowerBound + offset]) == (unsafe text.utf8Start[offset]) else {
                 return false
             }

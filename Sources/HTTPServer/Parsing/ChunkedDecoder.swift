@@ -1,10 +1,10 @@
 /// Removes the chunked coding from a body (RFC 9112 §7.1).
 ///
-/// The caller passes each byte once, except for a trailer section that has started: it passes that again, longer,
-/// until it has ended.
+/// The caller passes each byte once, except the bytes of the trailers: the caller passes them again, with more bytes,
+/// until the trailers have ended.
 struct ChunkedDecoder {
     enum Outcome: Equatable {
-        /// All usable bytes were used; more are needed.
+        /// The decoder needs more bytes.
         case more
         /// The body and its trailers have ended.
         case end
@@ -21,13 +21,13 @@ struct ChunkedDecoder {
         case trailers
     }
 
-    private static let mostSizeDigits = 8
+    private static let maximumSizeDigits = 8
 
     private var state = State.sizeStart
     private var sizeDigits = 0
-    /// The chunk's size while it is read, then the remaining length of its data.
+    /// While the size of a chunk is read, its value so far; then the length of the chunk's data that remains.
     private var remaining = 0
-    /// Only while the state is `chunkExtension`.
+    /// The parser of extensions in the state `chunkExtension`.
     private var extensionParser: ChunkExtensionParser?
     private var trailers = FieldSectionParser(at: 0)
     private var trailerCount = 0
@@ -36,7 +36,7 @@ struct ChunkedDecoder {
 
     /// Decodes bytes and appends the data to the body.
     ///
-    /// The caller must not pass the first `used` bytes again.
+    /// Sets `used` to the number of bytes that the caller must not pass again.
     mutating func decode(
         _ bytes: Span<UInt8>,
         into body: inout [UInt8],
@@ -71,7 +71,7 @@ struct ChunkedDecoder {
 
     private mutating func readSize(_ byte: UInt8, room: Int) throws(Refusal) {
         if let digit = ByteClass.hexValue(byte) {
-            guard sizeDigits < Self.mostSizeDigits else { throw .chunkSizeLength }
+            guard sizeDigits < Self.maximumSizeDigits else { throw .chunkSizeLength }
             sizeDigits += 1
             remaining = remaining << 4 | Int(digit)
             state = .size
@@ -85,7 +85,7 @@ struct ChunkedDecoder {
             guard extensionParser != nil else { throw .chunkSizeSyntax }
             state = .chunkExtension
         }
-        // Checked only here: a size with too many digits is malformed rather than too large.
+        // The limit is checked after the last digit, so that too many digits are malformed, not too large.
         guard remaining <= room else { throw .bodyLength }
     }
 
@@ -118,9 +118,9 @@ struct ChunkedDecoder {
         state = state == .dataCarriageReturn ? .dataLineFeed : .sizeStart
     }
 
-    /// Reads and drops trailers, as RFC 9110 §6.5.1 allows.
+    /// Parses and drops the trailers, as RFC 9110 §6.5.1 allows.
     ///
-    /// - Returns: the index after their end.
+    /// - Returns: the index after the trailers; `nil` if more bytes are needed.
     private mutating func readTrailers(
         _ bytes: Span<UInt8>,
         _ limits: borrowing Limits
@@ -143,17 +143,17 @@ struct ChunkedDecoder {
 }
 
 extension [UInt8] {
-    /// Appends bytes by copying them as a block.
+    /// Appends bytes, which it copies as a block.
     mutating func append(copying bytes: Span<UInt8>) {
-        // The buffer is the span's own memory, and append keeps no pointer to it.
+        // The span's memory is valid during the call, and append keeps no pointer to it.
         unsafe bytes.withUnsafeBufferPointer { buffer in unsafe append(contentsOf: buffer) }
     }
 }
 
-/// The grammar of `chunk-ext` (RFC 9112 §7.1.1) after a chunk's size; its content is ignored.
+/// The grammar of `chunk-ext` (RFC 9112 §7.1.1) after a chunk's size.
 ///
-/// Blanks around the semicolons and equals signs are bad white space, which no client should send and every server
-/// must remove. A blank at the end of the line is refused.
+/// The server ignores the extensions, but requires that they are well-formed. It accepts blanks around semicolons and
+/// equals signs, as RFC 9112 requires of servers. It refuses a blank at the end of the line.
 struct ChunkExtensionParser {
     private enum State {
         case beforeSemicolon
@@ -170,7 +170,7 @@ struct ChunkExtensionParser {
     private var state: State
     private var count = 0
 
-    /// - Parameter first: the byte after the size; the result is nil if it starts neither extensions nor blanks.
+    /// - Parameter first: the byte after the size; the result is nil if it is neither a semicolon nor a blank.
     init?(startingWith first: UInt8) {
         switch first {
         case UInt8(ascii: ";"): state = .nameStart
@@ -179,9 +179,7 @@ struct ChunkExtensionParser {
         }
     }
 
-    /// Consumes a byte.
-    ///
-    /// - Returns: whether it was the CR that ends the extensions.
+    /// Consumes a byte, and returns whether it was the CR that ends the extensions.
     mutating func take(_ byte: UInt8, longest: Int) throws(Refusal) -> Bool {
         if byte == ByteClass.carriageReturn {
             guard state == .name || state == .value || state == .afterQuoted else {

@@ -1,14 +1,14 @@
-/// Reads field lines up to the empty line that ends them (RFC 9112 §5), for heads and trailers alike.
+/// Parses the field lines of a head or of trailers, up to the empty line that ends them (RFC 9112 §5).
 ///
-/// The caller passes the same bytes again each time, with more of them, and the parser continues where it stopped: it
-/// reads each byte once, and refuses it at once.
+/// When more bytes have arrived, the caller passes all bytes again, from their start. The parser continues where it
+/// stopped, so that it reads each byte once. It throws at the first wrong byte.
 struct FieldSectionParser {
     enum Outcome: Equatable {
-        /// All bytes are read and more are needed.
+        /// The parser has read all bytes and needs more.
         case more
-        /// A field line has ended.
+        /// The parser has read a field line.
         case line(RequestHead.Line)
-        /// The empty line has ended; `position` is after it.
+        /// The parser has read the empty line; `position` is after it.
         case end
     }
 
@@ -37,7 +37,7 @@ struct FieldSectionParser {
         position = start
     }
 
-    /// Reads up to the end of the next line; the section may have `limit` bytes before its last line end.
+    /// Parses the next line; the section may have at most `limit` bytes before its last line end.
     mutating func next(_ bytes: Span<UInt8>, limit: Int) throws(Refusal) -> Outcome {
         while position < bytes.count {
             guard position - start < limit + 2 else { throw .fieldsLength }

@@ -1,4 +1,5 @@
-/// What the field lines say about host, body and connection, collected line by line (RFC 9112 §3.2, §6, §9).
+/// The host, the framing of the body and the options of the connection, as the field lines state them (RFC 9112 §3.2,
+/// §6, §9).
 struct Framing: Equatable {
     enum Body: Equatable {
         case none
@@ -11,7 +12,8 @@ struct Framing: Equatable {
         case other
     }
 
-    private var host: Range<UInt32>?
+    /// The range of the Host field's value.
+    private(set) var host: Range<UInt32>?
     private var hasContentType = false
     private var contentLength: Int?
     private var lastCoding: Coding?
@@ -20,14 +22,11 @@ struct Framing: Equatable {
     private(set) var keepsAlive = false
     private(set) var expectsContinue = false
 
-    /// The range of the Host field's value.
-    var hostValue: Range<UInt32>? { host }
-
-    /// Adds a line; the length alone rules out most names.
+    /// Adds a field line; it compares the length of the name first, which excludes most names.
     ///
-    /// - Returns: whether handlers get the line. They do not get `Content-Length` or `Transfer-Encoding` with an
-    ///   underscore, because programs that turn names into variables confuse the two.
-    mutating func note(_ line: RequestHead.Line, in bytes: Span<UInt8>) throws(Refusal) -> Bool {
+    /// - Returns: whether handlers get the line. They do not get `Content_Length` and `Transfer_Encoding`, because
+    ///   programs that turn names into variables confuse them with `Content-Length` and `Transfer-Encoding`.
+    mutating func add(_ line: RequestHead.Line, in bytes: Span<UInt8>) throws(Refusal) -> Bool {
         let name = Int(line.name.lowerBound)..<Int(line.name.upperBound)
         let value = Int(line.value.lowerBound)..<Int(line.value.upperBound)
         switch name.count {
@@ -39,14 +38,14 @@ struct Framing: Equatable {
             guard ByteClass.equals(bytes, value, lowercase: "100-continue") else { throw .expectationUnknown }
             expectsContinue = true
         case 10 where ByteClass.equals(bytes, name, lowercase: "connection"):
-            noteConnection(bytes, value)
+            addConnection(bytes, value)
         case 12 where ByteClass.equals(bytes, name, lowercase: "content-type"):
             guard !hasContentType else { throw .contentTypeRepeated }
             hasContentType = true
         case 14 where ByteClass.equals(bytes, name, lowercase: "content-length"):
-            try noteContentLength(bytes, value)
+            try addContentLength(bytes, value)
         case 17 where ByteClass.equals(bytes, name, lowercase: "transfer-encoding"):
-            try noteTransferEncoding(bytes, value)
+            try addTransferEncoding(bytes, value)
         case 14 where ByteClass.equals(bytes, name, lowercase: "content_length"),
             17 where ByteClass.equals(bytes, name, lowercase: "transfer_encoding"):
             return false
@@ -55,9 +54,9 @@ struct Framing: Equatable {
         return true
     }
 
-    /// Checks the section as a whole, once it has ended.
+    /// Validates all field lines together, after the last one.
     ///
-    /// - Returns: how the body is framed.
+    /// - Returns: the framing of the body.
     func conclude(_ version: Version) throws(Refusal) -> Body {
         guard host != nil || version == .http10 else { throw .hostMissing }
         if lastCoding != nil {
@@ -70,7 +69,7 @@ struct Framing: Equatable {
         return .length(contentLength)
     }
 
-    private mutating func noteConnection(_ bytes: Span<UInt8>, _ value: Range<Int>) {
+    private mutating func addConnection(_ bytes: Span<UInt8>, _ value: Range<Int>) {
         var rest = value
         while let element = FieldList.next(bytes, &rest) {
             if ByteClass.equals(bytes, element, lowercase: "close") { closes = true }
@@ -78,7 +77,7 @@ struct Framing: Equatable {
         }
     }
 
-    private mutating func noteContentLength(_ bytes: Span<UInt8>, _ value: Range<Int>) throws(Refusal) {
+    private mutating func addContentLength(_ bytes: Span<UInt8>, _ value: Range<Int>) throws(Refusal) {
         guard contentLength == nil else { throw .contentLengthRepeated }
         guard lastCoding == nil else { throw .contentLengthWithTransferEncoding }
         guard (1...19).contains(value.count) else { throw .contentLengthSyntax }
@@ -93,13 +92,13 @@ struct Framing: Equatable {
         contentLength = length
     }
 
-    /// The codings of all lines are one list, in the order received (RFC 9110 §5.3).
-    private mutating func noteTransferEncoding(_ bytes: Span<UInt8>, _ value: Range<Int>) throws(Refusal) {
+    /// Adds the codings of a line; the codings of all lines form one list, in the order received (RFC 9110 §5.3).
+    private mutating func addTransferEncoding(_ bytes: Span<UInt8>, _ value: Range<Int>) throws(Refusal) {
         guard contentLength == nil else { throw .contentLengthWithTransferEncoding }
         guard !value.isEmpty else { throw .transferEncodingSyntax }
         var rest = value
         while let element = FieldList.next(bytes, &rest) {
-            // RFC 9110 §5.6.1 allows an empty element, but request smuggling uses them.
+            // RFC 9110 §5.6.1 allows empty elements, but attackers use them for request smuggling.
             guard !element.isEmpty else { throw .transferEncodingSyntax }
             for index in element where !ByteClass.isToken(bytes[index]) { throw .transferEncodingSyntax }
             guard lastCoding != .chunked else { throw .transferEncodingOrder }
@@ -115,10 +114,10 @@ struct Framing: Equatable {
 
 /// The elements of a comma-separated list (RFC 9110 §5.6.1).
 enum FieldList {
-    /// Removes the next element from the front of `rest`, and returns it without the blanks around it; it may be
-    /// empty.
+    /// Removes the next element from the front of `rest`, and returns it without the blanks around it.
     ///
-    /// - Returns: `nil` when nothing is left; a comma at the end is followed by one empty element.
+    /// - Returns: an element, which may be empty; `nil` after the last one. After a comma at the end, there is one empty
+    ///   element.
     static func next(_ bytes: Span<UInt8>, _ rest: inout Range<Int>) -> Range<Int>? {
         guard rest.lowerBound <= rest.upperBound, rest != Self.nothing else { return nil }
         var comma = rest.lowerBound
@@ -131,6 +130,6 @@ enum FieldList {
         return start..<end
     }
 
-    /// The value of `rest` after the last element: no range of a message starts that far out.
+    /// The value of `rest` after the last element, at which no range of a message starts.
     private static let nothing = Int.max..<Int.max
 }

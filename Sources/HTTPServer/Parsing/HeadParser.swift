@@ -1,6 +1,6 @@
 /// The bytes of a request's head, and the ranges of its field lines.
 struct RequestHead: Sendable {
-    /// The ranges of a field line's name and value; the value without the white space around it.
+    /// The ranges of a field line's name, and of its value without the white space around it.
     struct Line: Sendable, Hashable {
         var name: Range<UInt32>
         var value: Range<UInt32>
@@ -8,8 +8,9 @@ struct RequestHead: Sendable {
 
     private var bytes: [UInt8]
     let lines: [Line]
-    /// A bit for each length, modulo 64, that a name of the lines has: most names that are looked up and missing have
-    /// none of these lengths.
+    /// A bit for each length, modulo 64, of the lines' names.
+    ///
+    /// A search for a name ends at once if the length of the name has no bit, as is usual for missing names.
     private let nameLengths: UInt64
 
     init(bytes: [UInt8], lines: [Line]) {
@@ -20,7 +21,7 @@ struct RequestHead: Sendable {
 
     private static func bit(ofLength length: Int) -> UInt64 { 1 &<< UInt64(truncatingIfNeeded: length) }
 
-    /// Creates a head from lines that did not come over a connection.
+    /// Creates a head without a connection.
     init(_ fields: [FieldLine]) {
         var bytes: [UInt8] = []
         var lines: [Line] = []
@@ -34,9 +35,7 @@ struct RequestHead: Sendable {
         self.init(bytes: bytes, lines: lines)
     }
 
-    /// Appends a text that did not come over a connection.
-    ///
-    /// - Returns: its range.
+    /// Appends a text to a head without a connection, and returns the text's range.
     mutating func append(_ text: String) -> Range<UInt32> {
         let start = UInt32(bytes.count)
         bytes.append(contentsOf: text.utf8)
@@ -71,11 +70,11 @@ struct RequestHead: Sendable {
 
 /// Parses a request's head: request line and field lines (RFC 9112 §2 to §6).
 ///
-/// As with `FieldSectionParser`, the caller passes the head's bytes from their start each time, and the parser
-/// continues where it stopped. It throws at the offending byte.
+/// When more bytes have arrived, the caller passes all bytes of the head again, from their start. The parser continues
+/// where it stopped. It throws at the first wrong byte.
 struct HeadParser {
     private enum State {
-        /// Before the request line, where one empty line is tolerated (RFC 9112 §2.2).
+        /// Before the request line, where the parser accepts one empty line (RFC 9112 §2.2).
         case start
         case emptyLineFeed
         case method
@@ -99,8 +98,8 @@ struct HeadParser {
         var length: Int
     }
 
-    /// Longer method names count as garbage: 400 and not 501.
-    private static let longestMethod = 32
+    /// The maximum length of a method in bytes; a longer one gets 400, not 501.
+    private static let maximumMethodLength = 32
 
     private var state = State.start
     private var position = 0
@@ -121,7 +120,7 @@ struct HeadParser {
     /// Whether the request line has started; an empty line before it does not count.
     var hasBegun: Bool { state != .start && state != .emptyLineFeed }
 
-    /// Continues to parse the head's bytes, which are passed from their start; returns `nil` while more are needed.
+    /// Parses the head's bytes, passed from their start; returns `nil` if the parser needs more.
     mutating func parse(_ bytes: Span<UInt8>, limits: borrowing Limits) throws(Refusal) -> Head? {
         while position < bytes.count, state != .fields {
             switch state {
@@ -161,7 +160,7 @@ struct HeadParser {
     private mutating func readMethod(_ bytes: Span<UInt8>) throws(Refusal) {
         let index = ByteClass.run(of: ByteClass.isToken, in: bytes, from: position)
         position = index
-        guard index - method.lowerBound <= Self.longestMethod else { throw .methodLength }
+        guard index - method.lowerBound <= Self.maximumMethodLength else { throw .methodLength }
         guard index < bytes.count else { return }
         guard bytes[index] == ByteClass.space else { throw .methodSyntax }
         method = method.lowerBound..<index
@@ -227,14 +226,14 @@ struct HeadParser {
             case .end: return try conclude()
             case .line(let line):
                 guard lines.count < limits.fieldCount else { throw .fieldsCount }
-                if try framing.note(line, in: bytes) { lines.append(line) }
+                if try framing.add(line, in: bytes) { lines.append(line) }
             }
         }
     }
 
     private func conclude() throws(Refusal) -> Head? {
         let body = try framing.conclude(version)
-        // Checked last: a request that is malformed as well gets 400.
+        // The method is checked last, so that a request that is also malformed gets 400.
         guard case .known(let method) = methodName, let requestTarget else { throw .methodUnknown }
         return Head(
             method: method,

@@ -1,13 +1,13 @@
 /// The parts of a request target (RFC 9112 §3.2) as ranges of the head's bytes.
 struct RequestTarget: Equatable {
-    /// The path; empty if the target has none, as in `http://host?query`.
+    /// The path, which is empty if the target has none, as in `http://host?query`.
     var path: Range<Int>
     var query: Range<Int>?
 
     /// The authority of an absolute-form target, which replaces the Host field.
     var authority: Range<Int>?
 
-    /// Whether it is `*`, or an absolute form that means the same (RFC 9112 §3.2.4).
+    /// Whether the target is `*`, or an absolute form with the same meaning (RFC 9112 §3.2.4).
     var isAsterisk = false
 
     /// Parses the target of a method (RFC 9112 §3.2).
@@ -67,18 +67,18 @@ struct RequestTarget: Equatable {
     }
 }
 
-/// A method's name, as far as the server distinguishes them.
+/// The name of a method; the server distinguishes only some names.
 enum MethodName: Equatable {
     case known(Method)
     case connect
     case other
 
     var allowsAsterisk: Bool {
-        // The preface of HTTP/2 has one too; it is refused for its version or its method.
+        // The preface of HTTP/2 has an asterisk, too; the server refuses it for its version or its method.
         self == .known(.options) || self == .other
     }
 
-    /// Parses a token of at most eight bytes by comparing them as one number.
+    /// Parses a token; it compares at most eight bytes as one number.
     init(_ bytes: Span<UInt8>, _ range: Range<Int>) {
         guard range.count <= 8 else {
             self = .other
@@ -105,8 +105,8 @@ enum MethodName: Equatable {
 
 /// The grammar of `uri-host [ ":" port ]` (RFC 9110 §7.2, RFC 3986 §3.2.2) in Host fields and absolute-form targets.
 ///
-/// It is narrower than the RFCs in two points: no comma, which their `reg-name` allows but which reads like a list of
-/// hosts, and no userinfo.
+/// It is stricter than the RFCs in two points. It allows no comma, because a name with a comma could be read as a list
+/// of hosts. And it allows no userinfo.
 enum Authority {
     static func isValid(_ bytes: Span<UInt8>, _ range: Range<Int>) -> Bool {
         guard !range.isEmpty else { return false }
@@ -120,7 +120,7 @@ enum Authority {
         return end == range.upperBound || isPort(bytes, end..<range.upperBound)
     }
 
-    /// Returns the index after a non-empty `reg-name` or IPv4 address.
+    /// Returns the index after a `reg-name` or an IPv4 address; nil if it is empty or malformed.
     private static func endOfName(_ bytes: Span<UInt8>, _ range: Range<Int>) -> Int? {
         var index = range.lowerBound
         while index < range.upperBound {
@@ -151,7 +151,7 @@ enum Authority {
         return true
     }
 
-    /// Returns the index after the `]` of an IPv6 address.
+    /// Returns the index after the `]` of an IPv6 address; nil if it is malformed.
     private static func endOfLiteral(_ bytes: Span<UInt8>, _ range: Range<Int>) -> Int? {
         var end = range.lowerBound + 1
         while end < range.upperBound, bytes[end] != UInt8(ascii: "]") { end += 1 }
@@ -159,8 +159,9 @@ enum Authority {
         return end + 1
     }
 
-    /// Parses eight groups of 1 to 4 digits; one `::` may stand for one or more groups, an IPv4 address for the last
-    /// two.
+    /// Parses eight groups of 1 to 4 digits.
+    ///
+    /// One `::` may replace one or more groups, and an IPv4 address may replace the last two.
     private static func isIPv6(_ bytes: Span<UInt8>, _ range: Range<Int>) -> Bool {
         var groups = 0
         var isShortened = false

@@ -2,12 +2,12 @@ internal import COpenSSL
 
 /// Reads certificates and keys from a PEM text (RFC 7468) one by one.
 ///
-/// Safe: only this value creates, uses and frees the handle. The same holds for the two types below.
+/// Safe: only this value creates, uses and frees the handle. The same is true of the next two types.
 @safe struct PEMReader: ~Copyable {
     private let source: OpaquePointer
 
     init(_ bytes: [UInt8]) throws(TLSError) {
-        // Both calls copy the bytes; the source is owned by this value.
+        // This value owns the source, into which the second call copies the bytes.
         guard let source = unsafe BIO_new(BIO_s_mem()) else { throw TLSError(.resources) }
         unsafe self.source = source
         _ = unsafe BIO_write(source, bytes, Int32(clamping: bytes.count))
@@ -19,10 +19,10 @@ internal import COpenSSL
         _ = unsafe BIO_free(source)
     }
 
-    /// Returns the next certificate; `nil` when there are no more.
+    /// Returns the next certificate; `nil` after the last one.
     mutating func nextCertificate() throws(TLSError) -> Certificate? {
-        // The source is alive, and the caller owns the certificate from here on. Without this callback, OpenSSL would
-        // ask the terminal for the password of an encrypted certificate.
+        // The source is alive, and the new value owns the certificate. Without the callback, OpenSSL would ask the
+        // terminal for the password of an encrypted certificate.
         if let certificate = unsafe PEM_read_bio_X509_AUX(source, nil, { _, _, _, _ in -1 }, nil) {
             return unsafe Certificate(owning: certificate)
         }
@@ -32,10 +32,10 @@ internal import COpenSSL
         return nil
     }
 
-    /// Returns the first private key, whatever precedes it.
+    /// Returns the first private key, also after other PEM texts.
     mutating func privateKey() throws(TLSError) -> PrivateKey {
         var passwordWasWanted = false
-        // The flag outlives the call, which is the only one to use the pointer.
+        // The flag is valid during the call, which keeps no pointer to it.
         let key = unsafe withUnsafeMutablePointer(to: &passwordWasWanted) { flag in
             unsafe PEM_read_bio_PrivateKey(
                 source,
@@ -71,7 +71,7 @@ internal import COpenSSL
     }
 
     var summary: CertificateSummary {
-        // The times belong to the certificate, and are read at once.
+        // The times belong to the certificate, which is alive during the calls.
         unsafe CertificateSummary(
             notBefore: tls_seconds(X509_get0_notBefore(pointer)),
             notAfter: tls_seconds(X509_get0_notAfter(pointer)),
@@ -79,7 +79,7 @@ internal import COpenSSL
         )
     }
 
-    /// The SHA-256 of its encoding, which distinguishes it from every other certificate.
+    /// The SHA-256 of the certificate's encoding, which identifies the certificate.
     private var digest: [UInt8] {
         var digest = [UInt8](repeating: 0, count: 32)
         var count: UInt32 = 0
@@ -101,12 +101,12 @@ internal import COpenSSL
     }
 }
 
-/// What a server's certificate says, without its key.
+/// The validity and the digest of a server's certificate.
 public struct CertificateSummary: Sendable, Hashable {
-    /// The start of its validity, in seconds since 1970.
+    /// The start of the validity, in seconds since 1970.
     public let notBefore: Int64
 
-    /// The end of its validity, in seconds since 1970.
+    /// The end of the validity, in seconds since 1970.
     public let notAfter: Int64
 
     /// The SHA-256 of the certificate, which identifies it.
@@ -118,9 +118,9 @@ public struct CertificateSummary: Sendable, Hashable {
         self.digest = digest
     }
 
-    /// Parses the first certificate of a PEM file, which is the server's own.
+    /// Parses the first certificate of a PEM file, which is the server's certificate.
     ///
-    /// - Throws: `TLSError` with the cause `certificateNotPEM` when there is none.
+    /// - Throws: `TLSError` with the cause `certificateNotPEM` if there is none.
     public init(pem: [UInt8]) throws(TLSError) {
         var reader = try PEMReader(pem)
         guard let certificate = try reader.nextCertificate() else { throw TLSError(.certificateNotPEM) }
@@ -128,16 +128,16 @@ public struct CertificateSummary: Sendable, Hashable {
     }
 }
 
-/// Why a certificate and its key cannot be used.
+/// The reason why the server cannot use a certificate and its key.
 public struct TLSError: Error, Sendable, Hashable {
     public enum Cause: Sendable, Hashable, CaseIterable {
         /// The certificate file contains no certificate in PEM, or a damaged one.
         case certificateNotPEM
-        /// OpenSSL refuses the certificate, or one of its chain: too weak a key, too old a signature.
+        /// OpenSSL refuses a certificate of the chain, for a weak key or an outdated signature.
         case certificateUnusable
         /// The key file contains no private key in PEM, or a damaged one.
         case keyNotPEM
-        /// The private key needs a password, which a server cannot ask for at its start.
+        /// The private key needs a password, for which a server cannot ask at its start.
         case keyEncrypted
         /// The private key belongs to another certificate.
         case keyDoesNotFit
@@ -150,8 +150,9 @@ public struct TLSError: Error, Sendable, Hashable {
     /// OpenSSL's message; empty if there is none.
     public let detail: String
 
-    /// Creates an error with OpenSSL's last message as the detail, and empties OpenSSL's queue of errors, so that
-    /// later calls do not report it.
+    /// Creates an error with OpenSSL's last message as the detail.
+    ///
+    /// It empties OpenSSL's queue of errors, so that later calls do not report them.
     init(_ cause: Cause) {
         self.cause = cause
         // The text is a constant of OpenSSL.

@@ -1,11 +1,11 @@
 internal import Threads
 
-// What a loop does differently for connections over TLS.
+// The functions of a loop for connections over TLS.
 
 extension EventLoop {
-    /// Handles bytes that were received from a connection over TLS.
+    /// Handles received bytes of a connection over TLS.
     ///
-    /// Returns the next action: to read on when they are not a whole record, or contain no HTTP.
+    /// - Returns: the next action; `read` if the bytes are not a whole record or contain no HTTP.
     func opened(_ count: Int, on connection: Connection) -> ConnectionState.Action {
         if let handshake = connection.handshake { return continueHandshake(handshake, count, on: connection) }
         guard let session = connection.tls else {
@@ -14,14 +14,14 @@ extension EventLoop {
         let length = decrypt(count, on: connection, session)
         if length > 0, let tls { return connection.state.received(tls.received[..<length], at: .now()) }
         if let end = endOf(session, connection) { return end }
-        // TLS may exchange messages of its own. They do not count as a request: with endless key updates a connection
-        // would otherwise never wait, and so never reach its deadline.
+        // The bytes were messages of TLS, such as key updates. Check the deadline here: with endless key updates, the
+        // connection would never wait, and so would never time out.
         return MonotonicTime.now() < connection.state.deadline ? .read : connection.state.timedOut()
     }
 
-    /// Handles bytes of a handshake.
+    /// Handles received bytes of a handshake.
     ///
-    /// Returns the next action: to read on while more bytes are needed.
+    /// - Returns: the next action; `read` if the handshake needs more bytes.
     private func continueHandshake(
         _ handshake: Connection.Handshake,
         _ count: Int,
@@ -35,7 +35,7 @@ extension EventLoop {
             connection.tls = tls?.accept()
             if connection.tls != nil { memory.changeSessions(by: 1) }
         }
-        // There is no session when memory has run out.
+        // Without a session, memory has run out.
         guard let session = connection.tls else { return .close }
         let length = decrypt(count, on: connection, session)
         guard session.phase != .handshake else {
@@ -44,20 +44,22 @@ extension EventLoop {
         return finishHandshake(connection, session, plainCount: length, handshake.turnsAway)
     }
 
-    /// Ends a handshake that succeeded or failed, and handles the request that may have come with its last bytes.
+    /// Ends a handshake that succeeded or failed.
+    ///
+    /// It also handles plain text that arrived with the last bytes of the handshake.
     private func finishHandshake(
         _ connection: Connection,
         _ session: TLSSession,
         plainCount: Int,
         _ turnsAway: Bool
     ) -> ConnectionState.Action {
-        // The alert with the reason is written.
+        // OpenSSL has written the alert with the reason.
         guard session.phase != .failed || plainCount > 0 else { return .close }
         connection.handshake = nil
         counters.handshakes.add(1)
         if session.isResumed { counters.resumedHandshakes.add(1) }
         if turnsAway { return connection.state.turnAway() }
-        guard plainCount > 0, let tls else { return connection.state.begin() }
+        guard plainCount > 0, let tls else { return .read }
         return connection.state.received(tls.received[..<plainCount], at: .now())
     }
 
@@ -72,21 +74,20 @@ extension EventLoop {
 
     /// Writes the alert that ends the TLS session (close_notify).
     ///
-    /// Watched responses must be acknowledged first: many clients never read the alert, and a client that closes with
-    /// unread bytes resets the connection, which would look as if the response were lost.
+    /// It first waits for the acknowledgement of watched responses. Many clients never read the alert, and a client that
+    /// closes with unread bytes resets the connection. The server would take such a response for lost.
     func endTLS(_ connection: Connection) async {
         guard let session = connection.tls else { return }
         if !connection.ledger.isEmpty, await flush(connection) { await settleDeliveries(connection) }
         session.end(output: &connection.output)
     }
 
+    /// Decrypts received bytes of a connection, and returns the length of the plain text in `TLSEngine.received`.
     private func decrypt(_ count: Int, on connection: Connection, _ session: TLSSession) -> Int {
         guard let tls else { return 0 }
-        return tls.receive(readBuffer, count: count, on: session, output: &connection.output)
+        return session.receive(readBuffer, count: count, into: &tls.received, output: &connection.output)
     }
 
-    /// Returns whether a first byte starts a method's name; a handshake starts with 22 (RFC 8446, 5.1).
-    private static func beginsAsHTTP(_ byte: UInt8) -> Bool {
-        UInt8(ascii: "A")...UInt8(ascii: "Z") ~= byte
-    }
+    /// Returns whether a connection's first byte starts a method; a handshake starts with 22 (RFC 8446, 5.1).
+    private static func beginsAsHTTP(_ byte: UInt8) -> Bool { UInt8(ascii: "A")...UInt8(ascii: "Z") ~= byte }
 }

@@ -1,22 +1,24 @@
 internal import COpenSSL
 
-/// A client's TLS in memory: received bytes go in, bytes to be sent come out; it has no socket and never waits.
+/// The TLS of a client, in memory: it handles received bytes and returns bytes to send.
+///
+/// It has no socket and never waits.
 public final class TLSClient {
     private let session: TLSSession
     private var room: [UInt8]
-    /// Plain text that is sent once the handshake is done.
+    /// The plain text to send after the handshake.
     private var waiting: [UInt8]
 
     /// The maximum number of bytes that `receive` takes at once.
     public static let receiveLength = 16 * 1024
 
     /// - Parameters:
-    ///   - request: the bytes to send when the handshake is done.
-    ///   - host: the name or address that the server's certificate must have; nil accepts any certificate. Any server
-    ///     could then respond, so that nothing secret may be sent.
-    ///   - roots: a file of authorities in PEM, one of which must have issued the certificate; nil means those that
+    ///   - request: the bytes to send after the handshake.
+    ///   - host: the name or address that the server's certificate must have. Nil accepts any certificate; then any
+    ///     server could respond, so that the request must contain no secret.
+    ///   - roots: a file in PEM with the authorities that may have issued the certificate; nil means the authorities that
     ///     this machine trusts.
-    /// - Throws: `TLSError` with the cause `resources`, also when the file of authorities cannot be used.
+    /// - Throws: `TLSError` with the cause `resources`, also if the file of authorities cannot be used.
     public init(
         sending request: [UInt8],
         verifying host: String? = nil,
@@ -38,16 +40,16 @@ public final class TLSClient {
         room = [UInt8](repeating: 0, count: Self.receiveLength + TLSEngine.recordRoom)
     }
 
-    /// Whether nothing more can be received.
+    /// Whether the client can receive no more.
     public var hasEnded: Bool { session.phase == .closedByPeer || session.phase == .failed }
 
-    /// Whether the peer has ended the session properly (close_notify); an attacker may have caused any other end.
+    /// Whether the server has sent a close_notify; an attacker may have caused any other end.
     public var hasEndedWell: Bool { session.phase == .closedByPeer }
 
-    /// Whether the handshake is done.
+    /// Whether the handshake has ended.
     public var isEstablished: Bool { session.phase == .established || session.phase == .closedByPeer }
 
-    /// Why the server's certificate was refused, in OpenSSL's words; nil where it was not.
+    /// OpenSSL's reason why it refused the server's certificate; nil if it accepted the certificate.
     public var certificateProblem: String? { session.phase == .failed ? session.verificationError : nil }
 
     /// Handles received bytes; the first call passes none.

@@ -1,25 +1,25 @@
 internal import COpenSSL
 
-/// What a loop needs for TLS: the server's termination, a wire, and room for plain text.
+/// The TLS of one loop: the server's termination, a wire, and buffers for plain text.
 ///
-/// Not `Sendable`: it belongs to its loop, and only the loop's thread touches it.
+/// It is not `Sendable`, because it belongs to its loop, and only the loop's thread touches it.
 final class TLSEngine {
-    /// The field that restricts this host to https for a year (RFC 6797).
+    /// The field line with which browsers use only https for this host, for a year (RFC 6797).
     static let strictTransportSecurity = "Strict-Transport-Security: max-age=31536000\r\n"
 
-    /// More than the length of the longest record with its frame (RFC 8446, 5.2).
+    /// A number of bytes that is more than the longest record with its frame (RFC 8446, 5.2).
     static let recordRoom = 32 * 1024
-    /// The engine frees the memory of a response beyond this number of bytes.
-    private static let mostSpareBytes = 64 * 1024
+    /// The engine frees the memory of a response of more bytes than this.
+    private static let maximumSpareByteCount = 64 * 1024
 
     private let termination: TLSTermination
     private let wire: TLSWire
-    /// The received plain text; its connection copies from it at once.
-    private(set) var received: [UInt8]
-    private var answer: [UInt8] = []
+    /// The buffer for received plain text, which the connection copies at once.
+    var received: [UInt8]
+    private var plain: [UInt8] = []
     private var date = DateField(followedBy: strictTransportSecurity)
 
-    /// Creates an engine with room for reads of `readLength` bytes; `nil` when memory has run out.
+    /// Creates an engine for reads of at most `readLength` bytes; `nil` if memory has run out.
     init?(_ termination: TLSTermination, readLength: Int) {
         guard let wire = TLSWire() else { return nil }
         self.termination = termination
@@ -27,46 +27,40 @@ final class TLSEngine {
         received = [UInt8](repeating: 0, count: readLength + Self.recordRoom)
     }
 
-    /// Returns the server's end of a new connection; `nil` when memory has run out.
+    /// Returns the TLS session of a new connection; `nil` if memory has run out.
     func accept() -> TLSSession? { termination.context.accept(over: wire) }
 
-    /// Decrypts received bytes of a connection.
+    /// Encrypts a response and appends it to the bytes to send.
     ///
-    /// - Returns: how many bytes of plain text `received` contains until the next call.
-    func receive(_ bytes: [UInt8], count: Int, on session: TLSSession, output: inout [UInt8]) -> Int {
-        session.receive(bytes, count: count, into: &received, output: &output)
-    }
-
-    /// Appends an encrypted response to the bytes to be sent; returns `false` when its connection cannot send any
-    /// more.
+    /// The connection counts encrypted bytes, as the kernel does when it reports acknowledged bytes. So a response ends
+    /// with its last record.
     ///
-    /// It encrypts when it writes, so that the connection counts the bytes of the socket: the end of a response is
-    /// the end of its last record.
+    /// - Returns: `false` if the connection can send no more.
     func write(
         _ response: Response,
         _ context: ResponseWriter.Context,
         on session: TLSSession,
         output: inout [UInt8]
     ) -> Bool {
-        answer.removeAll(keepingCapacity: answer.capacity <= Self.mostSpareBytes)
-        ResponseWriter.write(response, to: &answer, date: date.current(), context)
-        return session.send(answer, output: &output)
+        plain.removeAll(keepingCapacity: plain.capacity <= Self.maximumSpareByteCount)
+        ResponseWriter.write(response, to: &plain, date: date.current(), context)
+        return session.send(plain, output: &output)
     }
 }
 
-/// The memory between OpenSSL and a loop's sockets; one serves all connections of its loop.
+/// The memory through which OpenSSL gets and returns encrypted bytes; all connections of a loop share it.
 ///
-/// OpenSSL reads the bytes that the loop has received and writes the bytes that the loop will send. So it makes no
+/// OpenSSL reads the bytes that the loop has received, and writes the bytes that the loop will send. So OpenSSL makes no
 /// system call, raises no signal, and keeps no buffer for an idle connection. Only the loop's thread touches the
-/// wire. Safe: the memory belongs to this object and lives as long as it does.
+/// wire. Safe: the memory belongs to this object and is freed with it.
 @safe final class TLSWire {
     let pointer: UnsafeMutablePointer<tls_wire>
 
-    /// The operations that OpenSSL calls, created once and never freed; `nil` only when memory has run out.
-    // It is written once, before any other thread can see it, and only read from then on.
+    /// The operations that OpenSSL calls, created once and never freed; `nil` only if memory has run out.
+    // It is written once, before any other thread can see it, and afterwards only read.
     nonisolated(unsafe) static let method: OpaquePointer? = unsafe tls_wire_method()
 
-    /// - Returns: `nil` when memory has run out.
+    /// Creates an empty wire; `nil` if memory has run out.
     init?() {
         // A wire of zeroes is empty.
         guard let memory = unsafe calloc(1, MemoryLayout<tls_wire>.size) else { return nil }
@@ -74,13 +68,13 @@ final class TLSEngine {
     }
 
     deinit {
-        // Sessions keep the wire alive, so that none of them is left.
+        // Each session keeps the wire alive, so that no session exists now.
         unsafe tls_wire_free(pointer)
     }
 
     /// Lets OpenSSL read received bytes during a closure.
     func lend<Result>(_ bytes: [UInt8], count: Int, during body: () -> Result) -> Result {
-        // OpenSSL reads within the array's memory, and the loan ends with the closure.
+        // OpenSSL reads within the array's memory, and only during the closure.
         unsafe bytes.withUnsafeBufferPointer { buffer in
             unsafe pointer.pointee.input = buffer.baseAddress
             unsafe pointer.pointee.input_count = min(count, buffer.count)
@@ -92,14 +86,14 @@ final class TLSEngine {
         }
     }
 
-    /// Whether OpenSSL has read all bytes that it was lent.
+    /// Whether OpenSSL has read all bytes of the current `lend`.
     var isEmpty: Bool { unsafe pointer.pointee.input_count == 0 }
 
-    /// Moves the bytes that OpenSSL has written to the end of an array.
+    /// Moves the bytes that OpenSSL has written from the wire to the end of an array.
     func collect(into output: inout [UInt8]) {
         let count = unsafe pointer.pointee.output_count
         guard count > 0 else { return }
-        // OpenSSL wrote `count` bytes there; append copies them.
+        // OpenSSL has written `count` bytes, and append copies them.
         unsafe output.append(contentsOf: UnsafeBufferPointer(start: pointer.pointee.output, count: count))
         unsafe pointer.pointee.output_count = 0
     }

@@ -1,17 +1,17 @@
 internal import COpenSSL
 
-/// One connection's TLS: received bytes go in, plain text and bytes to be sent come out.
+/// The TLS of one connection: it turns received bytes into plain text, and plain text into bytes to send.
 ///
-/// It has no socket and no clock and never waits; only its loop's thread touches it. Safe: this object is the only
-/// owner of the handle, which lives as long as the object.
+/// It has no socket and no clock, and never waits. Only its loop's thread touches it. Safe: this object is the only
+/// owner of the handle, and frees it at its end.
 @safe final class TLSSession {
     enum Phase: Equatable {
-        /// Only the handshake itself can be sent or received.
+        /// Both sides can send only messages of the handshake.
         case handshake
         case established
-        /// The peer has said that it sends no more (close_notify).
+        /// The peer has sent a close_notify, and so sends no more.
         case closedByPeer
-        /// The peer broke the protocol; an alert about it may have been written.
+        /// The peer broke the protocol, and OpenSSL may have written an alert about it.
         case failed
     }
 
@@ -20,10 +20,10 @@ internal import COpenSSL
     private let connection: OpaquePointer
     /// The memory that the connection's bytes pass through.
     private let wire: TLSWire
-    /// Kept alive because the connection's callbacks use it.
+    /// The context, which this object keeps alive because the connection's callbacks use it.
     private let context: TLSContext?
 
-    /// Takes ownership of a connection over the wire, and keeps alive what it needs.
+    /// Takes ownership of a connection, and keeps its wire and its context alive.
     init(owning connection: OpaquePointer, over wire: TLSWire, keeping context: TLSContext?) {
         unsafe self.connection = connection
         self.context = context
@@ -41,24 +41,24 @@ internal import COpenSSL
         unsafe SSL_session_reused(connection) == 1
     }
 
-    /// Why the peer's certificate was refused, in OpenSSL's words; nil if it was not, or was not requested.
+    /// OpenSSL's reason why it refused the peer's certificate; nil if it accepted or did not request one.
     var verificationError: String? {
         // The connection is alive, and the text is a constant of OpenSSL.
         unsafe tls_verification_error(connection).map { unsafe String(cString: $0) }
     }
 
-    /// Decrypts received bytes, as far as they are whole records.
+    /// Decrypts the whole records among received bytes.
     ///
-    /// It consumes all bytes: OpenSSL stores those of an incomplete record.
+    /// It consumes all bytes: OpenSSL stores the bytes of an incomplete record.
     ///
     /// - Parameters:
-    ///   - bytes: starts with the received bytes.
+    ///   - bytes: an array that starts with the received bytes.
     ///   - count: the number of received bytes.
-    ///   - plain: has room for the bytes and one more record; the plain text is written to its start.
-    ///   - output: gets the bytes that TLS itself sends in response, such as the next part of a handshake.
+    ///   - plain: an array with room for the bytes and one more record; it gets the plain text at its start.
+    ///   - output: gets the bytes that TLS itself sends, such as the next part of a handshake.
     /// - Returns: the length of the plain text.
     func receive(_ bytes: [UInt8], count: Int, into plain: inout [UInt8], output: inout [UInt8]) -> Int {
-        // OpenSSL would take an error that another connection left behind for one of this connection.
+        // Remove errors of other connections, or OpenSSL would report them for this connection.
         ERR_clear_error()
         let length = wire.lend(bytes, count: count) {
             if phase == .handshake { continueHandshake() }
@@ -68,15 +68,15 @@ internal import COpenSSL
         return length
     }
 
-    /// Appends plain text to the bytes to be sent, as whole records.
+    /// Encrypts plain text as whole records, and appends them to the bytes to send.
     ///
-    /// - Returns: `false` when the connection cannot send any more.
+    /// - Returns: `false` if the connection can send no more.
     func send(_ plain: [UInt8], output: inout [UInt8]) -> Bool {
         guard phase == .established || phase == .closedByPeer else { return false }
         ERR_clear_error()
         var sent = 0
         while sent < plain.count {
-            // OpenSSL reads within the array's memory, and one call writes one record.
+            // OpenSSL reads within the array's memory; one call writes one record.
             let count = unsafe plain.withUnsafeBufferPointer { buffer in
                 let rest = unsafe UnsafeBufferPointer(rebasing: buffer[sent...])
                 return unsafe SSL_write(connection, rest.baseAddress, Int32(clamping: rest.count))
@@ -91,12 +91,12 @@ internal import COpenSSL
         return true
     }
 
-    /// Appends the alert that ends the session (close_notify), once and if the session's phase allows it.
+    /// Appends the alert that ends the session (close_notify), once, and only if the session is established.
     func end(output: inout [UInt8]) {
         guard phase == .established || phase == .closedByPeer, !hasSentCloseNotify else { return }
         hasSentCloseNotify = true
         ERR_clear_error()
-        // The connection is alive; the alert goes over the wire.
+        // The connection is alive, and OpenSSL writes the alert to the wire.
         _ = unsafe SSL_shutdown(connection)
         wire.collect(into: &output)
         ERR_clear_error()
@@ -124,17 +124,17 @@ internal import COpenSSL
                     return
                 }
                 length += Int(count)
-                // Another call would only make OpenSSL allocate a buffer and free it again.
+                // Without pending bytes, another call would only allocate a buffer and free it again.
                 if wire.isEmpty, unsafe SSL_has_pending(connection) == 0 { return }
             }
-            // More plain text than received bytes is impossible.
+            // The array has room for more bytes than were received, so that it cannot be full.
             fail()
         }
         return length
     }
 
     private func recordEnd(_ result: Int32) {
-        // The connection is alive, and this was its last call.
+        // The connection is alive, and the result is that of its last call.
         switch unsafe SSL_get_error(connection, result) {
         case SSL_ERROR_WANT_READ: break
         case SSL_ERROR_ZERO_RETURN: phase = .closedByPeer

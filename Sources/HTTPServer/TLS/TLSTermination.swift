@@ -1,12 +1,15 @@
 internal import COpenSSL
 internal import Synchronization
 
-/// Ends TLS at a server: its certificate and key, which can be replaced while it serves, and its ticket keys.
+/// The certificate, the key and the ticket keys of a server that terminates TLS.
+///
+/// The certificate and the key can be replaced while the server runs.
 public final class TLSTermination: Sendable {
     private let ticketKeys = TicketKeys()
     private let current: Mutex<TLSContext>
 
-    /// Takes a certificate chain in PEM, the server's own certificate first, and its private key in PEM.
+    /// Creates a termination from a certificate chain and its private key, both in PEM; the server's certificate is the
+    /// first of the chain.
     public init(certificatePEM: [UInt8], keyPEM: [UInt8]) throws(TLSError) {
         let context = try TLSContext(certificatePEM: certificatePEM, keyPEM: keyPEM, ticketKeys: ticketKeys)
         current = Mutex(context)
@@ -14,10 +17,10 @@ public final class TLSTermination: Sendable {
 
     /// Uses another certificate from the next handshake on; open connections continue.
     ///
-    /// Clients can still resume sessions of the same certificate.
+    /// If the certificate is the same as before, clients can still resume their sessions.
     ///
     /// - Returns: whether the certificate differs from the previous one.
-    /// - Throws: when it cannot be used; the previous one then stays in use.
+    /// - Throws: `TLSError` if the certificate cannot be used; the previous one then stays in use.
     @discardableResult
     public func replace(certificatePEM: [UInt8], keyPEM: [UInt8]) throws(TLSError) -> Bool {
         let context = try TLSContext(certificatePEM: certificatePEM, keyPEM: keyPEM, ticketKeys: ticketKeys)
@@ -28,20 +31,20 @@ public final class TLSTermination: Sendable {
         return previous.certificate != context.certificate
     }
 
-    /// The certificate of new handshakes.
+    /// The certificate that the server presents in new handshakes.
     public var certificate: CertificateSummary { context.certificate }
 
-    /// The context for the next connection.
+    /// The context of new handshakes.
     var context: TLSContext { current.withLock { $0 } }
 }
 
-/// A certificate with its key, ready for handshakes; the connections of one certificate share it.
+/// A certificate with its key, ready for handshakes; the connections with this certificate share it.
 ///
-/// One context serves all loops: nothing in it changes after its creation, and OpenSSL counts references atomically.
-/// A context for each loop would save nothing, and would have to be replaced loop by loop.
+/// All loops use the same context: it does not change after its creation, and OpenSSL counts references atomically. A
+/// context for each loop would save no time, and the server would have to replace all of them.
 final class TLSContext: Sendable {
     private let handle: ContextHandle
-    /// The context's callback uses them; every session keeps its context alive.
+    /// The keys that the context's callback uses; each session keeps its context, and so the keys, alive.
     private let ticketKeys: TicketKeys
     let certificate: CertificateSummary
 
@@ -53,9 +56,9 @@ final class TLSContext: Sendable {
         self.ticketKeys = ticketKeys
     }
 
-    /// Starts a handshake as the server; returns `nil` when memory has run out.
+    /// Starts a handshake as the server; returns `nil` if memory has run out.
     func accept(over wire: TLSWire) -> TLSSession? {
-        // Method, wire and context live as long as the session, which owns the connection.
+        // The session owns the connection and keeps the wire and the context alive; the method is never freed.
         guard let connection = unsafe tls_over_wire(handle.pointer, TLSWire.method, wire.pointer, 1) else {
             return nil
         }
@@ -65,7 +68,7 @@ final class TLSContext: Sendable {
 
 /// The only owner of an `SSL_CTX`.
 @safe private struct ContextHandle: ~Copyable, Sendable {
-    // Many threads may use an SSL_CTX at once as long as none of them changes it, and none does after `install`; its
+    // Many threads may use an SSL_CTX at once if none changes it. No thread changes it after `install`, and its
     // reference count is atomic.
     nonisolated(unsafe) let pointer: OpaquePointer
 
@@ -90,8 +93,9 @@ final class TLSContext: Sendable {
     func install(_ certificatePEM: [UInt8], _ keyPEM: [UInt8]) throws(TLSError) -> CertificateSummary {
         var reader = try PEMReader(certificatePEM)
         guard let certificate = try reader.nextCertificate() else { throw TLSError(.certificateNotPEM) }
-        let key = try PEMReader.key(keyPEM)
-        // All pointers are alive for the calls, which count the references that they retain.
+        var keyReader = try PEMReader(keyPEM)
+        let key = try keyReader.privateKey()
+        // All pointers are valid during the calls, which count the references that they keep.
         guard unsafe X509_check_private_key(certificate.pointer, key.pointer) == 1 else {
             throw TLSError(.keyDoesNotFit)
         }
@@ -100,8 +104,8 @@ final class TLSContext: Sendable {
         else { throw TLSError(.certificateUnusable) }
         while let next = try reader.nextCertificate() { try addToChain(next) }
         let summary = certificate.summary
-        // A session is resumed only under the certificate that it started with: after a stolen certificate is
-        // replaced, its sessions must not continue.
+        // A session is resumed only with the certificate of its start: after an operator replaces a stolen
+        // certificate, the sessions of the stolen one must not continue.
         guard
             unsafe SSL_CTX_set_session_id_context(pointer, summary.digest, UInt32(summary.digest.count)) == 1
         else { throw TLSError(.resources) }
@@ -110,17 +114,10 @@ final class TLSContext: Sendable {
 
     private func addToChain(_ certificate: consuming Certificate) throws(TLSError) {
         let released = unsafe certificate.release()
-        // The context takes over the reference, unless it refuses the certificate.
+        // The context takes the reference, unless it refuses the certificate.
         guard unsafe tls_add_chain_certificate(pointer, released) == 1 else {
             unsafe X509_free(released)
             throw TLSError(.certificateUnusable)
         }
-    }
-}
-
-extension PEMReader {
-    fileprivate static func key(_ pem: [UInt8]) throws(TLSError) -> PrivateKey {
-        var reader = try PEMReader(pem)
-        return try reader.privateKey()
     }
 }

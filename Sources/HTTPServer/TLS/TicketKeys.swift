@@ -2,15 +2,19 @@ internal import COpenSSL
 internal import Synchronization
 package import Threads
 
-/// The ticket keys of a server, the same for all its loops and across changes of its certificate.
+/// The ticket keys of a server, which all its loops and all its certificates share.
 ///
-/// They are never stored; after a restart every client makes one full handshake.
+/// The server does not store them, so that every client makes a full handshake after a restart.
 final class TicketKeys: Sendable {
+    private typealias Bytes = UnsafeMutablePointer<UInt8>
+    /// OpenSSL's contexts of the cipher and of the HMAC of one ticket.
+    private typealias Contexts = (cipher: OpaquePointer?, mac: OpaquePointer?)
+
     private let ring = Mutex(TicketKeyRing())
 
     /// Lets a context encrypt and decrypt its tickets with these keys, which must outlive it.
     func attach(to context: OpaquePointer) {
-        // Index 0 belongs to the application. The pointer is not counted: the caller keeps the keys alive.
+        // Index 0 is for the application. The pointer is not counted, because the caller keeps the keys alive.
         unsafe SSL_CTX_set_ex_data(context, 0, Unmanaged.passUnretained(self).toOpaque())
         unsafe SSL_CTX_set_tlsext_ticket_key_evp_cb(context) { connection, name, vector, cipher, mac, seals in
             guard let context = unsafe SSL_get_SSL_CTX(connection),
@@ -19,46 +23,30 @@ final class TicketKeys: Sendable {
             else { return -1 }
             // The object that `attach` has put there, and that the context's owner keeps alive.
             let ticketKeys = unsafe Unmanaged<TicketKeys>.fromOpaque(keys).takeUnretainedValue()
-            return seals != 0
-                ? unsafe ticketKeys.seal(name, vector, cipher, mac)
-                : unsafe ticketKeys.open(
-                    name,
-                    vector,
-                    cipher,
-                    mac,
-                    isTLS13: SSL_version(connection) == TLS1_3_VERSION
-                )
+            guard seals == 0 else { return unsafe ticketKeys.seal(name, vector, (cipher, mac)) }
+            let isTLS13 = unsafe SSL_version(connection) == TLS1_3_VERSION
+            return unsafe ticketKeys.open(name, vector, (cipher, mac), isTLS13: isTLS13)
         }
     }
 
-    /// Names the newest key, draws an initialisation vector, and sets up the ciphers.
+    /// Encrypts a ticket: writes the name of the newest key and a random vector, and sets up the contexts.
     ///
-    /// Returns what OpenSSL expects: 1 for done, 0 for no ticket.
-    private func seal(
-        _ name: UnsafeMutablePointer<UInt8>,
-        _ vector: UnsafeMutablePointer<UInt8>,
-        _ cipher: OpaquePointer?,
-        _ mac: OpaquePointer?
-    ) -> Int32 {
+    /// - Returns: for OpenSSL, 1 if the contexts are ready, 0 for no ticket, -1 for an error.
+    private func seal(_ name: Bytes, _ vector: Bytes, _ contexts: Contexts) -> Int32 {
         let key = ring.withLock { $0.sealing(at: .now(), random: Self.random) }
         // OpenSSL's buffers have room for a name and for a vector of 16 bytes.
         guard let key, unsafe RAND_bytes(vector, EVP_MAX_IV_LENGTH) == 1 else { return 0 }
         unsafe name.update(from: key.bytes, count: TicketKeyRing.Key.nameLength)
-        return unsafe setUp(cipher, mac, key, vector, encrypts: true) ? 1 : -1
+        return unsafe setUp(contexts, key, vector, encrypts: true) ? 1 : -1
     }
 
-    /// Finds the key that a ticket names.
+    /// Decrypts a ticket: finds the key that the ticket names, and sets up the contexts.
     ///
-    /// Returns what OpenSSL expects: 0 for an unknown key, 1 for a known one, 2 to replace the ticket. TLS 1.3
-    /// replaces it each time, so that an observer cannot link two connections of a client (RFC 8446, C.4); TLS 1.2
-    /// does once the key is not the newest.
-    private func open(
-        _ name: UnsafeMutablePointer<UInt8>,
-        _ vector: UnsafeMutablePointer<UInt8>,
-        _ cipher: OpaquePointer?,
-        _ mac: OpaquePointer?,
-        isTLS13: Bool
-    ) -> Int32 {
+    /// With TLS 1.3, each ticket is replaced, so that an observer cannot link two connections of a client (RFC 8446,
+    /// C.4). With TLS 1.2, a ticket is replaced when its key is not the newest one.
+    ///
+    /// - Returns: for OpenSSL, 0 for an unknown key, 1 for a known one, 2 to replace the ticket, -1 for an error.
+    private func open(_ name: Bytes, _ vector: Bytes, _ contexts: Contexts, isTLS13: Bool) -> Int32 {
         // A name is 16 bytes long.
         let nameBytes = unsafe Array(UnsafeBufferPointer(start: name, count: TicketKeyRing.Key.nameLength))
         let now = MonotonicTime.now()
@@ -66,15 +54,14 @@ final class TicketKeys: Sendable {
             (ring.opening(named: nameBytes, at: now), ring.sealing(at: now, random: Self.random))
         }
         guard let key else { return 0 }
-        guard unsafe setUp(cipher, mac, key, vector, encrypts: false) else { return -1 }
+        guard unsafe setUp(contexts, key, vector, encrypts: false) else { return -1 }
         return isTLS13 || key != newest ? 2 : 1
     }
 
     private func setUp(
-        _ cipher: OpaquePointer?,
-        _ mac: OpaquePointer?,
+        _ contexts: Contexts,
         _ key: TicketKeyRing.Key,
-        _ vector: UnsafeMutablePointer<UInt8>,
+        _ vector: Bytes,
         encrypts: Bool
     ) -> Bool {
         // The secrets follow the name, and the call copies them.
@@ -82,6 +69,7 @@ final class TicketKeys: Sendable {
             guard let start = bytes.baseAddress else { return false }
             let secrets = unsafe start + TicketKeyRing.Key.nameLength
             let second = unsafe secrets + TicketKeyRing.Key.secretLength
+            let (cipher, mac) = unsafe contexts
             return unsafe tls_ticket_ciphers(cipher, mac, secrets, second, vector, encrypts ? 1 : 0) == 1
         }
     }
@@ -93,16 +81,16 @@ final class TicketKeys: Sendable {
     }
 }
 
-/// The keys that encrypt session tickets, newest first.
+/// The keys of session tickets, newest first.
 ///
-/// A key encrypts tickets for `rotation`, and decrypts them as long as they may be used.
+/// A key encrypts tickets for `rotation`, and decrypts each of them for `sessionLifetime`.
 package struct TicketKeyRing: Sendable {
     /// How long one key encrypts new tickets.
     package static let rotation: Duration = .seconds(12 * 3600)
     /// How long a session may be resumed.
     package static let sessionLifetime: Duration = .seconds(24 * 3600)
 
-    /// A key name, which tickets contain, then a key for AES-256 and one for HMAC-SHA-256.
+    /// The name of a key, which its tickets contain, then a key for AES-256 and a key for HMAC-SHA-256.
     package struct Key: Sendable, Hashable {
         package static let nameLength = 16
         package static let secretLength = 32
@@ -118,9 +106,9 @@ package struct TicketKeyRing: Sendable {
 
     package init() {}
 
-    /// Returns the key for new tickets; creates one from `random` bytes when the newest key is too old.
+    /// Returns the key for new tickets; creates one from `random` bytes if the newest key is too old.
     ///
-    /// Returns `nil` when it is too old and the system has no randomness.
+    /// - Returns: `nil` if the newest key is too old and the system has no randomness.
     package mutating func sealing(at now: MonotonicTime, random: (Int) -> [UInt8]?) -> Key? {
         if let newest = keys.first, now < newest.madeAt.advanced(by: Self.rotation) { return newest }
         guard let bytes = random(Key.length), bytes.count == Key.length else { return nil }
@@ -130,7 +118,7 @@ package struct TicketKeyRing: Sendable {
         return key
     }
 
-    /// Returns the key of a name, while it decrypts tickets.
+    /// Returns the key of a name, if it still decrypts tickets.
     package func opening(named name: some Collection<UInt8>, at now: MonotonicTime) -> Key? {
         keys.first { key in
             key.name.elementsEqual(name)

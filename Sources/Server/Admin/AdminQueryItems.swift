@@ -6,30 +6,29 @@ extension Exchange {
     ///
     /// - Throws: 400 for a text that is not an id, 404 where there is no such app.
     func appItem() throws(APIError) -> App? {
-        guard let text = queryItem("app"), !text.isEmpty else { return nil }
+        guard let text = sentQueryItem("app") else { return nil }
         guard let id = AppID(text) else { throw .invalidField("app", "must be the id of an app, as app_…") }
         guard let app = directory.app(id) else { throw .noApp(field: "app") }
         return app
     }
 
+    /// Reads `campaign`, a campaign key; nil without it.
     func campaignItem() throws(APIError) -> CampaignKey? {
-        guard let text = queryItem("campaign"), !text.isEmpty else { return nil }
+        guard let text = sentQueryItem("campaign") else { return nil }
         guard let campaign = CampaignKey(text) else {
             throw .invalidField("campaign", "may have \(CampaignKey.maximumLength) characters at most")
         }
         return campaign
     }
 
-    /// Reads `from` and `to`, each a time, or a date that stands for its start in UTC.
-    ///
-    /// Their order does not matter.
+    /// Reads `from` and `to`, each a time, or a date, which stands for its start in UTC; swaps them where `from` is later.
     func rangeItems() throws(APIError) -> (from: Timestamp?, to: Timestamp?) {
         let (from, to) = (try timeItem("from"), try timeItem("to"))
         guard let from, let to else { return (from, to) }
         return (min(from, to), max(from, to))
     }
 
-    /// Reads `limit`, the largest size of a page.
+    /// Reads `limit`, the largest number of entries of a page.
     func limitItem(_ limits: ClosedRange<Int>, standard: Int) throws(APIError) -> Int {
         guard let text = queryItem("limit") else { return standard }
         guard let limit = Int(text), limits.contains(limit) else {
@@ -38,11 +37,11 @@ extension Exchange {
         return limit
     }
 
-    /// Reads `before`, the `next` of the page before, which is an id such as `form`.
-    func pageItem<ID>(_ form: String, _ id: (String) -> ID?) throws(APIError) -> ID? {
-        guard let text = queryItem("before"), !text.isEmpty else { return nil }
+    /// Reads `before`, the `next` of the page before, which is an id such as `example`.
+    func pageItem<ID>(_ example: String, _ id: (String) -> ID?) throws(APIError) -> ID? {
+        guard let text = sentQueryItem("before") else { return nil }
         guard let id = id(text) else {
-            throw .invalidField("before", "must be the \"next\" of the page before, as \(form)")
+            throw .invalidField("before", "must be the \"next\" of the page before, as \(example)")
         }
         return id
     }
@@ -50,7 +49,7 @@ extension Exchange {
     /// Reads a parameter that must be one of a type's words.
     func word<Value: RawRepresentable & CaseIterable>(_ name: String) throws(APIError) -> Value?
     where Value.RawValue == String {
-        guard let text = queryItem(name), !text.isEmpty else { return nil }
+        guard let text = sentQueryItem(name) else { return nil }
         guard let value = Value(rawValue: text) else {
             let words = Value.allCases.map(\.rawValue).joined(separator: ", ")
             throw .invalidField(name, "must be one of \(words)")
@@ -58,7 +57,7 @@ extension Exchange {
         return value
     }
 
-    /// Reads `test`: whether the call is about test traffic.
+    /// Reads `test`: whether the call is about test traffic; false without it.
     func testItem() throws(APIError) -> Bool {
         switch queryItem("test") {
         case nil, "false", "0": return false
@@ -87,12 +86,10 @@ extension Exchange {
     private static let maximumShownLength = 64
 
     private func timeItem(_ name: String) throws(APIError) -> Timestamp? {
-        guard let text = queryItem(name), !text.isEmpty else { return nil }
+        guard let text = sentQueryItem(name) else { return nil }
         guard let time = Timestamp(iso8601: text) ?? Timestamp(iso8601: text + "T00:00:00Z") else {
-            throw .invalidField(
-                name,
-                "must be a date such as 2026-01-31 or a time such as 2026-01-31T12:00:00Z"
-            )
+            let rule = "must be a date such as 2026-01-31 or a time such as 2026-01-31T12:00:00Z"
+            throw .invalidField(name, rule)
         }
         return time
     }

@@ -2,29 +2,29 @@ public import Attribution
 internal import HTTPServer
 public import JSON
 
-/// `GET /admin/api/checks/{id}/explain`: explains a check by its own id, or by that of its request or of a click; for
-/// a click that no check found, explains what became of it.
+/// `GET /admin/api/checks/{id}/explain`: explains a check, which its own id, its request's id or a click's id names; or
+/// the state of a click that no check found.
 enum ExplainCheck {
-    static func respond(_ exchange: inout Exchange, _ context: LoopContext) async throws(APIError) -> Response
-    {
-        let keys = context.keys.server.all
+    static func respond(_ exchange: inout Exchange) async throws(APIError) -> Response {
+        let keys = exchange.keys.server.all
         // Proxies would log a fingerprint in a path.
         guard let text = exchange.parameter.map(QueryItem.text(ofPathPart:)), Fingerprint(hex: text) == nil,
             let reference = CheckReference(text, keys: keys)
         else {
-            throw .invalidField(
-                "id",
-                "must be the id of a check (chk_…), of a request, or of a click (clk_…)"
-            )
+            let rule = "must be the id of a check (chk_…), of a request, or of a click (clk_…)"
+            throw .invalidField("id", rule)
         }
-        let devices = context.service.settings.devices
+        let devices = exchange.service.settings.devices
         let explainer = Explainer(keys: keys, directory: exchange.directory, data: devices)
         let explanation = try await exchange.store(
-            await context.stores.checks.explanation(of: reference, by: explainer)
+            await exchange.stores.checks.explanation(of: reference, by: explainer)
         )
         guard let explanation else {
-            if case .click(let id) = reference, let click = try await explained(id, exchange, context) {
-                return Response(.ok, json: click.json())
+            if case .click(let id) = reference,
+                let click = try await exchange.store(await exchange.stores.checks.material(ofClick: id))
+            {
+                let (directory, now) = (exchange.directory, exchange.now)
+                return Response(.ok, json: ClickExplanation(click, in: directory, at: now).json())
             }
             throw .notFound(
                 "No check is recorded under this id. Records are kept as long as clicks are after their window;"
@@ -33,15 +33,6 @@ enum ExplainCheck {
             )
         }
         return Response(.ok, json: explanation.json())
-    }
-
-    private static func explained(
-        _ click: ClickID,
-        _ exchange: Exchange,
-        _ context: LoopContext
-    ) async throws(APIError) -> ClickExplanation? {
-        try await exchange.store(await context.stores.checks.material(ofClick: click))
-            .map { ClickExplanation($0, in: exchange.directory, at: exchange.now) }
     }
 }
 
@@ -69,19 +60,17 @@ extension Explainer {
 extension Explanation {
     /// The explanation as JSON, for the endpoint and `afterlink explain --json`.
     public func json() -> JSONWriter {
-        var json = JSONWriter()
-        json.object { json in
+        .object { json in
             json.member("summary", summary)
             json.member("advice", advice)
-            json.member("check", CheckBody(record).write)
+            json.object("check", record.writeMembers)
             json.member("tried_combinations", triedCombinations)
             json.member("launch", writeLaunch)
             json.objects("clicks", clicks) { write($1, to: &$0) }
         }
-        return json
     }
 
-    /// Writes what the fingerprint was made of; null where that is not known.
+    /// Writes the components of the launch's fingerprint; null where they are unknown.
     private func writeLaunch(to json: inout JSONWriter) {
         guard let launch else { return json.null() }
         json.object { json in
@@ -121,18 +110,16 @@ extension Explanation {
 extension ClickExplanation {
     /// The explanation as JSON, for the endpoint and `afterlink explain --json`.
     public func json() -> JSONWriter {
-        var json = JSONWriter()
-        json.object { json in
+        .object { json in
             json.member("summary", summary)
             json.member("advice", advice)
             json.object("click", writeClick)
             json.member("searched_checks", material.searchedChecks)
             json.objects("checks", material.near) { json, near in
                 json.member("relation", near.relation.rawValue)
-                json.member("check", CheckBody(near.record).write)
+                json.object("check", near.record.writeMembers)
             }
         }
-        return json
     }
 
     private func writeClick(to json: inout JSONWriter) {

@@ -4,16 +4,13 @@ internal import JSON
 
 /// `GET /admin/api/checks`: lists the recorded checks, newest first.
 enum ListChecks {
-    static func respond(_ exchange: inout Exchange, _ context: LoopContext) async throws(APIError) -> Response
-    {
-        let query = try self.query(exchange, context.keys)
-        let page = try await exchange.store(await context.stores.checks.checks(query))
-        var json = JSONWriter()
-        json.object { json in
-            json.objects("checks", page.records) { CheckBody($1).writeMembers(to: &$0) }
+    static func respond(_ exchange: inout Exchange) async throws(APIError) -> Response {
+        let query = try self.query(exchange, exchange.keys)
+        let page = try await exchange.store(await exchange.stores.checks.checks(query))
+        return Response(.ok) { json in
+            json.objects("checks", page.records) { $1.writeMembers(to: &$0) }
             json.member("next", orNull: page.next?.text)
         }
-        return Response(.ok, json: json)
     }
 
     private static func query(_ exchange: Exchange, _ keys: Keyring) throws(APIError) -> CheckQuery {
@@ -35,20 +32,13 @@ enum ListChecks {
     }
 }
 
-/// The JSON form of a recorded check.
-struct CheckBody {
-    private let record: RecordedCheck
-
-    init(_ record: RecordedCheck) { self.record = record }
-
-    func write(to json: inout JSONWriter) { json.object(writeMembers) }
-
+extension RecordedCheck {
+    /// Writes the members of the check's JSON form.
     func writeMembers(to json: inout JSONWriter) {
-        let facts = record.facts
-        json.member("id", record.id.text)
+        json.member("id", id.text)
         json.member("at", facts.at.iso8601)
-        json.member("app", record.app.text)
-        json.member("test", record.isTest)
+        json.member("app", app.text)
+        json.member("test", isTest)
         json.member("outcome", facts.outcome.rawValue)
         json.member("reason", facts.outcome == .match ? "matched" : facts.reason?.rawValue)
         json.member("method", facts.method?.rawValue)
@@ -58,8 +48,8 @@ struct CheckBody {
         json.member("candidates", facts.candidates)
         json.member("campaign_only", facts.isCampaignOnly)
         json.member("form", facts.platformForm?.form?.rawValue)
-        json.member("click_id", record.clickID)
-        json.member("campaign", record.campaign?.text)
+        json.member("click_id", clickID)
+        json.member("campaign", campaign?.text)
         json.member("address", facts.agreement?.word)
         json.member("platform", facts.platform.rawValue)
         json.member("os_release", facts.release?.text)
@@ -69,10 +59,8 @@ struct CheckBody {
         json.member("has_install_id", facts.hasInstallID)
         json.member("first_install_time", facts.firstInstalledAt?.iso8601)
     }
-}
 
-extension RecordedCheck {
-    /// The answered click's id; nil also for a click that is no longer stored, of whose identifier half is known.
+    /// The id of the matched click; nil also for a click that is no longer stored, because half of its id is unknown then.
     var clickID: String? { facts.click.flatMap { $0.low == 0 ? nil : $0.text } }
 }
 

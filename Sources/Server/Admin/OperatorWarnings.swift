@@ -1,8 +1,9 @@
 public import Attribution
 
 extension Directory {
-    /// Warnings about what an operator should change before strangers can reach the service, logged at the start and
-    /// listed in the statistics.
+    /// Warnings about settings that an operator should change before strangers can reach the service.
+    ///
+    /// The service logs them at the start and lists them in the statistics.
     public var warnings: [String] {
         let destinations = openDestinations
         guard !keys.contains(where: { $0.kind == .admin && $0.revokedAt == nil }) else { return destinations }
@@ -36,9 +37,9 @@ extension Directory {
 
 /// Figures of an app's traffic by which its matching policy is judged.
 public struct PolicyFigures: Equatable, Sendable {
-    /// All checks ever; nil for a report of less.
+    /// The number of all checks of live traffic; nil where the report covers a part of it.
     public var checks: Int64?
-    /// All certain matches ever: those by tokens, click ids and advertising ids.
+    /// The number of all certain matches, which are those by token, click id or advertising id; nil like ``checks``.
     public var certainMatches: Int64?
     public var collisions: CollisionReport?
 
@@ -48,7 +49,7 @@ public struct PolicyFigures: Equatable, Sendable {
         self.collisions = collisions
     }
 
-    /// Fewer checks or matches are too few to judge.
+    /// The fewest checks or matches that allow a judgement.
     fileprivate static let minimumChecks = 100
     /// The share of wrong matches above which there is a warning.
     fileprivate static let maximumFalseShare = 0.10
@@ -72,7 +73,7 @@ private struct PolicyWarnings {
 
     var texts: [String] {
         guard policy.usesFingerprints else { return [withoutAnything].compactMap(\.self) }
-        return [withoutDefaultLink, tooLow, tooHigh, withoutEffect, mostlyWrong].compactMap(\.self)
+        return [withoutDefaultLink, unusualConfidence, withoutEffect, mostlyWrong].compactMap(\.self)
     }
 
     private var withoutAnything: String? {
@@ -80,28 +81,25 @@ private struct PolicyWarnings {
         else { return nil }
         return
             "no launch of \(name) is recognised: fingerprints are switched off, and of \(checks) checks none"
-            + " brought a token, click id or advertising id that led to a click; let the store links carry the"
-            + " clicks' tokens, or switch them on with \(command) --fingerprinting on`"
+            + " brought a token, click id or advertising id that led to a click; add the clicks' tokens to the store"
+            + " links, or switch fingerprints on with \(command) --fingerprinting on`"
     }
 
     private var withoutDefaultLink: String? {
         guard policy.onAmbiguity == .campaignOnly, app.settings.defaultLink == nil else { return nil }
         return
-            "\(name) is to credit the campaign alone where several people may be meant, and has no link to answer"
-            + " then, so that such launches get no match; give one with \(command) --default-link …`"
+            "\(name) credits the campaign alone where several people may have clicked, and has no link to answer"
+            + " with, so that such launches get no match; set one with \(command) --default-link …`"
     }
 
-    private var tooLow: String? {
-        guard policy.rule == .probability, policy.minimumConfidence < 0.5 else { return nil }
-        return "\(name) takes clicks for matches that are more likely wrong than right"
-            + " (minimum confidence \(policy.minimumConfidence)); the usual is set with"
-            + " \(command) --minimum-confidence \(MatchPolicy.standardMinimum)`"
-    }
-
-    private var tooHigh: String? {
-        guard policy.rule == .probability, policy.minimumConfidence > 0.99 else { return nil }
-        return "hardly any fingerprint is as certain as \(name) asks for"
-            + " (minimum confidence \(policy.minimumConfidence)); the usual is set with"
+    private var unusualConfidence: String? {
+        let minimum = policy.minimumConfidence
+        guard policy.rule == .probability, minimum < 0.5 || minimum > 0.99 else { return nil }
+        let effect =
+            minimum < 0.5
+            ? "\(name) takes clicks for matches that are more likely wrong than right"
+            : "hardly any fingerprint is as certain as \(name) requires"
+        return "\(effect) (minimum confidence \(minimum)); set the standard value with"
             + " \(command) --minimum-confidence \(MatchPolicy.standardMinimum)`"
     }
 
@@ -113,7 +111,7 @@ private struct PolicyWarnings {
         guard !names.isEmpty else { return nil }
         return
             "the \(names.joined(separator: " and ")) of \(name) \(names.count == 1 ? "has" : "have") no effect,"
-            + " because the newest click matches whatever its probability; that is changed with"
+            + " because the newest click matches whatever its probability; change that with"
             + " \(command) --matching probability`"
     }
 
@@ -125,17 +123,18 @@ private struct PolicyWarnings {
         let sentence =
             "of \(report.matches) matches of \(name) by fingerprint, \(percent) % are expected to be wrong"
         guard policy.rule == .probability else {
-            return "\(sentence), because the newest click matches whatever its probability; fewer are with"
+            return "\(sentence), because the newest click matches whatever its probability; reduce them with"
                 + " \(command) --matching probability`"
         }
         let limit = report.limits.last?.threshold.map { " --minimum-confidence \($0.minimum)`" }
-        return limit.map { "\(sentence); fewer are with \(command)\($0)" }
-            ?? "\(sentence); `afterlink collisions` shows where"
+        return limit.map { "\(sentence); reduce them with \(command)\($0)" }
+            ?? "\(sentence); `afterlink collisions` shows which"
     }
 }
 
 extension StatisticsReport {
-    /// The figures of the report's apps; counts only in a report of one app and all its live traffic.
+    /// Returns the figures of the report's apps; these contain counts only if the report covers one app's whole live
+    /// traffic.
     public func policyFigures(of query: StatisticsQuery) -> [AppID: PolicyFigures] {
         guard !query.isTest else { return [:] }
         var figures: [AppID: PolicyFigures] = [:]
@@ -143,9 +142,9 @@ extension StatisticsReport {
         guard query.campaign == nil, query.from == nil, query.to == nil, byApp.count == 1,
             let app = byApp.first.flatMap({ AppID($0.name) })
         else { return figures }
-        let sure = AttributionMethod.allCases.filter { $0.confidence != nil }.map(\.rawValue)
+        let certain = AttributionMethod.allCases.filter { $0.confidence != nil }.map(\.rawValue)
         figures[app, default: PolicyFigures()].checks = totals[.checks] ?? 0
-        figures[app, default: PolicyFigures()].certainMatches = byMethod.filter { sure.contains($0.name) }
+        figures[app, default: PolicyFigures()].certainMatches = byMethod.filter { certain.contains($0.name) }
             .reduce(0) { $0 + ($1.counts[.matches] ?? 0) }
         return figures
     }

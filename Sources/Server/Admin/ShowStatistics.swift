@@ -5,17 +5,16 @@ public import JSON
 
 /// `GET /admin/stats`: reports the counts, in totals and by app, campaign, source, platform and period.
 enum ShowStatistics {
-    static func respond(_ exchange: inout Exchange, _ context: LoopContext) async throws(APIError) -> Response
-    {
+    static func respond(_ exchange: inout Exchange) async throws(APIError) -> Response {
         let query = try self.query(exchange)
         let now = exchange.now
-        let report = try await exchange.store(await context.stores.statistics.statistics(query, at: now))
+        let report = try await exchange.store(await exchange.stores.statistics.statistics(query, at: now))
         var body = StatisticsBody(report: report, query: query, directory: exchange.directory, now: now)
-        body.version = context.service.settings.version
-        body.uptimeSeconds = Int64(context.service.uptime / 1_000_000_000)
-        body.domainCopies = context.service.settings.domainWatch?.all ?? []
+        body.version = exchange.service.settings.version
+        body.uptimeSeconds = Int64(exchange.service.uptime / 1_000_000_000)
+        body.domainCopies = exchange.service.settings.domainWatch?.all ?? []
         body.warnings =
-            warnings(exchange.directory, context.service.settings)
+            warnings(exchange.directory, exchange.service.settings)
             + exchange.directory.policyWarnings(report.policyFigures(of: query))
         return Response(.ok, json: body.json())
     }
@@ -38,7 +37,7 @@ enum ShowStatistics {
     private static func warnings(_ directory: Directory, _ settings: ServiceSettings) -> [String] {
         guard settings.usesTestClock else { return directory.warnings }
         return directory.warnings + [
-            "the test clock is on: any request can set the time; never use it for real"
+            "the test clock is on: any request can set the time; never use it in production"
         ]
     }
 }
@@ -62,22 +61,21 @@ public struct StatisticsBody {
         self.now = now
     }
 
-    /// The share of checks that led to a match, without replays; nil without any check.
+    /// Returns the share of checks that led to a match, leaving replays out; nil without any check.
     public static func matchRate(_ counts: Counts) -> Double? {
         let checks = (counts[.checks] ?? 0) - (counts[.replays] ?? 0)
         return checks > 0 ? Double(counts[.matches] ?? 0) / Double(checks) : nil
     }
 
-    /// The share of clicks that led to a match; nil without any click.
+    /// Returns the share of clicks that led to a match; nil without any click.
     public static func conversionRate(_ counts: Counts) -> Double? {
         let clicks = counts[.clicks] ?? 0
         return clicks > 0 ? Double(counts[.matches] ?? 0) / Double(clicks) : nil
     }
 
-    /// The whole body.
+    /// Writes the whole body.
     public func json() -> JSONWriter {
-        var json = JSONWriter()
-        json.object { json in
+        .object { json in
             json.member("now", now.iso8601)
             json.member("version", version)
             json.member("uptime_seconds", uptimeSeconds)
@@ -107,7 +105,6 @@ public struct StatisticsBody {
                 json.member("wal_bytes", report.writeAheadLogBytes)
             }
         }
-        return json
     }
 
     private func writeTotals(to json: inout JSONWriter) {
@@ -124,11 +121,9 @@ public struct StatisticsBody {
     }
 
     private func write(_ counts: Counts, to json: inout JSONWriter) {
-        for (name, metric) in [
-            ("clicks", Metric.clicks), ("duplicates", .duplicates), ("robots", .robots), ("checks", .checks),
-            ("matches", .matches), ("replays", .replays),
-        ] {
-            json.member(name, counts[metric] ?? 0)
+        for metric in Metric.allCases {
+            if case .noMatch = metric { continue }
+            json.member(metric.name, counts[metric] ?? 0)
         }
         let reasons = NoMatchReason.allCases.map { ($0.rawValue, counts[.noMatch($0)] ?? 0) }
         json.member("no_matches", reasons.reduce(0) { $0 + $1.1 })
@@ -160,7 +155,7 @@ public struct StatisticsBody {
         }
     }
 
-    /// Writes, for each tenth of the probability, the launches whose token said which click led to them.
+    /// Writes the calibration: for each tenth of the probability, the launches whose token named their click.
     private func writeCalibration(to json: inout JSONWriter) {
         json.member("launches", report.calibration.launches)
         json.member("error", orNull: report.calibration.error)
@@ -202,7 +197,7 @@ public struct StatisticsBody {
         json.member("detected_at", alarm.began.iso8601)
     }
 
-    /// Nil for an unknown part.
+    /// Returns the text of a part of a group's name; nil for an unknown part.
     private static func text(_ part: DriftGroup.Part) -> String? {
         switch part {
         case .value(let text): text
@@ -229,9 +224,10 @@ public struct StatisticsBody {
     }
 }
 
-/// The JSON form of reports on collisions, a part of a statistics report and what `afterlink collisions --json` prints.
+/// The JSON form of reports on collisions, shared by statistics reports and `afterlink collisions --json`.
 public enum CollisionBody {
-    /// Writes the member `collisions` of an object; what is unknown, or does not keep to a limit, is left out.
+    /// Writes the member `collisions` of an object; omits values that are unknown, and thresholds and windows that no
+    /// limit allows.
     public static func write(
         _ collisions: [AppCollisions],
         in directory: Directory,

@@ -2,47 +2,36 @@ public import Attribution
 internal import HTTPServer
 public import JSON
 
-/// The admin API's calls on apps; each answers with the apps as ``AppBody`` writes them.
+/// The admin API's calls on apps; each returns the apps in the form of ``AppBody``.
 enum AppEndpoints {
     /// `GET /admin/api/apps`: lists the apps, oldest first.
-    static func list(_ exchange: inout Exchange, _ context: LoopContext) async throws(APIError) -> Response {
-        let apps = exchange.directory.apps
-        var json = JSONWriter()
-        json.object { json in
-            json.member("apps") { json in
-                json.array { json in for app in apps { AppBody.write(app, to: &json) } }
-            }
+    static func list(_ exchange: inout Exchange) async throws(APIError) -> Response {
+        Response(.ok) { json in
+            json.objects("apps", exchange.directory.apps) { AppBody.write($1, to: &$0) }
         }
-        return Response(.ok, json: json)
     }
 
     /// `GET /admin/api/apps/{id}`: returns one app.
-    static func show(_ exchange: inout Exchange, _ context: LoopContext) async throws(APIError) -> Response {
+    static func show(_ exchange: inout Exchange) async throws(APIError) -> Response {
         response(try app(&exchange))
     }
 
-    /// Members of the response that set no field: ignored when a client sends them back.
+    /// The members of the response that are not fields; ignored when a client sends them back.
     private static let others: Set<String> = ["id", "created_at"]
 
     /// `PATCH /admin/api/apps/{id}`: changes the link settings that the body names; `null` removes a field.
-    static func change(_ exchange: inout Exchange, _ context: LoopContext) async throws(APIError) -> Response
-    {
+    static func change(_ exchange: inout Exchange) async throws(APIError) -> Response {
         let before = try app(&exchange)
         var app = before
-        let fields = app.settings.links.fields
-        let body = FieldBody<AppLinkField>(try exchange.adminBody(), over: fields, besides: others)
-        do throws(FieldProblems) {
-            app.settings.links = try AppLinks(body.fields)
-        } catch {
-            throw .unprocessable(body.problems + error.all)
-        }
-        guard body.problems.isEmpty else { throw .unprocessable(body.problems) }
-        let (directory, settings) = (exchange.directory, app.settings)
+        let (object, fields) = (try JSONBody(exchange.request).members, app.settings.links.fields)
+        let body = FieldBody<AppLinkField>(object, over: fields, besides: others)
+        app.settings.links = try body.validated { fields throws(FieldProblems) in try AppLinks(fields) }
+        let (directory, settings, links) = (exchange.directory, app.settings, exchange.stores.links)
         let conflict = try await exchange.store(
-            await LinkHostChange.problem(of: before, to: settings, in: directory, context.stores.links)
+            await LinkHostChange.problem(of: before, to: settings, in: directory, links)
         )
         if let conflict { throw .conflict(conflict.message, field: conflict.field) }
-        try await exchange.store(await context.stores.apps.update(before.id, to: settings))
+        try await exchange.store(await exchange.stores.apps.update(before.id, to: settings))
         return response(app)
     }
 
@@ -56,9 +45,7 @@ enum AppEndpoints {
     }
 
     private static func response(_ app: App) -> Response {
-        var json = JSONWriter()
-        AppBody.write(app, to: &json)
-        return Response(.ok, json: json)
+        Response(.ok) { AppBody.write(app, to: &$0) }
     }
 }
 
@@ -71,25 +58,24 @@ extension APIError {
 
 /// The JSON form of an app and its settings.
 public enum AppBody {
+    /// Writes the members of an app.
     public static func write(_ app: App, to json: inout JSONWriter) {
         let settings = app.settings
-        json.object { json in
-            json.member("id", app.id.text)
-            json.member("name", settings.name)
-            json.member("open_clicks", settings.openClicks)
-            json.member("allowed_origins", settings.allowedOrigins)
-            json.member("destinations", settings.destinations)
-            json.member("attribution_window", settings.window?.seconds)
-            json.member("localizations", settings.localizations)
-            json.member("development_language", settings.developmentLanguage)
-            json.member("matching", settings.policy.rule.rawValue)
-            json.member("minimum_confidence", settings.policy.minimumConfidence)
-            json.member("on_ambiguity", settings.policy.onAmbiguity.rawValue)
-            json.member("fingerprinting", settings.policy.usesFingerprints)
-            json.member("default_link", settings.defaultLink?.text)
-            json.members(of: settings.links.fields)
-            json.member("created_at", app.createdAt.iso8601)
-        }
+        json.member("id", app.id.text)
+        json.member("name", settings.name)
+        json.member("open_clicks", settings.openClicks)
+        json.member("allowed_origins", settings.allowedOrigins)
+        json.member("destinations", settings.destinations)
+        json.member("attribution_window", settings.window?.seconds)
+        json.member("localizations", settings.localizations)
+        json.member("development_language", settings.developmentLanguage)
+        json.member("matching", settings.policy.rule.rawValue)
+        json.member("minimum_confidence", settings.policy.minimumConfidence)
+        json.member("on_ambiguity", settings.policy.onAmbiguity.rawValue)
+        json.member("fingerprinting", settings.policy.usesFingerprints)
+        json.member("default_link", settings.defaultLink?.text)
+        json.members(of: settings.links.fields)
+        json.member("created_at", app.createdAt.iso8601)
     }
 }
 

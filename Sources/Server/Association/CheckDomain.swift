@@ -6,29 +6,23 @@ package import JSON
 /// `POST /admin/api/domains/check`: fetches a host's domain files from the public Internet and validates them against
 /// the rules of Apple and Google.
 enum CheckDomain {
-    static func respond(_ exchange: inout Exchange, _ context: LoopContext) async throws(APIError) -> Response
-    {
-        let body = try JSONBody(exchange.request, accepting: ["application/json"])
+    static func respond(_ exchange: inout Exchange) async throws(APIError) -> Response {
+        let body = try JSONBody(exchange.request)
         guard let host = try body.text("host", 253) else {
-            throw .missingField("host", "host is the host name whose domain files are to be checked")
+            throw .missingField("host", "Send the host name whose domain files are to be checked as \"host\"")
         }
         guard let name = LinkHost(host), name.text == host.lowercased() else {
-            throw .invalidField(
-                "host",
-                "must be a host name such as links.example.com, without https:// and a path"
-            )
+            let rule = "must be a host name such as links.example.com, without https:// and a path"
+            throw .invalidField("host", rule)
         }
-        var url: AssociationURL?
-        if let text = try body.text("url", 2048) {
-            guard let parsed = AssociationURL(text) else {
-                throw .invalidField("url", "must be a path such as /products/1, or a whole https URL")
-            }
-            url = parsed
+        let text = try body.text("url", 2048)
+        let url = text.flatMap { AssociationURL($0) }
+        guard text == nil || url != nil else {
+            throw .invalidField("url", "must be a path such as /products/1, or a whole https URL")
         }
-        let decided = url
         // The outer nil stands for too many calls at once, the inner one for an invalid host.
-        let validation = await context.service.settings.outgoing.perform { client in
-            DomainValidation.ofHost(name.text, url: decided, by: client)
+        let validation = await exchange.service.settings.outgoing.perform { client in
+            DomainValidation.ofHost(name.text, url: url, by: client)
         }
         guard let validation else {
             throw APIError(
@@ -43,7 +37,7 @@ enum CheckDomain {
     }
 }
 
-/// The validated domain files of a host, or a single file, and what they decide about a URL.
+/// The validated domain files of a host, or a single file, and their decisions about a URL.
 package struct DomainValidation: Sendable {
     /// The host, URL or path of a file that was validated.
     package let subject: String
@@ -59,9 +53,9 @@ package struct DomainValidation: Sendable {
     /// Fetches both files of a host where Apple and Google look for them; blocks.
     ///
     /// - Parameters:
-    ///   - host: a host name, with a port if it is not public yet.
-    ///   - url: the URL to decide about.
-    ///   - client: makes the calls.
+    ///   - host: a host name, with a port for a host that is not public yet.
+    ///   - url: the URL to decide about; nil for none.
+    ///   - client: the client that makes the requests.
     /// - Returns: nil if `host` is not a host name.
     package static func ofHost(_ host: String, url: AssociationURL?, by client: HTTPSClient)
         -> DomainValidation?
@@ -75,7 +69,7 @@ package struct DomainValidation: Sendable {
         return files.isEmpty ? nil : DomainValidation(host, files, url: url)
     }
 
-    /// Fetches Apple's file, from the root if there is none under `.well-known`, as Apple does.
+    /// Fetches Apple's file as Apple does: from the root if there is none under `.well-known`.
     private static func appleFile(_ url: WebURL, _ host: String, _ client: HTTPSClient)
         -> DomainFileValidation
     {
@@ -133,7 +127,7 @@ extension DomainValidation {
 }
 
 extension DomainFileValidation {
-    /// A little more than Apple reads, to detect files that are too long.
+    /// The largest number of bytes to fetch: a little more than Apple reads, to detect files that are too long.
     private static let bodyLimit = AppleAssociation.maximumByteCount + 1024
 
     /// Fetches a file, and validates its delivery and its content; blocks.

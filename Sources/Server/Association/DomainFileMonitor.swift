@@ -3,9 +3,9 @@ public import DomainFiles
 internal import HTTPServer
 internal import Synchronization
 
-/// Polls the copies of all link hosts' domain files that phones read, and compares them with this service's own files.
+/// Polls the copies of the link hosts' domain files that phones read, and compares them with this service's own files.
 ///
-/// A correct file here has no effect while the host shows another one, or while Apple and Google have an old copy.
+/// A correct file here has no effect while the host serves another one, or while Apple and Google have an old copy.
 public final class DomainFileMonitor: Sendable {
     /// The addresses of Apple's and Google's copies, with `{host}` in place of the host; nil skips one.
     public struct Copies: Sendable {
@@ -39,10 +39,10 @@ public final class DomainFileMonitor: Sendable {
     ///
     /// - Parameters:
     ///   - directory: the current apps.
-    ///   - outgoing: makes the calls.
+    ///   - outgoing: the client that makes the requests.
     ///   - now: the time of the poll.
-    ///   - log: gets a line for each change since the last poll.
-    ///   - mustStop: called between two calls; true ends the poll.
+    ///   - log: the log, which gets a line for each change since the last poll.
+    ///   - mustStop: called between two requests; true ends the poll.
     package func pollAll(
         _ directory: Directory,
         by outgoing: OutgoingRequests,
@@ -77,13 +77,8 @@ public final class DomainFileMonitor: Sendable {
         let (copy, before) = seen.withLock { seen in
             let before = seen[key]
             let since = before?.state == state ? before?.since ?? now : now
-            let copy = DomainCopy(
-                host: key.host,
-                file: key.file,
-                holder: key.holder,
-                state: state,
-                since: since
-            )
+            let (host, file, holder) = (key.host, key.file, key.holder)
+            let copy = DomainCopy(host: host, file: file, holder: holder, state: state, since: since)
             seen[key] = copy
             return (copy, before?.state)
         }
@@ -98,7 +93,7 @@ public final class DomainFileMonitor: Sendable {
         }
     }
 
-    /// Where a file's copy is; nil for one that is skipped.
+    /// Returns the address of a file's copy; nil for one that is skipped.
     private func url(of file: DomainFile, _ holder: DomainCopy.Holder, _ host: LinkHost) -> WebURL? {
         let address =
             switch holder {
@@ -109,7 +104,7 @@ public final class DomainFileMonitor: Sendable {
         return address.flatMap { try? WebURL(parsing: $0.replacing("{host}", with: host.text)) }
     }
 
-    /// Fetches a file as it is served, and compares it by `differences`, which is nil for a file of another form.
+    /// Fetches a file as it is served, and compares it by `differences`, which returns nil for a file of another form.
     private static func state(
         _ kind: DomainFile,
         _ url: WebURL,
@@ -124,7 +119,7 @@ public final class DomainFileMonitor: Sendable {
         return differences.isEmpty ? .current : .differs(differences)
     }
 
-    /// Reads Google's copy: Google returns what it has read in a form of its own.
+    /// Fetches Google's copy, which Google returns in a form of its own, and compares it.
     private static func stateOfGoogleCopy(
         _ url: WebURL,
         _ outgoing: OutgoingRequests,

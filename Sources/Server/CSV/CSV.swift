@@ -1,14 +1,13 @@
 /// Reads comma-separated values line by line (RFC 4180), in UTF-8.
 ///
-/// Strict where the standard is: a quotation mark stands around a whole cell, or twice within one. A line may end in LF
-/// as well; semicolons separate cells where the first line has them and no comma, as spreadsheets of many countries
-/// write it.
+/// Quotation marks must enclose a whole cell, or be doubled inside one, as the standard requires. A line may also end in LF.
+/// Semicolons separate cells where the first line has semicolons and no comma, as spreadsheets of many countries write it.
 public struct CSVReader {
-    /// Where reading stopped, and why.
+    /// The line on which reading stopped, and the reason.
     public struct Failure: Error, Equatable {
         /// The first line of the file is 1.
         public let line: Int
-        /// In plain words: what is wrong and what to do.
+        /// A sentence that says what is wrong and what to do.
         public let message: String
 
         public init(line: Int, message: String) {
@@ -18,7 +17,7 @@ public struct CSVReader {
     }
 
     public struct Record: Equatable {
-        /// The line on which it begins.
+        /// The line on which the record starts.
         public let line: Int
         public let cells: [String]
     }
@@ -35,7 +34,7 @@ public struct CSVReader {
         separator = Self.separator(of: bytes)
     }
 
-    /// Of the first line, apart from what stands in quotation marks.
+    /// Returns the separator of the first line, ignoring text in quotation marks.
     private static func separator(of bytes: [UInt8]) -> UInt8 {
         var isQuoted = false
         var hasSemicolon = false
@@ -51,7 +50,7 @@ public struct CSVReader {
         return UInt8(ascii: hasSemicolon ? ";" : ",")
     }
 
-    /// The next record, empty lines passed over; nil at the end.
+    /// Returns the next record, skipping empty lines; nil at the end.
     public mutating func next() throws(Failure) -> Record? {
         while index < bytes.count {
             let start = line
@@ -62,7 +61,7 @@ public struct CSVReader {
         return nil
     }
 
-    /// Moves on behind a separator, or behind the end of the line; true where a cell follows.
+    /// Skips a separator or the end of the line, and returns whether another cell of the record follows.
     private mutating func takeSeparator() -> Bool {
         guard index < bytes.count else { return false }
         let isSeparator = bytes[index] == separator
@@ -136,29 +135,31 @@ public struct CSVReader {
     }
 }
 
-/// Writes comma-separated values (RFC 4180) that a spreadsheet takes for texts and never for formulas.
+/// Writes comma-separated values (RFC 4180) that spreadsheets read as texts and never as formulas.
 public enum CSVText {
-    /// What makes a formula of a cell where it stands first, and the mark that is put before it.
+    /// The bytes that start a formula at the start of a cell.
     ///
     /// Source: OWASP, "CSV Injection".
     private static let formulaStarts: Set<UInt8> = [
         UInt8(ascii: "="), UInt8(ascii: "+"), UInt8(ascii: "-"), UInt8(ascii: "@"), UInt8(ascii: "\t"),
         UInt8(ascii: "\r"), UInt8(ascii: "\n"),
     ]
+    /// The apostrophe that is put before such a cell.
     private static let mark = UInt8(ascii: "'")
 
-    /// A line with its end.
+    /// Returns a line of cells, with its end.
     public static func line(_ cells: [String]) -> String {
         cells.map { quoted(escaped($0)) }.joined(separator: ",") + "\n"
     }
 
-    /// With a mark before what a spreadsheet would take for a formula, and before what begins as such a cell does.
+    /// Returns the text with an apostrophe before it if a spreadsheet would read it as a formula, or if it starts with an
+    /// apostrophe.
     public static func escaped(_ text: String) -> String {
         guard let first = text.utf8.first, formulaStarts.contains(first) || first == mark else { return text }
         return "'" + text
     }
 
-    /// Without the mark that ``escaped(_:)`` has put before it.
+    /// Returns the cell without the apostrophe that ``escaped(_:)`` puts before it.
     public static func unescaped(_ cell: String) -> String {
         guard cell.utf8.first == mark, let second = cell.utf8.dropFirst().first,
             formulaStarts.contains(second) || second == mark
@@ -172,7 +173,7 @@ public enum CSVText {
                 || $0 == UInt8(ascii: "\n") || $0 == UInt8(ascii: "\r")
         }
         let isPadded = text.utf8.first == UInt8(ascii: " ") || text.utf8.last == UInt8(ascii: " ")
-        // At the beginning of a file it would be taken for the file's own byte order mark.
+        // At the start of a file it would be read as the file's own byte order mark.
         let beginsWithMark = text.unicodeScalars.first == "\u{FEFF}"
         guard needsMarks || isPadded || beginsWithMark else { return text }
         return "\"" + text.replacing("\"", with: "\"\"") + "\""

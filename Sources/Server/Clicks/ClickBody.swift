@@ -1,19 +1,20 @@
 internal import Attribution
 internal import HTTPServer
 
-/// The body of a click, every member checked for its type and length.
+/// The body of a click; the type and length of every member have been checked.
 ///
-/// Unlisted members are ignored; `null` and an empty text count as not sent.
+/// Unlisted members are ignored; `null` and an empty text count as not sent. ``ClickReading`` copies the values that are
+/// stored into `Click.Facts`, where a new member must be named too.
 struct ClickBody {
     var app: String?
     var fingerprint: Fingerprint?
     var signals: DeviceSignals?
     var deepLinkURL: String?
-    /// A slug, or the part of a long link's address after its host.
+    /// The link's slug, or the part of a long link's address after its host.
     var link: String?
-    /// The name of the link's variant that its page has shown.
+    /// The name of the variant that the link's page has shown.
     var variant: String?
-    /// The query that the link was tapped with, without its question mark.
+    /// The query of the tapped address, without its question mark.
     var query: String?
     var campaignKey: CampaignKey?
     var journeyID: JourneyID?
@@ -31,13 +32,13 @@ struct ClickBody {
     var hasConsent: Bool?
     /// Whether the click comes from the visitor's request alone, because the page ran no script.
     var isRequestAlone = false
-    /// The ids that an ad network put on the link, one of each kind at most, without placeholders that it did not
-    /// fill.
+    /// The ids that an ad network put on the link, one of each kind at most; placeholders that it did not fill are left
+    /// out.
     var advertisingIDs: [AdvertisingID] = []
 
     static let maximumMetadataByteCount = 8 * 1024
     private static let maximumTextLength = 2048
-    /// The limit of a request's address.
+    /// The limit of a request's address, in characters.
     private static let maximumLinkLength = 8192
     private static let maximumNameLength = 255
 

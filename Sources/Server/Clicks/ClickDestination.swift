@@ -1,37 +1,29 @@
 internal import Attribution
 internal import HTTPServer
 
-/// Finds the link that a click belongs to.
-struct ClickLink {
-    private let exchange: Exchange
-    private let context: LoopContext
-    /// The key's app, or the one that the body names.
-    private let app: AppID?
-
-    /// Finds the link that the body names by its slug, or spells out; nil where it does neither.
+extension Exchange {
+    /// Finds the link that a click's body names by its slug, or by the address of a long link; nil where it names none.
     ///
     /// Searches the links of the key's app or the app that the body names; else those of the requested host; else all
     /// links, because pages post to other hosts than their links are on.
     ///
     /// - Throws: 404 where there is none, 400 where several apps have one.
-    static func find(_ body: ClickBody, _ exchange: Exchange, _ context: LoopContext) async throws(APIError)
-        -> TappedLink?
-    {
+    func link(of body: ClickBody) async throws(APIError) -> TappedLink? {
         guard let text = body.link else { return nil }
-        let app = exchange.key?.app ?? body.app.flatMap { AppID($0) }
-        let search = ClickLink(exchange: exchange, context: context, app: app)
+        let app = key?.app ?? body.app.flatMap { AppID($0) }
         // No slug has a question mark.
-        guard !text.utf8.contains(UInt8(ascii: "?")) else { return try search.longLink(text) }
-        return TappedLink(try await search.stored(LinkSlug(stored: text)))
+        guard !text.utf8.contains(UInt8(ascii: "?")) else { return try longLink(text, of: app) }
+        return TappedLink(try await storedLink(LinkSlug(stored: text), of: app))
     }
 
-    private func stored(_ slug: LinkSlug) async throws(APIError) -> Link {
-        if let app { return try await required(slug, of: [app]) }
-        let directory = exchange.directory
-        let nearest = directory.apps(onHost: context.host(of: exchange)).map(\.id)
-        if let link = try await link(slug, of: nearest) { return link }
-        let all = directory.apps.map(\.id)
-        let link = try await required(slug, of: all)
+    /// Finds a stored link; `app` is nil where neither the key nor the body names one.
+    private func storedLink(_ slug: LinkSlug, of app: AppID?) async throws(APIError) -> Link {
+        let nearest = app == nil ? directory.apps(onHost: host) : []
+        if let link = try await link(slug, of: nearest.map(\.id)) { return link }
+        let all = app.map { [$0] } ?? directory.apps.map(\.id)
+        guard let link = try await link(slug, of: all) else {
+            throw .notFound("There is no link \"\(slug.text.prefix(64))\" on this server", field: "link")
+        }
         guard try await self.link(slug, of: all.filter { $0 != link.app }) == nil else {
             throw .missingField(
                 "app",
@@ -41,10 +33,15 @@ struct ClickLink {
         return link
     }
 
-    /// Reads a link that the body spells out: of the app that is known, or of those of the requested host.
-    private func longLink(_ text: String) throws(APIError) -> TappedLink {
-        let apps = app.map { exchange.directory.app($0).map { [$0] } ?? [] }
-        guard let found = LongLink.find(text, of: apps ?? context.nearestApps(exchange)) else {
+    private func link(_ slug: LinkSlug, of apps: [AppID]) async throws(APIError) -> Link? {
+        guard !apps.isEmpty else { return nil }
+        return try await store(await stores.links.link(slug, of: apps)?.link)
+    }
+
+    /// Reads a long link: of the app that is known, or of those of the requested host.
+    private func longLink(_ text: String, of app: AppID?) throws(APIError) -> TappedLink {
+        let apps = app.map { directory.app($0).map { [$0] } ?? [] }
+        guard let found = FoundLink.long(text, of: apps ?? nearestApps) else {
             throw .notFound(
                 "The long link has no \"link\", or names no app of this server: send a slug, or the part of its "
                     + "address after the link host, with \"apn\" or \"ibi\"",
@@ -57,62 +54,50 @@ struct ClickLink {
             throw .invalidURL("link", error.all.first?.message ?? "The link leads nowhere")
         }
     }
-
-    private func required(_ slug: LinkSlug, of apps: [AppID]) async throws(APIError) -> Link {
-        guard let link = try await link(slug, of: apps) else {
-            throw .notFound("There is no link \"\(slug.text.prefix(64))\" on this server", field: "link")
-        }
-        return link
-    }
-
-    private func link(_ slug: LinkSlug, of apps: [AppID]) async throws(APIError) -> Link? {
-        guard !apps.isEmpty else { return nil }
-        return try await exchange.store(await context.stores.links.link(slug, of: apps)?.link)
-    }
 }
 
 extension APIError {
     /// The error for a click of a link that no longer leads anywhere.
     static func linkEnded(_ ending: Link.Ending) -> APIError {
-        let reason =
-            switch ending {
-            case .archived: "was archived"
-            case .expired: "has expired"
-            case .usedUp: "has had as many clicks as it may have"
-            }
-        return APIError(
-            status: .gone,
-            code: .linkEnded,
-            message: "The link \(reason), and no longer leads anywhere",
-            field: "link"
-        )
+        let message = "The link \(ending.reason), and no longer leads anywhere"
+        return APIError(status: .gone, code: .linkEnded, message: message, field: "link")
     }
 }
 
-/// Finds the app of a click: the key's; else the body's; else the link's; else the app whose allowed origins contain
-/// the page's origin; else the only app.
-enum ClickOwner {
-    static func app(of body: ClickBody, _ link: TappedLink?, _ exchange: Exchange) throws(APIError) -> App {
-        let origin = exchange.request.field("origin").flatMap(Origin.init)
-        let app = try find(body, link, exchange, origin: origin)
+extension Link.Ending {
+    /// The words that follow "The link" in a sentence.
+    var reason: String {
+        switch self {
+        case .archived: "was archived"
+        case .expired: "has expired"
+        case .usedUp: "has had as many clicks as it may have"
+        }
+    }
+}
+
+extension Exchange {
+    /// Finds the app of a click, and checks that the click is accepted: without a key, from the link's own page, or where
+    /// the app takes open clicks, from its allowed origins.
+    func owner(of body: ClickBody, _ link: TappedLink?) throws(APIError) -> App {
+        let origin = request.field("origin").flatMap(Origin.init)
+        let app = try namedApp(body, link, origin)
         // The link's own page may always post, on a link host or on the host of the request.
-        let asked = exchange.request.host.flatMap { LinkHost($0) }
-        let isOwnPage =
-            link != nil && origin?.host.map { $0 == asked || app.settings.links.hosts.contains($0) } == true
-        if exchange.key == nil, !isOwnPage {
-            guard app.settings.openClicks else { throw .invalidAPIKey }
-            try checkOrigin(exchange.request, origin, app)
+        let requested = request.host.flatMap { LinkHost($0) }
+        let hosts = app.settings.links.hosts
+        let isOwnPage = link != nil && origin?.host.map { $0 == requested || hosts.contains($0) } == true
+        guard key == nil, !isOwnPage else { return app }
+        guard app.settings.openClicks else { throw .invalidAPIKey }
+        guard !app.settings.allowedOrigins.isEmpty else { return app }
+        guard let origin, app.settings.allows(origin) else {
+            throw .forbidden("Clicks without a key are accepted from the app's allowed origins only")
         }
         return app
     }
 
-    private static func find(
-        _ body: ClickBody,
-        _ link: TappedLink?,
-        _ exchange: Exchange,
-        origin: Origin?
-    ) throws(APIError) -> App {
-        if let id = exchange.key?.app, let app = exchange.directory.app(id) {
+    /// Finds the app of a click: the key's; else the body's; else the link's; else the app whose allowed origins contain
+    /// the page's origin; else the only app.
+    private func namedApp(_ body: ClickBody, _ link: TappedLink?, _ origin: Origin?) throws(APIError) -> App {
+        if let id = key?.app, let app = directory.app(id) {
             guard body.app == nil || body.app == id.text else {
                 throw .forbidden("The key belongs to another app than the one that \"app\" names")
             }
@@ -122,19 +107,19 @@ enum ClickOwner {
             guard let id = AppID(text) else {
                 throw .invalidField("app", "is not the id of an app; leave it out or send one such as app_…")
             }
-            guard let app = exchange.directory.app(id) else {
+            guard let app = directory.app(id) else {
                 throw .notFound("There is no such app on this server", field: "app")
             }
             return app
         }
-        if let link, let app = exchange.directory.app(link.app) { return app }
+        if let link, let app = directory.app(link.app) { return app }
         if let origin {
-            let owners = exchange.directory.apps.filter {
+            let owners = directory.apps.filter {
                 !$0.settings.allowedOrigins.isEmpty && $0.settings.allows(origin)
             }
             if owners.count == 1, let owner = owners.first { return owner }
         }
-        guard exchange.directory.apps.count == 1, let only = exchange.directory.apps.first else {
+        guard directory.apps.count == 1, let only = directory.apps.first else {
             throw .missingField(
                 "app",
                 "This server has several apps: send a key of one, or its id as \"app\", or list the page's "
@@ -143,35 +128,28 @@ enum ClickOwner {
         }
         return only
     }
-
-    /// Checks that a click without a key comes from one of the app's origins, where it lists any.
-    private static func checkOrigin(_ request: Request, _ origin: Origin?, _ app: App) throws(APIError) {
-        guard !app.settings.allowedOrigins.isEmpty else { return }
-        guard let origin, app.settings.allows(origin) else {
-            throw .forbidden("Clicks without a key are accepted from the app's allowed origins only")
-        }
-    }
 }
 
-/// The destination of a click: a link that released clients can open, and for strangers one that the app allows.
+/// The destination of a click: a deep link that released clients can open, and without a server key one that the app
+/// allows.
 struct ClickDestination {
     let url: DeepLinkURL
     /// The link that was tapped.
     let link: TappedLink?
     let variant: Link.Variant?
-    /// The query of the tapped link, without the parameters that spell a long link out.
+    /// The query of the tapped link, without the parameters that contain a long link.
     let query: [QueryItem]
 
-    /// What a visit is recognised by: the link, whatever its variant and query, or else the URL.
+    /// The text that identifies the destination of a visit: the link's id, for every variant and query, or else the URL.
     var visited: String { link?.id?.text ?? url.text }
 
-    /// Parameters that may name the source, the tap's own first.
+    /// The parameters that may name the source, those of the tap first.
     var sourceItems: [QueryItem] {
         let own = link?.settings.source.map { [QueryItem(name: "source", value: $0)] } ?? []
         return query + own + url.queryItems
     }
 
-    /// Chooses the destination: the body's own, `stated`, wins over the link's.
+    /// Chooses the destination: `stated`, which the body names, wins over the link's.
     ///
     /// - Throws: 404 for a link without a destination for the platform.
     init(
@@ -202,7 +180,7 @@ struct ClickDestination {
         url = target.adding(link.settings.passed(query))
     }
 
-    /// Reads the body's own destination; nil where it names a link instead.
+    /// Reads the destination that the body names; nil where it names a link instead.
     static func stated(_ body: ClickBody, app: App, key: APIKey?) throws(APIError) -> DeepLinkURL? {
         guard let text = body.deepLinkURL else {
             guard body.link == nil else { return nil }

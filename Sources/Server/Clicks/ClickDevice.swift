@@ -5,15 +5,15 @@ internal import HTTPServer
 /// is weighed against others with the same fingerprints.
 struct ClickDevice {
     let platform: Platform
-    /// Major and minor version in native form, where known.
+    /// The major and minor version in native form; nil where unknown.
     let osVersion: String?
-    /// Whether no person tapped: a robot, or a browser that prefetches.
+    /// Whether a robot or a prefetching browser sent the click instead of a person.
     let isRobot: Bool
     /// Empty for a click that can only be found by its token, or by an advertising id.
     let fingerprints: [FingerprintEntry]
     /// The fingerprint in the response: the caller's own, else the first one made from the signals.
     let primary: Fingerprint?
-    /// Whether the caller's fingerprint differs from all that are made from the signals.
+    /// Whether the caller's fingerprint differs from every one that is made from the signals.
     let isContradictory: Bool
     /// The canonical values as a line; nil for a click that brought no signals.
     let canonicalText: String?
@@ -21,7 +21,7 @@ struct ClickDevice {
     let signals: SignalHashes
     /// The fingerprints themselves, in the order of ``fingerprints``.
     private let ownFingerprints: [Fingerprint]
-    /// The body's members that are missing for any fingerprint; empty where there is a fingerprint.
+    /// The body's members that every fingerprint lacks; empty where there is a fingerprint.
     let missing: [String]
 
     init(
@@ -76,10 +76,9 @@ struct ClickDevice {
     /// Hashes the fingerprints under another server key.
     func keys(under key: ServerKey) -> [KeyedHash] { ownFingerprints.map(key.keyed) }
 
-    /// The members that are missing in signals that are not empty, though perhaps in unknown words: such a click is
-    /// found by its token.
+    /// Returns the members that the signals of a click without a fingerprint lack; its token can still find the click.
     ///
-    /// - Throws: 400 where there are no signals at all: then the sender's script failed, and must learn it.
+    /// - Throws: 400 where there are no signals at all, so that the sender learns that its script failed.
     private static func missing(
         _ components: [SignalComponent]?,
         _ signals: DeviceSignals?,

@@ -1,23 +1,22 @@
 internal import Attribution
 package import HTTPServer
 
-/// The address, agent and time that a click counts with: the caller's word where its key is believed, else the
-/// connection's data.
+/// The address, user agent and time of a click: those that the body states where the key is a server key, else those of
+/// the request.
 struct ClickProvenance {
     let address: NetworkAddress
-    /// Whether that is the visitor's address: a customer's server that sends none has only its own.
+    /// Whether ``address`` is the visitor's; false for a customer's server that sends no address but its own.
     let isVisitorsAddress: Bool
     /// The header fields of the visitor's browser, from the visitor's own request.
     let headers: VisitHeaders
     let clickedAt: Timestamp
     let window: AttributionWindow
-    /// What the visitor is recognised by; nil where all signals of their device may be used.
+    /// The limits on recognising the visitor; nil where all signals of their device may be used.
     let basis: ClickBasis?
-
     /// Whether the request says itself that no person waits for its response.
     let isAutomatic: Bool
 
-    /// How far a believed clock may run ahead, in milliseconds.
+    /// The largest time by which the clock of a customer's server may run ahead, in milliseconds.
     private static let allowedAdvance: Int64 = 5 * 60 * 1000
 
     init(_ body: ClickBody, _ exchange: Exchange, window: AttributionWindow) throws(APIError) {
@@ -37,16 +36,13 @@ struct ClickProvenance {
         headers = VisitHeaders(userAgent: body.userAgent ?? exchange.request.field("user-agent") ?? "")
         clickedAt = body.clickedAt ?? exchange.now
         guard clickedAt.milliseconds(since: exchange.now) <= Self.allowedAdvance else {
-            throw .invalidField(
-                "click_timestamp",
-                "lies more than 5 minutes in the future: check the sender's clock, or leave it out"
-            )
+            let rule = "lies more than 5 minutes in the future: check the sender's clock, or leave it out"
+            throw .invalidField("click_timestamp", rule)
         }
         guard window.covers(clickedAt: clickedAt, now: exchange.now) else {
-            throw .invalidField(
-                "click_timestamp",
+            let rule =
                 "is older than the attribution window of \(window.seconds) s: the click could match nothing"
-            )
+            throw .invalidField("click_timestamp", rule)
         }
     }
 
@@ -64,7 +60,7 @@ struct ClickProvenance {
         return body.isRequestAlone ? .request : nil
     }
 
-    /// The header fields by which a visitor's own request describes their browser.
+    /// Reads the header fields that describe the browser of a visitor's own request.
     static func visitHeaders(of request: Request) -> VisitHeaders {
         VisitHeaders(
             userAgent: request.field("user-agent") ?? "",
@@ -81,7 +77,7 @@ struct ClickProvenance {
 
 /// Requests that announce that no person waits for their response.
 package enum AutomaticVisit {
-    /// Whether a request is for a head alone, as link checkers send, or announces a prefetch.
+    /// Whether a request is a HEAD, as link checkers send, or announces a prefetch.
     package static func isAnnounced(by request: Request) -> Bool {
         request.method == .head
             || Prefetching.fieldNames.contains { name in

@@ -6,34 +6,26 @@ struct ClickReading {
     let body: ClickBody
     let app: App
     let exchange: Exchange
-    let context: LoopContext
     let provenance: ClickProvenance
     let device: ClickDevice
     let destination: ClickDestination
     private let keys: Keyring
 
-    /// - Throws: 400 for what the body may not say, 404 for a link without a destination for the platform.
-    init(
-        _ body: ClickBody,
-        of link: TappedLink?,
-        app: App,
-        _ exchange: Exchange,
-        _ context: LoopContext
-    ) throws(APIError) {
+    /// - Throws: 400 for wrong values in the body, 404 for a link without a destination for the platform.
+    init(_ body: ClickBody, of link: TappedLink?, app: App, _ exchange: Exchange) throws(APIError) {
         self.body = body
         self.app = app
         self.exchange = exchange
-        self.context = context
         let window = body.window ?? link?.settings.window ?? app.settings.window
         let provenance = try ClickProvenance(
             body,
             exchange,
-            window: window ?? context.service.settings.attributionWindow
+            window: window ?? exchange.service.settings.attributionWindow
         )
         let stated = try ClickDestination.stated(body, app: app, key: exchange.key)
-        keys = context.keys
+        keys = exchange.keys
         let key = keys.server.current
-        device = try ClickDevice(body, provenance, app: app, service: context.service, key: key)
+        device = try ClickDevice(body, provenance, app: app, service: exchange.service, key: key)
         destination = try ClickDestination(
             stated: stated,
             of: link,
@@ -52,7 +44,7 @@ struct ClickReading {
 
     private var campaignKey: CampaignKey? { body.campaignKey ?? destination.link?.settings.campaignKey }
 
-    /// The click on its way into the store.
+    /// The click, ready to be stored.
     var newClick: NewClick {
         let addressKey = keys.addresses.key(at: exchange.now)
         let visit = visit(under: addressKey)
@@ -68,7 +60,7 @@ struct ClickReading {
             let visit = self.visit(under: earlier)
             click.earlier.visit = visit
             click.earlier.post = post(of: visit, under: earlier)
-            let address = provenance.addressHashes(context.service, earlier)
+            let address = provenance.addressHashes(exchange.service, earlier)
             click.earlier.visitor = earlier.secret.visitor(address, userAgent: provenance.userAgent)
         }
         if let text = body.idempotencyKey, !keys.server.others.isEmpty {
@@ -86,7 +78,7 @@ struct ClickReading {
     }
 
     private func visit(under key: AddressKey) -> KeyedHash {
-        // What little their signals say distinguishes visitors without a fingerprint.
+        // Visitors without a fingerprint are distinguished by the few signals that they have.
         let signals = device.primary == nil ? device.canonicalText : nil
         return key.secret.visit(
             app: app.id,
@@ -98,13 +90,17 @@ struct ClickReading {
         )
     }
 
-    /// A journey that the server makes is new with each post, and does not count.
+    /// Returns the hash of a post: the visit, the campaign and the journey that the body states.
+    ///
+    /// A journey that the server makes is new with each post, and is left out.
     private func post(of visit: KeyedHash, under key: AddressKey) -> KeyedHash {
         key.secret.post(of: visit, campaignKey: campaignKey, journeyID: body.journeyID)
     }
 
-    /// A stranger's idempotency key must not stand for a customer's own click, nor for another stranger's; nor must a
-    /// click that is counted alone stand for one that may be matched.
+    /// Returns the hash of an idempotency key, separately for each sender and for clicks that are counted alone.
+    ///
+    /// A stranger's key must not stand for a customer's own click or another stranger's, and a click that is counted alone
+    /// must not stand for one that may be matched.
     private func idempotency(_ text: String, under key: ServerKey) -> KeyedHash {
         let sender = exchange.key?.kind == .server ? "server " : "\(provenance.address.text) "
         let scope = (isCounted ? "counted " : "") + sender
@@ -113,7 +109,7 @@ struct ClickReading {
 
     private func evidence(under addressKey: AddressKey) -> ClickEvidence {
         guard !isCounted else { return ClickEvidence(visitor: 0, canonicalText: device.canonicalText) }
-        let address = provenance.addressHashes(context.service, addressKey)
+        let address = provenance.addressHashes(exchange.service, addressKey)
         var ids = body.advertisingIDs
         for id in AdvertisingID.ids(in: destination.url.queryItems + destination.query)
         where !ids.contains(where: { $0.kind == id.kind }) {
@@ -140,37 +136,37 @@ struct ClickReading {
             referer: referer,
             userAgent: provenance.userAgent
         ).reading
-        return Click.Facts(
+        var facts = Click.Facts(
             app: app.id,
-            isTest: isTest,
             destination: destination.url,
             campaignKey: campaignKey,
             journeyID: body.journeyID ?? link?.settings.journeyID
-                ?? JourneyID(at: exchange.now, random: context.service.random),
+                ?? JourneyID(at: exchange.now, random: exchange.service.random),
             clickedAt: provenance.clickedAt,
             recordedAt: exchange.now,
-            window: provenance.window,
-            source: source.token,
-            rawSource: source.raw,
-            platform: device.platform,
-            osVersion: device.osVersion,
-            browser: BrowserFamily(userAgent: provenance.userAgent),
-            metadata: link.map { LinkMetadata.merged(body.metadata, $0.settings) } ?? body.metadata,
-            isRobot: device.isRobot,
-            isContradictory: device.isContradictory,
-            link: link?.id,
-            variant: destination.variant?.name
+            window: provenance.window
         )
+        facts.isTest = isTest
+        facts.source = source.token
+        facts.rawSource = source.raw
+        facts.platform = device.platform
+        facts.osVersion = device.osVersion
+        facts.browser = BrowserFamily(userAgent: provenance.userAgent)
+        facts.metadata = link.map { LinkMetadata.merged(body.metadata, $0.settings) } ?? body.metadata
+        facts.isRobot = device.isRobot
+        facts.isContradictory = device.isContradictory
+        facts.link = link?.id
+        facts.variant = destination.variant?.name
+        return facts
     }
 
-    /// The page that the visitor came from: what the body says, else what the browser sent.
+    /// The page that the visitor came from: the one that the body states, else the one that the browser sent.
     ///
-    /// A link's own page posts its click, and its button requests the store, both with the page's address as the referer,
-    /// which says nothing about where the visitor came from.
+    /// A link's own page posts its click and requests the store with its own address as the referer; that is not the page
+    /// that the visitor came from.
     private var referer: String? {
         guard body.referer == nil, let sent = exchange.request.field("referer") else { return body.referer }
         guard destination.link != nil, let host = LinkHost(SourceToken.host(in: sent)) else { return sent }
-        let requested = RequestHost.of(exchange.request, trusting: context.service.settings.trustedProxies)
-        return host == requested || app.settings.links.hosts.contains(host) ? nil : sent
+        return host == exchange.host || app.settings.links.hosts.contains(host) ? nil : sent
     }
 }

@@ -6,21 +6,20 @@ internal import JSON
 ///
 /// The response is sent only when the click is on disk.
 enum RecordClick {
-    static func respond(_ exchange: inout Exchange, _ context: LoopContext) async throws(APIError) -> Response
-    {
+    static func respond(_ exchange: inout Exchange) async throws(APIError) -> Response {
         let body = try ClickBody(exchange.request)
-        let link = try await ClickLink.find(body, exchange, context)
-        let app = try ClickOwner.app(of: body, link, exchange)
+        let link = try await exchange.link(of: body)
+        let app = try exchange.owner(of: body, link)
         exchange.app = app.id
-        return response(to: try await record(body, of: link, app: app, &exchange, context))
+        return response(to: try await record(body, of: link, app: app, &exchange))
     }
 
-    /// A stored click, and what its post is told of it.
+    /// A stored click, and the values that its response depends on.
     struct Recorded {
         let click: Click
         /// False for a click that an earlier post recorded.
         let isNew: Bool
-        /// Whether the click is found by the fingerprint that came with this post.
+        /// Whether the stored click has the fingerprint of this post.
         let sharesFingerprint: Bool
         let device: ClickDevice
         /// Nil for a click that is counted and never matched.
@@ -29,18 +28,17 @@ enum RecordClick {
 
     /// Records a click.
     ///
-    /// - Throws: 410 for a link that has had its last click; 400 and 404 for what the body may not say; a store's failure.
+    /// - Throws: 410 for a link that has had its last click; 400 and 404 for wrong values in the body; a store's failure.
     static func record(
         _ body: ClickBody,
         of link: TappedLink?,
         app: App,
-        _ exchange: inout Exchange,
-        _ context: LoopContext
+        _ exchange: inout Exchange
     ) async throws(APIError) -> Recorded {
-        let reading = try ClickReading(body, of: link, app: app, exchange, context)
+        let reading = try ClickReading(body, of: link, app: app, exchange)
         let click: Click
         var (isNew, sharesFingerprint) = (true, true)
-        switch try await exchange.store(await context.stores.clicks.record(reading.newClick)) {
+        switch try await exchange.store(await exchange.stores.clicks.record(reading.newClick)) {
         case .recorded(let recorded): click = recorded
         case .duplicate(let first, let isFound):
             click = first
@@ -60,17 +58,15 @@ enum RecordClick {
     }
 
     private static func response(to recorded: Recorded) -> Response {
-        var json = JSONWriter()
-        json.object { json in
+        Response(recorded.isNew ? .created : .ok) { json in
             json.member("status", "success")
             json.member("click_id", recorded.click.id.text)
-            // The stored click's own fingerprint is known as a keyed hash alone.
+            // Of the stored click's own fingerprint only a keyed hash is known.
             if recorded.sharesFingerprint { json.member("fingerprint", recorded.device.primary?.hex) }
             json.member("expires_at", recorded.click.facts.expiresAt.iso8601)
             json.member("token", recorded.token?.text)
             json.member("message", message(to: recorded))
         }
-        return Response(recorded.isNew ? .created : .ok, json: json)
     }
 
     private static func message(to recorded: Recorded) -> String {

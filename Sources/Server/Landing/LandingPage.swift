@@ -15,9 +15,9 @@ struct LandingPage {
     private let visit: LinkVisit
     private let page: Page
 
-    init(_ visit: LinkVisit, _ exchange: Exchange, _ context: LoopContext) {
+    init(_ visit: LinkVisit, _ exchange: Exchange) {
         self.visit = visit
-        page = Page(of: visit.app, exchange, context)
+        page = Page(of: visit.app, exchange)
     }
 
     var response: Response {
@@ -37,7 +37,7 @@ struct LandingPage {
         FieldLine(name: $0, value: "Sec-CH-UA-Model, Sec-CH-UA-Platform-Version")
     }
 
-    /// Adds what messengers and social networks show: the Open Graph protocol (ogp.me) and X's cards.
+    /// Adds the preview that messengers and social networks show, by the Open Graph protocol (ogp.me) and X's cards.
     private func addPreview(_ values: inout [String: String]) {
         let preview = visit.link.settings.preview
         values["app"] = visit.app.settings.name
@@ -49,7 +49,7 @@ struct LandingPage {
         values["banner"] = banner
     }
 
-    /// Apple's Smart App Banner, with the app clip where there is one.
+    /// The content of Apple's Smart App Banner, with the app clip where there is one; nil for other visitors.
     private var banner: String? {
         let apple = visit.app.settings.links.apple
         guard visit.visitor.platform == .ios, let id = apple.appStoreID else { return nil }

@@ -1,7 +1,7 @@
 public import Attribution
 internal import HTTPServer
 
-/// The templates of the pages that people see when they open a link.
+/// The templates, texts, styles and scripts of the pages that visitors see when they open a link.
 public struct LandingPages: Sendable {
     let landing: PageTemplate
     let ended: PageTemplate
@@ -20,58 +20,48 @@ public struct LandingPages: Sendable {
         do throws(PageTemplate.Problem) {
             return try LandingPages(landing: file("landing.html"))
         } catch {
-            preconditionFailure("an embedded page is no template, line \(error.line): \(error.message)")
+            preconditionFailure("an embedded page is not a template, line \(error.line): \(error.message)")
         }
     }()
 
     /// Creates the built-in pages with the operator's own landing page.
     ///
     /// - Parameters:
-    ///   - bytes: the landing page, a template.
-    ///   - file: its name, for error messages.
+    ///   - bytes: the landing page's template, UTF-8.
+    ///   - file: the name of the template's file, for error messages.
     /// - Throws: the line of the first mistake, or an error for a template without a place for the script.
     public init(replacing bytes: [UInt8], file: String) throws(DataFileError) {
         guard let text = String(validating: bytes, as: UTF8.self) else {
             throw DataFileError(file, 0, 0, "is not UTF-8", "Save the page as UTF-8 text")
         }
         for place in ["{{{script}}}", "{{nonce}}"] where !text.contains(place) {
-            throw DataFileError(
-                file,
-                0,
-                0,
-                "has no \(place)",
-                "Put <script nonce=\"{{nonce}}\">{{{script}}}</script> where the body ends, or no click is told"
-            )
+            let advice =
+                "Put <script nonce=\"{{nonce}}\">{{{script}}}</script> at the end of the body, which records the click"
+            throw DataFileError(file, 0, 0, "has no \(place)", advice)
         }
         do throws(PageTemplate.Problem) {
             try self.init(landing: text)
         } catch {
-            throw DataFileError(file, error.line, 0, "is no template", error.message)
+            throw DataFileError(file, error.line, 0, "is not a template", error.message)
         }
     }
 
-    /// The texts' keys, each with its languages, for tests.
-    package var textCoverage: [String: Set<String>] { texts.coverage }
+    /// The keys of all texts with the languages of each, for tests.
+    package var textCoverage: [String: Set<String>] { texts.texts.mapValues { Set($0.keys) } }
 
     private init(landing text: String) throws(PageTemplate.Problem) {
         landing = try PageTemplate(text, values: LandingPage.valueNames, rawParts: ["style", "script"])
-        ended = try PageTemplate(
-            Self.file("ended.html"),
-            values: InactiveLinkPage.valueNames,
-            rawParts: ["style"]
-        )
-        flow = try PageTemplate(
-            Self.file("flow.html"),
-            values: LinkDebugPage.valueNames,
-            rawParts: LinkDebugPage.rawParts
-        )
-        texts = PageTexts(Self.textRows)
+        let (endedNames, flowNames) = (InactiveLinkPage.valueNames, LinkDebugPage.valueNames)
+        ended = try PageTemplate(Self.file("ended.html"), values: endedNames, rawParts: ["style"])
+        let rawParts: Set = ["style", "flowStyle", "rows"]
+        flow = try PageTemplate(Self.file("flow.html"), values: flowNames, rawParts: rawParts)
+        texts = PageTexts(Self.file("texts.tsv"))
         style = Array(Self.file("page.css").utf8)
         flowStyle = Array(Self.file("flow.css").utf8)
-        let collector = PageScript.compact(Self.file("collector.js"))
-        script = collector + PageScript.compact(Self.file("landing.js"))
+        let collector = Self.compact(Self.file("collector.js"))
+        script = collector + Self.compact(Self.file("landing.js"))
         self.collector =
-            Array("// Afterlink: tells clicks of a page to the server that this script came from.\n".utf8)
+            Array("// Afterlink: records clicks of a page on the server that this script came from.\n".utf8)
             + collector
     }
 
@@ -79,16 +69,16 @@ public struct LandingPages: Sendable {
         EmbeddedPages.files.first { $0.name == name }?.text ?? ""
     }
 
-    private static var textRows: [DataRow] {
-        do throws(DataFileError) {
-            return try DataRow.rows(
-                of: Array(file("texts.tsv").utf8),
-                file: "texts.tsv",
-                kinds: ["language", "text"]
-            )
-        } catch {
-            preconditionFailure("the embedded texts do not parse: \(error.message)")
+    /// Removes the comment lines, empty lines and indentation of a script, in which no text has several lines.
+    private static func compact(_ source: String) -> [UInt8] {
+        var script: [UInt8] = []
+        for line in source.utf8.split(separator: UInt8(ascii: "\n")) {
+            let line = line.drop { $0 == UInt8(ascii: " ") }
+            guard !line.isEmpty, !line.starts(with: "//".utf8) else { continue }
+            script += line
+            script.append(UInt8(ascii: "\n"))
         }
+        return script
     }
 }
 
@@ -102,9 +92,17 @@ struct PageTexts: Sendable {
     }
 
     private let languages: [Language]
-    private let texts: [String: [String: String]]
+    /// The texts by key and language.
+    fileprivate let texts: [String: [String: String]]
 
-    init(_ rows: [DataRow]) {
+    /// Creates the texts of the embedded table.
+    init(_ table: String) {
+        let rows: [DataRow]
+        do throws(DataFileError) {
+            rows = try DataRow.rows(of: Array(table.utf8), file: "texts.tsv", kinds: ["language", "text"])
+        } catch {
+            preconditionFailure("the embedded texts do not parse: \(error.message)")
+        }
         languages = rows.filter { $0.kind == "language" && $0.columns.count == 2 }.map {
             Language(code: $0.columns[0], direction: $0.columns[1])
         }
@@ -115,50 +113,39 @@ struct PageTexts: Sendable {
         self.texts = texts
     }
 
-    /// The first accepted language that has texts, else the first language with texts.
+    /// Returns the first accepted language that has texts, else the first language of the table.
     func language(acceptLanguage: String?) -> Language {
         for tag in acceptLanguage.map(AcceptLanguage.tags) ?? [] {
-            let code = String(
-                decoding: tag.utf8.prefix { $0 != UInt8(ascii: "-") }.map(Self.lowered),
-                as: UTF8.self
-            )
+            let code = tag.prefix { $0 != "-" }.lowercased()
             if let language = languages.first(where: { $0.code == code }) { return language }
         }
         return languages.first ?? Language(code: "en", direction: "ltr")
     }
 
-    private static func lowered(_ byte: UInt8) -> UInt8 {
-        (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte) ? byte + 0x20 : byte
-    }
-
-    /// The text of a key, with the app's name for `{app}`.
+    /// Returns the text of a key, with the app's name in place of `{app}`.
     func text(_ key: String, in language: Language, app: String = "") -> String {
         let text = texts[key]?[language.code] ?? texts[key]?["en"] ?? ""
         return text.split(separator: "{app}", omittingEmptySubsequences: false).joined(separator: app)
     }
-
-    /// Every key with its languages.
-    var coverage: [String: Set<String>] { texts.mapValues { Set($0.keys) } }
 }
 
-/// One page on its way to a visitor: the values that every page has, and its header fields.
-///
-/// The fields let nothing but the page's own parts run or load in it (ASVS 5.0, 3.4).
+/// One page on its way to a visitor: the values that every page has, and its header fields, which let nothing but the
+/// page's own parts run or load in it (ASVS 5.0, 3.4).
 struct Page {
     let pages: LandingPages
     let language: PageTexts.Language
     /// The values by their names in the templates; missing ones are empty.
     var values: [String: String]
-    /// An unguessable word by which the page marks its own script and style.
+    /// An unguessable word that marks the page's own script and style.
     private let nonce: String
     private let app: App?
 
-    /// Starts the page with the look of its app: the operator's icon and colour.
-    init(of app: App?, _ exchange: Exchange, _ context: LoopContext) {
+    /// Creates the page with its app's icon and colour.
+    init(of app: App?, _ exchange: Exchange) {
         self.app = app
-        pages = context.service.settings.pages
+        pages = exchange.service.settings.pages
         language = pages.texts.language(acceptLanguage: exchange.request.field("accept-language"))
-        nonce = Base64URL.text(of: context.service.random.bytes(16))
+        nonce = Base64URL.text(of: exchange.service.random.bytes(16))
         values = ["nonce": nonce, "language": language.code, "direction": language.direction]
         values["icon"] = app?.settings.links.icon?.text
         if let color = app?.settings.links.color {
@@ -167,7 +154,7 @@ struct Page {
         }
     }
 
-    /// A text in the page's language, with the app's name where it stands for it.
+    /// Returns a text in the page's language, with the app's name in place of `{app}`.
     func text(_ key: String) -> String {
         pages.texts.text(key, in: language, app: app?.settings.name ?? "")
     }
@@ -177,8 +164,8 @@ struct Page {
     /// - Parameters:
     ///   - template: the page's template.
     ///   - status: the status of the response.
-    ///   - parts: the parts that are not escaped, besides the style.
-    ///   - hasScript: whether it runs a script, which posts its click to the service.
+    ///   - parts: the parts that are not escaped, in addition to the style.
+    ///   - hasScript: whether the page runs a script, which posts its click to the service.
     /// - Returns: the response with the page and the fields that protect it.
     func response(
         _ template: PageTemplate,
@@ -202,7 +189,7 @@ struct Page {
         return Response(status, fields: fields, contentType: .html, body: body)
     }
 
-    /// `https://host` of an address that an operator stored; nil for one that could contain more than a host.
+    /// Returns `https://host` of an address that an operator stored; nil for one that could contain more than a host.
     private static func origin(_ url: String) -> String? {
         let start = "https://"
         guard url.hasPrefix(start) else { return nil }
@@ -214,29 +201,11 @@ struct Page {
         return isPlain && !authority.isEmpty ? start + authority : nil
     }
 
-    /// The more readable text colour on a colour: the pages' dark ink, or white.
+    /// Returns the more readable text colour on a colour: the dark ink of page.css, or white.
     private static func ink(on color: String) -> String {
         guard let color = try? QRColor(parsing: color) else { return QRColor.white.text }
         return (color.contrast(with: ink) > color.contrast(with: .white) ? ink : .white).text
     }
 
-    /// The ink of page.css.
     private static let ink = QRColor(red: 0x16, green: 0x18, blue: 0x1d)
-}
-
-/// Scripts as they are sent, without what only their readers need.
-enum PageScript {
-    /// Removes comment lines, empty lines and indentation.
-    ///
-    /// The scripts are written for it: none has a text over several lines.
-    static func compact(_ source: String) -> [UInt8] {
-        var script: [UInt8] = []
-        for line in source.utf8.split(separator: UInt8(ascii: "\n")) {
-            let line = line.drop { $0 == UInt8(ascii: " ") }
-            guard !line.isEmpty, !line.starts(with: "//".utf8) else { continue }
-            script += line
-            script.append(UInt8(ascii: "\n"))
-        }
-        return script
-    }
 }

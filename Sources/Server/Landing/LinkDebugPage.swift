@@ -1,14 +1,13 @@
 internal import Attribution
 internal import HTTPServer
 
-/// The page that shows an operator what a link does, at `?d=1`; it records no click.
+/// The page that shows an operator the effects of a link, at `?d=1`; it records no click.
 ///
-/// It reveals nothing that taps do not show. Firebase's links had the same.
+/// It reveals nothing that a tap does not reveal. Firebase's links had the same page.
 struct LinkDebugPage {
     static let valueNames: Set<String> = ["title", "state", "icon", "color", "onColor", "nonce"]
-    static let rawParts: Set<String> = ["style", "flowStyle", "rows"]
 
-    /// The visitors for whom the page lists what happens.
+    /// The kinds of visitors for whom the page lists the effects of a tap.
     private static let visitors: [(name: String, visitor: LinkVisitor)] = [
         ("iPhone", LinkVisitor(device: .iPhone, browser: .safari)),
         ("iPhone, inside Instagram", LinkVisitor(device: .iPhone, browser: .instagram)),
@@ -19,45 +18,35 @@ struct LinkDebugPage {
         ("Computer", LinkVisitor(device: .desktop, browser: .chrome)),
     ]
 
-    private let opened: OpenedLink
+    private let found: FoundLink
     private let exchange: Exchange
-    private let context: LoopContext
 
-    init(_ opened: OpenedLink, _ exchange: Exchange, _ context: LoopContext) {
-        self.opened = opened
-        self.exchange = exchange
-        self.context = context
-    }
+    init(_ found: FoundLink, _ exchange: Exchange) { (self.found, self.exchange) = (found, exchange) }
 
     var response: Response {
-        var page = Page(of: opened.app, exchange, context)
+        var page = Page(of: found.app, exchange)
         page.values["state"] = state
         var rows = FlowRows()
-        switch opened.state {
-        case .refused(let problems): rows.add("Why", problems.all.map { ($0.field, $0.message) })
-        case .leads(let link), .ended(_, let link):
-            let address = LinkAddress(exchange, context, link, of: opened.app)
-            page.values["title"] = address.url()
+        switch found.link {
+        case .failure(let problems):
+            page.values["title"] = "A link of \(found.app.settings.name)"
+            rows.add("Why", problems.all.map { ($0.field, $0.message) })
+        case .success(let link):
+            page.values["title"] = LinkAddress(exchange, link, of: found.app).url()
             add(link, to: &rows)
         }
-        page.values["title"] = page.values["title"] ?? "A link of \(opened.app.settings.name)"
         let pages = page.pages
         return page.response(pages.flow, parts: ["flowStyle": pages.flowStyle, "rows": rows.html])
     }
 
     private var state: String {
-        switch opened.state {
-        case .leads: "This is what a tap on the link does. Nothing is counted here."
-        case .ended(.archived, _): "This link was archived, and no longer leads anywhere."
-        case .ended(.expired, _): "This link has expired, and no longer leads anywhere."
-        case .ended(.usedUp, _):
-            "This link has had as many clicks as it may have, and no longer leads anywhere."
-        case .refused: "This long link leads nowhere."
-        }
+        if let ending = found.ending { return "This link \(ending.reason), and no longer leads anywhere." }
+        guard case .success = found.link else { return "This long link leads nowhere." }
+        return "This is what a tap on the link does. Nothing is counted here."
     }
 
     private func add(_ link: TappedLink, to rows: inout FlowRows) {
-        let (settings, app) = (link.settings, opened.app.settings.links)
+        let (settings, app) = (link.settings, found.app.settings.links)
         for (name, visitor) in Self.visitors {
             let target = settings.deepLink(settings.variants.first, on: visitor.platform, of: app)
             let actions = LandingActions(visitor, of: settings, to: target, in: app)
@@ -69,7 +58,7 @@ struct LinkDebugPage {
         rows.add(
             "Shown by messengers",
             [
-                ("Title", preview.title ?? opened.app.settings.name), ("Text", preview.description),
+                ("Title", preview.title ?? found.app.settings.name), ("Text", preview.description),
                 ("Picture", preview.image?.text),
             ].compactMap { name, text in text.map { (name, $0) } }
         )
@@ -108,7 +97,7 @@ struct LinkDebugPage {
 struct FlowRows {
     private(set) var html: [UInt8] = []
 
-    /// Adds a list; none where it would be empty.
+    /// Adds a list under a heading; adds nothing for an empty list.
     mutating func add(_ heading: String, _ rows: [(String, String)]) {
         guard !rows.isEmpty else { return }
         add("h2", heading)

@@ -12,31 +12,25 @@ struct LinkVisit {
     /// The query of the visit, without the page's own parameters.
     let query: [QueryItem]
     let actions: LandingActions
-    /// Whether a preview or a crawler visits: it gets what previews show, and no script or redirect that records a
-    /// click.
+    /// Whether a preview robot or a crawler visits: it gets the page's preview, and no script or redirect that records
+    /// a click.
     let isRobot: Bool
 
-    init(_ link: TappedLink, of app: App, _ exchange: Exchange, _ context: LoopContext) {
-        let request = exchange.request
-        let headers = ClickProvenance.visitHeaders(of: request)
+    init(_ link: TappedLink, of app: App, _ exchange: Exchange) {
+        let headers = ClickProvenance.visitHeaders(of: exchange.request)
         let items = exchange.queryItems
         self.link = link
         self.app = app
         visitor = LinkVisitor(headers)
-        address = LinkAddress(exchange, context, link, of: app)
+        address = LinkAddress(exchange, link, of: app)
         query = LinkParameter.kept(link.additionalItems(of: items))
         let shown = items.first { $0.name == LinkParameter.variant }.flatMap {
             link.settings.variant(named: $0.value)
         }
+        let (key, client) = (exchange.keys.server.current, exchange.address)
         variant =
             shown
-            ?? link.variant { id in
-                context.keys.server.current.variantChoice(
-                    of: id,
-                    address: exchange.address,
-                    userAgent: headers.userAgent
-                )
-            }
+            ?? link.variant { key.variantChoice(of: $0, address: client, userAgent: headers.userAgent) }
         let target = link.settings.deepLink(variant, on: visitor.platform, of: app.settings.links)
         actions = LandingActions(
             visitor,
@@ -44,7 +38,7 @@ struct LinkVisit {
             to: target?.adding(link.settings.passed(query)),
             in: app.settings.links
         )
-        isRobot = context.service.settings.robots.isRobot(headers.userAgent)
+        isRobot = exchange.service.settings.robots.isRobot(headers.userAgent)
     }
 
     /// The parameters that the page adds when it requests the store or the code.
@@ -56,21 +50,20 @@ struct LinkVisit {
     /// The UTM parameters for the store's own reports.
     var utm: [QueryItem] {
         let passed = link.settings.passed(query).filter { $0.name.hasPrefix("utm_") }
-        return link.settings.utm
-            + passed.filter { item in
-                !link.settings.utm.contains { $0.name == item.name }
-            }
+        let own = link.settings.utm
+        return own + passed.filter { item in !own.contains { $0.name == item.name } }
     }
 
-    /// The address of the store button; a page gets the parameters that the link passes on, a store gets none.
+    /// The address of the store button: for the operator's own page with the parameters that the link passes on, for a
+    /// store without them.
     var storeURL: String? {
         guard actions.store == .page, let url = actions.storeURL else { return actions.storeURL }
         return DeepLinkURL(stored: url).adding(link.settings.passed(query)).text
     }
 
-    /// The text of the code on the page for a computer.
+    /// Makes the text of the code on the page for a computer.
     ///
-    /// - Parameter token: of the click that this page has recorded; nil before.
+    /// - Parameter token: the token of the click that this page has recorded; nil before that.
     /// - Returns: the link's address, with the source of a scan.
     func codeText(token: String?) -> String {
         let items = token.map { [QueryItem(name: LinkParameter.token, value: $0)] } ?? []
@@ -81,24 +74,21 @@ struct LinkVisit {
 
 /// The address at which a link was opened: its host as the visitor sees it, and its path.
 struct LinkAddress: Equatable {
-    /// The origin, as `https://go.shop.example`, without a final slash.
+    /// The origin, as `https://go.shop.example`, without a final slash; empty for a request that names no host.
     let origin: String
     /// The path, with a slash before it.
     let path: String
-    /// The parameters that spell a long link out.
+    /// The parameters of the query that contain a long link; empty for a stored one.
     let spelling: [QueryItem]
 
-    /// On a link host links are always `https`; for an app without one, the requested host and scheme are used.
-    init(_ exchange: Exchange, _ context: LoopContext, _ link: TappedLink, of app: App) {
+    /// Creates the address on the requested link host, else on the app's first one, always with `https`; for an app
+    /// without link hosts, on the requested host with its scheme.
+    init(_ exchange: Exchange, _ link: TappedLink, of app: App) {
         path = "/\(link.path)"
         spelling = link.spelling
-        let (request, proxies) = (exchange.request, context.service.settings.trustedProxies)
-        let (hosts, asked) = (app.settings.links.hosts, RequestHost.of(request, trusting: proxies))
-        if let host = asked.flatMap({ hosts.contains($0) ? $0 : nil }) ?? hosts.first {
-            origin = "https://\(host.text)"
-        } else {
-            origin = RequestHost.origin(of: request, trusting: proxies) ?? ""
-        }
+        let (hosts, requested) = (app.settings.links.hosts, exchange.host)
+        let host = requested.flatMap { hosts.contains($0) ? $0 : nil } ?? hosts.first
+        origin = host.map { "https://\($0.text)" } ?? exchange.origin ?? ""
     }
 
     /// The path with a query.
@@ -119,7 +109,7 @@ enum LinkParameter {
     static let action = "al_go"
     /// The variant that the page has shown.
     static let variant = "al_variant"
-    /// The token that a link carries for the first launch.
+    /// The token of a click, which a link passes to the first launch.
     static let token = ClickReference.linkName
 
     enum Action: String {

@@ -3,129 +3,71 @@ internal import HTTPServer
 
 /// `GET` of a link: returns the page that opens the app or leads to its store.
 ///
-/// The last of the routes: a slug has up to four parts, and may be any path that is not the service's own.
+/// It is the last of the routes: a slug has up to four parts, and may be any path that no other route has.
 enum OpenLink {
-    static func respond(_ exchange: inout Exchange, _ context: LoopContext) async throws(APIError) -> Response
-    {
-        let host = context.host(of: exchange)
+    static func respond(_ exchange: inout Exchange) async throws(APIError) -> Response {
         let apps: [App]
-        let opened: OpenedLink?
+        let found: FoundLink?
         do throws(StoreError) {
-            // Read here and not before the route is called, so that browsers get a page when they cannot be read.
-            apps = try context.stores.apps.directory().apps(onHost: host)
-            opened = try await find(apps, exchange, context)
+            // Reads the apps here and not before the route is called, so that browsers get a page if that fails.
+            apps = try exchange.stores.apps.directory().apps(onHost: exchange.host)
+            found = try await find(apps, exchange)
         } catch {
             exchange.outcome = "unavailable"
             let refusal = APIError(error, requestID: exchange.requestID)
-            return try InactiveLinkPage.response(.busy, of: nil, orThrow: refusal, exchange, context)
+            return try InactiveLinkPage.response(.busy, of: nil, orThrow: refusal, exchange)
         }
-        guard let opened else {
+        guard let found else {
             exchange.outcome = "unknown"
             let app = apps.count == 1 ? apps[0] : nil
             let refusal = APIError.notFound("There is nothing at this path")
-            return try InactiveLinkPage.response(.unknown, of: app, orThrow: refusal, exchange, context)
+            return try InactiveLinkPage.response(.unknown, of: app, orThrow: refusal, exchange)
         }
-        exchange.app = opened.app.id
+        exchange.app = found.app.id
         if FirebaseLongLink.asksForPreview(exchange.queryItems) {
             exchange.outcome = "flow"
-            return LinkDebugPage(opened, exchange, context).response
+            return LinkDebugPage(found, exchange).response
         }
-        switch opened.state {
-        case .ended(let ending, _): return try ended(ending, of: opened.app, &exchange, context)
-        case .refused:
+        if let ending = found.ending { return try ended(ending, of: found.app, &exchange) }
+        guard case .success(let link) = found.link else {
             exchange.outcome = "refused"
             let refusal = APIError.notFound("This long link leads nowhere; d=1 in its query shows why")
-            return try InactiveLinkPage.response(
-                .unknown,
-                of: opened.app,
-                orThrow: refusal,
-                exchange,
-                context
-            )
-        case .leads(let link):
-            let visit = LinkVisit(link, of: opened.app, exchange, context)
-            return try await answer(visit, &exchange, context)
+            return try InactiveLinkPage.response(.unknown, of: found.app, orThrow: refusal, exchange)
         }
-    }
-
-    private static func answer(
-        _ visit: LinkVisit,
-        _ exchange: inout Exchange,
-        _ context: LoopContext
-    ) async throws(APIError) -> Response {
+        let visit = LinkVisit(link, of: found.app, exchange)
         switch exchange.queryItem(LinkParameter.action).flatMap({ LinkParameter.Action(rawValue: $0) }) {
-        case .store?: return try await RedirectToStore.respond(visit, &exchange, context)
-        case .code?: return try HandoffQRCode.respond(visit, &exchange, context)
+        case .store?: return try await RedirectToStore.respond(visit, &exchange)
+        case .code?: return try HandoffQRCode.respond(visit, &exchange)
         case nil:
             exchange.outcome = visit.isRobot ? "preview" : "page"
-            return LandingPage(visit, exchange, context).response
+            return LandingPage(visit, exchange).response
         }
     }
 
-    /// Finds the link of an address: a stored one, else one that the query spells out.
-    private static func find(_ apps: [App], _ exchange: Exchange, _ context: LoopContext)
-        async throws(StoreError) -> OpenedLink?
-    {
+    /// Finds the link of the requested address: a stored one, or else the one that the query contains.
+    private static func find(_ apps: [App], _ exchange: Exchange) async throws(StoreError) -> FoundLink? {
         let path = exchange.parameter ?? ""
         let text = QueryItem.text(ofPathPart: path.hasSuffix("/") ? String(path.dropLast()) : path)
-        guard !apps.isEmpty else { return nil }
-        if let slug = try? LinkSlug(parsing: text),
-            let kept = try await context.stores.links.link(slug, of: apps.map(\.id)),
-            let app = apps.first(where: { $0.id == kept.link.app })
-        {
-            return OpenedLink(kept, of: app, at: exchange.now)
-        }
-        return LongLink.find(text, exchange.queryItems, of: apps).map(OpenedLink.init)
+        if let found = try await FoundLink.stored(text, of: apps, exchange) { return found }
+        return FoundLink.long(text, exchange.queryItems, of: apps)
     }
 
     /// Creates the response for a link that no longer leads anywhere.
-    static func ended(
-        _ ending: Link.Ending,
-        of app: App,
-        _ exchange: inout Exchange,
-        _ context: LoopContext
-    ) throws(APIError) -> Response {
+    static func ended(_ ending: Link.Ending, of app: App, _ exchange: inout Exchange) throws(APIError)
+        -> Response
+    {
         exchange.outcome = ending.rawValue
-        let refusal = APIError.linkEnded(ending)
-        return try InactiveLinkPage.response(.expired, of: app, orThrow: refusal, exchange, context)
+        return try InactiveLinkPage.response(.expired, of: app, orThrow: .linkEnded(ending), exchange)
     }
 }
 
-/// An opened link, and whether it leads somewhere.
-struct OpenedLink {
-    enum State {
-        case leads(TappedLink)
-        case ended(Link.Ending, TappedLink)
-        /// A long link that must not lead anywhere.
-        case refused(FieldProblems)
-    }
-
-    let app: App
-    let state: State
-
-    init(_ kept: LinkListing, of app: App, at now: Timestamp) {
-        self.app = app
-        let link = TappedLink(kept.link)
-        let ending = kept.link.ending(at: now, clicks: kept.clicks)
-        state = ending.map { .ended($0, link) } ?? .leads(link)
-    }
-
-    init(_ long: LongLink.Found) {
-        app = long.app
-        switch long.link {
-        case .success(let link): state = .leads(link)
-        case .failure(let problems): state = .refused(problems)
-        }
-    }
-}
-
-/// The page of a link that leads nowhere: why, and where to get the app.
+/// The page of a link that leads nowhere: it says why, and where to get the app.
 enum InactiveLinkPage {
     enum Reason: String {
         /// The link has expired, has had all its clicks, or was archived.
         case expired
         case unknown
-        /// The store cannot be read right now.
+        /// The database cannot be read right now.
         case busy
 
         var status: Status {
@@ -147,11 +89,10 @@ enum InactiveLinkPage {
         _ reason: Reason,
         of app: App?,
         orThrow error: APIError,
-        _ exchange: Exchange,
-        _ context: LoopContext
+        _ exchange: Exchange
     ) throws(APIError) -> Response {
         guard wantsPage(exchange.request) else { throw error }
-        var page = Page(of: app, exchange, context)
+        var page = Page(of: app, exchange)
         page.values["heading"] = page.text("\(reason.rawValue)_heading")
         page.values["text"] = page.text("\(reason.rawValue)_text")
         if let app, reason != .busy {
@@ -161,7 +102,7 @@ enum InactiveLinkPage {
             page.values["storeText"] = actions.store.map { page.text($0.rawValue) }
         }
         var response = page.response(page.pages.ended, reason.status)
-        // A store that cannot be read now may recover.
+        // A database that cannot be read now may recover.
         if let seconds = error.retryAfter ?? (reason == .busy ? 1 : nil) {
             response.fields.append(FieldLine(name: "Retry-After", value: String(seconds)))
         }

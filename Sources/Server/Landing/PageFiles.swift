@@ -1,14 +1,13 @@
 internal import Attribution
 internal import HTTPServer
 
-/// `GET /v1/collector.js`: the script that records clicks of other sites' pages, the same as in the landing page.
+/// `GET /v1/collector.js`: the script with which other sites' pages record clicks; the landing page contains it too.
 ///
-/// What it does for a page never changes within `v1`. How it does so may change, so browsers revalidate it each hour.
+/// Its functions never change within `v1`. Their code may change, so that browsers revalidate the file each hour.
 enum ShowCollector {
-    static func respond(_ exchange: inout Exchange, _ context: LoopContext) async throws(APIError) -> Response
-    {
+    static func respond(_ exchange: inout Exchange) async throws(APIError) -> Response {
         var response = Response(
-            context.service.settings.pages.collector,
+            exchange.service.settings.pages.collector,
             as: .javaScript,
             cacheControl: "public, max-age=3600",
             for: exchange.request
@@ -25,9 +24,8 @@ enum ShowCollector {
 ///
 /// Browsers request both on their own when they show a link's page. Without an icon they get 204.
 enum ShowIcon {
-    static func respond(_ exchange: inout Exchange, _ context: LoopContext) async throws(APIError) -> Response
-    {
-        let apps = exchange.directory.apps(onHost: context.host(of: exchange))
+    static func respond(_ exchange: inout Exchange) async throws(APIError) -> Response {
+        let apps = exchange.directory.apps(onHost: exchange.host)
         let icon = apps.lazy.compactMap(\.settings.links.icon).first
         let caching = FieldLine(name: "Cache-Control", value: "public, max-age=3600")
         guard let icon else { return Response(.noContent, fields: [caching]) }

@@ -1,19 +1,19 @@
 /// A page template with places for values.
 ///
-/// `{{name}}` is the value, escaped for HTML's texts and quoted attributes; `{{{name}}}` is one of the page's own parts
-/// (its style, its script) as it is; the text between `{{#name}}` and `{{/name}}` is left out where the value is
+/// `{{name}}` is a value, escaped for HTML's texts and quoted attributes. `{{{name}}}` is one of the page's own parts (its
+/// style, its script), which is not escaped. The text between `{{#name}}` and `{{/name}}` is left out where the value is
 /// empty.
 struct PageTemplate: Sendable {
-    private enum Part: Sendable {
+    fileprivate enum Part: Sendable {
         case text([UInt8])
         case value(String)
         case rawPart(String)
         case section(String, [Part])
     }
 
-    /// Why a text is not a template.
+    /// The reason why a text is not a template.
     struct Problem: Error, Equatable {
-        /// Counted from 1.
+        /// The line of the mistake, counted from 1.
         let line: Int
         let message: String
     }
@@ -22,39 +22,15 @@ struct PageTemplate: Sendable {
 
     /// - Parameters:
     ///   - text: the page.
-    ///   - values: the names of values that it may use.
-    ///   - rawParts: the names of parts, which are not escaped.
+    ///   - values: the names of the values that it may use.
+    ///   - rawParts: the names of the parts that are not escaped.
     /// - Throws: the first unknown name or unclosed place.
     init(_ text: String, values: Set<String>, rawParts: Set<String>) throws(Problem) {
-        var reader = TemplateReader(Array(text.utf8), values: values, rawParts: rawParts)
-        parts = try Self.parts(&reader, until: nil)
+        var reader = TemplateReader(bytes: Array(text.utf8), values: values, rawParts: rawParts)
+        parts = try reader.parts(until: nil)
     }
 
-    /// Reads the parts of a section, given its name and the error if it is not closed, or of the whole page.
-    private static func parts(_ reader: inout TemplateReader, until end: (name: String, orElse: Problem)?)
-        throws(Problem) -> [Part]
-    {
-        var parts: [Part] = []
-        while let token = try reader.next() {
-            switch token {
-            case .text(let bytes): parts.append(.text(bytes))
-            case .value(let name): parts.append(.value(name))
-            case .rawPart(let name): parts.append(.rawPart(name))
-            case .begin(let name):
-                let open = reader.problem("{{#\(name)}} is not closed")
-                parts.append(.section(name, try Self.parts(&reader, until: (name, open))))
-            case .end(let name):
-                guard name == end?.name else {
-                    throw reader.problem("{{/\(name)}} closes nothing that is open here")
-                }
-                return parts
-            }
-        }
-        if let end { throw end.orElse }
-        return parts
-    }
-
-    /// Fills the values in; missing ones are empty.
+    /// Returns the page with its values; missing ones are empty.
     func render(_ values: [String: String], rawParts: [String: [UInt8]]) -> [UInt8] {
         var page: [UInt8] = []
         page.reserveCapacity(16 * 1024)
@@ -82,7 +58,7 @@ struct PageTemplate: Sendable {
 
 /// Text in a page.
 enum HTMLText {
-    /// Escapes what could end a text or a quoted attribute (HTML, 13.1.2.3 and 13.1.4).
+    /// Appends a text, and escapes the characters that could end a text or a quoted attribute (HTML, 13.1.2.3 and 13.1.4).
     static func append(_ text: String, to page: inout [UInt8]) {
         for byte in text.utf8 {
             switch byte {
@@ -97,70 +73,69 @@ enum HTMLText {
     }
 }
 
-/// Splits a template into its texts and places.
-struct TemplateReader {
-    enum Token {
-        case text([UInt8])
-        case value(String)
-        case rawPart(String)
-        case begin(String)
-        case end(String)
-    }
-
-    private let bytes: [UInt8]
-    private let values: Set<String>
-    private let rawParts: Set<String>
+/// Splits a template into its parts.
+private struct TemplateReader {
+    let bytes: [UInt8]
+    let values: Set<String>
+    let rawParts: Set<String>
     private var position = 0
 
-    init(_ bytes: [UInt8], values: Set<String>, rawParts: Set<String>) {
-        self.bytes = bytes
-        self.values = values
-        self.rawParts = rawParts
+    init(bytes: [UInt8], values: Set<String>, rawParts: Set<String>) {
+        (self.bytes, self.values, self.rawParts) = (bytes, values, rawParts)
     }
 
-    /// Returns the next token; nil at the end.
-    mutating func next() throws(PageTemplate.Problem) -> Token? {
-        guard position < bytes.count else { return nil }
-        guard let start = find("{{", from: position) else {
-            defer { position = bytes.count }
-            return .text(Array(bytes[position...]))
+    /// Reads the parts of a section, whose name and error for a missing end `end` contains, or of the whole page.
+    mutating func parts(until end: (name: String, orElse: PageTemplate.Problem)?)
+        throws(PageTemplate.Problem) -> [PageTemplate.Part]
+    {
+        var parts: [PageTemplate.Part] = []
+        while position < bytes.count {
+            let start = find("{{", from: position) ?? bytes.count
+            guard start == position else {
+                parts.append(.text(Array(bytes[position..<start])))
+                position = start
+                continue
+            }
+            if bytes[start...].starts(with: "{{{".utf8) {
+                parts.append(.rawPart(try place("{{{", "}}}", of: rawParts)))
+            } else if bytes[start...].starts(with: "{{#".utf8) {
+                let name = try place("{{#", "}}", of: values)
+                let open = problem("{{#\(name)}} is not closed")
+                parts.append(.section(name, try self.parts(until: (name, open))))
+            } else if bytes[start...].starts(with: "{{/".utf8) {
+                let name = try place("{{/", "}}", of: values)
+                guard name == end?.name else {
+                    throw problem("{{/\(name)}} closes nothing that is open here")
+                }
+                return parts
+            } else {
+                parts.append(.value(try place("{{", "}}", of: values)))
+            }
         }
-        guard start == position else {
-            defer { position = start }
-            return .text(Array(bytes[position..<start]))
-        }
-        return bytes[start...].starts(with: "{{{".utf8)
-            ? try place(from: start + 3, closedBy: "}}}") : try place(from: start + 2, closedBy: "}}")
+        if let end { throw end.orElse }
+        return parts
     }
 
-    func problem(_ message: String) -> PageTemplate.Problem {
+    /// Reads the name of a place that starts here, and skips the place.
+    private mutating func place(_ open: String, _ close: String, of names: Set<String>)
+        throws(PageTemplate.Problem) -> String
+    {
+        let start = position + open.utf8.count
+        guard let end = find(close, from: start) else {
+            throw problem("A place for a value is not closed with \(close)")
+        }
+        let name = String(decoding: bytes[start..<end], as: UTF8.self)
+        guard names.contains(name) else {
+            let known = names.sorted().joined(separator: ", ")
+            throw problem("There is no value \"\(name.prefix(40))\"; there are \(known)")
+        }
+        position = end + close.utf8.count
+        return name
+    }
+
+    private func problem(_ message: String) -> PageTemplate.Problem {
         let line = bytes[..<position].count { $0 == UInt8(ascii: "\n") } + 1
         return PageTemplate.Problem(line: line, message: message)
-    }
-
-    private mutating func place(from start: Int, closedBy end: String) throws(PageTemplate.Problem) -> Token {
-        guard let close = find(end, from: start) else {
-            throw problem("A place for a value is not closed with \(end)")
-        }
-        let text = String(decoding: bytes[start..<close], as: UTF8.self)
-        if end.utf8.count == 3 {
-            guard rawParts.contains(text) else { throw unknown(text, rawParts) }
-            position = close + 3
-            return .rawPart(text)
-        }
-        let mark = text.utf8.first
-        let isSection = mark == UInt8(ascii: "#") || mark == UInt8(ascii: "/")
-        let name = isSection ? String(text.dropFirst()) : text
-        guard values.contains(name) else { throw unknown(name, values) }
-        position = close + 2
-        guard isSection else { return .value(name) }
-        return mark == UInt8(ascii: "#") ? .begin(name) : .end(name)
-    }
-
-    private func unknown(_ name: String, _ known: Set<String>) -> PageTemplate.Problem {
-        problem(
-            "There is no value \"\(name.prefix(40))\"; there are \(known.sorted().joined(separator: ", "))"
-        )
     }
 
     private func find(_ text: String, from start: Int) -> Int? {

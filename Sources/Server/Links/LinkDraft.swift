@@ -1,7 +1,7 @@
 public import Attribution
 public import JSON
 
-/// Validates the fields of a link as a whole, wherever they came from.
+/// Makes links from fields, which the admin API, commands and imported files bring, and validates each link as a whole.
 public enum LinkDraft {
     /// Reads a link's settings from fields.
     ///
@@ -9,7 +9,7 @@ public enum LinkDraft {
     ///   - fields: the fields that were sent.
     ///   - app: the link's app.
     ///   - now: the time that an expiry must lie after.
-    ///   - earlier: the link's settings so far: an unchanged expiry may lie in the past.
+    ///   - earlier: the link's current settings; an unchanged expiry may lie in the past.
     /// - Returns: the new settings.
     /// - Throws: ``FieldProblems`` with every problem.
     public static func settings(
@@ -24,12 +24,8 @@ public enum LinkDraft {
             let compacted = LinkMetadata.compacted(metadata)
             fields.set(.metadata, compacted)
             if compacted == nil {
-                problems.append(
-                    FieldProblem(
-                        LinkField.metadata,
-                        "metadata must be a JSON object such as {\"offer\":\"summer\"}."
-                    )
-                )
+                let advice = "metadata must be a JSON object such as {\"offer\":\"summer\"}."
+                problems.append(FieldProblem(LinkField.metadata, advice))
             }
         }
         let settings: Link.Settings
@@ -51,16 +47,16 @@ public enum LinkDraft {
         return (body.fields, body.problems)
     }
 
-    /// Creates a link of an app; without a slug it gets a random one that cannot be guessed.
+    /// Creates a link of an app.
     ///
     /// - Parameters:
-    ///   - slug: the chosen slug.
+    ///   - slug: the chosen slug; nil or empty for a random one that cannot be guessed.
     ///   - fields: the fields that were sent.
     ///   - app: the link's app.
     ///   - directory: all apps, some of which may share a link host with it.
     ///   - now: the time of creation.
-    ///   - random: for its identifier, and its slug if none was chosen.
-    ///   - isArchived: whether it leads nowhere from the start.
+    ///   - random: the source of the link's identifier, and of its slug if none was chosen.
+    ///   - isArchived: whether the link is archived from the start.
     /// - Returns: the link, which is not stored yet.
     /// - Throws: ``FieldProblems`` with every problem.
     public static func link(
@@ -103,15 +99,14 @@ public enum LinkDraft {
 }
 
 extension LinkStoreError {
-    /// What is wrong and what to do; nil for the store's own failure.
+    /// A sentence that says what is wrong and what to do; nil for the store's own failure.
     public var advice: String? {
         switch self {
         case .slugTaken(let slug):
             "The slug \(slug.text) is taken by another link of the same link hosts; choose another."
         case .notFound: "There is no such link."
         case .changed: "Another request changed the link meanwhile; read it again and repeat the change."
-        case .clicked:
-            "The link has clicks, and its counts must remain; archive it instead."
+        case .clicked: "The link has clicks, and its counts must remain; archive it instead."
         case .store: nil
         }
     }
@@ -119,7 +114,7 @@ extension LinkStoreError {
 
 /// The JSON object that a link passes to the app.
 enum LinkMetadata {
-    /// The object without blanks and line breaks; nil for any other text.
+    /// Returns the object without blanks and line breaks; nil for any other text.
     static func compacted(_ text: String) -> String? {
         guard let value = try? JSONValue(parsing: Array(text.utf8)), case .object = value else { return nil }
         var json = JSONWriter()
@@ -127,28 +122,25 @@ enum LinkMetadata {
         return json.text
     }
 
-    /// Merges what a click passes to the app: its own metadata, then the link's, its UTM parameters and its referral
-    /// code.
+    /// Merges the metadata that the app gets: the click's own, then the link's, its UTM parameters and its referral code.
     ///
     /// If the result is too long, returns the click's own metadata, or else the link's.
     static func merged(_ own: String?, _ settings: Link.Settings) -> String? {
-        let marks =
+        let parameters =
             settings.utm.map { ($0.name, $0.value) }
             + (settings.referralCode.map { [("referral_code", $0)] } ?? [])
-        guard own == nil || settings.metadata != nil || !marks.isEmpty else { return own }
-        guard !marks.isEmpty || (own != nil && settings.metadata != nil) else {
+        guard !parameters.isEmpty || (own != nil && settings.metadata != nil) else {
             return own ?? settings.metadata
         }
         var names: Set<String> = []
-        var json = JSONWriter()
-        json.object { json in
+        let json = JSONWriter.object { json in
             for text in [own, settings.metadata] {
                 for member in members(of: text) where names.insert(member.name).inserted {
                     json.name(member.name)
                     json.value(member.value)
                 }
             }
-            for (name, value) in marks where names.insert(name).inserted { json.member(name, value) }
+            for (name, value) in parameters where names.insert(name).inserted { json.member(name, value) }
         }
         guard json.bytes.count <= Link.Settings.maximumMetadataByteCount else {
             return own ?? settings.metadata

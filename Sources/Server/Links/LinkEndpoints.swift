@@ -2,10 +2,10 @@ public import Attribution
 internal import HTTPServer
 public import JSON
 
-/// The admin API's calls on links; each answers with the links as ``LinkBody`` writes them.
+/// The admin API's calls on links; each returns the links in the form of ``LinkBody``.
 enum LinkEndpoints {
     /// `GET /admin/api/links`: lists the links, newest first.
-    static func list(_ exchange: inout Exchange, _ context: LoopContext) async throws(APIError) -> Response {
+    static func list(_ exchange: inout Exchange) async throws(APIError) -> Response {
         let limit = try exchange.limitItem(LinkQuery.limits, standard: LinkQuery.standardLimit)
         var query = LinkQuery(limit: limit)
         query.app = try exchange.appItem()?.id
@@ -19,57 +19,50 @@ enum LinkEndpoints {
         default: throw .invalidField("archived", "must be true, false or any")
         }
         query.before = try exchange.pageItem("lnk_…") { LinkID($0) }
-        let page = try await exchange.store(await context.stores.links.links(query))
-        return Response(.ok, json: LinkBody.page(page, exchange.directory, at: exchange.now))
+        let page = try await exchange.store(await exchange.stores.links.links(query))
+        return Response(.ok) { json in
+            json.objects("links", page.links) {
+                LinkBody.write($1, in: exchange.directory, at: exchange.now, to: &$0)
+            }
+            json.member("next", orNull: page.next?.text)
+        }
     }
 
     /// `GET /admin/api/links/{id}`: returns one link with its counts.
-    static func show(_ exchange: inout Exchange, _ context: LoopContext) async throws(APIError) -> Response {
-        let listing = try await link(exchange, context)
+    static func show(_ exchange: inout Exchange) async throws(APIError) -> Response {
+        let listing = try await link(exchange)
         exchange.app = listing.link.app
         return answer(listing, .ok, exchange)
     }
 
     /// `POST /admin/api/links`: creates a link.
-    static func create(_ exchange: inout Exchange, _ context: LoopContext) async throws(APIError) -> Response
-    {
-        let object = try exchange.adminBody()
+    static func create(_ exchange: inout Exchange) async throws(APIError) -> Response {
+        let object = try JSONBody(exchange.request).members
         let body = FieldBody<LinkField>(object, over: LinkFields(), besides: ["app", "slug"])
         let app = try app(object, exchange.directory)
         exchange.app = app.id
-        var problems = body.problems
-        if object["slug"].map({ !$0.isNull && $0.string == nil }) ?? false {
-            problems.append(FieldProblem("slug", "slug must be a text, or null."))
+        let (slug, directory, now) = (object["slug"] ?? .null, exchange.directory, exchange.now)
+        let problem = FieldProblem("slug", "slug must be a text, or null.")
+        let problems = slug.isNull || slug.string != nil ? [] : [problem]
+        let random = exchange.service.random
+        let new = try body.validated(problems) { fields throws(FieldProblems) in
+            try LinkDraft.link(slug.string, fields, of: app, in: directory, at: now, random: random)
         }
-        let new: NewLink
-        do throws(FieldProblems) {
-            new = try LinkDraft.link(
-                object["slug"]?.string,
-                body.fields,
-                of: app,
-                in: exchange.directory,
-                at: exchange.now,
-                random: context.service.random
-            )
-        } catch {
-            throw .unprocessable(problems + error.all)
-        }
-        guard problems.isEmpty else { throw .unprocessable(problems) }
         do throws(LinkStoreError) {
-            try await context.stores.links.create([new])
+            try await exchange.stores.links.create([new])
         } catch {
             throw APIError(error, requestID: exchange.requestID)
         }
         return answer(LinkListing(link: new.link), .created, exchange)
     }
 
-    /// The app that the body names by its id; the only app, where it names none.
+    /// Returns the app that the body names by its id, or the only app where it names none.
     ///
     /// - Throws: 422 for a text that is not an id, 404 where there is no such app.
     private static func app(_ object: JSONObject, _ directory: Directory) throws(APIError) -> App {
         guard let value = object["app"], !value.isNull else {
             guard directory.apps.count == 1, let only = directory.apps.first else {
-                let advice = "There are several apps: say whose link it is, by an id such as app_…."
+                let advice = "There are several apps: name the link's app by its id, such as app_…."
                 throw .unprocessable([FieldProblem("app", advice)])
             }
             return only
@@ -82,11 +75,10 @@ enum LinkEndpoints {
     }
 
     /// `PATCH /admin/api/links/{id}`: changes the fields that the body names; `null` removes a field.
-    static func change(_ exchange: inout Exchange, _ context: LoopContext) async throws(APIError) -> Response
-    {
-        let object = try exchange.adminBody()
+    static func change(_ exchange: inout Exchange) async throws(APIError) -> Response {
+        let object = try JSONBody(exchange.request).members
         let (directory, now) = (exchange.directory, exchange.now)
-        return try await change(exchange, context) { link throws(APIError) in
+        return try await change(exchange) { link throws(APIError) in
             link.settings = try settings(object, of: link, directory, at: now)
         }
     }
@@ -99,42 +91,35 @@ enum LinkEndpoints {
     ) throws(APIError) -> Link.Settings {
         guard let app = directory.app(link.app) else { throw .noLink }
         let body = FieldBody<LinkField>(object, over: link.settings.fields, besides: LinkBody.ownMembers)
-        var problems = body.problems
+        var problems: [FieldProblem] = []
         for (name, own) in [("slug", link.slug.text), ("app", link.app.text)] {
             guard let value = object[name], value.string != own else { continue }
             let advice = "\(name) of a link cannot be changed; create another link instead."
             problems.append(FieldProblem(name, advice))
         }
-        do throws(FieldProblems) {
-            let settings = try LinkDraft.settings(body.fields, for: app, at: now, insteadOf: link.settings)
-            guard problems.isEmpty else { throw FieldProblems([]) }
-            return settings
-        } catch {
-            throw .unprocessable(problems + error.all)
+        return try body.validated(problems) { fields throws(FieldProblems) in
+            try LinkDraft.settings(fields, for: app, at: now, insteadOf: link.settings)
         }
     }
 
     /// `POST /admin/api/links/{id}/archive`: makes the link lead nowhere; its slug and its counts stay.
-    static func archive(_ exchange: inout Exchange, _ context: LoopContext) async throws(APIError) -> Response
-    {
+    static func archive(_ exchange: inout Exchange) async throws(APIError) -> Response {
         let now = exchange.now
-        return try await change(exchange, context) { link throws(APIError) in
+        return try await change(exchange) { link throws(APIError) in
             if link.archivedAt == nil { link.archivedAt = now }
         }
     }
 
     /// `POST /admin/api/links/{id}/restore`: makes the link lead where it led before it was archived.
-    static func restore(_ exchange: inout Exchange, _ context: LoopContext) async throws(APIError) -> Response
-    {
-        try await change(exchange, context) { link throws(APIError) in link.archivedAt = nil }
+    static func restore(_ exchange: inout Exchange) async throws(APIError) -> Response {
+        try await change(exchange) { link throws(APIError) in link.archivedAt = nil }
     }
 
     /// `DELETE /admin/api/links/{id}`: deletes a link that was never clicked.
-    static func delete(_ exchange: inout Exchange, _ context: LoopContext) async throws(APIError) -> Response
-    {
+    static func delete(_ exchange: inout Exchange) async throws(APIError) -> Response {
         guard let id = exchange.parameter.flatMap({ LinkID($0) }) else { throw .noLink }
         do throws(LinkStoreError) {
-            try await context.stores.links.delete(id)
+            try await exchange.stores.links.delete(id)
         } catch {
             throw APIError(error, requestID: exchange.requestID)
         }
@@ -144,11 +129,9 @@ enum LinkEndpoints {
     /// Reads the link whose id is in the path.
     ///
     /// - Throws: 404 where there is none.
-    private static func link(_ exchange: Exchange, _ context: LoopContext) async throws(APIError)
-        -> LinkListing
-    {
+    private static func link(_ exchange: Exchange) async throws(APIError) -> LinkListing {
         guard let id = exchange.parameter.flatMap({ LinkID($0) }),
-            let listing = try await exchange.store(await context.stores.links.link(id))
+            let listing = try await exchange.store(await exchange.stores.links.link(id))
         else { throw .noLink }
         return listing
     }
@@ -156,29 +139,26 @@ enum LinkEndpoints {
     /// Changes the link whose id is in the path, and retries if another request changed it meanwhile.
     private static func change(
         _ exchange: Exchange,
-        _ context: LoopContext,
         _ change: (inout Link) throws(APIError) -> Void
     ) async throws(APIError) -> Response {
         for _ in 0..<4 {
-            var link = try await link(exchange, context).link
+            var link = try await link(exchange).link
             let earlier = link.updatedAt
             try change(&link)
             link.updatedAt = exchange.now
             do throws(LinkStoreError) {
-                try await context.stores.links.update(link, ifUpdatedAt: earlier)
+                try await exchange.stores.links.update(link, ifUpdatedAt: earlier)
             } catch {
                 if error == .changed { continue }
                 throw APIError(error, requestID: exchange.requestID)
             }
-            return answer(try await self.link(exchange, context), .ok, exchange)
+            return answer(try await self.link(exchange), .ok, exchange)
         }
         throw APIError(.changed, requestID: exchange.requestID)
     }
 
     private static func answer(_ listing: LinkListing, _ status: Status, _ exchange: Exchange) -> Response {
-        var json = JSONWriter()
-        LinkBody(listing, of: exchange.directory.app(listing.link.app), at: exchange.now).write(to: &json)
-        return Response(status, json: json)
+        Response(status) { LinkBody.write(listing, in: exchange.directory, at: exchange.now, to: &$0) }
     }
 }
 
@@ -196,47 +176,37 @@ extension APIError {
 }
 
 /// The JSON form of a link.
-public struct LinkBody {
-    private let listing: LinkListing
-    private let app: App?
-    private let now: Timestamp
-
-    /// - Parameters:
-    ///   - listing: the link and its counts.
-    ///   - app: the link's app.
-    ///   - now: the time that decides whether the link has expired.
-    public init(_ listing: LinkListing, of app: App?, at now: Timestamp) {
-        self.listing = listing
-        self.app = app
-        self.now = now
-    }
-
-    /// Members of the response that set no field: ignored when a client sends them back.
+public enum LinkBody {
+    /// The members that are not fields of a link; ignored when a client sends them back.
     static let ownMembers: Set<String> = [
         "id", "app", "slug", "url", "ending", "clicks", "robots", "matches", "former_variants", "created_at",
         "updated_at", "archived_at",
     ]
 
-    public func write(to json: inout JSONWriter) {
+    /// Writes the members of a link and its counts; `now` decides whether the link has expired.
+    public static func write(
+        _ listing: LinkListing,
+        in directory: Directory,
+        at now: Timestamp,
+        to json: inout JSONWriter
+    ) {
         let link = listing.link
-        json.object { json in
-            json.member("id", link.id.text)
-            json.member("app", link.app.text)
-            json.member("slug", link.slug.text)
-            json.member("url", app.flatMap(link.url(of:)))
-            json.members(of: link.settings.fields)
-            writeVariants(to: &json)
-            json.member("ending", link.ending(at: now, clicks: listing.clicks)?.rawValue)
-            json.member("clicks", listing.clicks)
-            json.member("robots", listing.robots)
-            json.member("matches", listing.matches)
-            json.member("created_at", link.createdAt.iso8601)
-            json.member("updated_at", link.updatedAt.iso8601)
-            json.member("archived_at", link.archivedAt?.iso8601)
-        }
+        json.member("id", link.id.text)
+        json.member("app", link.app.text)
+        json.member("slug", link.slug.text)
+        json.member("url", directory.app(link.app).flatMap(link.url(of:)))
+        json.members(of: link.settings.fields)
+        writeVariants(of: listing, to: &json)
+        json.member("ending", link.ending(at: now, clicks: listing.clicks)?.rawValue)
+        json.member("clicks", listing.clicks)
+        json.member("robots", listing.robots)
+        json.member("matches", listing.matches)
+        json.member("created_at", link.createdAt.iso8601)
+        json.member("updated_at", link.updatedAt.iso8601)
+        json.member("archived_at", link.archivedAt?.iso8601)
     }
 
-    private func writeVariants(to json: inout JSONWriter) {
+    private static func writeVariants(of listing: LinkListing, to json: inout JSONWriter) {
         let variants = listing.link.settings.variants
         let former = listing.variants.filter { count in !variants.contains { $0.name == count.name } }
         if !variants.isEmpty {
@@ -255,21 +225,5 @@ public struct LinkBody {
             json.member("clicks", counts.clicks)
             json.member("matches", counts.matches)
         }
-    }
-
-    /// Writes a page of links, as `{"links":[…],"next":"lnk_…"}`.
-    static func page(_ page: LinkPage, _ directory: Directory, at now: Timestamp) -> JSONWriter {
-        var json = JSONWriter()
-        json.object { json in
-            json.member("links") { json in
-                json.array { json in
-                    for listing in page.links {
-                        LinkBody(listing, of: directory.app(listing.link.app), at: now).write(to: &json)
-                    }
-                }
-            }
-            json.member("next", orNull: page.next?.text)
-        }
-        return json
     }
 }

@@ -3,25 +3,23 @@ internal import HTTPServer
 
 /// `GET /v1/deferred-deeplink`: a first launch asks whether a click led to it, and consumes the click.
 enum FindDeferredDeepLink {
-    static func respond(_ exchange: inout Exchange, _ context: LoopContext) async throws(APIError) -> Response
-    {
+    static func respond(_ exchange: inout Exchange) async throws(APIError) -> Response {
         let launch: FirstLaunch
         let ladder: MatchingLadder
-        // Hardly any launch brings more than a fingerprint, and then nothing else is parsed.
+        // Nearly every launch brings a fingerprint alone, so that nothing else must be parsed.
         if let fingerprint = onlyFingerprint(exchange.request), !bringsMore(exchange.request) {
-            launch = try FirstLaunch(exchange, context, fingerprint: fingerprint) { $0.detailsOfHeader }
+            launch = try FirstLaunch(exchange, fingerprint: fingerprint) { $0.detailsOfHeader }
             ladder =
                 launch.policy.usesFingerprints
                 ? MatchingLadder(fingerprintUnderEachKey: launch.keys.keyed(fingerprint))
                 : launch.ladder(LaunchEvidence(), [], exchange.directory)
         } else {
-            (launch, ladder) = try readEverything(try fingerprint(exchange), exchange, context)
+            (launch, ladder) = try readEverything(try fingerprint(exchange), exchange)
         }
         return try await launch.answer(
             ladder,
             installID: try LaunchFields.installID(exchange.request),
-            &exchange,
-            context
+            &exchange
         )
     }
 
@@ -46,25 +44,20 @@ enum FindDeferredDeepLink {
         return found ?? nil
     }
 
-    /// Whether a field has more to recognise the launch by.
+    /// Whether a header field has more evidence than the fingerprint.
     private static func bringsMore(_ request: Request) -> Bool {
         request.hasField("x-install-referrer") || request.hasField("x-idfa") || request.hasField("x-gaid")
     }
 
-    private static func readEverything(
-        _ fingerprint: Fingerprint?,
-        _ exchange: Exchange,
-        _ context: LoopContext
-    ) throws(APIError) -> (FirstLaunch, MatchingLadder) {
+    private static func readEverything(_ fingerprint: Fingerprint?, _ exchange: Exchange) throws(APIError)
+        -> (FirstLaunch, MatchingLadder)
+    {
         var evidence = LaunchEvidence(fingerprint: fingerprint)
         let namesMore = LaunchFields.add(exchange.request, to: &evidence)
         guard namesMore || fingerprint != nil else { throw .invalidFingerprint }
-        let launch = try FirstLaunch(
-            exchange,
-            context,
-            fingerprint: fingerprint,
-            evidence: evidence
-        ) { $0.detailsOfHeader }
+        let launch = try FirstLaunch(exchange, fingerprint: fingerprint, evidence: evidence) {
+            $0.detailsOfHeader
+        }
         let fingerprints = fingerprint.map { [$0] } ?? []
         return (launch, launch.ladder(evidence, fingerprints, exchange.directory))
     }
@@ -74,16 +67,10 @@ extension FirstLaunch {
     /// The details of a launch whose signals are in a header field.
     fileprivate var detailsOfHeader: LaunchDetails {
         let devices = service.settings.devices
-        let told = DeviceSignalsField.read(request, devices).map {
+        let signals = DeviceSignalsField.read(request, devices).map {
             LaunchSignals($0, given: fingerprint, isWeighedByGiven: true, data: devices)
         }
-        return LaunchDetails(
-            address: comparedAddress,
-            // The system writes the agent of the app's own requests, with the minor version.
-            release: release ?? told?.release,
-            signals: told.map { SignalHashes($0.remainingValues) } ?? .none,
-            sdkVersion: LaunchFields.sdkVersion(request),
-            requestID: requestID
-        )
+        // The system writes the agent of the app's own requests, with the minor version.
+        return details(of: signals, release: release ?? signals?.release)
     }
 }

@@ -7,8 +7,8 @@ internal import Threads
 ///
 /// A class, so that values that most launches never need are computed when they are first read.
 ///
-/// Sendable without a lock: its lazy values are read on the thread of the loop that made it; what crosses to the thread that
-/// writes is made of them there.
+/// Sendable without a lock: only the thread of the loop that made it reads its lazy values. The thread that writes gets
+/// copies of them, which the loop's thread makes.
 final class FirstLaunch: LaunchSource, @unchecked Sendable {
     let request: Request
     let address: NetworkAddress
@@ -21,29 +21,28 @@ final class FirstLaunch: LaunchSource, @unchecked Sendable {
     let fingerprint: Fingerprint?
     let service: Service
     let keys: Keyring
-    /// What the launch brought; nil for a fingerprint alone.
+    /// Everything that identifies the launch; nil for a fingerprint alone.
     private let evidence: LaunchEvidence?
     private let makeDetails: (FirstLaunch) -> LaunchDetails
 
-    /// What the launch brought besides a fingerprint, as one text; empty for nothing.
+    /// The launch's evidence besides its fingerprint, as one text; empty where there is none.
     private lazy var moreEvidence: String =
         evidence.map { keys.server.oldest.text(of: $0, app: app, isTest: isTest) } ?? ""
 
-    /// The hash of the caller, with tokens, ids and signals: other launches may share fingerprint, address and agent.
+    /// The hash of the caller, which includes tokens, ids and signals, because other launches may share its fingerprint,
+    /// address and agent.
     lazy var caller: KeyedHash = callerHash(under: keys.addresses.key(at: now))
 
     lazy var details: LaunchDetails = makeDetails(self)
 
     /// - Parameters:
     ///   - exchange: the request.
-    ///   - context: the loop.
-    ///   - fingerprint: the one that the request names; nil for none.
-    ///   - evidence: everything that it brought; nil for a fingerprint alone.
-    ///   - makeDetails: makes the details, once.
+    ///   - fingerprint: the fingerprint that the request names; nil for none.
+    ///   - evidence: everything that identifies the launch; nil for a fingerprint alone.
+    ///   - makeDetails: makes the details; called once at most.
     /// - Throws: 401 for a request without the key of an app.
     init(
         _ exchange: Exchange,
-        _ context: LoopContext,
         fingerprint: Fingerprint?,
         evidence: LaunchEvidence? = nil,
         details makeDetails: @escaping (FirstLaunch) -> LaunchDetails
@@ -58,20 +57,17 @@ final class FirstLaunch: LaunchSource, @unchecked Sendable {
         self.app = app
         self.policy = policy
         self.fingerprint = fingerprint
-        service = context.service
-        keys = context.keys
+        service = exchange.service
+        keys = exchange.keys
         isTest = key.kind == .test
         self.evidence = evidence
         self.makeDetails = makeDetails
     }
 
-    /// Creates the ladder of everything that the launch brought, without fingerprints where the app does not use
-    /// them.
-    func ladder(
-        _ evidence: LaunchEvidence,
-        _ fingerprints: [Fingerprint],
-        _ directory: Directory
-    ) -> MatchingLadder {
+    /// Creates the ladder of the launch's evidence, without fingerprints where the app does not use them.
+    func ladder(_ evidence: LaunchEvidence, _ fingerprints: [Fingerprint], _ directory: Directory)
+        -> MatchingLadder
+    {
         MatchingLadder(
             evidence,
             fingerprints: policy.usesFingerprints ? fingerprints : [],
@@ -92,7 +88,7 @@ final class FirstLaunch: LaunchSource, @unchecked Sendable {
         return days.reversed().map { callerHash(under: keys.addresses.key(on: $0)) }
     }
 
-    /// Enough for a grace of a month.
+    /// The number of earlier days, enough for a grace of a month.
     private static let maximumDays = 31
 
     private func callerHash(under addressKey: AddressKey) -> KeyedHash {
@@ -106,28 +102,38 @@ final class FirstLaunch: LaunchSource, @unchecked Sendable {
         )
     }
 
-    /// The hashes that stand for the launch's address.
-    var comparedAddress: LaunchAddress? { service.launchAddress(address, keys, at: now) }
-
     /// The user agent; empty where there is none.
     var agent: String { request.field("user-agent") ?? "" }
 
-    /// The system release, as far as the app's user agent names it.
+    /// The system release that the app's user agent names; nil where it names none.
     var release: OSRelease? {
         OSRelease(launchAgent: agent, releases: service.settings.devices.releases)
     }
 
-    /// Finds the click that led to the launch, and consumes it; `platform` and `told` come from the body.
+    /// Makes the details of a launch with these signals and this system release.
+    func details(of signals: LaunchSignals?, release: OSRelease?, installedAt: Timestamp? = nil)
+        -> LaunchDetails
+    {
+        LaunchDetails(
+            address: service.launchAddress(address, keys, at: now),
+            release: release,
+            signals: signals.map { SignalHashes($0.remainingValues) } ?? .none,
+            sdkVersion: LaunchFields.sdkVersion(request),
+            requestID: requestID,
+            firstInstalledAt: installedAt
+        )
+    }
+
+    /// Finds the click that led to the launch, and consumes it; `platform` and `release` come from the body.
     func answer(
         _ ladder: MatchingLadder,
         installID: InstallID?,
         platform: Platform? = nil,
-        told: OSRelease? = nil,
-        _ exchange: inout Exchange,
-        _ context: LoopContext
+        release: OSRelease? = nil,
+        _ exchange: inout Exchange
     ) async throws(APIError) -> Response {
         let devices = service.settings.devices
-        let counted = context.launches.counted(request, on: platform, told: told, devices)
+        let counted = exchange.loop.launches.counted(request, on: platform, release, devices)
         var check = Check(
             app: app,
             isTest: isTest,
@@ -141,17 +147,17 @@ final class FirstLaunch: LaunchSource, @unchecked Sendable {
             policy: policy,
             launch: counted
         )
-        let matching = FirstLaunchMatching(store: context.stores.clicks)
+        let matching = FirstLaunchMatching(store: exchange.stores.clicks)
         switch try await exchange.store(await matching.match(&check)) {
         case .match(let claim):
             exchange.outcome = "match"
-            return answer(claim, exchange.directory, context)
+            return answer(claim, exchange)
         case .replay(let claim):
             exchange.outcome = "replay"
-            return answer(claim, exchange.directory, context)
+            return answer(claim, exchange)
         case .noMatch(let reason):
             exchange.outcome = "no_match"
-            return noMatch(reason, context)
+            return noMatch(reason, exchange)
         }
     }
 
@@ -162,18 +168,16 @@ final class FirstLaunch: LaunchSource, @unchecked Sendable {
         }
     }
 
-    /// Creates the response of a match.
-    ///
-    /// If its delivery fails, the next check gets it.
-    private func answer(_ claim: Claim, _ directory: Directory, _ context: LoopContext) -> Response {
-        let defaultLink = directory.app(app)?.settings.defaultLink
+    /// Creates the response of a match, and releases the click for the next check if its delivery fails.
+    private func answer(_ claim: Claim, _ exchange: Exchange) -> Response {
+        let defaultLink = exchange.directory.app(app)?.settings.defaultLink
         guard let body = MatchResponse.match(claim, defaultLink: defaultLink) else {
             // The default link was removed since the first response, and the personal link is not for this caller.
-            return noMatch(.ambiguous, context)
+            return noMatch(.ambiguous, exchange)
         }
         var response = Response(.ok, json: body)
-        // Capture no more than this: a client that does not read has many responses under way.
-        let receipt = context.stores.clicks.receipt(for: claim)
+        // The closure captures the receipt alone: a client that does not read has many responses under way.
+        let receipt = exchange.stores.clicks.receipt(for: claim)
         response.onDelivery = { delivery in
             switch delivery {
             case .delivered: receipt.delivered()
@@ -183,18 +187,18 @@ final class FirstLaunch: LaunchSource, @unchecked Sendable {
         return response
     }
 
-    private func noMatch(_ reason: NoMatchReason, _ context: LoopContext) -> Response {
+    private func noMatch(_ reason: NoMatchReason, _ exchange: Exchange) -> Response {
         // The handler adds the request id.
         var fields: [FieldLine] = []
         fields.reserveCapacity(2)
         fields.append(.noStore)
-        let body = isTest ? MatchResponse.noMatch(reason).bytes : context.plainNoMatch
+        let body = isTest ? MatchResponse.noMatch(reason).bytes : exchange.loop.plainNoMatch
         return Response(.ok, fields: fields, contentType: .json, body: body)
     }
 }
 
 extension ServerKey {
-    /// Joins what a launch brought besides a fingerprint into one text.
+    /// Joins a launch's evidence besides its fingerprint into one text.
     fileprivate func text(of evidence: LaunchEvidence, app: AppID, isTest: Bool) -> String {
         var parts = evidence.references.map { reference in
             switch reference {

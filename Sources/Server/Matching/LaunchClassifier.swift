@@ -3,8 +3,8 @@ internal import HTTPServer
 
 /// Classifies launches by their header fields, for the counts of match rates by group.
 ///
-/// Belongs to one event loop, and is touched on its thread alone. An app's launches come from few kinds of clients,
-/// so the fields of each kind are parsed once: nothing else is read of most launches.
+/// Belongs to one event loop, and is touched on its thread alone. An app's launches come from few kinds of clients, so the
+/// fields of each kind are parsed once, and looked up by their hash afterwards.
 final class LaunchClassifier {
     private struct Kind {
         let platform: Platform
@@ -12,22 +12,22 @@ final class LaunchClassifier {
         let sdk: SDKVersion?
     }
 
-    /// The kinds by a hash of the fields, under a seed that strangers do not know.
+    /// The kinds by a hash of the fields, which has a random seed, so that strangers cannot make two kinds collide.
     private var kinds: [Int: Kind] = [:]
-    /// At this number all kinds are forgotten, so that strangers' headers cannot fill the memory.
+    /// The number of kinds at which all are removed, so that strangers' headers cannot fill the memory.
     private static let limit = 512
 
-    /// Classifies a launch: platform and release come from the body, else from the fields, last from
-    /// `X-Device-Signals`.
+    /// Classifies a launch, whose platform and release come from the body, else from the header fields; the release at
+    /// last from `X-Device-Signals`.
     func counted(
         _ request: Request,
         on platform: Platform?,
-        told: OSRelease?,
+        _ release: OSRelease?,
         _ devices: DeviceData
     ) -> CountedLaunch {
         let kind = kind(of: request, devices)
         let release =
-            told ?? kind.release
+            release ?? kind.release
             ?? DeviceSignalsField.read(request, devices).flatMap { OSRelease($0.system, on: $0.platform) }
         return CountedLaunch(platform: platform ?? kind.platform, release: release, sdk: kind.sdk)
     }

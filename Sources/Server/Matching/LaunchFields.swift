@@ -4,6 +4,8 @@ internal import JSON
 
 /// Reads the header fields and the query of a first launch's request.
 package enum LaunchFields {
+    /// Reads `X-Install-ID`; nil without it.
+    ///
     /// - Throws: 400 for a text that is not an install id, and for several fields.
     package static func installID(_ request: Request) throws(APIError) -> InstallID? {
         guard let text = try request.onlyField("X-Install-ID") else { return nil }
@@ -22,12 +24,12 @@ package enum LaunchFields {
             ?? request.withFieldBytes("user-agent") { UserAgent($0).platform } ?? .unknown
     }
 
-    /// Adds what names a click or the device, unless the evidence already has it from a better source.
+    /// Adds the values that name a click or the device, except those that the evidence has from the body.
     ///
     /// Ignores malformed values instead of refusing them, because released clients give up after an error.
     ///
-    /// - Returns: whether any value could have named a click. A referrer names one only if a link led to the store,
-    ///   and an advertising id of zeros is withheld.
+    /// - Returns: whether the request brought such values, even if they name no click: a referrer names one only if a link
+    ///   led to the store, and an advertising id of zeros is withheld.
     @discardableResult
     package static func add(_ request: Request, to evidence: inout LaunchEvidence) -> Bool {
         let query = request.query
@@ -50,9 +52,9 @@ package enum LaunchFields {
         return names
     }
 
-    /// The client's name and release: `ios 1.8.9` for `paylisher-ios/1.8.9`.
+    /// Reads the client's name and release: `ios 1.8.9` for `paylisher-ios/1.8.9`; nil where there are none.
     ///
-    /// Only printable ASCII is kept, up to the length of a record's field.
+    /// Keeps printable ASCII alone, up to the length of a record's field.
     package static func sdkVersion(_ request: Request) -> String? {
         guard let text = request.field("x-sdk-version") else { return nil }
         let own = text.hasPrefix(ownClients) ? text.dropFirst(ownClients.count) : text[...]
@@ -66,7 +68,7 @@ package enum LaunchFields {
     private static let maximumVersionLength = 64
 }
 
-/// The signals that newer clients send beside the hash, in the field `X-Device-Signals`.
+/// The signals that newer clients send together with the hash, in the field `X-Device-Signals`.
 ///
 ///     {"model":"iPhone","screenWidth":"1170","osMajor":"17","tz":"Europe/Istanbul","lang":"tr"}
 ///

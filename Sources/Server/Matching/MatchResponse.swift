@@ -1,15 +1,15 @@
 internal import Attribution
 internal import JSON
 
-/// The body of a check's response, as released clients decode it: both spellings of a name, never a wrong type.
+/// The body of a check's response in the form that released clients decode: both spellings of each name that has two, and
+/// never a wrong type.
 enum MatchResponse {
-    /// Writes a match; nil where the campaign alone is credited and there is no link, because clients lose such a
-    /// match.
+    /// Writes a match; nil where the campaign alone is credited and the app has no default link, because clients lose a
+    /// match without a link.
     static func match(_ claim: Claim, defaultLink: DeepLinkURL?) -> JSONWriter? {
         guard let url = url(claim, defaultLink) else { return nil }
         let facts = claim.click.facts
-        var json = JSONWriter()
-        json.object { json in
+        return .object { json in
             json.member("status", "match")
             json.member("matched", true)
             json.member("url", url)
@@ -18,7 +18,7 @@ enum MatchResponse {
                 json.member("campaignKey", campaignKey.text)
                 json.member("campaign_key", campaignKey.text)
             }
-            // It is then unknown whose click it was, and journey and metadata belong to one visitor.
+            // A match of the campaign alone does not identify the visitor, to whom journey and metadata belong.
             if !claim.isCampaignOnly { json.member("jid", facts.journeyID.text) }
             json.member("clickTimestamp", facts.clickedAt.iso8601)
             json.member("attributionWindow", facts.window.seconds)
@@ -32,7 +32,6 @@ enum MatchResponse {
                 json.member("metadata") { $0.raw(metadata.utf8) }
             }
         }
-        return json
     }
 
     private static func url(_ claim: Claim, _ defaultLink: DeepLinkURL?) -> String? {
@@ -52,17 +51,15 @@ enum MatchResponse {
         Double(Int(probability * 10_000 + 0.5)) / 10_000
     }
 
-    /// The response to a live key: always the same, so that fingerprints cannot be probed with it.
+    /// The body of a no match for a live key, always the same, so that a caller cannot probe fingerprints with it.
     static var plainNoMatch: [UInt8] { noMatch(nil).bytes }
 
     /// Writes a no match; only test keys get the reason.
     static func noMatch(_ reason: NoMatchReason?) -> JSONWriter {
-        var json = JSONWriter()
-        json.object { json in
+        .object { json in
             json.member("status", "no_match")
             json.member("matched", false)
             if let reason { json.member("reason", reason.rawValue) }
         }
-        return json
     }
 }

@@ -1,9 +1,9 @@
 package import Attribution
 package import HTTPServer
 
-/// The body of a newer client's first launch, every member checked for its type, length and form.
+/// The body of a newer client's first launch; the type, length and form of every member have been checked.
 ///
-/// As in a click's body, unlisted members are ignored; `null` and an empty text count as not sent.
+/// Unlisted members are ignored; `null` and an empty text count as not sent.
 package struct ResolveBody {
     package let request: ResolveRequest
 
@@ -14,7 +14,7 @@ package struct ResolveBody {
     ///
     /// - Throws: 400 with the name of the wrong member; 415 for another media type.
     package init(_ request: Request) throws(APIError) {
-        let body = try JSONBody(request, accepting: ["application/json"])
+        let body = try JSONBody(request)
         var evidence = LaunchEvidence(fingerprint: try body.fingerprint())
         let platform = try body.platform()
         let signals = try body.object("signals")
@@ -42,13 +42,11 @@ package struct ResolveBody {
         )
     }
 
-    /// Adds what may name a click, and returns whether there was any.
-    ///
-    /// A referrer names one only if a link led to the store.
-    private static func addReferences(
-        of body: JSONBody,
-        to evidence: inout LaunchEvidence
-    ) throws(APIError) -> Bool {
+    /// Adds the values that may name a click, and returns whether the body has any; a referrer names one only if a link led
+    /// to the store.
+    private static func addReferences(of body: JSONBody, to evidence: inout LaunchEvidence) throws(APIError)
+        -> Bool
+    {
         let token = try body.text("token", ClickReference.maximumLength)
         let clickID = try body.text("click_id", ClickReference.maximumLength)
         let referrer = try body.text("referrer", InstallReferrer.maximumLength)
@@ -57,11 +55,11 @@ package struct ResolveBody {
         return token != nil || clickID != nil || referrer != nil || pasteboard != nil
     }
 
-    /// Adds the advertising ids, and returns whether there was any, withheld or not.
-    private static func addAdvertisingIDs(
-        of body: JSONBody,
-        to evidence: inout LaunchEvidence
-    ) throws(APIError) -> Bool {
+    /// Adds the advertising ids, and returns whether the body has any, withheld ones included.
+    private static func addAdvertisingIDs(of body: JSONBody, to evidence: inout LaunchEvidence)
+        throws(APIError)
+        -> Bool
+    {
         var isThere = false
         for kind in AdvertisingID.Kind.allCases {
             guard let text = try body.text(kind.rawValue, maximumNameLength) else { continue }

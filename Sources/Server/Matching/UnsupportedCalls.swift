@@ -1,25 +1,19 @@
 internal import HTTPServer
 internal import JSON
 
-/// `GET /v1/skan/config`: newer clients ask whether to update conversion values; a final "no" keeps a fleet from
-/// retrying for thirty days.
+/// `GET /v1/skan/config`: tells newer clients not to update conversion values; without this final answer they would retry
+/// for thirty days.
 enum ShowSKAdNetworkConfiguration {
-    static func respond(_ exchange: inout Exchange, _ context: LoopContext) async throws(APIError) -> Response
-    {
-        var json = JSONWriter()
-        json.object { $0.member("enabled", false) }
-        return Response(.ok, json: json)
+    static func respond(_ exchange: inout Exchange) async throws(APIError) -> Response {
+        Response(.ok) { $0.member("enabled", false) }
     }
 }
 
-/// `POST /v1/apple-ads/attribution`: newer clients send Apple's attribution token.
+/// `POST /v1/apple-ads/attribution`: declines Apple's attribution token, which newer clients send.
 ///
-/// It is neither stored nor logged; the final response keeps them from retrying.
+/// The token is neither stored nor logged; the final response keeps clients from retrying.
 enum DeclineAppleAdsAttribution {
-    static func respond(_ exchange: inout Exchange, _ context: LoopContext) async throws(APIError) -> Response
-    {
-        var json = JSONWriter()
-        json.object { $0.member("status", "unsupported") }
-        return Response(.ok, json: json)
+    static func respond(_ exchange: inout Exchange) async throws(APIError) -> Response {
+        Response(.ok) { $0.member("status", "unsupported") }
     }
 }

@@ -2,12 +2,11 @@ package import Attribution
 package import HTTPServer
 internal import JSON
 
-/// `GET /openapi.json`: every call of the service, for programs that make clients, tests and documentation of it.
+/// `GET /openapi.json`: describes every call of the service, for programs that generate clients, tests and documentation.
 ///
 /// The document is the same on every server, and has the API's version instead of the program's.
 enum ShowOpenAPI {
-    static func respond(_ exchange: inout Exchange, _ context: LoopContext) async throws(APIError) -> Response
-    {
+    static func respond(_ exchange: inout Exchange) async throws(APIError) -> Response {
         var response = Response(
             APIDescription.body,
             tagged: APIDescription.tag,
@@ -23,8 +22,8 @@ enum ShowOpenAPI {
 
 /// The description of the API in the form of the OpenAPI Specification, version 3.1.
 ///
-/// A file that is written by hand. Tests compare it with the list of routes, the names that the code reads and
-/// writes, and the responses of all other tests.
+/// The file is written by hand. Tests compare it with the list of routes, the names that the code reads and writes, and
+/// the responses in all other tests.
 package enum APIDescription {
     /// The document without blanks and line ends.
     package static let body: [UInt8] = {
@@ -33,7 +32,7 @@ package enum APIDescription {
             json.value(try JSONValue(parsing: Array(text.utf8)))
             return json.bytes
         } catch {
-            preconditionFailure("the embedded description of the API is no JSON: \(error.message)")
+            preconditionFailure("the embedded description of the API is not JSON: \(error.message)")
         }
     }()
 
@@ -55,11 +54,11 @@ package struct RouteSummary: Sendable {
     /// Whether the call is allowed without a key.
     package let isOpen: Bool
     package let rateLimitClass: RateLimitClass?
-    /// The query parameters that the call takes, all others being refused; nil where unknown ones are ignored.
+    /// The query parameters that the call takes, refusing all others; nil for a call that ignores unknown ones.
     package let queryNames: [String]?
 
     /// All routes at the service's own address.
-    package static let all = Routes.public.map(RouteSummary.init)
+    package static let all = Routes.makePublic().map(RouteSummary.init)
 
     private init(_ route: Route) {
         method = route.method

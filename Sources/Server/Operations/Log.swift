@@ -19,8 +19,8 @@ public enum LogLevel: String, Sendable {
 
 /// The service's log: requests and events, one a line.
 ///
-/// Lines never contain a key, a fingerprint, an advertising id, a query or an address. A thread of its own writes
-/// them; when the output cannot keep up, lines are dropped and the log reports how many.
+/// Lines never contain a key, a fingerprint, an advertising id, a query or an address. The log's own thread writes them; if
+/// the output is too slow, the log drops lines and reports their number.
 public final class Log: Sendable {
     public let format: LogFormat
     private let clock: WallClock
@@ -28,8 +28,8 @@ public final class Log: Sendable {
 
     /// - Parameters:
     ///   - format: JSON or text.
-    ///   - clock: for the time of events.
-    ///   - write: takes whole lines, in order, on a thread of the log's own; may block.
+    ///   - clock: the clock for the time of events.
+    ///   - write: writes whole lines, in order; called on the log's own thread, and may block.
     /// - Throws: when the system refuses that thread.
     public init(
         format: LogFormat,
@@ -53,18 +53,18 @@ public final class Log: Sendable {
 
     /// Logs an event other than a request.
     ///
-    /// Writes the line at once: events are few, and matter most when the process ends soon after.
+    /// Writes the line at once, because events are few and matter most when the process ends soon after.
     public func event(_ level: LogLevel, _ message: String) {
         writer.append(Self.line(level, message, format, clock), lineCount: 1, isUrgent: true)
     }
 
-    /// Waits until everything that was logged before is written.
+    /// Waits until all earlier lines are written.
     public func flush() { writer.flush() }
 
-    /// The lines that were dropped since the start, because the output could not keep up.
+    /// The number of lines dropped since the start because the output was too slow.
     public var droppedLineCount: Int { writer.droppedTotal }
 
-    /// Appends whole lines; `lineCount` is their number in case they must be dropped.
+    /// Appends whole lines; `lineCount` is their number, which counts as dropped if there is no room.
     func append(_ lines: [UInt8], lineCount: Int) { writer.append(lines, lineCount: lineCount) }
 
     private static func line(
@@ -105,13 +105,13 @@ public final class Log: Sendable {
 final class LogWriter: Sendable {
     private struct Pending {
         var bytes: [UInt8] = []
-        /// Whether the thread has been woken for waiting lines.
+        /// Whether the thread was woken for the lines that wait.
         var isScheduled = false
         /// Whether the thread must write without gathering further.
         var isUrgent = false
         var isOver = false
         var droppedLines = 0
-        /// The lines that were dropped since the start.
+        /// The number of lines dropped since the start.
         var droppedTotal = 0
     }
 
@@ -130,7 +130,7 @@ final class LogWriter: Sendable {
     ///
     /// - Parameters:
     ///   - lossLine: creates the line that reports dropped lines.
-    ///   - write: takes whole lines, in order; may block.
+    ///   - write: writes whole lines, in order; may block.
     /// - Throws: when the system refuses the thread.
     init(
         lossLine: @escaping @Sendable (_ lines: Int) -> [UInt8],
@@ -145,12 +145,12 @@ final class LogWriter: Sendable {
         }
     }
 
-    /// The lines that were dropped since the start.
+    /// The number of lines dropped since the start.
     var droppedTotal: Int { pending.withLock { $0.droppedTotal } }
 
-    /// Appends whole lines; `lineCount` is their number in case they must be dropped.
+    /// Appends whole lines; `lineCount` is their number, which counts as dropped if there is no room.
     ///
-    /// Urgent lines, and all before them, are written at once.
+    /// Urgent lines and all lines before them are written at once.
     func append(_ lines: [UInt8], lineCount: Int, isUrgent: Bool = false) {
         let wakes = pending.withLock { pending in
             let hurries = isUrgent && !pending.isUrgent
@@ -167,10 +167,10 @@ final class LogWriter: Sendable {
         if wakes { somethingCame.signal() }
     }
 
-    /// Waits until everything that was appended before is written.
+    /// Waits until all earlier lines are written.
     func flush() { drain() }
 
-    /// Makes the thread write the waiting lines and end.
+    /// Makes the thread write the lines that wait, and end.
     func end() {
         pending.withLock { pending in
             pending.isUrgent = true

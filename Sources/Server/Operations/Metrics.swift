@@ -32,13 +32,13 @@ public final class Metrics: Sendable {
 
 /// The counts of one loop.
 ///
-/// The lock is the loop's own, so that only reading the metrics can block it.
+/// The locks are the loop's own, so that the loop waits only while the metrics are read.
 final class LoopMetrics: Sendable {
     /// The counts of one route.
     struct RouteCounts {
-        /// By status code.
+        /// The number of responses by status code.
         var statuses: [Int: Int64] = [:]
-        /// For each of ``bounds``, and last for everything above; not cumulative.
+        /// The number of requests for each of ``bounds``, and last for everything above; not cumulative.
         var durations = [Int64](repeating: 0, count: bounds.count + 1)
         var totalMicroseconds: UInt64 = 0
 

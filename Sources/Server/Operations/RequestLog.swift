@@ -1,22 +1,22 @@
 internal import Attribution
 internal import HTTPServer
 
-/// Gathers the lines of one event loop's requests over a turn, and hands them to the log in one piece.
+/// Gathers the lines of one event loop's requests during a turn, and passes them to the log together.
 struct RequestLog {
-    /// What is logged of one request; the figures are set when its response is made.
+    /// The values of one request's line; the handler sets the figures when the response is made.
     struct Line {
         let requestID: String
         /// `-` for bytes that never became a request.
         let method: String
-        /// Its pattern is logged, never the path as sent; nil for unknown paths.
+        /// The route, whose pattern is logged instead of the path as sent; nil for unknown paths.
         var route: Route?
         var app: AppID?
         var outcome: String?
         var at = Timestamp(milliseconds: 0)
         var status = 0
-        /// From the request's first byte until its response was made.
+        /// The time from the request's first byte until its response was made.
         var microseconds: UInt64 = 0
-        /// Of the response's body.
+        /// The length of the response's body.
         var byteCount = 0
 
         init(_ requestID: String, _ method: String) {
@@ -44,7 +44,7 @@ struct RequestLog {
         lineCount += 1
     }
 
-    /// Hands the gathered lines to the log.
+    /// Passes the gathered lines to the log.
     mutating func flush() {
         guard lineCount > 0 else { return }
         log.append(bytes, lineCount: lineCount)
@@ -121,7 +121,7 @@ struct RequestLog {
     }
 }
 
-/// Gives each request the id under which the log lists it: the caller's where it may be logged, else a new one.
+/// Chooses the id of each request in the log: the caller's where it may be logged, else a new one.
 struct RequestIDs {
     /// The last id; its memory is reused for the next.
     private var text: [UInt8]
@@ -155,11 +155,9 @@ struct RequestIDs {
             && text.utf8.allSatisfy { byte in
                 switch byte {
                 case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),
-                    UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"),
-                    UInt8(ascii: "."), UInt8(ascii: ":"), UInt8(ascii: "/"), UInt8(ascii: "="),
-                    UInt8(ascii: "+"):
+                    UInt8(ascii: "0")...UInt8(ascii: "9"):
                     true
-                default: false
+                default: "-_.:/=+".utf8.contains(byte)
                 }
             }
     }

@@ -11,7 +11,7 @@ public final class OutgoingRequests: Sendable {
     package let client: HTTPSClient
     private let underWay = Atomic<Int>(0)
 
-    /// - Parameter client: makes the requests; only tests pass one that may reach private addresses.
+    /// - Parameter client: the client that makes the requests; only tests pass one that may reach private addresses.
     public init(_ client: HTTPSClient = OutgoingRequests.publicOnly()) { self.client = client }
 
     /// Creates a client that connects to addresses of the public Internet alone.
@@ -21,7 +21,7 @@ public final class OutgoingRequests: Sendable {
         HTTPSClient(roots: roots) { NetworkAddress(high: $0.high, low: $0.low).isPublic }
     }
 
-    /// Does blocking work on a thread of its own and suspends the caller meanwhile.
+    /// Runs blocking work on a thread of its own, and suspends the caller until it ends.
     ///
     /// - Returns: nil where too many requests are under way, or the system has no thread.
     func perform<Result: Sendable>(_ work: @escaping @Sendable (HTTPSClient) -> Result) async -> Result? {

@@ -14,7 +14,7 @@ package struct APIError: Error, Equatable {
         case invalidField = "INVALID_FIELD"
         case invalidJSON = "INVALID_JSON"
         case invalidAPIKey = "INVALID_API_KEY"
-        /// A key was sent in the address instead of in the Authorization field.
+        /// The client sent a key in the address instead of in the Authorization field.
         case keyInURL = "KEY_IN_URL"
         case forbidden = "FORBIDDEN"
         case notFound = "NOT_FOUND"
@@ -44,9 +44,11 @@ package struct APIError: Error, Equatable {
     package let message: String
     /// The body member, query parameter or header that is wrong.
     package var field: String?
-    /// All problems, where a call reports several at once; the first one is also the error's own.
+    /// All problems, where a call reports several at once; ``message`` and ``field`` are those of the first one.
     var problems: [FieldProblem] = []
-    /// Seconds until another attempt makes sense.
+    /// Seconds until another attempt makes sense; sent as `Retry-After`.
+    ///
+    /// A 429 gets its value from ``Exchange/checkRate(_:)``.
     var retryAfter: Int?
     var fieldLines: [FieldLine] = []
 }
@@ -71,7 +73,8 @@ extension APIError {
         field: "fingerprint"
     )
 
-    /// The same for a missing, malformed, unknown, expired and revoked key, so that callers cannot learn which.
+    /// The error for a missing, malformed, unknown, expired or revoked key, the same for all, so that callers cannot learn
+    /// which one it was.
     static let invalidAPIKey = APIError(
         status: .unauthorized,
         code: .invalidAPIKey,
@@ -79,7 +82,7 @@ extension APIError {
         fieldLines: [FieldLine(name: "WWW-Authenticate", value: "Bearer")]
     )
 
-    /// The same whether the key is good or not.
+    /// The error for a key in the address, the same whether the key is valid or not.
     static let keyInURL = APIError(
         status: .badRequest,
         code: .keyInURL,
@@ -128,21 +131,7 @@ extension APIError {
         )
     }
 
-    static func rateLimitExceeded(_ refusal: RateLimiter.Refusal, _ limit: RateLimit) -> APIError {
-        APIError(
-            status: .tooManyRequests,
-            code: .rateLimitExceeded,
-            message: "Too many requests from this address; try again in \(refusal.retryAfter) s",
-            retryAfter: refusal.retryAfter,
-            fieldLines: [
-                FieldLine(name: "X-RateLimit-Limit", value: String(limit.burst)),
-                FieldLine(name: "X-RateLimit-Remaining", value: "0"),
-                FieldLine(name: "X-RateLimit-Reset", value: String(refusal.reset)),
-            ]
-        )
-    }
-
-    /// Translates a store's failure for callers: almost always "try again", never "no match".
+    /// Creates the error for a store's failure: nearly always a 503, never "no match".
     init(_ error: StoreError, requestID: String) {
         switch error.code {
         case .defect, .conflict, .notFound:
@@ -160,10 +149,8 @@ extension APIError {
         retryAfter: 1
     )
 
-    /// Returns the error with up to two seconds more on `Retry-After`, by the request's time, so that refused callers
-    /// do not all retry at once.
-    ///
-    /// Rate limits stay unchanged: they state exactly when the next request passes.
+    /// Returns a 503 with up to two seconds more on `Retry-After`, by the request's time, so that refused callers do
+    /// not all retry at once; returns every other error unchanged.
     func spread(by moment: MonotonicTime) -> APIError {
         guard code == .unavailable, let retryAfter else { return self }
         var error = self
@@ -181,10 +168,9 @@ extension APIError {
 }
 
 extension Response {
-    /// Creates the response to an error: the one place where errors become responses.
+    /// Creates the response to an error; all error responses are made here.
     init(_ error: APIError) {
-        var json = JSONWriter()
-        json.object { json in
+        let json = JSONWriter.object { json in
             json.member("status", "error")
             json.member("error_code", error.code.rawValue)
             json.member("message", error.message)
@@ -204,8 +190,14 @@ extension Response {
         }
     }
 
+    /// Creates a response with JSON that must not be cached.
     init(_ status: Status, json: JSONWriter) {
         self.init(status, fields: [.noStore], contentType: .json, body: json.bytes)
+    }
+
+    /// Creates a response with a JSON object that must not be cached.
+    init(_ status: Status, _ writeMembers: (inout JSONWriter) -> Void) {
+        self.init(status, json: .object(writeMembers))
     }
 }
 

@@ -1,15 +1,12 @@
 internal import Attribution
 internal import HTTPServer
 
-/// Finds the key that a request carries, and checks that it may call a route.
-enum Authentication {
-    /// - Returns: the key, or nil where none is needed and none was sent.
-    static func key(
-        of request: Request,
-        for access: Route.Access,
-        in directory: Directory,
-        at now: Timestamp
-    ) throws(APIError) -> APIKey? {
+extension Exchange {
+    /// Finds the key that the request carries, and checks that it may make calls of this access.
+    ///
+    /// - Returns: the key; nil where none is needed and none was sent.
+    /// - Throws: 401 for a missing or invalid key, 403 for a valid one of another kind.
+    func findKey(for access: Route.Access) throws(APIError) -> APIKey? {
         let allowed: [KeyKind]
         switch access {
         case .anyone: return nil
@@ -18,10 +15,10 @@ enum Authentication {
             allowed = kinds
         case .key(let kinds): allowed = kinds
         }
-        // A missing token is looked up like a wrong one, so that timing does not reveal which it was; no key is
-        let digest = digestOfToken(of: request) ?? KeyDigest(of: "")
-        guard let key = directory.key(digest), key.isValid(at: now)
-        else { throw .invalidAPIKey }
+        // A missing token is looked up as an empty one, which no key is, so that timing does not distinguish it from a
+        // wrong one.
+        let digest = Self.digestOfToken(of: request) ?? KeyDigest(of: "")
+        guard let key = directory.key(digest), key.isValid(at: now) else { throw .invalidAPIKey }
         guard allowed.contains(key.kind) else {
             throw .forbidden("A key of kind \(key.kind.rawValue) may not make this call")
         }
@@ -37,7 +34,7 @@ enum Authentication {
             let scheme = "bearer ".utf8.span
             guard value.count >= scheme.count else { return nil }
             for index in scheme.indices {
-                // This bit makes capitals small. A field value contains no NUL, which it would make a blank.
+                // This bit turns capitals into small letters. It would turn NUL into a blank, but no field contains NUL.
                 guard value[index] | 0x20 == scheme[index] else { return nil }
             }
             var start = scheme.count
@@ -47,14 +44,14 @@ enum Authentication {
     }
 }
 
-/// Finds API keys in addresses, where they do not belong: proxies, browsers and their histories keep addresses.
+/// Finds API keys in addresses, where they do not belong, because proxies, browsers and their histories store addresses.
 enum KeyInURL {
-    /// How many times an address may be percent-encoded.
+    /// How many times a key in an address may be percent-encoded and still be found.
     private static let maximumEncodings = 3
 
     /// Whether path or query contain a text in the form of a key, percent-encoded or not.
     static func isFound(in request: Request) -> Bool {
-        // Every key has an underscore. The check of a released client has none, and is not decoded.
+        // Every key has an underscore. The check of a released client has none, so that it is never decoded.
         guard request.targetHolds(UInt8(ascii: "_"), or: UInt8(ascii: "%")) else { return false }
         return holdsKey(request.path) || (request.query.map(holdsKey) ?? false)
     }

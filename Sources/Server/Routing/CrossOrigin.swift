@@ -1,13 +1,13 @@
 internal import Attribution
 internal import HTTPServer
 
-/// The permissions of pages of other origins (the Fetch standard's CORS protocol): the SDK calls, without
-/// credentials.
+/// The permissions for pages of other origins to make the SDK's calls, without credentials (the Fetch standard's CORS
+/// protocol).
 enum CrossOrigin {
     private static let allowedHeaders = "content-type, authorization, x-sdk-version, x-request-id"
     private static let maximumAge = "86400"
 
-    /// The response to OPTIONS on a path that exists; ``allow(_:app:_:_:)`` adds who may read it.
+    /// Creates the response to OPTIONS on a path that exists; ``allow(_:app:_:_:)`` adds the origins that may read it.
     static func preflight(allowed: String, _ isCrossOrigin: Bool) -> Response {
         var response = Response(.noContent, fields: [FieldLine(name: "Allow", value: allowed)])
         guard isCrossOrigin else { return response }
@@ -21,12 +21,12 @@ enum CrossOrigin {
 
     /// Lets the page read the response, if its origin may.
     ///
-    /// A preflight does not name the app: then the origin may be any app's. The origin is nil where none was sent, or
+    /// A preflight does not name the app, so that any app may allow the origin. The origin is nil where none was sent, or
     /// where the request broke off before it.
     static func allow(_ origin: String?, app: App?, _ directory: Directory, _ response: inout Response) {
         let apps = app.map { [$0] } ?? directory.apps
         response.fields.append(exposedHeaders)
-        // Not by key path: this runs for every check, and key paths are evaluated at run time.
+        // A closure instead of a key path, which is evaluated at run time: this code runs for every check.
         if apps.contains(where: { $0.settings.allowedOrigins.isEmpty }) {
             response.fields.append(anyOrigin)
             return
@@ -37,7 +37,7 @@ enum CrossOrigin {
         response.fields.append(FieldLine(name: "Access-Control-Allow-Origin", value: origin))
     }
 
-    /// Lets every page read a response that reveals nothing: that the apps cannot be read at all.
+    /// Lets every page read a response that reveals nothing but that the apps cannot be read.
     static func allowAny(_ response: inout Response) {
         response.fields += [exposedHeaders, anyOrigin]
     }

@@ -3,7 +3,7 @@ internal import HTTPServer
 
 /// A strong validator, derived from the content (RFC 9110 §8.8.3).
 struct EntityTag {
-    /// With its quotation marks.
+    /// The tag with its quotation marks.
     let text: String
 
     /// Creates the tag of a body: the first half of its SHA-256.
@@ -15,7 +15,7 @@ struct EntityTag {
         text = "\"\(digits.joined())\""
     }
 
-    /// Whether a request's `If-None-Match` names the tag, strong or weak, so that the body need not be sent again.
+    /// Whether a request's `If-None-Match` names the tag, strong or weak, so that its client has the body already.
     func isNamed(by request: Request) -> Bool {
         request.fields("if-none-match").contains { line in
             line.split(separator: ",").contains { candidate in
@@ -28,20 +28,15 @@ struct EntityTag {
 }
 
 extension Response {
-    /// Creates a response with a body, or 304 for a client that has it already.
-    init(_ body: [UInt8], as contentType: ContentType, cacheControl: String, for request: Request) {
-        let tag = EntityTag(of: body)
-        self.init(body, tagged: tag, as: contentType, cacheControl: cacheControl, for: request)
-    }
-
-    /// Creates the same response from a tag that is known.
+    /// Creates a response with a body, or 304 for a client that has it already; `tag` is that of the body, if it is known.
     init(
         _ body: [UInt8],
-        tagged tag: EntityTag,
+        tagged tag: EntityTag? = nil,
         as contentType: ContentType,
         cacheControl: String,
         for request: Request
     ) {
+        let tag = tag ?? EntityTag(of: body)
         let fields = [
             FieldLine(name: "ETag", value: tag.text),
             FieldLine(name: "Cache-Control", value: cacheControl),

@@ -1,9 +1,45 @@
 internal import Attribution
 internal import HTTPServer
 
-/// One request on its way to its response, and what is known about it.
+/// The state of one event loop, which all its requests share.
+///
+/// Touched only on the loop's thread.
+final class LoopContext {
+    let service: Service
+    let stores: Stores
+    let launches = LaunchClassifier()
+    /// ``MatchResponse/plainNoMatch`` in an array of the loop's own: loops that shared one would contend for its
+    /// reference count.
+    let plainNoMatch = MatchResponse.plainNoMatch
+    /// The limiters of all loops, in a dictionary of the loop's own for the same reason.
+    let rateLimiters: [RateLimitClass: RateLimiter]
+    private var keyring: Keyring
+    /// A copy for this loop alone, for the same reason.
+    private var keyringCopy: Keyring
+
+    init(service: Service, stores: Stores) {
+        self.service = service
+        self.stores = stores
+        rateLimiters = service.rateLimiters.mapValues(\.self)
+        keyring = service.keyring
+        keyringCopy = Keyring(copying: service.keyring)
+    }
+
+    /// The current keys.
+    var keys: Keyring {
+        let latest = keyring.latest
+        if latest !== keyring {
+            keyring = latest
+            keyringCopy = Keyring(copying: latest)
+        }
+        return keyringCopy
+    }
+}
+
+/// One request on its way to its response, and everything that an endpoint uses for it.
 struct Exchange {
     let request: Request
+    let loop: LoopContext
     /// Echoed or generated; part of the response and of the log line.
     let requestID: String
     /// The time of the request, for clicks, windows and expiry.
@@ -20,6 +56,10 @@ struct Exchange {
     var app: AppID?
     /// A word for the log line: what became of a click or a check.
     var outcome: String?
+
+    var service: Service { loop.service }
+    var stores: Stores { loop.stores }
+    var keys: Keyring { loop.keys }
 
     /// Calls a store, and turns its failure into the error that callers see.
     func store<Value>(
@@ -42,6 +82,9 @@ struct Exchange {
         guard let query = request.query else { return nil }
         return QueryItem.value(of: name, inQuery: query)
     }
+
+    /// The first item of the query by this name, decoded; nil also for an empty one.
+    func sentQueryItem(_ name: String) -> String? { queryItem(name).flatMap { $0.isEmpty ? nil : $0 } }
 
     /// Reads the bytes of the query's only item by this name, decoded, without making a `String`; nil also where
     /// there are several.

@@ -1,5 +1,4 @@
 internal import Attribution
-internal import HTTPServer
 internal import JSON
 
 /// The fields of a link or an app, read from JSON into texts.
@@ -10,33 +9,40 @@ struct FieldBody<Field: SettingField> {
     /// - Parameters:
     ///   - object: the body; `null` clears a field.
     ///   - fields: the fields that are set so far.
-    ///   - others: members that are no fields, which the caller reads itself.
+    ///   - others: members that are not fields, which the caller reads or ignores.
     init(_ object: JSONObject, over fields: FieldTexts<Field>, besides others: Set<String>) {
         self.fields = fields
         for member in object.members where !others.contains(member.name) {
             guard let field = Field(rawValue: member.name) else {
                 let known = Field.allCases.map(\.rawValue).joined(separator: ", ")
-                problems.append(
-                    FieldProblem(member.name, "\(member.name) cannot be set here; set one of \(known).")
-                )
+                let advice = "\(member.name) cannot be set here; set one of \(known)."
+                problems.append(FieldProblem(member.name, advice))
                 continue
             }
-            set(field, member.value)
+            if member.value.isNull {
+                self.fields.set(field, nil)
+            } else if let texts = Self.texts(field.kind, member.value) {
+                self.fields[field] = texts
+            } else {
+                let advice = "\(member.name) must be \(Self.form(field.kind)), or null."
+                problems.append(FieldProblem(field, advice))
+            }
         }
     }
 
-    private mutating func set(_ field: Field, _ value: JSONValue) {
-        guard !value.isNull else {
-            fields.set(field, nil)
-            return
+    /// Makes a value of the fields, and reports its problems together with those of the body and `others`, all at once.
+    func validated<Value>(
+        _ others: [FieldProblem] = [],
+        _ make: (FieldTexts<Field>) throws(FieldProblems) -> Value
+    ) throws(APIError) -> Value {
+        let problems = problems + others
+        do throws(FieldProblems) {
+            let value = try make(fields)
+            guard problems.isEmpty else { throw FieldProblems([]) }
+            return value
+        } catch {
+            throw .unprocessable(problems + error.all)
         }
-        guard let texts = Self.texts(field.kind, value) else {
-            problems.append(
-                FieldProblem(field, "\(field.rawValue) must be \(Self.form(field.kind)), or null.")
-            )
-            return
-        }
-        fields[field] = texts
     }
 
     private static func texts(_ kind: SettingFieldKind, _ value: JSONValue) -> [String]? {
@@ -82,8 +88,7 @@ struct FieldBody<Field: SettingField> {
 }
 
 extension JSONWriter {
-    /// Writes the fields that are set, each in its form, except variants, which their caller writes with their
-    /// counts.
+    /// Writes the fields that are set, each in its form, except variants, which the caller writes with their counts.
     mutating func members<Field: SettingField>(of fields: FieldTexts<Field>) {
         for (field, texts) in fields.all {
             switch field.kind {
@@ -95,14 +100,5 @@ extension JSONWriter {
             case .variants: break
             }
         }
-    }
-}
-
-extension Exchange {
-    /// Reads the body of an admin call.
-    ///
-    /// - Throws: 415 for another media type, 400 for text that is not a JSON object.
-    func adminBody() throws(APIError) -> JSONObject {
-        try JSONBody(request, accepting: ["application/json"]).members
     }
 }

@@ -2,7 +2,9 @@ internal import Attribution
 internal import HTTPServer
 internal import JSON
 
-/// A JSON object from a request's body, read member by member; a wrong type is refused with the member's name.
+/// A JSON object from a request's body, read member by member.
+///
+/// A member of a wrong type, length or range throws a 400 that names it. `null` counts as not sent.
 struct JSONBody {
     private let object: JSONObject
     private let bytes: [UInt8]
@@ -10,14 +12,14 @@ struct JSONBody {
     private let path: String
 
     /// - Throws: 415 for another media type or a content coding, 400 for text that is not a JSON object.
-    init(_ request: Request, accepting mediaTypes: [String]) throws(APIError) {
+    init(_ request: Request, accepting mediaTypes: [String] = ["application/json"]) throws(APIError) {
         guard Self.isUncoded(request) else {
             throw APIError(
                 status: .unsupportedMediaType,
                 code: .unsupportedMediaType,
                 message: "Send the body uncompressed, without Content-Encoding",
                 field: "Content-Encoding",
-                // Says that no coding is supported (RFC 9110 §12.5.3, RFC 7694).
+                // Tells the client that no coding is supported (RFC 9110 §12.5.3, RFC 7694).
                 fieldLines: [FieldLine(name: "Accept-Encoding", value: "identity")]
             )
         }
@@ -91,6 +93,34 @@ struct JSONBody {
 
     func number(_ name: String) throws(APIError) -> Double? { try value(name, "a number") { $0.double } }
 
+    func number(_ name: String, in allowed: ClosedRange<Double>) throws(APIError) -> Double? {
+        guard let number = try number(name) else { return nil }
+        guard allowed.contains(number) else {
+            let rule = "must lie between \(allowed.lowerBound) and \(allowed.upperBound)"
+            throw .invalidField(path + name, rule)
+        }
+        return number
+    }
+
+    /// A list of at most `count` texts of at most `maximumLength` characters each.
+    func texts(_ name: String, _ maximumLength: Int, count: Int = .max) throws(APIError) -> [String]? {
+        let form = "a list of texts"
+        guard let values = try value(name, form, { $0.array }) else { return nil }
+        guard values.count <= count else {
+            throw .invalidField(path + name, "may have \(count) entries at most")
+        }
+        let texts = values.compactMap {
+            $0.string.flatMap { $0.unicodeScalars.count <= maximumLength ? $0 : nil }
+        }
+        guard texts.count == values.count else { throw .invalidField(path + name, "must be \(form)") }
+        return texts
+    }
+
+    func object(_ name: String) throws(APIError) -> JSONBody? {
+        try value(name, "an object") { $0.object }
+            .map { JSONBody(object: $0, bytes: bytes, path: "\(path)\(name).") }
+    }
+
     /// Reads a member of one form; nil where it was not sent.
     private func value<Value>(
         _ name: String,
@@ -102,40 +132,15 @@ struct JSONBody {
         return result
     }
 
-    func number(_ name: String, in allowed: ClosedRange<Double>) throws(APIError) -> Double? {
-        guard let number = try number(name) else { return nil }
-        guard allowed.contains(number) else {
-            throw .invalidField(
-                path + name,
-                "must lie between \(allowed.lowerBound) and \(allowed.upperBound)"
-            )
-        }
-        return number
-    }
-
-    /// A list of at most `count` texts of at most `maximumLength` characters each.
-    func texts(_ name: String, _ maximumLength: Int, count: Int = .max) throws(APIError) -> [String]? {
-        switch object[name] {
-        case nil, .some(.null): return nil
-        case .array(let values):
-            guard values.count <= count else {
-                throw .invalidField(path + name, "may have \(count) entries at most")
-            }
-            var texts: [String] = []
-            for value in values {
-                guard case .string(let text) = value, text.unicodeScalars.count <= maximumLength else {
-                    throw .invalidField(path + name, "must be a list of texts")
-                }
-                texts.append(text)
-            }
-            return texts
-        default: throw .invalidField(path + name, "must be a list of texts")
-        }
-    }
-
-    func object(_ name: String) throws(APIError) -> JSONBody? {
-        try value(name, "an object") { $0.object }
-            .map { JSONBody(object: $0, bytes: bytes, path: "\(path)\(name).") }
+    /// Reads a text of at most 255 characters that stands for another value; nil where it was not sent.
+    private func value<Value>(
+        of name: String,
+        _ rule: String,
+        _ read: (String) -> Value?
+    ) throws(APIError) -> Value? {
+        guard let text = try text(name, 255) else { return nil }
+        guard let value = read(text) else { throw .invalidField(path + name, rule) }
+        return value
     }
 
     /// Whether the body has no content coding (RFC 9110 §8.4), or `identity` alone.
@@ -160,7 +165,7 @@ struct JSONBody {
     }
 }
 
-/// Members that have the same meaning in every body.
+/// Members that have the same meaning in every body, which are members of the body itself.
 extension JSONBody {
     func fingerprint() throws(APIError) -> Fingerprint? {
         guard let text = try text("fingerprint", .max) else { return nil }
@@ -169,19 +174,12 @@ extension JSONBody {
     }
 
     func time(_ name: String) throws(APIError) -> Timestamp? {
-        guard let text = try text(name, 255) else { return nil }
-        guard let time = Timestamp(iso8601: text) else {
-            throw .invalidField(name, "is not an ISO 8601 time such as 2026-01-31T12:00:00.000Z")
-        }
-        return time
+        let rule = "is not an ISO 8601 time such as 2026-01-31T12:00:00.000Z"
+        return try value(of: name, rule) { Timestamp(iso8601: $0) }
     }
 
     func address() throws(APIError) -> NetworkAddress? {
-        guard let text = try text("ip_address", 255) else { return nil }
-        guard let address = NetworkAddress(text) else {
-            throw .invalidField("ip_address", "is not an IPv4 or IPv6 address")
-        }
-        return address
+        try value(of: "ip_address", "is not an IPv4 or IPv6 address") { NetworkAddress($0) }
     }
 
     func window() throws(APIError) -> AttributionWindow? {

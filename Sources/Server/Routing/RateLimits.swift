@@ -1,6 +1,34 @@
 package import Attribution
+internal import HTTPServer
 internal import Synchronization
 package import Threads
+
+extension Exchange {
+    /// Counts the request against its address's limit for a class.
+    ///
+    /// A customer's own back end is not refused: it sends the clicks and checks of all visitors from one address.
+    ///
+    /// - Throws: 429 where the address has used its limit up. `Retry-After` is ``RateLimiter/Refusal/retryAfter``; it says
+    ///   exactly when the next request passes, and so gets no jitter.
+    func checkRate(_ limitClass: RateLimitClass) throws(APIError) {
+        guard let limiter = loop.rateLimiters[limitClass],
+            let refusal = limiter.take(for: address, at: request.firstByteAt),
+            (try? findKey(for: .anyoneOrKey([.server]))) == nil
+        else { return }
+        service.noteRefusedAddress(of: request)
+        throw APIError(
+            status: .tooManyRequests,
+            code: .rateLimitExceeded,
+            message: "Too many requests from this address; try again in \(refusal.retryAfter) s",
+            retryAfter: refusal.retryAfter,
+            fieldLines: [
+                FieldLine(name: "X-RateLimit-Limit", value: String(limiter.limit.burst)),
+                FieldLine(name: "X-RateLimit-Remaining", value: "0"),
+                FieldLine(name: "X-RateLimit-Reset", value: String(refusal.reset)),
+            ]
+        )
+    }
+}
 
 /// A class of requests that share one limit for each address.
 public enum RateLimitClass: String, CaseIterable, Sendable {
@@ -9,9 +37,9 @@ public enum RateLimitClass: String, CaseIterable, Sendable {
     case pictures
 }
 
-/// How many requests one address may make, by class.
+/// The limits of requests from one address, by class.
 public struct RateLimits: Equatable, Sendable {
-    /// A limit, and whether it holds for this machine itself.
+    /// A limit, and whether it applies to this machine itself.
     public struct Rule: Equatable, Sendable {
         public var limit: RateLimit
         /// Whether requests from this machine itself count too.
@@ -34,13 +62,16 @@ public struct RateLimits: Equatable, Sendable {
         set { rules[limitClass] = newValue }
     }
 
+    /// Makes a limiter for each class that has a limit.
+    func makeLimiters() -> [RateLimitClass: RateLimiter] { rules.mapValues { RateLimiter($0) } }
+
     /// The limits where the operator sets none.
     ///
-    /// A carrier's network may stand behind one address with ten thousand phones and more, and a check that is
-    /// refused can cost an old client its attribution for good: so a burst of ten thousand passes, and 500 a
-    /// second after it. That is many times what a campaign brings from one carrier's address, and a small part of
-    /// what one machine serves. This machine itself is not limited: behind a proxy on it that the settings do not
-    /// name as trusted, all clients would share one bucket.
+    /// More than ten thousand phones of a carrier may share one address, and an old client may lose its attribution for
+    /// good if its check is refused. So a burst of ten thousand passes, and then 500 a second: many times the number that
+    /// a campaign brings from one carrier's address, and a small part of the number that one machine serves. Requests from
+    /// this machine itself are not limited: behind a proxy on it that the settings do not name, all clients would share
+    /// one bucket.
     public static let standard: RateLimits = {
         var limits = RateLimits()
         for limitClass in RateLimitClass.allCases {
@@ -49,7 +80,7 @@ public struct RateLimits: Equatable, Sendable {
         return limits
     }()
 
-    /// As in ``standard``.
+    /// The limit of a class in ``standard``; nil for none.
     public static func standardLimit(_ limitClass: RateLimitClass) -> RateLimit? {
         switch limitClass {
         case .clicks, .checks: RateLimit(perSecond: 500, burst: 10_000)
@@ -58,32 +89,7 @@ public struct RateLimits: Equatable, Sendable {
     }
 }
 
-/// A token bucket for each address and class that is limited.
-struct RateLimiters: Sendable {
-    private let clicks: RateLimiter?
-    private let checks: RateLimiter?
-    private let admin: RateLimiter?
-    private let pictures: RateLimiter?
-
-    init(_ limits: RateLimits) {
-        func limiter(_ limitClass: RateLimitClass) -> RateLimiter? {
-            limits[limitClass].map(RateLimiter.init)
-        }
-        (clicks, checks) = (limiter(.clicks), limiter(.checks))
-        (admin, pictures) = (limiter(.admin), limiter(.pictures))
-    }
-
-    subscript(_ limitClass: RateLimitClass) -> RateLimiter? {
-        switch limitClass {
-        case .clicks: clicks
-        case .checks: checks
-        case .admin: admin
-        case .pictures: pictures
-        }
-    }
-}
-
-/// How many requests one address may make: per second in the long run, and at once.
+/// The number of requests that one address may make, per second in the long run and at once.
 public struct RateLimit: Equatable, Sendable {
     /// Requests a second, 1 to 1,000,000.
     public let perSecond: Int64
@@ -106,15 +112,15 @@ public struct RateLimit: Equatable, Sendable {
         self.init(perSecond: perSecond, burst: burst)
     }
 
-    /// The form that is read, as `20/s:500`.
+    /// The limit in the form `20/s:500`, which ``init(_:)`` reads.
     public var text: String { "\(perSecond)/s:\(burst)" }
 }
 
-/// Token buckets by address for one class of requests; one number each, in a bounded table.
+/// A token bucket for each address, for one class of requests.
 ///
-/// A bucket is stored as the time at which it will be full again (the generic cell rate algorithm, ITU-T
-/// I.371): one in the past is a full bucket and need not be stored. When a shard is full of buckets in use,
-/// new addresses share one bucket, so that a flood of addresses fills no memory.
+/// A bucket is stored as the time at which it will be full again (the generic cell rate algorithm, ITU-T I.371). A time in
+/// the past means a full bucket, which need not be stored. The table is bounded: if a shard is full of buckets in use, new
+/// addresses share one bucket, so that a flood of addresses does not fill the memory.
 package final class RateLimiter: Sendable {
     package struct Refusal: Equatable {
         /// Whole seconds until the next request is allowed, at least 1.
@@ -131,7 +137,7 @@ package final class RateLimiter: Sendable {
         /// Nanoseconds of the monotonic clock at which the address's bucket is full again.
         var fullAt: [NetworkAddress: UInt64] = [:]
         var sharedFullAt: UInt64 = 0
-        /// When the table may be searched for full buckets again, which is not done for every new address.
+        /// The earliest time of the next search for full buckets, because searching for every new address costs too much.
         var nextSweep: UInt64 = 0
     }
 
@@ -156,7 +162,7 @@ package final class RateLimiter: Sendable {
     package func take(for address: NetworkAddress, at now: MonotonicTime) -> Refusal? {
         guard countsLoopback || !address.isLoopback else { return nil }
         let bucket = address.prefix(ipv4Bits: 32, ipv6Bits: 64)
-        // Hashing is seeded at random in each process: clients cannot choose addresses that meet in one shard.
+        // Each process seeds its hashes at random, so that clients cannot choose addresses that share a shard.
         let index = Int(truncatingIfNeeded: UInt(bitPattern: bucket.hashValue) % UInt(Self.shardCount))
         return shards[index].shard.withLock { take(bucket, now.nanoseconds, &$0) }
     }
@@ -166,7 +172,7 @@ package final class RateLimiter: Sendable {
         shards.reduce(0) { sum, lock in sum + lock.shard.withLock { $0.fullAt.count } }
     }
 
-    /// The largest number of stored addresses.
+    /// The largest possible ``count``.
     package static let maximumCount = shardCount * entriesPerShard
 
     private func take(_ address: NetworkAddress, _ now: UInt64, _ shard: inout Shard) -> Refusal? {

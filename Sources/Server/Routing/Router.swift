@@ -3,17 +3,18 @@ internal import HTTPServer
 
 /// One row of the list of routes.
 ///
-/// A class, so that a request carries a reference to its row instead of a copy.
+/// A class, so that a request carries a reference to its row instead of a copy. Each loop has rows of its own: loops that
+/// counted references to a shared row would contend for the count.
 final class Route: Sendable {
     /// Who may call.
     enum Access: Sendable {
         case anyone
-        /// No key is needed; one that is sent must be valid and of one of these kinds.
+        /// Needs no key; a key that is sent must be valid and of one of these kinds.
         case anyoneOrKey([KeyKind])
         case key([KeyKind])
     }
 
-    typealias Endpoint = @Sendable (inout Exchange, LoopContext) async throws(APIError) -> Response
+    typealias Endpoint = @Sendable (inout Exchange) async throws(APIError) -> Response
 
     let method: Method
     /// A literal path, or one with `{name}` for any single part or `{name...}` for any number of parts.
@@ -23,7 +24,7 @@ final class Route: Sendable {
     /// The route's name in logs and metrics.
     let name: String
     let access: Access
-    /// The limit of the address that requests count against; nil for none.
+    /// The class of the rate limit that requests count against; nil for none.
     let rateLimitClass: RateLimitClass?
     /// Whether pages of other origins may call it.
     let isCrossOrigin: Bool
@@ -31,9 +32,9 @@ final class Route: Sendable {
     let consumes: Bool
     /// Whether the endpoint needs apps and keys.
     ///
-    /// Other routes do not depend on the store: a process whose database cannot be read is alive.
+    /// Other routes work without the store, because a process whose database cannot be read is still alive.
     let needsDirectory: Bool
-    /// The query parameters that the call takes, all others being refused; nil where unknown ones are ignored.
+    /// The query parameters that the call takes, refusing all others; nil for a call that ignores unknown ones.
     let queryNames: [String]?
     let endpoint: Endpoint
 
@@ -59,43 +60,6 @@ final class Route: Sendable {
         name = "\(method.rawValue) \(path)"
         self.needsDirectory = if case .anyone = access { needsDirectory || crossOrigin } else { true }
     }
-
-    /// Creates a copy for one loop: loops that counted references to a shared row would contend for the count.
-    convenience init(copying other: Route) {
-        self.init(
-            other.method,
-            other.path,
-            other.access,
-            limitedAs: other.rateLimitClass,
-            crossOrigin: other.isCrossOrigin,
-            consumes: other.consumes,
-            needsDirectory: other.needsDirectory,
-            query: other.queryNames,
-            other.endpoint
-        )
-    }
-}
-
-/// What an endpoint uses besides the request: the loop's stores and the state that all loops share.
-///
-/// A class, so that an endpoint gets one reference instead of all the parts. Touched on the loop's thread alone.
-final class LoopContext {
-    let service: Service
-    let stores: Stores
-    let launches = LaunchClassifier()
-    /// ``MatchResponse/plainNoMatch`` in an array of the loop's own: loops that shared one would contend for its
-    /// count.
-    let plainNoMatch = MatchResponse.plainNoMatch
-    private let loopKeys: LoopKeys
-
-    init(service: Service, stores: Stores) {
-        self.service = service
-        self.stores = stores
-        loopKeys = LoopKeys(service.keyring)
-    }
-
-    /// The current keys.
-    var keys: Keyring { loopKeys.latest }
 }
 
 /// Finds the route for a method and a path.
@@ -122,7 +86,7 @@ struct Router {
     private enum Parameter {
         case none
         case onePart
-        /// As in `{name...}`.
+        /// Written as `{name...}`.
         case anyParts
 
         init(of path: String) {
@@ -130,9 +94,9 @@ struct Router {
         }
     }
 
-    /// Literal paths first; there are few, and most differ in length.
+    /// The patterns in the order in which they are tried: literal paths first, which are few and mostly differ in length.
     ///
-    /// A parameter of any number of parts, which matches nearly everything, comes last, the longest suffix first.
+    /// A parameter of any number of parts matches nearly everything and comes last, the longest suffix first.
     private let patterns: [PathPattern]
 
     init(_ routes: [Route]) {
@@ -165,7 +129,7 @@ struct Router {
                 return choose(method, from: pattern.routes, parameter: nil)
             }
             guard Self.ends(part, with: pattern.suffix) else { continue }
-            // The fallback must not give every unknown path a list of allowed methods.
+            // Unknown paths must not get the fallback's list of allowed methods.
             if pattern.isFallback, !Self.reachesFallback(method) { return .unknownPath }
             let name = part.extracting(0..<part.count - pattern.suffix.count)
             guard let parameter = Self.text(name, as: pattern.parameter) ?? (pattern.isFallback ? "" : nil)

@@ -1,15 +1,15 @@
 internal import Attribution
 
-/// Reads the signals of a device from a JSON object, every member checked for its type and range.
+/// Reads the signals of a device from a JSON object, and checks the type and range of every member.
 enum SignalsBody {
     private static let maximumTextLength = 255
     private static let maximumLanguageCount = 100
-    /// Points or pixels of one side of a screen.
+    /// The allowed lengths of one side of a screen, in points or pixels.
     private static let sides = 1.0...100_000
-    /// Pixels per point.
+    /// The allowed pixels per point.
     private static let scales = 0.1...20
 
-    /// The signals that a browser reports with a click.
+    /// Reads the signals that a browser reports with a click.
     static func browser(_ body: JSONBody) throws(APIError) -> DeviceSignals {
         var signals = DeviceSignals()
         signals.model = try body.text("model", maximumTextLength)
@@ -26,7 +26,7 @@ enum SignalsBody {
         return signals
     }
 
-    /// The signals that an app reports with its first launch.
+    /// Reads the signals that an app reports with its first launch.
     static func native(_ body: JSONBody, _ platform: Platform?) throws(APIError) -> NativeSignals {
         var signals = NativeSignals(platform: platform ?? .unknown)
         signals.model = try body.text("model", maximumTextLength)

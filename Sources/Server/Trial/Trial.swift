@@ -2,17 +2,17 @@ public import Attribution
 
 /// A click in one browser and a first launch on one device, chosen and not yet sent.
 public struct Trial: Sendable {
-    /// Who posts the click, and with which key it and the launch are sent.
+    /// The sender of the click, which decides the key that click and launch are sent with.
     ///
     /// The raw value is the word on the command line.
     public enum Poster: String, CaseIterable, Sendable {
-        /// A page with a test key: neither click nor launch is seen by live keys or counted with live ones.
+        /// A page with a test key: live keys do not see the click, and neither click nor launch counts as live traffic.
         case test
         /// A landing page without a key.
         case page
         /// A page with the app key.
         case app
-        /// A customer's own server, which says whose browser it was.
+        /// A customer's own server, which reports the visitor's user agent.
         case server
 
         /// The kind of key that the launch needs.
@@ -32,13 +32,13 @@ public struct Trial: Sendable {
     public let poster: Poster
     /// The destination of the click.
     public let destination: Target
-    /// The click's journey, unlike that of any other trial.
+    /// The click's journey, which no other trial has.
     public let journey: String
-    /// The number of the app's build, so that no two trials come from one caller.
+    /// The build number of the app, so that no two trials come from one caller.
     let build: String
-    /// The app's id or name if the key does not say whose click it is.
+    /// The id or name of the click's app; nil where the key identifies it.
     let app: String?
-    /// The languages that the app comes in, where they are known here.
+    /// The languages that the app comes in, where this program knows them.
     let localization: AppLocalization
     /// The click's campaign, unless it leads to a link, which has its own.
     let campaignKey: String
@@ -49,11 +49,11 @@ public struct Trial: Sendable {
     ///   - profile: the browser of the click.
     ///   - device: the device of the launch.
     ///   - release: the SDK of the launch.
-    ///   - person: who clicks and launches.
-    ///   - poster: who posts the click.
-    ///   - destination: where the click leads.
-    ///   - number: unlike that of any other trial.
-    ///   - app: the app's id or name if the key does not say whose click it is.
+    ///   - person: the person who clicks and launches.
+    ///   - poster: the sender of the click.
+    ///   - destination: the destination of the click.
+    ///   - number: a number that no other trial has.
+    ///   - app: the id or name of the click's app; nil where the key identifies it.
     ///   - localization: the languages that the app comes in.
     ///   - campaignKey: the click's campaign, unless it leads to a link.
     public init(
@@ -81,7 +81,7 @@ public struct Trial: Sendable {
         self.campaignKey = campaignKey
     }
 
-    /// The journey of the trial with this number.
+    /// Returns the journey of the trial with this number.
     public static func journey(_ number: UInt64) -> String { "sim_" + String(number, radix: 36) }
 
     public enum Target: Equatable, Sendable {
@@ -90,11 +90,11 @@ public struct Trial: Sendable {
         case link(String)
     }
 
-    /// The start of the link if none was chosen.
+    /// The start of the click's deep link, unless the operator chose one.
     public static let standardPrefix = "myapp://simulated/"
     public static let standardCampaign = "SIMULATED"
 
-    /// What the server reads of the visit: all that the browser sends, or what a customer's server says of it.
+    /// The header fields that the server reads: all of the browser's, or the ones that a customer's server reports.
     var visit: VisitHeaders {
         guard poster != .server else { return VisitHeaders(userAgent: profile.agent) }
         func hint(_ name: String) -> String? { profile.fieldHints.first { $0.name == name }?.value }
@@ -113,7 +113,8 @@ public struct Trial: Sendable {
     /// The signals that the page's script sends.
     var signals: DeviceSignals { profile.signals(of: person) }
 
-    /// The fingerprints that a server makes of a launch's values, the one with the fewest components first.
+    /// The inputs of the fingerprints that a server derives from a launch's values, the one with the fewest components
+    /// first.
     public var inputsOfValues: [FingerprintInput] {
         let native = device.values(for: person).withLanguageOfClicks(
             localization,
@@ -123,7 +124,7 @@ public struct Trial: Sendable {
         return CanonicalSignals(native).inputs().reversed()
     }
 
-    /// The text that the SDK hashes at the first launch, or the server from its values.
+    /// The text that the SDK hashes at the first launch, or that the server derives from the launch's values.
     public var launch: FingerprintInput {
         if release.sendsRawSignals, let input = inputsOfValues.first { return input }
         let values = release.form.components.map { device.value(of: $0, for: person) }
@@ -136,7 +137,7 @@ public struct Trial: Sendable {
 
 /// Sends a trial's click and launch to a server.
 public struct TrialRun {
-    /// The server goes by its own clock, so that a delay cannot be tried on it.
+    /// The server uses its own clock, so that a delay cannot be tried on it.
     public struct OwnClock: Error {}
 
     private let host: String
@@ -145,14 +146,15 @@ public struct TrialRun {
     private let bringsToken: Bool
     private let send: (ClientRequest) throws -> ClientResponse
 
-    /// How long before now a click is set, in addition to the delay, in milliseconds: no server responds so late that its
-    /// own clock would look as if it had been set.
+    /// The milliseconds by which a click is set back in addition to the delay.
+    ///
+    /// No response takes that long, so a server that uses its own clock is recognised by its expiry times.
     private static let clockMargin: Int64 = 500
 
     /// - Parameters:
     ///   - host: the field `Host`.
     ///   - key: the key that the requests carry.
-    ///   - delay: the time between click and launch in milliseconds; nil if the server goes by its own clock.
+    ///   - delay: the time between click and launch in milliseconds; nil if the server uses its own clock.
     ///   - bringsToken: whether the launch brings the click's token.
     ///   - send: sends a request and waits for the response.
     public init(
@@ -175,30 +177,28 @@ public struct TrialRun {
     public func report(_ trial: Trial, at now: Timestamp) throws -> TrialReport {
         let clickedAt = delay.map { now.advanced(byMilliseconds: -$0 - Self.clockMargin) }
         let click = trial.click(host: host, key: key, at: clickedAt)
-        let clickResponse = TrialClickResponse(try send(click))
+        let clickResponse = try send(click)
         try requireSetClock(clickResponse, clickedAt)
         guard clickResponse.isRecorded else {
-            return TrialReport(
-                TrialResult(trial, click: clickResponse, launch: nil),
-                click: click,
-                launch: nil
-            )
+            let result = TrialResult(trial, click: clickResponse, launch: nil)
+            return TrialReport(result, click: click, launch: nil)
         }
         let launchedAt = delay.flatMap { delay in clickedAt?.advanced(byMilliseconds: delay) }
-        let token = bringsToken ? clickResponse.token : nil
+        let token = bringsToken ? clickResponse["token"] : nil
         let launch = trial.launch(host: host, key: key, token: token, at: launchedAt)
         let result = TrialResult(
             trial,
             click: clickResponse,
-            launch: TrialLaunchResponse(try send(launch)),
+            launch: try send(launch),
             launchedAt: launchedAt,
             token: bringsToken ? (token == nil ? .missing : .brought) : .notWanted
         )
         return TrialReport(result, click: click, launch: launch)
     }
 
-    /// A click expires whole seconds after the time of the click: any other expiry comes from another clock.
-    private func requireSetClock(_ response: TrialClickResponse, _ clickedAt: Timestamp?) throws(OwnClock) {
+    /// Throws if the server did not use the time of the request: a click expires whole seconds after its time, and any
+    /// other expiry comes from another clock.
+    private func requireSetClock(_ response: ClientResponse, _ clickedAt: Timestamp?) throws(OwnClock) {
         guard let clickedAt, let expiresAt = response.expiresAt, !response.isRepeated,
             expiresAt.milliseconds(since: clickedAt) % 1000 != 0
         else { return }

@@ -38,10 +38,8 @@ public struct TrialReport: Sendable {
                 json.member("fingerprint", made.input.fingerprint.hex)
             }
             json.object("launch", writeLaunch)
-            json.member("click_answer") { Self.write(result.click.status, result.click.body, to: &$0) }
-            if let answer = result.launch {
-                json.member("launch_answer") { Self.write(answer.status, answer.body, to: &$0) }
-            }
+            json.object("click_answer") { Self.write(result.click, to: &$0) }
+            if let answer = result.launch { json.object("launch_answer") { Self.write(answer, to: &$0) } }
             json.member("explanation", result.explanation)
         }
     }
@@ -63,21 +61,19 @@ public struct TrialReport: Sendable {
         }
     }
 
-    /// The answer as it came, where it is JSON.
-    private static func write(_ status: Int, _ body: String, to json: inout JSONWriter) {
-        json.object { json in
-            json.member("status", status)
-            if (try? JSONValue(parsing: Array(body.utf8))) != nil {
-                json.member("body") { $0.raw(body.utf8) }
-            } else {
-                json.member("body", body)
-            }
+    /// Writes a response, whose body becomes a part of the document if it is a JSON object, and a text if not.
+    private static func write(_ response: ClientResponse, to json: inout JSONWriter) {
+        json.member("status", response.status)
+        if response.json != nil {
+            json.member("body") { $0.raw(response.body.utf8) }
+        } else {
+            json.member("body", response.body)
         }
     }
 }
 
-/// Why a trial ended as it did, in sentences.
 extension TrialResult {
+    /// The reasons why the trial ended as it did, in sentences.
     public var explanation: [String] {
         guard click.isRecorded else { return clickRefused + unexpected }
         var sentences = [outcome]
@@ -86,18 +82,18 @@ extension TrialResult {
         } else if launch?.isNoMatch == true || isMatchedByAnother {
             sentences += whyNot
         }
-        if let fingerprint = click.fingerprint, let first = reading.made.first,
+        if let fingerprint = click["fingerprint"], let first = reading.made.first,
             fingerprint != first.input.fingerprint.hex, !click.isRepeated
         {
             sentences.append(
-                "The server made another first fingerprint than this program: it has another version or other"
+                "The server's first fingerprint differs from this program's: the server has another version or other"
                     + " tables, or knows the languages of the app."
             )
         }
         if click.isRepeated {
             sentences.append(
-                "The server took the click for a repetition of one that was posted a moment ago, which counts in its"
-                    + " place; each click has a link of its own unless one is chosen."
+                "The server took the click for a repetition of one that was posted a moment ago, and counts that one."
+                    + " Each click has a link of its own unless one is chosen."
             )
         }
         if token == .missing {
@@ -108,10 +104,10 @@ extension TrialResult {
 
     private var outcome: String {
         guard let launch else { return "The launch was not sent." }
-        if isMatched { return "Matched: the launch got this click, and \(launch.url ?? "no link")." }
+        if isMatched { return "Matched: the launch got this click, and \(launch["url"] ?? "no link")." }
         if launch.isMatch {
             return "Matched, but not this click: an older one has the same fingerprint and was still open"
-                + " (\(launch.url ?? "no link"))."
+                + " (\(launch["url"] ?? "no link"))."
         }
         if launch.isNoMatch { return "No match." }
         return "The launch was refused with \(launch.statusText): \(launch.message ?? launch.body)"
@@ -120,7 +116,7 @@ extension TrialResult {
     private var clickRefused: [String] {
         let refusal = "The click was refused with \(click.statusText): \(click.message ?? click.body)"
         guard reading.made.isEmpty, click.status == 400 else {
-            guard click.field == "deeplink_url" else { return [refusal] }
+            guard click["field"] == "deeplink_url" else { return [refusal] }
             return [
                 refusal, "Choose a link that the app may open with --url, such as one of its destinations.",
             ]
@@ -128,12 +124,12 @@ extension TrialResult {
         let names = reading.missing.map(\.rawValue).joined(separator: ", ")
         return [
             refusal,
-            "The browser does not tell \(names): no fingerprint can be made, whoever launches the app. Only a token"
-                + " that the launch brings from the page could find such a click.",
+            "The browser does not tell \(names), so that no fingerprint can be made. Only a token that the launch brings"
+                + " from the page could find such a click.",
         ]
     }
 
-    /// How the click was found.
+    /// The fingerprint that found the click, and what the server says about the match.
     private var found: [String] {
         var sentences: [String] = []
         if let hit = reading.hit {
@@ -154,36 +150,37 @@ extension TrialResult {
         guard let launch else { return sentences }
         var facts = launch.method.map { ["method \($0)"] } ?? []
         if let confidence = launch.confidence { facts.append("confidence \(Self.percent(confidence))") }
-        if let competing = launch.competingClicks { facts.append("competing clicks \(competing)") }
-        if launch.isGuaranteed == true { facts.append("guaranteed") }
+        let competing = launch.json?["competingClicks"]?.int64
+        if let competing { facts.append("competing clicks \(competing)") }
+        if launch.json?["guaranteed"]?.bool == true { facts.append("guaranteed") }
         if !facts.isEmpty { sentences.append("The server says: \(facts.joined(separator: ", ")).") }
         return sentences
     }
 
     private var whyNot: [String] {
         var sentences: [String] = []
-        if let reason = launch?.reason {
-            let meaning = NoMatchReason(rawValue: reason)?.words.trial ?? "see its documentation"
+        if let reason = launch?["reason"] {
+            let meaning = NoMatchReason(rawValue: reason)?.meaning.clause ?? "see its documentation"
             sentences.append("The server's reason is \(reason): \(meaning).")
         } else if launch?.isNoMatch == true {
-            sentences.append("The server tells the reason to test keys only.")
+            sentences.append("The server states the reason to test keys only.")
         }
         if reading.isRobot {
-            sentences.append("The agent is a known robot's: nobody tapped, so that it is no candidate.")
+            sentences.append("The agent is that of a known robot, whose clicks are never matched.")
         }
         if isExpired { sentences.append("The launch came after the click's attribution window.") }
         guard reading.hit == nil, !reading.made.isEmpty else { return sentences }
         let differences = reading.differences
         guard !differences.isEmpty else {
             sentences.append(
-                "Each component fits, but the device's combination of them is so rare that the click is not found by"
-                    + " it: \(reading.launch.text)."
+                "Each component fits, but their combination on this device is so rare that the click is not stored"
+                    + " under it: \(reading.launch.text)."
             )
             return sentences
         }
         sentences += differences.map { difference in
-            let told = difference.click.prefix(5).map(\.text).joined(separator: " or ")
-            let click = told.isEmpty ? "the click does not say it" : "the click says \(told)"
+            let values = difference.click.prefix(5).map(\.text).joined(separator: " or ")
+            let click = values.isEmpty ? "the click does not say it" : "the click says \(values)"
             return "They differ in \(difference.component.rawValue): \(click), the launch"
                 + " \(trial.release.sendsRawSignals ? "says" : "hashes") \(difference.launch)."
         }
@@ -195,8 +192,8 @@ extension TrialResult {
         guard launch.map({ $0.isMatch || $0.isNoMatch }) ?? false else { return [] }
         if isMatchExpected, !isMatched {
             return [
-                "By its values the launch should have got this click: what decided is named above, or is in the"
-                    + " server's settings for the app."
+                "By its values the launch should have got this click. The cause is named above, or lies in the server's"
+                    + " settings for the app."
             ]
         }
         return isMatched ? ["By its values the launch should not have got this click."] : []
@@ -204,7 +201,7 @@ extension TrialResult {
 }
 
 extension TrialResult {
-    /// A share for people: `69 %`, `0.4 %`.
+    /// Formats a share as a percentage, such as `69 %` or `0.4 %`.
     public static func percent(_ share: Double) -> String {
         let thousandths = Int(max(0, min(share, 1)) * 1000 + 0.5)
         return thousandths >= 100 || thousandths % 10 == 0

@@ -11,10 +11,10 @@ public struct ClientRequest: Sendable {
     /// Creates a request that closes its connection.
     ///
     /// - Parameters:
-    ///   - line: method and target.
+    ///   - line: the method and the target.
     ///   - host: the field `Host`.
-    ///   - fields: all others but `Connection`.
-    ///   - body: empty for none; `Content-Length` is one of `fields` otherwise.
+    ///   - fields: all other fields but `Connection`, with `Content-Length` where there is a body.
+    ///   - body: the body; empty for none.
     public init(_ line: String, host: String, _ fields: [(name: String, value: String)], body: String = "") {
         self.line = line
         self.fields = [("Host", host)] + fields + [("Connection", "close")]
@@ -28,53 +28,41 @@ public struct ClientRequest: Sendable {
     }
 }
 
-/// An HTTP response as Afterlink's server sends it: a status line, header fields, and a body up to the end.
-public struct ClientResponse {
+/// An HTTP response as Afterlink's server sends it, without its header fields.
+public struct ClientResponse: Sendable {
     public let status: Int
     /// The status line's text, such as `200 OK`.
     public let statusText: String
-    /// In the order received, with the names as received.
-    public let fields: [(name: String, value: String)]
     public let body: String
+    /// The body as a JSON object; nil if it is not one.
+    public let json: JSONObject?
 
-    /// Creates a response without header fields.
-    public init(status: Int, body: String) {
+    /// Creates a response; without `statusText` the status is its text.
+    public init(status: Int, _ statusText: String? = nil, body: String) {
         self.status = status
-        statusText = String(status)
-        fields = []
+        self.statusText = statusText ?? String(status)
         self.body = body
+        json = (try? JSONValue(parsing: Array(body.utf8)))?.object
     }
 
-    /// Reads a whole response; nil if the bytes are none.
+    /// Reads a whole response; nil if the bytes are not one.
     public init?(_ bytes: [UInt8]) {
         let text = String(decoding: bytes, as: UTF8.self)
         // CR LF is one Character in Swift: the blank line between head and body is two of them.
         guard let blank = text.firstRange(of: "\r\n\r\n") else { return nil }
-        let lines = text[..<blank.lowerBound].split(separator: "\r\n")
-        guard let first = lines.first, first.hasPrefix("HTTP/1.1 "),
-            let status = Int(first.dropFirst(9).prefix(3))
-        else { return nil }
-        self.status = status
-        statusText = String(first.dropFirst(9))
-        fields = lines.dropFirst().compactMap { line in
-            line.firstIndex(of: ":").map { colon in
-                (String(line[..<colon]), String(line[line.index(after: colon)...].drop { $0 == " " }))
-            }
-        }
-        body = String(text[blank.upperBound...])
+        let first = text.prefix { $0 != "\r\n" }
+        guard first.hasPrefix("HTTP/1.1 "), let status = Int(first.dropFirst(9).prefix(3)) else { return nil }
+        self.init(status: status, String(first.dropFirst(9)), body: String(text[blank.upperBound...]))
     }
-
-    /// The body as a JSON object; nil if it is none.
-    public var json: JSONObject? { (try? JSONValue(parsing: Array(body.utf8)))?.object }
 }
 
 extension Trial {
     private static let page = "https://go.shop.example"
     private static let path = "/v1/deferred-deeplink"
 
-    /// The click as the browser posts it, or as a customer's server does.
+    /// Makes the request that posts the click, from the browser or from a customer's server.
     ///
-    /// A page's own click does not carry the key. `time` is for a server whose clock is set by its requests.
+    /// A page's own click does not carry the key. `time` is for a server whose requests set its clock.
     public func click(host: String, key: String, at time: Timestamp?) -> ClientRequest {
         let body = clickBody
         var fields = poster == .server ? [("User-Agent", "shop-backend/1.0")] : browserFields
@@ -84,7 +72,9 @@ extension Trial {
         return ClientRequest("POST \(Self.path)/click", host: host, fields, body: body)
     }
 
-    /// The first launch's check, as the SDK or a newer client sends it, with the click's own token if it brings that.
+    /// Makes the request of the first launch's check, as the SDK or a newer client sends it.
+    ///
+    /// `token` is the click's token; nil for a launch without one.
     public func launch(host: String, key: String, token: String?, at time: Timestamp?) -> ClientRequest {
         guard !release.sendsRawSignals else { return resolve(host: host, key: key, token: token, at: time) }
         var target = "\(Self.path)?fingerprint=\(launch.fingerprint.hex)"
@@ -98,29 +88,23 @@ extension Trial {
     /// The header fields that the default client of an app on the device adds.
     private var appFields: [(name: String, value: String)] {
         var fields = [("User-Agent", appAgent), ("Accept", "*/*")]
-        // An Android app's says nothing of the language.
+        // The client of an Android app does not send the language.
         if device.platform == .ios { fields.append(("Accept-Language", person.acceptLanguage)) }
         fields.append(("Accept-Encoding", device.platform == .ios ? "gzip, deflate" : "gzip"))
         return fields
     }
 
-    /// The check of a newer client, which sends its values instead of a hash.
+    /// Makes the check of a newer client, which sends its values instead of a hash.
     private func resolve(host: String, key: String, token: String?, at time: Timestamp?) -> ClientRequest {
-        var json = JSONWriter()
-        json.object { json in
+        let body = JSONWriter.object { json in
             json.member("platform", device.platform.rawValue)
             json.object("signals") { Self.write(device.values(for: person), to: &$0) }
             json.member("token", token)
-        }
-        let fields =
-            [("Authorization", "Bearer \(key)"), ("X-SDK-Version", release.versionField)] + appFields
-        let body = [("Content-Type", "application/json"), ("Content-Length", String(json.text.utf8.count))]
-        return ClientRequest(
-            "POST \(Self.path)/resolve",
-            host: host,
-            fields + Self.testTime(time) + body,
-            body: json.text
-        )
+        }.text
+        var fields = [("Authorization", "Bearer \(key)"), ("X-SDK-Version", release.versionField)]
+        fields += appFields + Self.testTime(time)
+        fields += [("Content-Type", "application/json"), ("Content-Length", String(body.utf8.count))]
+        return ClientRequest("POST \(Self.path)/resolve", host: host, fields, body: body)
     }
 
     private static func write(_ signals: NativeSignals, to json: inout JSONWriter) {
@@ -157,18 +141,17 @@ extension Trial {
         }
         let numbers = device.osVersion.split(separator: ".").compactMap { Int($0) }
         let (major, minor) = (numbers.first ?? 0, numbers.dropFirst().first ?? 0)
-        // The kernel is numbered on from iOS 6's, whose number was 13; iOS 26 follows 18.
+        // Darwin has the number of iOS plus 6 (iOS 17 has Darwin 23); iOS 26 follows 18.
         let kernel = (major > 18 ? major - 7 : major) + 6
         let network = Self.networkVersions[major] ?? "3860.100.1"
         return "Simulated/\(build) CFNetwork/\(network) Darwin/\(kernel).\(min(minor, 6)).0"
     }
 
-    /// CFNetwork's, by the major version of iOS; `Darwin/` is what tells the system.
+    /// The versions of CFNetwork by the major version of iOS; the server reads the system from `Darwin/` alone.
     private static let networkVersions = [16: "1410.1", 17: "1496.0.7", 18: "1568.300.101"]
 
     private var clickBody: String {
-        var json = JSONWriter()
-        json.object { json in
+        JSONWriter.object { json in
             json.object("signals") { Self.write(signals, to: &$0) }
             switch destination {
             case .url(let url):
@@ -180,8 +163,7 @@ extension Trial {
             json.member("jid", journey)
             json.member("app", app)
             if poster == .server { json.member("user_agent", profile.agent) }
-        }
-        return json.text
+        }.text
     }
 
     private static func write(_ signals: DeviceSignals, to json: inout JSONWriter) {
@@ -198,7 +180,7 @@ extension Trial {
         json.member("uaPlatformVersion", signals.uaPlatformVersion)
     }
 
-    /// As a script writes a number: a whole one without a point.
+    /// Writes a number as a script does: a whole one without a point.
     private static func write(_ name: String, _ number: Double?, to json: inout JSONWriter) {
         if let whole = number.flatMap({ Int(exactly: $0) }) {
             json.member(name, whole)

@@ -5,9 +5,10 @@ internal import JSON
 public struct TrialResult: Sendable {
     public let trial: Trial
     public let reading: TrialAnalysis
-    public let click: TrialClickResponse
-    /// Nil if the click was refused, so that no launch was sent.
-    public let launch: TrialLaunchResponse?
+    /// The server's response to the click.
+    public let click: ClientResponse
+    /// The server's response to the launch; nil if the click was refused, so that no launch was sent.
+    public let launch: ClientResponse?
     /// When the launch happened, on a server whose clock is set by its requests.
     public let launchedAt: Timestamp?
     public let token: Token
@@ -16,14 +17,14 @@ public struct TrialResult: Sendable {
     public enum Token: Sendable {
         case notWanted
         case brought
-        /// It was to, but the server made none for the click.
+        /// The launch was to bring one, but the server made none for the click.
         case missing
     }
 
     public init(
         _ trial: Trial,
-        click: TrialClickResponse,
-        launch: TrialLaunchResponse?,
+        click: ClientResponse,
+        launch: ClientResponse?,
         launchedAt: Timestamp? = nil,
         token: Token = .notWanted
     ) {
@@ -35,9 +36,9 @@ public struct TrialResult: Sendable {
         self.token = token
     }
 
-    /// Whether the launch got this click, or the one that it counts as a repetition of.
+    /// Whether the launch got this click, or the earlier click that this one repeats.
     public var isMatched: Bool {
-        launch?.isMatch == true && (launch?.journey == trial.journey || click.isRepeated)
+        launch?.isMatch == true && (launch?["jid"] == trial.journey || click.isRepeated)
     }
 
     /// Whether the launch got another click, which has the same fingerprint and was still open.
@@ -48,16 +49,16 @@ public struct TrialResult: Sendable {
         return expiresAt < launchedAt
     }
 
-    /// Whether the launch has to get the click, by the values of both.
+    /// Whether the launch should get the click, judged by the values of both.
     public var isMatchExpected: Bool {
         !reading.isRobot && !isExpired && (reading.hit != nil || token == .brought)
     }
 
-    /// Whether it ended as the values say that it must.
+    /// Whether the trial ended as the values of click and launch predict.
     public var isAsExpected: Bool {
         guard click.isRecorded else { return reading.made.isEmpty && click.status == 400 }
         guard let launch, launch.isMatch || launch.isNoMatch else { return false }
-        // An older click that was still open is no matter of this one, if this one was not to be found.
+        // A match with an older open click is as expected if this click was not to be found.
         return isMatched == isMatchExpected
     }
 
@@ -71,72 +72,29 @@ public struct TrialResult: Sendable {
     }
 }
 
-/// A server's response to a trial's click.
-public struct TrialClickResponse: Sendable {
-    public let status: Int
-    public let statusText: String
-    public let body: String
-    public let clickID: String?
-    let fingerprint: String?
-    let expiresAt: Timestamp?
-    /// The click's own token, if the server made one.
-    public let token: String?
-    public let message: String?
-    let field: String?
+/// The members of a server's responses to a trial's click and launch.
+extension ClientResponse {
+    /// A text member of the body; nil where there is none.
+    subscript(_ name: String) -> String? { json?[name]?.string }
 
-    public init(_ response: ClientResponse) {
-        (status, statusText, body) = (response.status, response.statusText, response.body)
-        let members = response.json
-        clickID = members?["click_id"]?.string
-        fingerprint = members?["fingerprint"]?.string
-        expiresAt = (members?["expires_at"]?.string).flatMap { Timestamp(iso8601: $0) }
-        token = members?["token"]?.string
-        message = members?["message"]?.string
-        field = members?["field"]?.string
-    }
-
-    public var isRecorded: Bool { (200...201).contains(status) && clickID != nil }
-    /// Whether the server already had a click like it.
+    /// What the server says that a caller should do, in an error.
+    public var message: String? { self["message"] }
+    /// Whether the server recorded the click, now or earlier.
+    public var isRecorded: Bool { (200...201).contains(status) && self["click_id"] != nil }
+    /// Whether the server recorded a click like it earlier.
     var isRepeated: Bool { isRecorded && status == 200 }
-}
-
-/// A server's response to a trial's launch.
-public struct TrialLaunchResponse: Sendable {
-    public let statusText: String
-    public let status: Int
-    public let body: String
-    public let isMatch: Bool
-    public let isNoMatch: Bool
-    let url: String?
-    let journey: String?
-    public let method: String?
-    public let confidence: Double?
-    let isGuaranteed: Bool?
-    let competingClicks: Int64?
-    /// Why nothing matched; the server states it to test keys only.
-    let reason: String?
-    let message: String?
-
-    public init(_ response: ClientResponse) {
-        (status, statusText, body) = (response.status, response.statusText, response.body)
-        let members = response.json
-        let word = members?["status"]?.string
-        isMatch = response.status == 200 && word == "match"
-        isNoMatch = response.status == 200 && word == "no_match"
-        url = members?["url"]?.string
-        journey = members?["jid"]?.string
-        method = members?["attributionMethod"]?.string
-        confidence = members?["confidence"]?.double
-        isGuaranteed = members?["guaranteed"]?.bool
-        competingClicks = members?["competingClicks"]?.int64
-        reason = members?["reason"]?.string
-        message = members?["message"]?.string
-    }
+    var expiresAt: Timestamp? { self["expires_at"].flatMap { Timestamp(iso8601: $0) } }
+    public var isMatch: Bool { status == 200 && self["status"] == "match" }
+    public var isNoMatch: Bool { status == 200 && self["status"] == "no_match" }
+    /// How the launch was recognised.
+    public var method: String? { self["attributionMethod"] }
+    public var confidence: Double? { json?["confidence"]?.double }
 }
 
 /// The fingerprints that a server makes of a trial's click, and whether the launch's hash is among them.
 ///
-/// Computed by the code that servers run; a server with other tables, or that knows the app's languages, may make more.
+/// The code that servers run computes them; a server with other tables, or one that knows the app's languages, may make
+/// more.
 public struct TrialAnalysis: Sendable {
     /// One of the fingerprints under which the click is found.
     public struct Made: Sendable {
@@ -149,12 +107,12 @@ public struct TrialAnalysis: Sendable {
         public let component: SignalComponent
         /// Whether it goes into the launch's form.
         public let isHashed: Bool
-        /// What the device hashes, or would hash in another form; or what the server makes of its values.
+        /// The value that the device hashes, or would hash in another form, or that the server derives from its values.
         public let launch: String
-        /// What apps may hash by what the click says; empty when it does not say it.
+        /// The values that apps may hash for this click; empty when the click does not report the component.
         public let click: [Spelling]
 
-        /// Whether the click may be found by what the device hashes.
+        /// Whether the device's value is among those of the click.
         public var fits: Bool { click.contains { $0.text == launch } }
     }
 
@@ -162,11 +120,11 @@ public struct TrialAnalysis: Sendable {
     public let made: [Made]
     public let launch: FingerprintInput
     public let components: [Component]
-    /// The one that the launch asks for; nil where there is none.
+    /// The fingerprint by which the launch finds the click; nil where there is none.
     public let hit: Made?
-    /// Whether the agent is one of the known robots'.
+    /// Whether the agent is that of a known robot.
     public let isRobot: Bool
-    /// What the click lacks for any form.
+    /// The components that the click lacks for every form; empty where it has a fingerprint.
     public let missing: [SignalComponent]
 
     public init(_ trial: Trial) {
@@ -187,7 +145,7 @@ public struct TrialAnalysis: Sendable {
                 click: canonical.spellings(of: component, localization: localization)
             )
         }
-        // Of several, the one that comes first counts.
+        // Of several, the first one counts.
         hit =
             (trial.release.sendsRawSignals ? trial.inputsOfValues : [launch]).lazy
             .compactMap { [made] input in made.first { $0.input == input } }.first

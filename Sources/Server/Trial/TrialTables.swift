@@ -23,8 +23,7 @@ struct TrialTables: Sendable {
     }()
 
     private mutating func add(_ row: DataRow) throws(DataFileError) {
-        let counts = ["person": 4, "device": 7, "release": 5]
-        let count = counts[row.kind] ?? 10
+        let count = ["person": 4, "device": 7, "release": 5][row.kind] ?? 10
         try row.require(columns: count...count, named: "those that the comment above the rows names")
         let columns = row.columns
         switch row.kind {
@@ -41,17 +40,17 @@ struct TrialTables: Sendable {
     }
 }
 
-/// A browser as it was seen: what it sends of itself, and what a page's script reads in it.
+/// A browser as it was observed: the header fields that it sends, and the values that a page's script reads in it.
 public struct BrowserProfile: Sendable {
-    /// How a page learns the model of the device.
+    /// The way in which a page learns the model of the device.
     enum Hints: String {
-        /// It does not.
+        /// The page does not learn it.
         case none
         /// By `getHighEntropyValues(["model", "platformVersion"])`.
         case script
         /// By header fields, on a site that asked for them with `Accept-CH`.
         case fields
-        /// A customer's own script states model and version, where the agent says something else.
+        /// A customer's own script states model and version, and the agent states others.
         case page
     }
 
@@ -59,14 +58,14 @@ public struct BrowserProfile: Sendable {
     public let name: String
     /// A description for people: which program on which device.
     public let title: String
-    /// Where the agent was seen.
+    /// The place where the agent was observed.
     public let source: String
     public let agent: String
-    /// The device that it runs on, by ``TrialDevice/name``.
+    /// The ``TrialDevice/name`` of the device that the browser runs on.
     public let device: String
-    /// The system version of this very device, as its apps see it.
+    /// The system version of the device, as its apps see it.
     public let osVersion: String
-    /// Whether it is a program that fetches pages, so that no person taps a link in it.
+    /// Whether it is a program that fetches pages, in which no person taps a link.
     public let isRobot: Bool
     public let person: TrialPerson
     private let screen: ScreenSides
@@ -91,25 +90,16 @@ public struct BrowserProfile: Sendable {
         title = columns[9]
         isRobot = row.kind == "robot"
         screen = try ScreenSides(row, at: 3)
-        guard let owner = devices.first(where: { $0.name == columns[1] }) else {
-            throw row.error(at: 1, "names no device", "Add its row above this one")
+        model = try row.read(1, "names no device", "Add its row above this one") { name in
+            devices.first { $0.name == name }?.model
         }
-        model = owner.model
-        guard let pixelRatio = Double(columns[4]) else {
-            throw row.error(at: 4, "is not a number", "Write it as in 2.625")
-        }
-        self.pixelRatio = pixelRatio
-        guard let person = people[columns[5]] else {
-            throw row.error(at: 5, "names no person", "Add the person's row above this one")
-        }
-        self.person = person
-        guard let hints = Hints(rawValue: columns[6]) else {
-            throw row.error(at: 6, "is not a kind of hints", "Write none, script, fields or page")
-        }
-        self.hints = hints
+        pixelRatio = try row.read(4, "is not a number", "Write it as in 2.625") { Double($0) }
+        person = try row.read(5, "names no person", "Add the person's row above this one") { people[$0] }
+        let advice = "Write none, script, fields or page"
+        hints = try row.read(6, "is not a kind of hints", advice) { Hints(rawValue: $0) }
     }
 
-    /// The header fields of client hints, without those that say nothing about the device.
+    /// The header fields of client hints that describe the device.
     var fieldHints: [(name: String, value: String)] {
         guard hints == .script || hints == .fields else { return [] }
         let always = [("Sec-CH-UA-Mobile", "?1"), ("Sec-CH-UA-Platform", "\"Android\"")]
@@ -119,7 +109,7 @@ public struct BrowserProfile: Sendable {
         ]
     }
 
-    /// What the page's script reads in it for a person.
+    /// Returns the signals that the page's script reads in it for a person.
     func signals(of person: TrialPerson) -> DeviceSignals {
         DeviceSignals(
             model: hints == .page ? model : nil,
@@ -164,10 +154,9 @@ public struct TrialDevice: Sendable {
         machine = columns[3] == "-" ? nil : columns[3]
         osVersion = columns[4]
         screen = try ScreenSides(row, at: 5)
-        guard let scale = Int(columns[6]), scale > 0 else {
-            throw row.error(at: 6, "is not a scale", "Write 1, 2 or 3")
+        scale = try row.read(6, "is not a scale", "Write 1, 2 or 3") { text in
+            Int(text).flatMap { $0 > 0 ? $0 : nil }
         }
-        self.scale = scale
     }
 
     /// The shorter side in points, `x`, the longer one.
@@ -178,7 +167,7 @@ public struct TrialDevice: Sendable {
     /// The shorter side in pixels.
     public var widthText: String { String(min(screen.width, screen.height) * scale) }
 
-    /// What a newer client sends, as the system gives it.
+    /// Returns the values that a newer client sends, in the system's form.
     func values(for person: TrialPerson) -> NativeSignals {
         NativeSignals(
             platform: platform,
@@ -194,7 +183,7 @@ public struct TrialDevice: Sendable {
         )
     }
 
-    /// What its SDK hashes for a component.
+    /// Returns the text that the device's SDK hashes for a component.
     func value(of component: SignalComponent, for person: TrialPerson) -> String {
         switch component {
         case .model: model
@@ -207,7 +196,7 @@ public struct TrialDevice: Sendable {
     }
 }
 
-/// A release of the SDK as it is in the stores: what it hashes and what it sends at the first launch.
+/// A released SDK: the values that it hashes, and the fields that it sends at the first launch.
 public struct SDKRelease: Sendable {
     /// The word on the command line: `1.8.9`, `android`.
     public let name: String
@@ -226,16 +215,14 @@ public struct SDKRelease: Sendable {
     fileprivate init(_ row: DataRow) throws(DataFileError) {
         name = row.columns[0]
         platform = try row.platform(at: 1)
-        guard let form = FingerprintForm(rawValue: row.columns[2]) else {
-            throw row.error(at: 2, "is not a form", "Write the form's letter")
-        }
-        self.form = form
+        form = try row.read(2, "is not a form", "Write the form's letter") { FingerprintForm(rawValue: $0) }
         versionField = row.columns[3]
         namesPlatform = row.columns[4] == "yes"
         sendsRawSignals = false
     }
 
-    /// Creates a newer client, which asks `POST …/resolve`; the server makes of its values the form that holds least.
+    /// Creates a newer client, which calls `POST …/resolve`, and whose form is the one with the fewest components that the
+    /// server derives from its values.
     public init(withValuesOn platform: Platform) {
         name = "resolve"
         self.platform = platform
@@ -246,7 +233,7 @@ public struct SDKRelease: Sendable {
     }
 }
 
-/// Where a person is and which languages they speak, as their browser and their apps see it.
+/// A person's time zone and languages, as their browser and their apps see them.
 public struct TrialPerson: Equatable, Sendable {
     /// `Intl.DateTimeFormat().resolvedOptions().timeZone`.
     public var browserTimezone: String
@@ -254,13 +241,13 @@ public struct TrialPerson: Equatable, Sendable {
     public var deviceTimezone: String
     /// `navigator.languages`.
     public var languages: [String]
-    /// The language that apps see if it is not the browser's; a code or a tag.
+    /// The language that apps see, as a code or a tag; nil where it is the browser's.
     public var deviceLanguage: String?
 
-    /// Codes that Android gives for languages whose codes have changed since.
+    /// The former codes of languages that Android still reports, by their current codes.
     private static let oldAndroidCodes = ["he": "iw", "id": "in", "yi": "ji"]
 
-    /// `Locale.current.languageCode`, `Locale.getDefault().language`.
+    /// Returns the language that apps see: `Locale.current.languageCode`, `Locale.getDefault().language`.
     public func language(on platform: Platform) -> String {
         let tag = deviceLanguage ?? languages.first ?? "en"
         let code = String(tag.prefix { $0 != "-" && $0 != "_" }).lowercased()
@@ -289,9 +276,17 @@ private struct ScreenSides: Sendable {
 
 extension DataRow {
     fileprivate func platform(at index: Int) throws(DataFileError) -> Platform {
-        guard let platform = Platform(rawValue: columns[index]) else {
-            throw error(at: index, "is not a platform", "Write ios or android")
-        }
-        return platform
+        try read(index, "is not a platform", "Write ios or android") { Platform(rawValue: $0) }
+    }
+
+    /// Reads the value of a column, and throws the problem with the advice where `value` returns nil.
+    fileprivate func read<Value>(
+        _ index: Int,
+        _ problem: String,
+        _ advice: String,
+        _ value: (String) -> Value?
+    ) throws(DataFileError) -> Value {
+        guard let value = value(columns[index]) else { throw error(at: index, problem, advice) }
+        return value
     }
 }

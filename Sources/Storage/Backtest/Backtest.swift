@@ -2,17 +2,14 @@ public import Attribution
 
 /// Plays recorded events under the current and a proposed plan, and compares them launch by launch.
 public struct Backtest: Sendable {
-    /// The launches with a different answer, and how many of the answers are right where the truth is known.
+    /// The numbers of launches with another answer and with the same one.
     public struct Changes: Equatable, Sendable {
         /// Launches that get a match they did not get before.
         public var gained = 0
-        public var gainedRight = 0
         /// Launches that no longer get one.
         public var lost = 0
-        public var lostRight = 0
         /// Launches that get another link or campaign.
         public var redirected = 0
-        public var redirectedRight = 0
         /// Launches that get the same.
         public var same = 0
         /// Of these, the launches that get the same link by another click.
@@ -34,7 +31,7 @@ public struct Backtest: Sendable {
     public private(set) var proposed: Replay?
     /// The recorded answers; nil if no event has one.
     public private(set) var recorded: ReplayScore?
-    /// The changes from the recorded answers, or else from ``current``, to ``proposed``.
+    /// The changes from the recorded answers to ``proposed``.
     public private(set) var changes = Changes()
     /// The changes from the recorded answers to ``current``: how true the replay is.
     public private(set) var fidelity = Changes()
@@ -63,14 +60,10 @@ public struct Backtest: Sendable {
         }
         launches += 1
         // Read before the event is played: afterwards its click may be gone.
-        let stored = launch.answer.map { ($0, current.answer($0, to: launch)) }
+        let answer = launch.answer.flatMap { current.answer($0, to: launch) }
         let before = current.play(event)
         let after = proposed?.play(event)
-        guard current.judges(launch.at) else { return }
-        guard let (recorded, answer) = stored else {
-            if proposed != nil { changes.compare(before, after, areAllCounted: false) }
-            return
-        }
+        guard let recorded = launch.answer, current.judges(launch.at) else { return }
         self.recorded = self.recorded ?? ReplayScore()
         self.recorded?.count(recorded)
         guard recorded.outcome == .replay || answer != nil else {
@@ -79,36 +72,22 @@ public struct Backtest: Sendable {
             return
         }
         let really = recorded.outcome == .replay ? nil : answer
-        fidelity.compare(really, before, areAllCounted: true)
-        if proposed != nil { changes.compare(really, after, areAllCounted: true) }
+        fidelity.compare(really, before)
+        if proposed != nil { changes.compare(really, after) }
     }
 }
 
 extension Backtest.Changes {
-    /// Compares two answers.
-    ///
-    /// A launch may be a repeated answer in one of the two and not in the other: nil stands for that and, if only some are
-    /// counted, for launches that the truth calls retries.
-    fileprivate mutating func compare(
-        _ before: Replay.Answer?,
-        _ after: Replay.Answer?,
-        areAllCounted: Bool
-    ) {
+    /// Compares two answers; nil stands for one that repeats an earlier one.
+    fileprivate mutating func compare(_ before: Replay.Answer?, _ after: Replay.Answer?) {
         guard let before, let after else {
-            guard areAllCounted else { return }
             if before == nil, after == nil { same += 1 } else { repeatedInOne += 1 }
             return
         }
         switch (before.destination, after.destination) {
-        case (nil, .some):
-            gained += 1
-            if after.isRight == true { gainedRight += 1 }
-        case (.some, nil):
-            lost += 1
-            if before.isRight == true { lostRight += 1 }
-        case (let one?, let other?) where one != other:
-            redirected += 1
-            if after.isRight == true { redirectedRight += 1 }
+        case (nil, .some): gained += 1
+        case (.some, nil): lost += 1
+        case (let one?, let other?) where one != other: redirected += 1
         default:
             same += 1
             if before.click != after.click { otherClick += 1 }

@@ -7,12 +7,10 @@ public import Attribution
 public struct Replay: Sendable {
     /// The answer to a launch.
     public struct Answer: Equatable, Sendable {
-        /// The name of the credited click; nil for no match, and for a click without one.
+        /// The name of the credited click; nil for no match.
         public let click: UInt64?
         /// Nil for no match.
         public let destination: CreditedDestination?
-        /// Whether it is right; nil if the truth is unknown.
-        public let isRight: Bool?
         /// The unlimited probability of the answer; of the most likely one if there is no match, and 0
         /// without a candidate.
         public let probability: Double
@@ -23,11 +21,9 @@ public struct Replay: Sendable {
         ///   - click: the credited click; nil for no match.
         ///   - launch: the launch that gets the answer.
         ///   - probability: the unlimited probability.
-        ///   - isRight: whether the answer is right; nil if the truth is unknown.
-        init(_ click: RecordedClick?, to launch: RecordedLaunch, probability: Double, isRight: Bool?) {
+        init(_ click: RecordedClick?, to launch: RecordedLaunch, probability: Double) {
             self.click = click?.name
             destination = click?.destination
-            self.isRight = isRight
             self.probability = probability
             ageSeconds = click.map { Double(launch.at.milliseconds(since: $0.at)) / 1000 }
         }
@@ -80,8 +76,7 @@ public struct Replay: Sendable {
     func answer(_ recorded: RecordedAnswer, to launch: RecordedLaunch) -> Answer? {
         let click = recorded.click.flatMap(store.number).flatMap { store[$0]?.click }
         guard click != nil || recorded.click == nil else { return nil }
-        let isRight: Bool? = click != nil && recorded.isCertain ? true : nil
-        return Answer(click, to: launch, probability: recorded.probability ?? 0, isRight: isRight)
+        return Answer(click, to: launch, probability: recorded.probability ?? 0)
     }
 
     /// Computes the model again if it is old.

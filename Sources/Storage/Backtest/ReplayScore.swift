@@ -13,12 +13,12 @@ public struct ReplayScore: Equatable, Sendable {
     public var campaignMatches = 0
     /// Launches that got the answer of an earlier one.
     public var replays = 0
-    /// Launches without a match by the verdict's reason.
-    public var reasons: [Verdict.Reason: Int] = [:]
+    /// Launches without a match by the verdict's reason; nil counts those without a live click.
+    public var reasons: [NoMatchReason?: Int] = [:]
     /// The sum of the probabilities that a click led to the launch, of launches that only a fingerprint could
     /// recognise.
     public var expected = 0.0
-    /// The square of the spread of ``expectedByFingerprint``.
+    /// The square of the spread of ``expected``.
     public var variance = 0.0
 
     /// The number of matches by a fingerprint that are expected to be right: the sum of their unlimited
@@ -32,10 +32,6 @@ public struct ReplayScore: Equatable, Sendable {
     public var knownMatches = 0
     /// Launches from a click whose window had not ended.
     public var conversions = 0
-    /// Launches from a click whose window had ended.
-    public var lateConversions = 0
-    /// Launches whose truth names a click that was never recorded.
-    public var unknownClicks = 0
     /// Matches with the link and campaign of the click that led to the launch.
     public var rightLink = 0
     /// Matches with a click of the same person.
@@ -116,7 +112,6 @@ extension ReplayScore {
         } else if case .noMatch(let reason) = verdict.outcome {
             reasons[reason, default: 0] += 1
         }
-        var isRight: Bool?
         if let truth = launch.truth {
             knownLaunches += 1
             let isCampaignOnly = match?.isCampaignOnly ?? false
@@ -126,10 +121,9 @@ extension ReplayScore {
                 if isTrue { rightLink += 1 }
                 calibration.add(stated: verdict.confidence, isRight: isTrue)
                 uncappedCalibration.add(stated: verdict.probability, isRight: isTrue)
-                isRight = isTrue
             }
         }
-        return Replay.Answer(answered, to: launch, probability: verdict.probability, isRight: isRight)
+        return Replay.Answer(answered, to: launch, probability: verdict.probability)
     }
 
     /// Counts an answer under the truth of its launch, and returns whether they agree.
@@ -142,12 +136,7 @@ extension ReplayScore {
     ) -> Bool {
         switch truth {
         case .click(let name):
-            guard let number = store.number(of: name) else {
-                unknownClicks += 1
-                return false
-            }
-            guard let stored = store[number], stored.end >= launch.at else {
-                lateConversions += 1
+            guard let stored = store.number(of: name).flatMap({ store[$0] }), stored.end >= launch.at else {
                 return false
             }
             conversions += 1
@@ -194,7 +183,7 @@ extension ReplayScore {
             rightLink += 1
             rightPerson += 1
         }
-        return Replay.Answer(click, to: launch, probability: 1, isRight: true)
+        return Replay.Answer(click, to: launch, probability: 1)
     }
 }
 
@@ -250,25 +239,12 @@ extension ReplayScore {
             variance += organic * (1 - organic)
         }
         guard answer.outcome == .match else {
-            reasons[answer.reason?.verdictReason ?? .noCandidate, default: 0] += 1
+            reasons[NoMatchReason.ofVerdicts.first { $0 == answer.reason }, default: 0] += 1
             return
         }
         matches += 1
         if answer.isCertain { tokenMatches += 1 }
         if answer.isCampaignOnly { campaignMatches += 1 }
         if !answer.isCertain { expectedRight += answer.probability ?? 0 }
-    }
-}
-
-extension NoMatchReason {
-    /// What a verdict says of such a launch: most have no candidate.
-    fileprivate var verdictReason: Verdict.Reason {
-        switch self {
-        case .belowThreshold: .belowThreshold
-        case .ambiguous: .ambiguous
-        case .fingerprintDisabled: .fingerprintDisabled
-        case .noClick, .expired, .alreadyClaimed, .robotClick, .otherApp, .tokenInvalid, .tokenUsed:
-            .noCandidate
-        }
     }
 }

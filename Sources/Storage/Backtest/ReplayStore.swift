@@ -62,7 +62,7 @@ struct ReplayStore: Sendable {
         let number = clicks.endIndex
         clicks.append(Stored(click: click, end: end, claimedAt: click.consumedAt))
         if click.consumedAt != nil { closedCount += 1 }
-        if let name = click.name { numbers[name] = number }
+        numbers[click.name] = number
         live.insert(number, endingAt: end)
         for (index, fingerprint) in click.fingerprints.enumerated()
         // Two forms may make one fingerprint.

@@ -67,17 +67,17 @@ public struct AddressSelection: Sendable {
     /// Adds a click that another launch has consumed, as evidence that its visitor has launched.
     public mutating func addClaimed(_ position: RowPosition, at claimedAt: Timestamp) {
         claimedCount += 1
-        let candidate = Candidate(
+        var candidate = Candidate(
             click: ClickID(high: UInt64(bitPattern: position.click), low: 0),
             clickedAt: Timestamp(milliseconds: position.clickedAt),
             destination: CreditedDestination(url: 0, campaign: 0),
             platform: .unknown,
             form: nil,
-            address: .exact,
-            visitor: 0,
-            hasAddress: true,
-            claimedAt: claimedAt
+            visitor: 0
         )
+        candidate.address = .exact
+        candidate.hasAddress = true
+        candidate.claimedAt = claimedAt
         candidates.append(candidate)
     }
 

@@ -83,7 +83,7 @@ public struct PendingCheckRecords: Sendable {
         records += other.records.prefix(room)
         unrecorded += other.unrecorded + Int64(max(0, other.records.count - room))
         for (slot, expected) in other.expected { add(expected, to: slot) }
-        calibration.merge(other.calibration, uniquingKeysWith: +)
+        for (slot, bin) in other.calibration { calibration[slot, default: .zero] += bin }
     }
 
     private mutating func add(_ more: Expected, to slot: Slot) {

@@ -36,7 +36,7 @@ public final class PendingUpdates: Sendable {
         private static let launchLimit = 4096
 
         /// Counts the end of a check; matches are counted with their claims.
-        mutating func count(_ ending: CheckEnding, of check: Check, _ scope: Scope) {
+        mutating func count(_ ending: MatchOutcome, of check: Check, _ scope: Scope) {
             let hour = Granularity.hour.start(of: check.at)
             switch ending {
             case .match: return

@@ -106,24 +106,22 @@ extension ClickRecord {
         expiresAt = row.get("expires_at")
         let destination = DeepLinkURL(stored: row.get("destination"))
         let campaignKey = (row.get("campaign_key") as String?).flatMap { CampaignKey($0) }
-        let journeyID = JourneyID(row.get("journey_id"))
-        let source: SourceToken? = row.get("source")
-        let rawSource: String? = row.get("raw_source")
-        let platform: Platform? = row.get("platform")
-        guard let window, let journeyID, let source, let platform else { return nil }
+        guard let window, let journeyID = JourneyID(row.get("journey_id")) else { return nil }
         var facts = Click.Facts(
             app: AppID(high: 0, low: 0),
-            isTest: scope.isTest,
             destination: destination,
             campaignKey: campaignKey,
             journeyID: journeyID,
             clickedAt: clickedAt,
             recordedAt: recordedAt,
-            window: window,
-            source: source,
-            rawSource: rawSource,
-            platform: platform
+            window: window
         )
+        facts.isTest = scope.isTest
+        guard let source: SourceToken = row.get("source") else { return nil }
+        facts.source = source
+        facts.rawSource = row.get("raw_source")
+        guard let platform: Platform = row.get("platform") else { return nil }
+        facts.platform = platform
         facts.osVersion = row.get("os_version")
         facts.metadata = row.get("metadata")
         facts.isRobot = row.get("is_robot")

@@ -106,20 +106,21 @@ public struct IndexRecord: Record, Equatable, Sendable {
 
     public func candidate(_ agreement: AddressAgreement) -> Candidate {
         let platformForm = platformForm
-        return Candidate(
+        var candidate = Candidate(
             // The first half of an identifier is enough to find a click.
             click: ClickID(high: UInt64(bitPattern: click), low: 0),
             clickedAt: clickedAt,
             destination: destination,
             platform: platformForm.platform,
             form: platformForm.form,
-            weight: weight,
-            address: agreement,
-            visitor: visitor,
-            hasAddress: address != nil,
-            release: release,
-            signals: signals
+            visitor: visitor
         )
+        candidate.weight = weight
+        candidate.address = agreement
+        candidate.hasAddress = address != nil
+        candidate.release = release
+        candidate.signals = signals
+        return candidate
     }
 }
 

@@ -239,14 +239,14 @@ extension KnownClick {
             id: record.id,
             clickedAt: record.facts.clickedAt,
             expiresAt: record.expiresAt,
-            campaign: record.facts.campaignKey,
-            platform: record.facts.platform,
-            isRobot: record.facts.isRobot,
-            claimedAt: click.claimedAt,
-            claimedBy: click.method,
-            agreement: AddressHashes.agreement(record.address, launch),
-            canonicalText: record.canonicalText
+            campaign: record.facts.campaignKey
         )
+        platform = record.facts.platform
+        isRobot = record.facts.isRobot
+        claimedAt = click.claimedAt
+        claimedBy = click.method
+        agreement = AddressHashes.agreement(record.address, launch)
+        canonicalText = record.canonicalText
     }
 
     /// Returns whether the click was closed as claimed, although no launch has claimed it.

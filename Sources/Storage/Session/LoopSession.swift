@@ -4,19 +4,17 @@ internal import Threads
 /// A store as one event loop sees it; used on that loop's thread alone.
 public protocol LoopSession: AnyObject, ClickStore, AppStore, LinkStore, StatsStore, CheckStore, LearningStore
 {
-    /// The loop has requests of this number of connections in the turn that begins.
+    /// Starts a turn of the loop, which has requests of this number of connections.
     func beginTurn(with connectionCount: Int)
-    /// Ends the snapshot that is kept open over a turn of the loop.
-    ///
-    /// Called before the loop sleeps, so that an idle loop keeps no old pages of a log alive.
+    /// Ends a turn of the loop, and with it the open snapshot, so that an idle loop keeps no old pages of a log alive.
     func endTurn()
-    /// Reads that were not made because the filter ruled their fingerprints out.
+    /// The number of reads that the filter has made unnecessary.
     var skippedReadCount: Int { get }
 }
 
-/// A session on a database: what follows decides everything that is not a statement.
+/// A session of one kind of database, whose extensions implement the stores with the backend's reads and writes.
 ///
-/// A protocol and not a generic class, so that each database's own session is what the loops' calls are compiled for.
+/// It is a protocol and not a generic class, so that the compiler specialises these functions for each database.
 public protocol DatabaseSession: AnyObject, SendableMetatype, ClickStore, AppStore, LearningStore {
     associatedtype Backend: StorageBackend
 
@@ -49,8 +47,8 @@ extension DatabaseSession {
 
     public func view(for check: Check) async throws(StoreError) -> CheckView {
         let (loop, state) = (loop, loop.state)
-        // A claim that its caller does not know of may be on disk, or may come there: no check gets "no match" because
-        // of it before it can be found again.
+        // If a claim may be on disk without its caller's knowledge, checks wait until it can be found, and get no
+        // "no match" because of it.
         if state.updates.hasUnmarkedDeliveries || state.queue.isInDoubt {
             try await loop.flushUpdates(until: check.deadline)
         }
@@ -64,7 +62,7 @@ extension DatabaseSession {
         }
     }
 
-    /// Stores what was learnt, and computes the model again when the checks' time has moved on.
+    /// Stores the increments and computes the model, if it is missing or too old by the checks' time.
     private func learnAtOnce(_ scope: Scope, at now: Timestamp) async throws(StoreError) {
         let learnt = loop.state.learnt
         guard learnt.needsModel(of: scope, at: now) else { return }
@@ -137,7 +135,7 @@ extension DatabaseSession {
                 facts?.weight = weight
             }
         }
-        // The number of launches that it stands for.
+        // The number of launches that this one stands for.
         let launches = loop.lessons.learn(from: report, of: check, scope, at: now)
         let expectation = launches > 0 ? CheckExpectation(report) : nil
         let sample = CalibrationSample(report)

@@ -2,14 +2,14 @@ internal import Attribution
 
 /// The words of the command line after the command's name.
 package struct Arguments: Equatable, Sendable {
-    /// Values by option name, in the order given; a switch that is there has no values.
+    /// Values by option name, in their order; a given switch has an empty list.
     package private(set) var options: [String: [String]] = [:]
-    /// Arguments without a name.
+    /// Arguments without an option.
     package private(set) var operands: [String] = []
 
-    /// Reads `--name value`, `--name=value`, switches, `-h` and operands; after `--` there are operands only.
+    /// Reads `--name value`, `--name=value`, switches, `-h` and operands; after `--`, all words are operands.
     ///
-    /// - Throws: a wrong use, with the nearest known option where one was mistyped.
+    /// - Throws: a failure of usage, with the nearest known option for a mistyped one.
     package init(_ words: [String], of command: CommandDescription) throws {
         let known = command.allOptions
         var rest = words[...]
@@ -31,22 +31,22 @@ package struct Arguments: Equatable, Sendable {
         if options["help"] == nil { try checkOperands(of: command) }
     }
 
-    /// The value of an option that may be given once.
+    /// Returns the value of an option that may be given once.
     package func value(_ option: String) -> String? { options[option]?.last }
 
-    /// The values of an option that may be given several times, or nil when it is not there at all.
+    /// Returns the values of an option that may be given several times; nil without the option.
     package func values(_ option: String) -> [String]? { options[option] }
 
     package func has(_ option: String) -> Bool { options[option] != nil }
 
-    /// Returns the value of an option as `parse` reads it; nil when it is not there.
+    /// Returns the value of an option as `parse` reads it; nil without the option.
     ///
     /// - Parameters:
     ///   - option: its name.
-    ///   - sentence: what the value must be; begins with "must".
+    ///   - sentence: the rule for the value; begins with "must".
     ///   - parse: returns nil for a text that is not allowed.
     /// - Returns: the value that `parse` returned.
-    /// - Throws: a wrong use for such a text, with the sentence.
+    /// - Throws: a failure of usage with the sentence, if `parse` returns nil.
     func read<Value>(
         _ option: String,
         _ sentence: @autoclosure () -> String,
@@ -57,7 +57,7 @@ package struct Arguments: Equatable, Sendable {
         return value
     }
 
-    /// Returns whether an option says on; nil when it is not there.
+    /// Returns whether the value of an option is `on`; nil without the option.
     func isOn(_ option: String) throws -> Bool? {
         try read(option, "must be on or off") { ["on": true, "off": false][$0] }
     }
@@ -76,59 +76,53 @@ package struct Arguments: Equatable, Sendable {
         rest: inout ArraySlice<String>,
         command: CommandDescription
     ) throws {
-        let advice = "`afterlink help \(command.name)` shows how it is used."
+        let advice = "`afterlink help \(command.name)` explains the command."
         if options[option.name] != nil, !option.isRepeatable, option.name != "help" {
-            throw CommandFailure(.usage, "--\(option.name) is given twice.", advice: advice)
+            throw CommandFailure.usage("--\(option.name) is given twice.").advising(advice)
         }
         guard let placeholder = option.placeholder else {
             guard attached == nil else {
-                throw CommandFailure(.usage, "--\(option.name) takes no value.", advice: advice)
+                throw CommandFailure.usage("--\(option.name) takes no value.").advising(advice)
             }
             options[option.name] = []
             return
         }
         guard let value = attached ?? rest.popFirst() else {
-            throw CommandFailure(
-                .usage,
-                "--\(option.name) needs a value: --\(option.name) \(placeholder).",
-                advice: advice
-            )
+            throw CommandFailure.usage("--\(option.name) needs a value: --\(option.name) \(placeholder).")
+                .advising(advice)
         }
         options[option.name, default: []].append(value)
     }
 
     private func checkOperands(of command: CommandDescription) throws {
-        let advice = "`afterlink help \(command.name)` shows how it is used."
+        let advice = "`afterlink help \(command.name)` explains the command."
         if operands.count > command.operands.count, let extra = operands.last {
-            throw CommandFailure(
-                .usage,
-                "`afterlink \(command.name)` does not know what to do with \"\(extra)\".",
-                advice: advice
+            throw CommandFailure.usage(
+                "`afterlink \(command.name)` does not know what to do with \"\(extra)\"."
             )
+            .advising(advice)
         }
         let missing = command.operands.dropFirst(operands.count).first { $0.isRequired }
         if let missing {
-            throw CommandFailure(
-                .usage,
-                "`afterlink \(command.name)` needs \(missing.placeholder): \(missing.help)",
-                advice: advice
+            throw CommandFailure.usage(
+                "`afterlink \(command.name)` needs \(missing.placeholder): \(missing.help)"
             )
+            .advising(advice)
         }
     }
 
     private static func unknown(_ word: String, of command: CommandDescription) -> CommandFailure {
-        // What stands behind `=` may be a secret: it is not repeated.
+        // The text after `=` may be a secret: the failure does not repeat it.
         let name = split(word).name
         let typed = word.hasPrefix("--") ? "--\(name)" : name
         let near = Suggestion.nearest(
             to: String(name.drop { $0 == "-" }),
             among: command.allOptions.map(\.name)
         )
-        return CommandFailure(
-            .usage,
-            "`afterlink \(command.name)` has no option \(typed).",
-            advice: near.map { "Did you mean --\($0)?" }
-                ?? "`afterlink help \(command.name)` lists its options."
-        )
+        return CommandFailure.usage("`afterlink \(command.name)` has no option \(typed).")
+            .advising(
+                near.map { "Did you mean --\($0)?" }
+                    ?? "`afterlink help \(command.name)` lists its options."
+            )
     }
 }

@@ -1,6 +1,6 @@
 /// An option of one command, as opposed to a ``Setting``, which has other sources besides the command line.
 package struct CommandOption: Sendable {
-    /// Without `--`.
+    /// The name without `--`.
     package let name: String
     /// The placeholder of the value in the help; nil for a switch.
     package let placeholder: String?
@@ -16,7 +16,7 @@ package struct CommandOption: Sendable {
 
     /// Returns options from a table of their forms, each with its help.
     ///
-    /// A form is the name, then the placeholder of the value if there is one, then `...` if it may be repeated.
+    /// A form has the name, then the placeholder of the value if there is one, then `...` if the option may be repeated.
     static func table(_ rows: KeyValuePairs<String, String>) -> [CommandOption] {
         rows.map { form, help in
             let words = form.split(separator: " ").map(String.init)
@@ -38,12 +38,12 @@ package struct CommandOption: Sendable {
         "config",
         "FILE",
         help:
-            "A JSON file of settings, such as {\"retention\":604800}; flags and environment variables win over it."
-            + " AFTERLINK_CONFIG names it, too."
+            "Read settings from this JSON file, such as {\"retention\":604800}; flags and environment variables override"
+            + " it. AFTERLINK_CONFIG names it, too."
     )
 }
 
-/// A command: how it is called, what its help says, and what it does.
+/// A command: its name and arguments, its help, and its action.
 package struct CommandDescription: Sendable {
     /// An argument without a name.
     package struct Operand: Sendable {
@@ -68,16 +68,16 @@ package struct CommandDescription: Sendable {
     package let discussion: [String]
     package var operands: [Operand] = []
     package var options: [CommandOption] = []
-    /// Names of the settings that it takes.
+    /// The names of the settings that it takes.
     package var settings: [String] = []
-    /// Calls that work as they stand, each with its purpose.
+    /// Complete calls, each with its purpose.
     package let examples: KeyValuePairs<String, String>
     let run: @Sendable (Invocation) async throws -> ExitCode
 
-    /// All options that may stand on the command line.
+    /// All options that the command line may have.
     package var allOptions: [CommandOption] { optionsBesideSettings + settingsTaken.compactMap(\.option) }
 
-    /// The options that are no settings: its own, `--config` where there are settings, and `--help`.
+    /// The options that are not settings: the command's own, `--help`, and `--config` if it takes settings.
     package var optionsBesideSettings: [CommandOption] {
         options + (settings.isEmpty ? [] : [.config]) + [.help]
     }
@@ -86,7 +86,7 @@ package struct CommandDescription: Sendable {
     package var settingsTaken: [Setting] { Setting.all.filter { settings.contains($0.name) } }
 }
 
-/// A command with what stood behind it on the command line.
+/// A call of a command, with its arguments.
 package struct Invocation: Sendable {
     package let command: CommandDescription
     package let arguments: Arguments
@@ -96,5 +96,10 @@ package struct Invocation: Sendable {
         self.command = command
         self.arguments = arguments
         self.environment = environment
+    }
+
+    /// Prints the command's result: the JSON with `--json`, else the text.
+    func show(_ text: @autoclosure () -> String, json: @autoclosure () -> String) {
+        Console.print(arguments.has("json") ? json() : text())
     }
 }

@@ -3,12 +3,12 @@ internal import Glibc
 internal import HTTPServer
 internal import Threads
 
-/// How a command ended, as scripts see it.
+/// The exit status of a command.
 package enum ExitCode: Int32, Sendable {
     case success = 0
     /// The command failed.
     case failed = 1
-    /// The command line was not understood.
+    /// The command line was wrong.
     case usage = 2
     /// A setting has a value that is not allowed (`EX_CONFIG` of sysexits.h).
     case configuration = 78
@@ -28,10 +28,10 @@ package struct CommandFailure: Error, Equatable, Sendable {
         self.advice = advice
     }
 
-    /// A command that was understood and could not be done.
+    /// Creates the failure of a command with a correct command line.
     package init(_ explanation: String, advice: String) { self.init(.failed, explanation, advice: advice) }
 
-    /// What happened, which becomes a failure with what to do about it.
+    /// The first half of a failure: ``advising(_:)`` adds what to do.
     struct Cause {
         fileprivate let exitCode: ExitCode
         fileprivate let explanation: String
@@ -41,13 +41,15 @@ package struct CommandFailure: Error, Equatable, Sendable {
         }
     }
 
-    static func because(_ explanation: String) -> Cause { because(.failed, explanation) }
+    static func because(_ explanation: String) -> Cause { Cause(exitCode: .failed, explanation: explanation) }
 
-    static func because(_ exitCode: ExitCode, _ explanation: String) -> Cause {
-        Cause(exitCode: exitCode, explanation: explanation)
+    static func usage(_ explanation: String) -> Cause { Cause(exitCode: .usage, explanation: explanation) }
+
+    static func configuration(_ explanation: String) -> Cause {
+        Cause(exitCode: .configuration, explanation: explanation)
     }
 
-    /// The failure in words for any error that reached a command's end.
+    /// Explains any error that ended a command.
     package init(describing error: any Error) {
         switch error {
         case let failure as CommandFailure: self = failure
@@ -64,18 +66,18 @@ package struct CommandFailure: Error, Equatable, Sendable {
         }
     }
 
-    /// An option whose value is not allowed; the sentence begins with "must".
+    /// Returns the failure of an option whose value is not allowed; the sentence begins with "must".
     static func wrongValue(_ option: String, _ value: String, _ sentence: String) -> CommandFailure {
-        CommandFailure.because(.usage, "--\(option) \"\(value)\" \(sentence).")
-            .advising("Correct it and run the command again; this time nothing was done.")
+        usage("--\(option) \"\(value)\" \(sentence).")
+            .advising("Nothing was done. Correct it and run the command again.")
     }
 
-    /// The failure as a line in a list, which follows a name and ends without a full stop.
+    /// The failure as a finding in a list, in lower case and without a full stop.
     package var finding: (text: String, advice: String) { (Self.clause(explanation), Self.clause(advice)) }
 
     private static func clause(_ sentence: String) -> String {
         var clause = sentence.hasSuffix(".") ? String(sentence.dropLast()) : sentence
-        // A word in capitals alone, such as TLS, stays as it is.
+        // A word in capitals, such as TLS, does not change.
         guard let first = clause.first, first.isUppercase, clause.dropFirst().first?.isLowercase == true
         else {
             return clause
@@ -84,7 +86,7 @@ package struct CommandFailure: Error, Equatable, Sendable {
         return clause
     }
 
-    /// As it is printed to standard error.
+    /// The text for standard error.
     package var text: String { "afterlink: \(explanation)\n\(advice)\n" }
 }
 
@@ -108,19 +110,18 @@ extension CommandFailure {
             case .overloaded, .timedOut, .locked: "Try again in a moment."
             case .full: "Make room on the disk and try again."
             case .readOnly:
-                "The file and its folder must belong to the user that Afterlink runs as, on a file system that can be"
-                    + " written to."
-            case .inputOutput: "Check the disk; the system's log may say more."
+                "Give the file and its folder to the user that Afterlink runs as, on a file system that can be written to."
+            case .inputOutput: "Check the disk and the system's log."
             case .corrupted:
-                "Put the database back from a backup, or name another one with --database; nothing was changed."
+                "Nothing was changed. Restore a backup, or name another database with --database."
             case .incompatible:
-                "Give another path with --database; a database of a newer Afterlink needs that version or a later one."
+                "Give another path with --database, or run the newer version of Afterlink that the database needs."
             case .unsupported:
-                "Export its links with the version that made it (`afterlink links export`), start with a new database at"
-                    + " another path (--database), and import them there; nothing was changed."
+                "Nothing was changed. Export the links with the version that created the database (`afterlink links"
+                    + " export`), and import them into a new database at another path (--database)."
             case .resources: Self.resourcesAdvice
             case .stopping: "Try again when the service has started."
-            case .conflict, .notFound: "Run the list commands to see what there is."
+            case .conflict, .notFound: "See the output of the list commands."
             case .defect: "This is a defect; please report it."
             }
         self.init(
@@ -138,7 +139,7 @@ extension CommandFailure {
         }
         self.init(
             "The database cannot be opened: \(error.explanation).",
-            advice: "Name it with --database or --data-directory; `afterlink init` makes a new one."
+            advice: "Name it with --database or --data-directory; `afterlink init` creates a new one."
         )
     }
 }
@@ -158,29 +159,26 @@ extension CommandFailure {
         self.init(error.message, advice: advice)
     }
 
-    /// Returns what to do about an address that cannot be listened on, by the system's error number.
+    /// Returns what to do about an address that the service cannot listen on, by the system's error number.
     private static func advice(listening number: Int32?) -> String {
         switch number {
         case EADDRINUSE:
-            "Another process has the address (`ss -ltnp` shows which): stop it, or take another address with"
-                + " --listen or --metrics-listen."
+            "Stop the process that has the address (`ss -ltnp` shows it), or give another --listen or --metrics-listen."
         case EACCES, EPERM:
-            "Ports below 1024 need a right of their own: take a higher one with --listen, or give the service"
-                + " CAP_NET_BIND_SERVICE (in a systemd unit: AmbientCapabilities= and CapabilityBoundingSet= with it, and"
-                + " PrivateUsers=no)."
+            "Give a port above 1023 with --listen, or give the service CAP_NET_BIND_SERVICE (in a systemd unit:"
+                + " AmbientCapabilities= and CapabilityBoundingSet= with it, and PrivateUsers=no)."
         case EADDRNOTAVAIL:
-            "This machine has no such address: `ip address` shows those it has; 0.0.0.0 and [::] stand for all"
-                + " of them."
+            "Give an address of this machine: `ip address` shows them; 0.0.0.0 and [::] stand for all of them."
         case EAFNOSUPPORT:
-            "This machine has no IPv6: take an IPv4 address with --listen, such as 0.0.0.0:8080."
-        default: "Take another address with --listen or --metrics-listen."
+            "Give an IPv4 address with --listen, such as 0.0.0.0:8080: this machine has no IPv6."
+        default: "Give another address with --listen or --metrics-listen."
         }
     }
 }
 
-/// Runs `body` and explains an error of the system that it throws as `what`, a colon and the error.
+/// Runs `body`; if it throws an error of the system, throws a failure with the explanation, a colon and the error.
 func attempt<Result: ~Copyable>(
-    _ what: String,
+    _ explanation: String,
     _ exitCode: ExitCode = .failed,
     advice: String,
     _ body: () throws -> Result
@@ -188,20 +186,20 @@ func attempt<Result: ~Copyable>(
     do {
         return try body()
     } catch let error as SystemError {
-        throw CommandFailure(exitCode, "\(what): \(error.text).", advice: advice)
+        throw CommandFailure(exitCode, "\(explanation): \(error.text).", advice: advice)
     }
 }
 
 /// Words of a command line, quoted for pasting into a shell.
 package enum ShellWord {
-    /// The text as one word of a POSIX shell: as it is where nothing in it has a meaning, else between single quotes.
+    /// Returns the text as one word of a POSIX shell, between single quotes if a character has a meaning there.
     package static func quoted(_ text: String) -> String {
         guard text.isEmpty || !text.utf8.allSatisfy(isPlain) else { return text }
         return "'" + text.split(separator: "'", omittingEmptySubsequences: false).joined(separator: #"'\''"#)
             + "'"
     }
 
-    /// A path that comes first, where an option could stand, as one word.
+    /// Returns a path as one word that no program takes for an option.
     package static func quoted(operand path: String) -> String {
         quoted(path.hasPrefix("-") ? "./" + path : path)
     }

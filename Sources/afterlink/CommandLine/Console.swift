@@ -4,49 +4,46 @@ internal import Synchronization
 
 /// Standard output and standard error.
 package enum Console {
-    /// Prints a command's result.
-    ///
-    /// Written at once, so that a script that waits for a line gets it.
+    /// Prints a command's result at once, so that a script that waits for a line gets it.
     static func print(_ text: String) {
         if !write(Array((printable(text) + "\n").utf8), to: STDOUT_FILENO) {
             hasLostOutput.store(true, ordering: .relaxed)
         }
     }
 
-    /// Prints a line that may get lost.
+    /// Prints a line whose loss is no failure.
     static func printNotice(_ text: String) { write(Array((printable(text) + "\n").utf8), to: STDOUT_FILENO) }
 
-    /// Prints what cannot be printed again, such as a key.
+    /// Prints a text that no other command can print again, such as a key.
     ///
-    /// - Throws: the failure if standard output is closed, full, or not read.
+    /// - Throws: `failure` if standard output is closed, full, or not read.
     static func show(_ text: String, orElse failure: CommandFailure) throws {
-        // A reader that has gone would end the process before it could say what was lost.
+        // By default, a closed pipe ends the process before it can report the lost text.
         signal(SIGPIPE, SIG_IGN)
         guard write(Array((printable(text) + "\n").utf8), to: STDOUT_FILENO) else { throw failure }
     }
 
     /// Opens the standard streams that the caller closed.
     ///
-    /// The next file that is opened would get the number, and what is printed would be written into it: keys into the
-    /// log file, say.
+    /// Otherwise the next open file would get the number of such a stream, and printed keys would go to the log file.
     static func holdStandardStreams() {
         for number in STDIN_FILENO...STDERR_FILENO where fcntl(number, F_GETFD) < 0 {
-            // The lowest free number is this one; the path lives for the call. Nothing can be written to it, so that
-            // what is printed is known to be lost.
+            // The lowest free number is this one; the path lives for the call. Writing fails, so that lost output is noticed.
             _ = unsafe open("/dev/null", O_RDONLY)
         }
     }
 
-    /// Prints errors, and hints in addition to the result.
+    /// Prints errors and hints to standard error.
     static func printError(_ text: String) { _ = write(Array(printable(text).utf8), to: STDERR_FILENO) }
 
-    /// Prints progress at a terminal: the next such text replaces it, an empty one clears it.
+    /// Prints progress on a terminal: the next text replaces it, and an empty text clears it.
     static func printStatus(_ text: String) {
         write(Array("\r\(printable(text))\u{1B}[K".utf8), to: STDERR_FILENO)
     }
 
-    /// Names come from outside: what could steer a terminal, or turn its line around, is shown as `\u001b`, which
-    /// stands for the same in JSON.
+    /// Returns the text with characters that steer a terminal as escapes of JSON, such as `\u001b`.
+    ///
+    /// Names come from outside the program.
     package static func printable(_ text: String) -> String {
         guard text.unicodeScalars.contains(where: steersTerminal) else { return text }
         var shown = String.UnicodeScalarView()
@@ -63,7 +60,7 @@ package enum Console {
         return String(shown)
     }
 
-    /// Control characters but the line feed and the tabulator, and those that change the direction of writing.
+    /// Whether a character is a control character other than line feed and tab, or changes the direction of writing.
     private static func steersTerminal(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.value {
         case 0x09, 0x0A: false
@@ -72,9 +69,9 @@ package enum Console {
         }
     }
 
-    /// Writes all bytes.
+    /// Writes all bytes, in as many calls as that takes.
     ///
-    /// - Returns: false if the reader is gone or the disk is full.
+    /// - Returns: false if a call failed, as `errno` says, or if the reader is gone.
     @discardableResult
     static func write(_ bytes: [UInt8], to descriptor: Int32) -> Bool {
         var rest = bytes[...]
@@ -90,21 +87,21 @@ package enum Console {
         return true
     }
 
-    /// Whether standard error is a terminal, where people read.
+    /// Whether standard error is a terminal.
     static var errorIsTerminal: Bool { isatty(STDERR_FILENO) == 1 }
 
     /// Whether printed text did not reach standard output.
     static let hasLostOutput = Atomic(false)
 }
 
-/// Reports the progress of a long command on standard error: every second on a terminal, in one line that is overwritten;
-/// elsewhere a line every ten seconds.
+/// Reports the progress of a long command on standard error: one line that changes every second on a terminal, or else a
+/// new line every ten seconds.
 struct ProgressLine {
     private let isTerminal = Console.errorIsTerminal
     private var printedAt = DispatchTime.now()
     private var hasPrinted = false
 
-    /// Shows the line if it is time to.
+    /// Prints the line if the interval has passed.
     mutating func update(_ line: @autoclosure () -> String) {
         let now = DispatchTime.now()
         let seconds = Double(now.uptimeNanoseconds - printedAt.uptimeNanoseconds) / 1e9
@@ -114,7 +111,7 @@ struct ProgressLine {
         if isTerminal { Console.printStatus(line()) } else { Console.printError("\(line())\n") }
     }
 
-    /// Leaves the terminal's line empty.
+    /// Clears the terminal's line.
     func finish() {
         if hasPrinted, isTerminal { Console.printStatus("") }
     }

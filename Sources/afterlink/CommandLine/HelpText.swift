@@ -7,17 +7,17 @@ package enum HelpText {
         let indent = (commands.map(\.name.count).max() ?? 0) + 4
         let lines = commands.map { command in "  " + command.name.padded(to: indent - 2) + command.summary }
         return """
-            Afterlink remembers the click on a campaign link and tells it to the app's first
-            launch.
+            Afterlink records the click on a campaign link and returns the link to the app's
+            first launch.
 
             Usage: afterlink COMMAND [options]
 
             Commands:
             \(lines.joined(separator: "\n"))
 
-            `afterlink help COMMAND` explains one of them, `afterlink help settings` lists
-            what can be set by flag, environment variable and file.
-            New here? `afterlink demo` shows the whole way, `afterlink serve` starts.
+            `afterlink help COMMAND` explains a command, `afterlink help settings` lists the
+            settings with their flags, environment variables and keys in a file.
+            To start: `afterlink demo` plays a click and a launch, `afterlink serve` serves.
             """
     }
 
@@ -30,7 +30,7 @@ package enum HelpText {
 
             \(lines.joined(separator: "\n"))
 
-            `afterlink help \(word) COMMAND` explains one of them.
+            `afterlink help \(word) COMMAND` explains a command.
             """
     }
 
@@ -60,8 +60,7 @@ package enum HelpText {
             let members = settings.filter { $0.section == section }
             guard !members.isEmpty else { return nil }
             let entries = members.map { setting in
-                let repeats = setting.isRepeatable ? " May be repeated." : ""
-                return entry(head(setting), "\(setting.help)\(repeats) Default: \(setting.defaultText).")
+                entry(head(setting), "\(setting.help) Default: \(setting.defaultText).")
             }
             return "\(section.rawValue):\n" + entries.joined(separator: "\n")
         }
@@ -80,7 +79,7 @@ package enum HelpText {
         return "Usage: afterlink \(command.name)\(operands.joined()) [options]"
     }
 
-    /// Breaks a paragraph into lines at its blanks.
+    /// Breaks a paragraph into lines of the width.
     private static func wrapped(_ text: String, indent: Int) -> [String] {
         let margin = String(repeating: " ", count: indent)
         var lines: [String] = []
@@ -103,11 +102,11 @@ extension CommandDescription {
 }
 
 extension String {
-    /// Filled up with blanks on the right.
+    /// Returns the text with blanks on the right up to the width.
     func padded(to width: Int) -> String { self + String(repeating: " ", count: max(0, width - count)) }
 }
 
-/// The table of settings as text, for the terminal and for the README.
+/// The table of settings, for the terminal and for the article on faults and settings.
 package enum SettingsDocumentation {
     /// The output of `afterlink help settings`.
     package static var text: String {
@@ -116,22 +115,21 @@ package enum SettingsDocumentation {
             return places.joined(separator: ", ")
         }
         return """
-            What can be set. Flags win over environment variables, these over the JSON file
-            that --config FILE or AFTERLINK_CONFIG names. Settings that may be repeated are
-            separated by commas in the environment and are arrays in the file. Secrets have
-            no flag: anybody on the machine could read them.
+            Flags override environment variables, and these override the JSON file that
+            --config FILE or AFTERLINK_CONFIG names. Several values of a setting have commas
+            between them in the environment, and are an array in the file. Secrets have no
+            flag, because every user of the machine could read it.
 
             \(sections.joined(separator: "\n\n"))
             """
     }
 
-    /// The table that stands in the README.
+    /// The table in the article FaultsAndSettings.md.
     package static var markdown: String {
         let rows = Setting.all.map { setting in
             let flag = setting.flag.map { "`\($0)\(setting.placeholder.map { " \($0)" } ?? "")`" } ?? "–"
-            let repeats = setting.isRepeatable ? " May be repeated." : ""
             return "| \(flag.escapedForTable) | `\(setting.environmentVariable)` | `\(setting.fileKey)` "
-                + "| \(setting.defaultText) | \(setting.help)\(repeats) |"
+                + "| \(setting.defaultText) | \(setting.help) |"
         }
         let head = ["| flag | environment | file | default | meaning |", "|---|---|---|---|---|"]
         return (head + rows).joined(separator: "\n")
@@ -139,6 +137,6 @@ package enum SettingsDocumentation {
 }
 
 extension String {
-    /// A bar would end a table's cell.
+    /// The text with its bars escaped, because a bar ends a cell.
     fileprivate var escapedForTable: String { map { $0 == "|" ? "\\|" : String($0) }.joined() }
 }

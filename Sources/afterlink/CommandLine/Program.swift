@@ -1,6 +1,6 @@
 internal import Attribution
 
-/// Finds a command, runs it, and reports its end in words and by the exit code.
+/// Finds a command, runs it, prints its failure, and returns its exit code.
 package struct Program: Sendable {
     package let commands: [CommandDescription]
 
@@ -16,7 +16,7 @@ package struct Program: Sendable {
 
     private func dispatch(_ words: [String], environment: [String: String]) async throws -> ExitCode {
         guard let first = words.first else {
-            // A script that lost its arguments must not believe that all is well.
+            // A script that lost its arguments must get a failure.
             Console.printError(HelpText.overview(of: commands) + "\n")
             return .usage
         }
@@ -44,7 +44,7 @@ package struct Program: Sendable {
         )
     }
 
-    /// The command that the words begin with, and the words behind it; no command for `apps --help`.
+    /// Returns the command at the start of the words, and the words after it; no command for `apps --help`.
     private func find(_ words: [String]) throws -> (CommandDescription?, [String]) {
         let one = words[0]
         if let command = commands.first(where: { $0.name == one }) {
@@ -53,18 +53,17 @@ package struct Program: Sendable {
         let group = commands.filter { $0.firstWord == one }
         guard !group.isEmpty else { throw unknownCommand(one) }
         guard let second = words.dropFirst().first else {
-            throw CommandFailure.because(.usage, "`afterlink \(one)` needs a second word.")
+            throw CommandFailure.usage("`afterlink \(one)` needs a second word.")
                 .advising(HelpText.group(one, of: group))
         }
         if second == "--help" || second == "-h" { return (nil, []) }
         guard let command = group.first(where: { $0.lastWord == second }) else {
             let near = Suggestion.nearest(to: second, among: group.map(\.lastWord))
-            throw CommandFailure(
-                .usage,
-                "There is no command `afterlink \(one) \(second)`.",
-                advice: near.map { "Did you mean `afterlink \(one) \($0)`?" }
-                    ?? HelpText.group(one, of: group)
-            )
+            throw CommandFailure.usage("There is no command `afterlink \(one) \(second)`.")
+                .advising(
+                    near.map { "Did you mean `afterlink \(one) \($0)`?" }
+                        ?? HelpText.group(one, of: group)
+                )
         }
         return (command, Array(words.dropFirst(2)))
     }
@@ -80,20 +79,18 @@ package struct Program: Sendable {
     }
 
     private func unknownCommand(_ name: String) -> CommandFailure {
-        let known = commands.flatMap { [$0.name, $0.firstWord] }
-        let near = Suggestion.nearest(to: name, among: known)
-        return CommandFailure(
-            .usage,
-            "There is no command `afterlink \(name)`.",
-            advice: near.map { "Did you mean `afterlink \($0)`?" } ?? "`afterlink help` lists the commands."
-        )
+        let near = Suggestion.nearest(to: name, among: commands.flatMap { [$0.name, $0.firstWord] })
+        return CommandFailure.usage("There is no command `afterlink \(name)`.")
+            .advising(
+                near.map { "Did you mean `afterlink \($0)`?" } ?? "`afterlink help` lists the commands."
+            )
     }
 }
 
 extension Program {
-    /// The program as it is shipped.
+    /// The released program.
     ///
-    /// A new command is an enum in this folder and a word here.
+    /// A new command is a file in a folder of `Commands`, and a line here.
     package static let standard = Program(commands: [
         DemoCommand.description,
         SimulateCommand.description,
@@ -135,7 +132,7 @@ extension Program {
     ])
 }
 
-/// Which release this is.
+/// The version of this program.
 enum ProgramVersion {
     /// The version by semver.org; `-dev` between releases.
     static let text = "0.1.0-dev"

@@ -1,6 +1,6 @@
 internal import JSON
 
-/// Rows of text in columns, for people; programs take JSON.
+/// A table of text; programs read JSON instead.
 package struct Table {
     package enum Alignment: Sendable { case left, right }
 
@@ -8,7 +8,7 @@ package struct Table {
     private let alignments: [Alignment]
     private var rows: [[String]] = []
 
-    /// - Parameter columns: a heading and a side for each; numbers stand on the right.
+    /// - Parameter columns: a heading and a side for each; numbers go to the right.
     package init(_ columns: [(heading: String, alignment: Alignment)]) {
         headings = columns.map(\.heading)
         alignments = columns.map(\.alignment)
@@ -35,7 +35,7 @@ package struct Table {
         }.joined(separator: "\n")
     }
 
-    /// A column of a table with a row for each value: its heading, its side, and what a cell says.
+    /// A column of a table with a row for each value: its heading, its side, and its cells.
     struct Column<Row> {
         let heading: String
         let alignment: Alignment
@@ -57,14 +57,14 @@ package struct Table {
         return table.text
     }
 
-    /// A share as a cell: `12.5 %`, or a dash where there is none.
+    /// Returns a share as a cell: `12.5 %`, or a dash for nil.
     package static func percent(_ share: Double?) -> String {
         guard let share else { return "–" }
         let tenths = Int((share * 1000).rounded())
         return "\(tenths / 10).\(tenths % 10) %"
     }
 
-    /// Names come from outside: what could move a terminal's cursor is shown as `?`.
+    /// Returns the text with `?` for control characters; names come from outside the program.
     static func printable(_ text: String) -> String {
         let scalars = text.unicodeScalars.map { scalar in
             scalar.value < 0x20 || (0x7F...0x9F).contains(scalar.value) ? "?" : scalar
@@ -82,9 +82,9 @@ extension Sequence {
     }
 }
 
-/// JSON as people read it: a line per member.
+/// JSON for people: a line for each member.
 enum JSONLayout {
-    /// Behind a mark on each line; text that is no JSON as it is.
+    /// Returns the JSON with a mark before each line; a text that is not JSON keeps its lines.
     static func indented(_ text: String, by mark: String) -> String {
         let value = try? JSONValue(parsing: Array(text.utf8))
         return prefixed(value.map(Self.text) ?? text, by: mark)

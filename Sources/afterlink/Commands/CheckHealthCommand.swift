@@ -7,16 +7,15 @@ internal import Server
 enum CheckHealthCommand {
     static let description = CommandDescription(
         name: "health",
-        summary: "Ask the serving process whether it is ready",
+        summary: "Report whether the serving process is ready",
         discussion: [
-            "Asks /readyz of the process that serves on this machine and exits 0 if it is ready, else 1. Containers"
-                + " and scripts need no other program for it.",
-            "With --tls-certificate it asks over TLS and does not verify the certificate, because it sends no secret.",
+            "Calls /readyz of the process that serves on this machine. The exit status is 0 if it is ready, else 1, so that"
+                + " containers and scripts need no other program.",
+            "With --tls-certificate it uses TLS and does not verify the certificate, because it sends no secret.",
         ],
         settings: ["listen", "tls-certificate", "tls-key"],
         examples: [
-            "afterlink health --listen 127.0.0.1:8080 && echo ready":
-                "In a script that waits for the service."
+            "afterlink health --listen 127.0.0.1:8080 && echo ready": "Wait for the service in a script."
         ],
         run: run
     )
@@ -29,9 +28,9 @@ enum CheckHealthCommand {
         do {
             response = try Exchange(address, overTLS: overTLS).get("/readyz")
         } catch {
-            // A server that does not understand what comes may hang up.
+            // A server that does not understand the request may close the connection.
             guard error.number == ECONNRESET || error.number == EPIPE else {
-                throw CommandFailure.because("No service answers at \(address): \(error.text).")
+                throw CommandFailure.because("No service responds at \(address): \(error.text).")
                     .advising("Start it with `afterlink serve`, or name its address with --listen.")
             }
             response = nil
@@ -43,30 +42,30 @@ enum CheckHealthCommand {
         case 200: break
         case 503:
             let reason = response.json?["reason"]?.string
-            throw CommandFailure(
-                "The service at \(address) is not ready\(reason.map { ": \($0)" } ?? "").",
-                advice: "Its log says why."
+            throw CommandFailure.because(
+                "The service at \(address) is not ready\(reason.map { ": \($0)" } ?? "")."
             )
+            .advising("See its log for the reason.")
         default:
-            throw CommandFailure(
-                "At \(address), /readyz returns \(response.statusText): that is no service of Afterlink.",
-                advice: "Name the service's own address with --listen."
+            throw CommandFailure.because(
+                "At \(address), /readyz returns \(response.statusText): it is not Afterlink."
             )
+            .advising("Name the service's own address with --listen.")
         }
         Console.print("ready")
         return .success
     }
 
-    /// Why no response makes sense: the server may speak TLS and was asked in plain HTTP, or the other way round.
+    /// Explains a response that is not HTTP: the server may speak TLS and the request not, or the reverse.
     private static func misunderstanding(at address: ListenAddress, overTLS: Bool) -> CommandFailure {
         guard let other = try? Exchange(address, overTLS: !overTLS).get("/readyz"), other.status != 400 else {
-            return CommandFailure.because("What answers at \(address) is no service of Afterlink.")
+            return CommandFailure.because("The server at \(address) is not Afterlink.")
                 .advising("Name the service's own address with --listen.")
         }
         return overTLS
-            ? CommandFailure.because("The service at \(address) speaks plain HTTP, and was asked over TLS.")
+            ? CommandFailure.because("The service at \(address) speaks plain HTTP, not HTTPS.")
                 .advising("Leave --tls-certificate and --tls-key out, as the service does.")
-            : CommandFailure.because("The service at \(address) speaks HTTPS, and was asked in plain HTTP.")
-                .advising("Give --tls-certificate and --tls-key as the service has them.")
+            : CommandFailure.because("The service at \(address) speaks HTTPS, not plain HTTP.")
+                .advising("Give the service's --tls-certificate and --tls-key.")
     }
 }

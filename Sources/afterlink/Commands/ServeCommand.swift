@@ -6,16 +6,16 @@ internal import Server
 enum ServeCommand {
     static let description = CommandDescription(
         name: "serve",
-        summary: "Answer clicks and first launches",
+        summary: "Serve clicks and first launches",
         discussion: [
-            "Records clicks and answers first launches until SIGTERM or SIGINT. Without settings it listens on"
+            "Records clicks and answers the checks of first launches until SIGTERM or SIGINT. Without settings it listens on"
                 + " 127.0.0.1:8080 and stores everything in ./afterlink.db.",
-            "On a new database it makes the first app and its keys, prints them once, and shows two curl calls that"
-                + " work.",
-            "If the clock is more than a day from when the database was last used, or leaps, retention and other jobs that"
+            "On a new database it creates the first app and its keys, prints them once, and shows two curl calls to try.",
+            "If the clock leaps, or is more than a day from the last use of the database, retention and other jobs that"
                 + " delete wait for 24 hours of uptime. If the clock is right, start with --accept-clock.",
-            "SIGTERM and SIGINT stop gracefully: requests in flight finish, everything is on disk, exit status"
-                + " 0. A second signal drops what is in flight. SIGHUP reopens the log file and reloads the certificate.",
+            "SIGTERM and SIGINT stop gracefully: requests in flight finish, everything is brought to disk, and the exit"
+                + " status is 0. A second signal drops the requests in flight. SIGHUP reopens the log file and reloads the"
+                + " certificate.",
         ],
         options: CommandOption.table([
             "accept-clock":
@@ -23,12 +23,12 @@ enum ServeCommand {
         ]),
         settings: Setting.all.map(\.name),
         examples: [
-            "afterlink serve": "On this machine, to try it.",
+            "afterlink serve": "Try it on this machine.",
             "afterlink serve --listen 0.0.0.0:8080 --data-directory /var/lib/afterlink"
                 + " --trusted-proxy 10.0.0.0/8 --destination myapp://":
-                "Behind a proxy in 10.0.0.0/8, with links into one app only.",
+                "Serve behind a proxy in 10.0.0.0/8, with links into one app only.",
             "AFTERLINK_LISTEN=[::]:8080 afterlink serve --config /etc/afterlink.json":
-                "Settings from three places: flags win over the environment, this over the file.",
+                "Take settings from the environment and a file; flags override both.",
         ],
         run: run
     )
@@ -46,7 +46,7 @@ enum ServeCommand {
         return .success
     }
 
-    /// Serves until a signal says to stop; from then on a second one hurries the stop.
+    /// Serves until a signal to stop; a second signal drops the requests in flight.
     static func runUntilStopped(
         _ service: RunningService,
         until signals: StopSignals,
@@ -60,18 +60,18 @@ enum ServeCommand {
     }
 
     private static func notShown(_ firstApp: FirstApp) -> CommandFailure {
-        CommandFailure(
-            "The keys of the app \"\(firstApp.app.settings.name)\" were made, but they could not be printed and were"
-                + " never shown.",
-            advice:
-                "Make others with `afterlink keys create`, and revoke these: `afterlink keys list` shows them."
+        CommandFailure.because(
+            "The keys of the new app \"\(firstApp.app.settings.name)\" could not be printed."
+        )
+        .advising(
+            "Create others with `afterlink keys create`, and revoke these: `afterlink keys list` shows them."
         )
     }
 
     private static func printStartup(_ service: RunningService) {
         if let firstApp = service.firstApp, !firstApp.madeKeys.isEmpty {
             let text = """
-                Made the app "\(firstApp.app.settings.name)", \(firstApp.app.id.text), and its keys. They are shown only now:
+                Created the app "\(firstApp.app.settings.name)", \(firstApp.app.id.text), and its keys. They are shown only now:
 
                 \(firstApp.keysText)
 
@@ -87,7 +87,7 @@ enum ServeCommand {
                 service.log.event(.error, "\(failure.explanation) \(failure.advice)")
             }
         }
-        // For scripts that wait for it; the log says it, too.
+        // Scripts wait for this line; the log has it, too.
         Console.printNotice("listening on \(service.baseURL)")
     }
 }

@@ -4,19 +4,19 @@ enum ShowHelpCommand {
         name: "help",
         summary: "Explain a command, or list the settings",
         discussion: [
-            "Explains a command, a group of commands such as `apps`, or `settings`: everything that can be set,"
-                + " with its flag, environment variable and key in the configuration file."
+            "Explains a command, a group of commands such as `apps`, or `settings`: every setting with its flag, its"
+                + " environment variable and its key in the configuration file."
         ],
         operands: [
-            .optional("COMMAND", "What to explain."),
+            .optional("COMMAND", "The command, its first word, or `settings`."),
             .optional("COMMAND", "The second word of a command that has two."),
         ],
         options: CommandOption.table([
-            "markdown": "Print the settings as the table that stands in the README."
+            "markdown": "Print the settings as the table of the article on faults and settings."
         ]),
         examples: [
-            "afterlink help serve": "What can be set when serving.",
-            "afterlink help apps create": "How to make another app.",
+            "afterlink help serve": "List the settings of a server.",
+            "afterlink help apps create": "Explain how to create another app.",
         ],
         run: run
     )
@@ -39,15 +39,13 @@ enum ShowVersionCommand {
         summary: "Print the version",
         discussion: ["Prints the program's name and version. `afterlink --version` does the same."],
         options: [.jsonObject],
-        examples: ["afterlink version": "For a report about a defect."],
+        examples: ["afterlink version": "Get the version for a report about a defect."],
         run: run
     )
 
     private static func run(_ invocation: Invocation) async throws -> ExitCode {
-        let isJSON = invocation.arguments.has("json")
-        Console.print(
-            isJSON ? "{\"version\":\"\(ProgramVersion.text)\"}" : "afterlink \(ProgramVersion.text)"
-        )
+        let version = ProgramVersion.text
+        invocation.show("afterlink \(version)", json: "{\"version\":\"\(version)\"}")
         return .success
     }
 }

@@ -2,7 +2,10 @@ package import Attribution
 package import HTTPServer
 package import Server
 
-/// The operator's configuration: every setting with a valid value.
+/// The operator's configuration: a valid value for every setting.
+///
+/// The initial value of a property is the setting's default. The configurations of the modules have defaults, too, which
+/// apply only to callers without this configuration, such as tests.
 package struct Configuration: Sendable {
     package var listen = ListenAddress(PeerAddress(ipv4: 0x7F00_0001, port: 8080))
     package var metricsListen: ListenAddress?
@@ -10,22 +13,22 @@ package struct Configuration: Sendable {
     package var tlsCertificate: String?
     package var tlsKey: String?
     package var trustedProxies: [AddressRange] = []
-    /// 0 stands for one a core.
+    /// 0 for one for each core.
     package var threads = 0
-    /// Nil for as many as the process's limit of open files lets it have, 20,000 at most.
+    /// Nil for 20,000, or fewer if the process's limit of open files is lower.
     package var maximumConnections: Int?
-    /// For clicks and checks, where these have no limit of their own.
+    /// The limit of clicks and of checks that have no limit of their own.
     package var rateLimit: RateLimitChoice?
     package var clickRateLimit: RateLimitChoice?
     package var checkRateLimit: RateLimitChoice?
     package var adminRateLimit: RateLimitChoice?
     package var pictureRateLimit: RateLimitChoice?
 
-    /// As it was given; relative to ``dataDirectory``.
+    /// The given path, relative to ``dataDirectory``.
     package var database = "afterlink.db"
     package var dataDirectory = "."
     package var durability = StoreDurability.full
-    /// Nil for the database's path and `.key`.
+    /// Nil for the database's path with the suffix `.key`.
     package var serverKeyFile: String?
 
     package var attributionWindow = AttributionWindow.standard
@@ -34,7 +37,7 @@ package struct Configuration: Sendable {
     /// In seconds after a click's expiry.
     package var retention: Int64 = 604_800
 
-    /// Files that replace what is built in; see ``TableFiles``.
+    /// Files that replace built-in tables and pages; see ``TableFiles``.
     package var deviceData: String?
     package var robots: String?
     package var relayRanges: String?
@@ -53,7 +56,7 @@ package struct Configuration: Sendable {
     package var limits = Limits()
     /// In bytes.
     package var requestMemory = 64 * 1024 * 1024
-    /// Writes that may wait for the disk.
+    /// The maximum number of writes that wait for the disk.
     package var queueLimit = 8192
     package var timeouts = Timeouts()
     package var shutdownGrace: Int64 = 7
@@ -64,7 +67,7 @@ package struct Configuration: Sendable {
     package var logFile: String?
 
     package var usesTestClock = false
-    /// Whether the operator says that the clock is right; an option of `serve` alone.
+    /// Whether the operator vouches for the clock, by an option of `serve`.
     package var acceptsClock = false
 
     package init() {}
@@ -81,8 +84,8 @@ package struct Configuration: Sendable {
     /// The path of the address keys.
     package var addressKeyPath: String { databasePath + KeyCopy.addressSuffix }
 
-    private static let standardConnections = 20_000
-    /// Below this number, a service without --maximum-connections warns how few connections it takes.
+    static let standardConnections = 20_000
+    /// Below this number, a service without --maximum-connections logs a warning.
     static let connectionsWorthHaving = 10_000
 
     /// Returns the number of connections that the given number of files and sockets allows.
@@ -91,13 +94,11 @@ package struct Configuration: Sendable {
     }
 }
 
-/// The failures that an acknowledged write survives.
-///
-/// The raw value is the word of the setting.
+/// The faults that an acknowledged write survives; the raw value is the word of the setting.
 package enum StoreDurability: String, Sendable {
     /// A power cut.
     case full
-    /// The end of the process; a power cut may take the last seconds.
+    /// The end of the process; a power cut may lose the last seconds.
     case relaxed
 }
 
@@ -108,10 +109,10 @@ package enum RateLimitChoice: Equatable, Sendable {
 }
 
 extension Configuration {
-    /// A class's own limit, else the general one, else what is usual.
+    /// The limit of each class: its own setting, else the general one, else the default.
     ///
-    /// The general one names clicks and checks; `off` switches off the others, too. A limit that was
-    /// asked for counts this machine's own requests, which the usual ones let pass.
+    /// The general setting applies to clicks and checks, and `off` to all classes. A limit by a setting also counts the
+    /// requests of this machine, which the default limits do not count.
     package var rateLimits: RateLimits {
         let general = rateLimit
         var limits = RateLimits.standard
@@ -132,73 +133,53 @@ extension Configuration {
 }
 
 extension Configuration {
-    /// Something that is wrong about a setting only when another one is looked at with it.
-    struct SettingConflict {
-        /// The setting's name.
-        let setting: String
-        /// Nil where the value is secret or says nothing.
-        let value: String?
-        let sentence: String
-    }
+    /// A contradiction between settings: the name of one, its value unless it is secret, and a sentence.
+    typealias SettingConflict = (setting: String, value: String?, sentence: String)
 
     var conflicts: [SettingConflict] {
-        var conflicts: [SettingConflict] = []
-        conflicts += testClockConflicts
+        var conflicts = testClockConflicts
         if let metricsListen, metricsListen == listen, listen.address.port != 0 {
             let sentence = "must be another address or port than --listen"
-            conflicts.append(
-                SettingConflict(setting: "metrics-listen", value: "\(metricsListen)", sentence: sentence)
-            )
+            conflicts.append(("metrics-listen", "\(metricsListen)", sentence))
         }
-        conflicts += tlsConflicts
+        // An operator who gives one of the two expects HTTPS, so plain HTTP must not be served.
+        if let tlsCertificate, tlsKey == nil {
+            conflicts.append(("tls-certificate", tlsCertificate, "needs --tls-key with it"))
+        }
+        if let tlsKey, tlsCertificate == nil {
+            conflicts.append(("tls-key", tlsKey, "needs --tls-certificate with it"))
+        }
         if let initialAppKey, initialAppKey.text == initialAdminKey?.text {
             let sentence = "must be another key than AFTERLINK_INITIAL_APP_KEY"
-            conflicts.append(SettingConflict(setting: "initial-admin-key", value: nil, sentence: sentence))
+            conflicts.append(("initial-admin-key", nil, sentence))
         }
         return conflicts
     }
 
-    /// A clock that anybody can set stays on this machine, and off everything that looks like a real service.
+    /// The conflicts of a clock that any client can set: with addresses that others can reach, and with TLS.
     private var testClockConflicts: [SettingConflict] {
         guard usesTestClock else { return [] }
         var sentences = [listen, metricsListen].compactMap(\.self).filter { !$0.isLoopback }.map { address in
-            "lets anybody who can reach \(address) set the time; it works on 127.0.0.1 and ::1 only"
+            "lets every client of \(address) set the time; it works on 127.0.0.1 and ::1 only"
         }
         if tlsCertificate != nil || tlsKey != nil {
             sentences.append(
-                "is for tests and is not served over TLS; leave out --tls-certificate and --tls-key"
+                "is for tests and does not work with TLS; leave out --tls-certificate and --tls-key"
             )
         }
-        return sentences.map { SettingConflict(setting: "unsafe-test-clock", value: nil, sentence: $0) }
-    }
-
-    /// Refuses one of the two alone: its operator expects HTTPS, so plain HTTP must not be served.
-    private var tlsConflicts: [SettingConflict] {
-        switch (tlsCertificate, tlsKey) {
-        case (let certificate?, nil):
-            [
-                SettingConflict(
-                    setting: "tls-certificate",
-                    value: certificate,
-                    sentence: "needs --tls-key with it"
-                )
-            ]
-        case (nil, let key?):
-            [SettingConflict(setting: "tls-key", value: key, sentence: "needs --tls-certificate with it")]
-        default: []
-        }
+        return sentences.map { ("unsafe-test-clock", nil, $0) }
     }
 }
 
 extension ListenAddress {
-    /// Whether only this machine can reach it: 127.0.0.0/8 or ::1.
+    /// Whether only this machine can reach the address: 127.0.0.0/8 or ::1.
     var isLoopback: Bool {
         if let ipv4 = address.ipv4 { return ipv4 >> 24 == 127 }
         return address.high == 0 && address.low == 1
     }
 }
 
-// The modules' own configurations.
+// The configurations of the modules.
 
 extension Configuration {
     var serviceSettings: ServiceSettings {
@@ -222,7 +203,7 @@ extension Configuration {
         return settings
     }
 
-    /// Nil where metrics have no address of their own, which is for the inside and always speaks plain HTTP.
+    /// The configuration of the metrics' address, which is internal and speaks plain HTTP; nil without such an address.
     var metricsConfiguration: HTTPServerConfiguration? {
         metricsListen.map { HTTPServerConfiguration(listenAddress: $0, loopCount: 1) }
     }

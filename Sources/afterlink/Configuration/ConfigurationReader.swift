@@ -1,31 +1,25 @@
 internal import Attribution
 internal import JSON
 
-/// Puts together what flags, environment and file say: flags over environment over file over defaults.
+/// Reads the settings of a command: flags override the environment, which overrides the file.
 package struct ConfigurationReader {
-    /// One wrong value, and where it stands.
+    /// A wrong value or name, and its source.
     struct Problem {
         let place: String
-        /// Nil where the value is secret, or where the name is what is wrong.
+        /// Nil if the value is secret, or if the name is wrong.
         let value: String?
         let sentence: String
 
         var text: String {
             let shown = value.map { " \"\($0.prefix(200))\"" } ?? ""
-            return "  " + Self.printable("\(place)\(shown) \(sentence)")
-        }
-
-        /// Names and values come from outside: their control characters do not reach the terminal.
-        private static func printable(_ text: String) -> String {
-            let scalars = text.unicodeScalars.map { $0.value < 0x20 || $0.value == 0x7F ? "?" : $0 }
-            return String(String.UnicodeScalarView(scalars))
+            return "  " + Table.printable("\(place)\(shown) \(sentence)")
         }
     }
 
-    /// A setting that is not its default, and where its value stands.
+    /// A setting that differs from its default, and the source of its value.
     package struct Origin: Sendable {
         let setting: Setting
-        /// As in `--listen`, or `listen in /etc/afterlink.json`.
+        /// The source, as in `--listen`, or `listen in /etc/afterlink.json`.
         let place: String
         let texts: [String]
     }
@@ -34,13 +28,13 @@ package struct ConfigurationReader {
     private let environment: [String: String]
     private let settings: [Setting]
     private var problems: [Problem] = []
-    /// Why the file says nothing.
+    /// The reason why the file cannot be read.
     private var fileFailure: CommandFailure?
     private var origins: [Origin] = []
 
     /// Reads the settings that a command takes.
     ///
-    /// - Throws: one failure that names everything that is wrong.
+    /// - Throws: one failure that names every wrong setting.
     package static func read(
         _ invocation: Invocation,
         readFile: (String) throws -> String = TextFile.read
@@ -49,7 +43,7 @@ package struct ConfigurationReader {
         return try reader.configuration(readFile: readFile)
     }
 
-    /// As ``read(_:readFile:)``, with where each value came from.
+    /// Reads the settings that a command takes, with the source of each value.
     package static func examine(_ invocation: Invocation) throws -> (Configuration, [Origin]) {
         var reader = ConfigurationReader(invocation)
         let configuration = try reader.configuration(readFile: TextFile.read)
@@ -86,7 +80,7 @@ package struct ConfigurationReader {
     private func lookUp(_ setting: Setting, in file: ConfigurationFile?) -> (place: String, texts: [String])?
     {
         if let flag = setting.flag, let texts = arguments.values(setting.name) { return (flag, texts) }
-        // An empty variable is one that a compose file or a unit passes on unset.
+        // Compose files and units pass on an unset variable as an empty one.
         if let text = environment[setting.environmentVariable], !text.isEmpty {
             return (setting.environmentVariable, setting.isRepeatable ? Self.list(text) : [text])
         }
@@ -96,11 +90,9 @@ package struct ConfigurationReader {
         return nil
     }
 
-    /// The parts between commas, without the blanks around them.
+    /// Returns the parts between commas, without white space around them.
     private static func list(_ text: String) -> [String] {
-        text.split(separator: ",").map { part in
-            String(part.drop { $0 == " " }.reversed().drop { $0 == " " }.reversed())
-        }
+        text.split(separator: ",").map { String($0).trimmed }
     }
 
     private mutating func fileValues(readFile: (String) throws -> String) -> ConfigurationFile? {
@@ -117,18 +109,17 @@ package struct ConfigurationReader {
         }
     }
 
-    /// Everything that is wrong, of the file and of the values, in one.
+    /// Returns one failure for the file and all values; nil if all are right.
     private func failure() -> CommandFailure? {
         guard !problems.isEmpty else { return fileFailure }
         let count = problems.count == 1 ? "One setting is" : "\(problems.count) settings are"
         let lines = problems.map(\.text).joined(separator: "\n")
-        let advice = "`afterlink help settings` lists every setting, its names and what it may be."
-        return CommandFailure(
-            .configuration,
+        let advice = "`afterlink help settings` lists every setting with its names and its values."
+        return CommandFailure.configuration(
             (fileFailure.map { "\($0.explanation)\n" } ?? "")
-                + "\(count) wrong, so nothing was done:\n\(lines)",
-            advice: (fileFailure.map { "\($0.advice)\n" } ?? "") + advice
+                + "\(count) wrong, so nothing was done:\n\(lines)"
         )
+        .advising((fileFailure.map { "\($0.advice)\n" } ?? "") + advice)
     }
 }
 
@@ -137,10 +128,10 @@ struct ConfigurationFile {
     let path: String
     /// The texts of each setting's value, by its name in the file.
     private(set) var values: [String: [String]] = [:]
-    /// Names that are no settings, and values that no setting can have.
+    /// Names that are not settings, and values that no setting can have.
     private(set) var problems: [ConfigurationReader.Problem] = []
 
-    /// - Throws: when the text is no JSON object.
+    /// - Throws: if the text is not a JSON object.
     init(path: String, text: String) throws {
         self.path = path
         for member in try Self.object(text, path: path).members {
@@ -149,18 +140,11 @@ struct ConfigurationFile {
                 continue
             }
             guard let texts = Self.texts(of: member.value) else {
-                let expected = "must be a text, a number, true, false, or an array of these"
-                problems.append(.init(place: place(of: setting.fileKey), value: nil, sentence: expected))
+                addProblem(setting.fileKey, "must be a text, a number, true, false, or an array of these")
                 continue
             }
             guard texts.count == 1 || setting.isRepeatable else {
-                problems.append(
-                    .init(
-                        place: place(of: setting.fileKey),
-                        value: nil,
-                        sentence: "must be one value, not an array"
-                    )
-                )
+                addProblem(setting.fileKey, "must be one value, not an array")
                 continue
             }
             values[setting.fileKey] = texts
@@ -172,7 +156,10 @@ struct ConfigurationFile {
 
     private mutating func addUnknown(_ name: String) {
         let near = Suggestion.nearest(to: name, among: Setting.all.map(\.fileKey))
-        let sentence = "is no setting" + (near.map { "; did you mean \($0)?" } ?? "")
+        addProblem(name, "is not a setting" + (near.map { "; did you mean \($0)?" } ?? ""))
+    }
+
+    private mutating func addProblem(_ name: String, _ sentence: String) {
         problems.append(.init(place: place(of: name), value: nil, sentence: sentence))
     }
 
@@ -185,11 +172,11 @@ struct ConfigurationFile {
         } catch {
             reason = "\(place(of: error.byteOffset, in: text)): \(error.sentence)"
         }
-        throw CommandFailure.because(.configuration, "\(path) is not a JSON object: \(reason).")
+        throw CommandFailure.configuration("\(path) is not a JSON object: \(reason).")
             .advising("Write it as {\"listen\":\"127.0.0.1:8080\",\"retention\":604800}.")
     }
 
-    /// The texts that stand for a value; nil for what no setting can have.
+    /// Returns the texts of a value; nil for a value that no setting can have.
     private static func texts(of value: JSONValue) -> [String]? {
         if let values = value.array {
             let texts = values.compactMap(text)
@@ -203,7 +190,7 @@ struct ConfigurationFile {
             ?? value.number?.text
     }
 
-    /// As editors show it: lines and characters are counted from 1.
+    /// Returns the line and the column, counted from 1 as in editors.
     private static func place(of byteOffset: Int, in text: String) -> String {
         let before = text.utf8.prefix(byteOffset)
         let line = before.count { $0 == UInt8(ascii: "\n") } + 1

@@ -1,9 +1,9 @@
 internal import Attribution
 
-/// One thing that an operator can set, and everything that is said about it anywhere.
+/// A setting of the operator, with all of its texts.
 ///
-/// Flag, environment variable and file key follow from the name; help, documentation and error messages are
-/// made from the texts; so none of them can disagree.
+/// Flag, environment variable and file key follow from the name, and help, documentation and error messages from the
+/// texts, so that they cannot disagree.
 package struct Setting: Sendable {
     /// The heading in the help.
     package enum Section: String, CaseIterable, Sendable {
@@ -19,20 +19,20 @@ package struct Setting: Sendable {
         case tests = "Tests"
     }
 
-    /// Puts the texts of a value into the configuration, and says of each that is wrong why it cannot.
+    /// Reads the texts of a value into the configuration, and returns the wrong ones.
     typealias Reader = @Sendable ([String], inout Configuration) -> [InvalidValue]
 
-    /// Words joined with `-`.
+    /// The name: words joined with `-`.
     package let name: String
     package private(set) var section = Section.network
     /// The placeholder of the value in the help; nil for a switch.
     package private(set) var placeholder: String?
     package let isRepeatable: Bool
-    /// Never taken from the command line, which every process can read, and never printed.
+    /// Whether the setting is never printed and has no flag, because every process can read the command line.
     package let isSecret: Bool
-    /// The default, in words.
+    /// The words for the default.
     package let defaultText: String
-    /// Ends the sentence "must be …".
+    /// The end of the sentence "must be …".
     package let allowed: String
     package private(set) var help = ""
     let read: Reader
@@ -48,7 +48,7 @@ package struct Setting: Sendable {
     /// As in `metrics_listen`.
     package var fileKey: String { name.map { $0 == "-" ? "_" : String($0) }.joined() }
 
-    /// How it stands on the command line; nil for secrets.
+    /// The option on the command line; nil for secrets.
     var option: CommandOption? {
         guard !isSecret else { return nil }
         return CommandOption(name, placeholder, isRepeatable: isRepeatable, help: help)
@@ -59,29 +59,33 @@ package struct Setting: Sendable {
     package static func named(_ name: String) -> Setting? { all.first { $0.name == name } }
 }
 
-/// Why the text of a setting's value was refused.
+/// The error for a text that a setting does not allow.
 struct InvalidValue: Error {
-    /// The text that is wrong, one of several where the setting is repeatable.
+    /// The wrong text, which may be one of several.
     let text: String
     /// The sentence that replaces the setting's "must be …".
     var sentence: String?
 }
 
-/// What texts a value may have: its placeholder in the help, the words for it, and how it is read.
+/// A kind of value: its placeholder in the help, the words for its rule, its text, and its parser.
 struct ValueKind<Value>: Sendable {
     let placeholder: String
-    /// Ends the sentence "must be …".
+    /// The end of the sentence "must be …".
     let allowed: String
+    /// Returns the text of a value, for the documentation of a default.
+    let format: @Sendable (Value) -> String
     /// Returns nil for a text that is not allowed.
     let parse: @Sendable (String) throws(InvalidValue) -> Value?
 
     init(
         _ placeholder: String,
         _ allowed: String,
-        _ parse: @escaping @Sendable (String) throws(InvalidValue) -> Value?
+        _ parse: @escaping @Sendable (String) throws(InvalidValue) -> Value?,
+        format: @escaping @Sendable (Value) -> String = { "\($0)" }
     ) {
         self.placeholder = placeholder
         self.allowed = allowed
+        self.format = format
         self.parse = parse
     }
 }
@@ -89,13 +93,16 @@ struct ValueKind<Value>: Sendable {
 /// The rows of the table, without their section and their help.
 extension Setting {
     /// A setting with a value.
+    ///
+    /// The documentation shows `defaultText` as the default; without it, the value in a new ``Configuration``.
     static func value<Value>(
         _ name: String,
         _ kind: ValueKind<Value>,
-        default defaultText: String,
+        default defaultText: String? = nil,
         into path: any WritableKeyPath<Configuration, Value> & Sendable
     ) -> Setting {
-        Setting(name, kind, defaultText) { texts, configuration in
+        let standard = defaultText ?? kind.format(Configuration()[keyPath: path])
+        return Setting(name, kind, standard) { texts, configuration in
             read(texts.suffix(1), kind.parse) { configuration[keyPath: path] = $0[0] }
         }
     }
@@ -132,7 +139,7 @@ extension Setting {
     ) -> Setting {
         let kind = ValueKind<Bool>("", "true or false") { ["true": true, "false": false][$0] }
         var setting = Setting(name, kind, "off") { texts, configuration in
-            // A bare flag has no text and means on.
+            // A flag without a text means true.
             read([texts.last ?? "true"], kind.parse) { configuration[keyPath: path] = $0[0] }
         }
         setting.placeholder = nil
@@ -158,7 +165,7 @@ extension Setting {
 
     func saying(_ help: String) -> Setting {
         var setting = self
-        setting.help = help
+        setting.help = isRepeatable ? help + " May be repeated." : help
         return setting
     }
 
@@ -168,7 +175,7 @@ extension Setting {
         return setting
     }
 
-    /// Reads every text, and takes the values over if all of them are allowed and there are any.
+    /// Reads every text, and passes the values to `take` if there are some and all are allowed.
     private static func read<Value>(
         _ texts: some Sequence<String>,
         _ parse: (String) throws(InvalidValue) -> Value?,
@@ -190,10 +197,10 @@ extension Setting {
 }
 
 extension Setting {
-    /// Environment variables that look like settings and are none, each with what was probably meant.
+    /// Returns a hint for each environment variable with the settings' prefix that is not a setting.
     ///
-    /// A hint and no error: Kubernetes gives every container variables named after the services beside it, so
-    /// that a service called `afterlink` brings `AFTERLINK_PORT=tcp://…` and `AFTERLINK_SERVICE_HOST`.
+    /// It is no error: Kubernetes sets variables for each service in every container, so that a service with the name
+    /// `afterlink` causes `AFTERLINK_PORT=tcp://…` and `AFTERLINK_SERVICE_HOST`.
     package static func unknownVariables(in environment: [String: String]) -> [String] {
         let known = all.map(\.environmentVariable) + ["AFTERLINK_CONFIG"]
         let strange = environment.keys.filter { name in
@@ -202,7 +209,7 @@ extension Setting {
         }
         return strange.sorted().map { name in
             let near = Suggestion.nearest(to: name, among: known.map { $0.lowercased() })
-            return "\(name) is no setting and has no effect"
+            return "\(name) is not a setting and has no effect"
                 + (near.map { "; did you mean \($0.uppercased())?" } ?? "")
         }
     }

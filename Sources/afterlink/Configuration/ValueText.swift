@@ -2,9 +2,9 @@ internal import Attribution
 internal import HTTPServer
 internal import Server
 
-/// Reads the texts of settings and options; nil for what is not allowed.
+/// Reads the texts of settings and options; its functions return nil for a text that is not allowed.
 enum ValueText {
-    /// Digits only: no sign, no blanks.
+    /// Reads digits, without a sign or blanks.
     static func integer<Number: FixedWidthInteger>(_ text: String, in range: ClosedRange<Number>) -> Number? {
         let digits = UInt8(ascii: "0")...UInt8(ascii: "9")
         guard text.utf8.allSatisfy(digits.contains), let number = Number(text), range.contains(number) else {
@@ -13,7 +13,7 @@ enum ValueText {
         return number
     }
 
-    /// Digits with a decimal point or without, 0 to 1.
+    /// Reads a number from 0 to 1: digits with or without a decimal point.
     static func probability(_ text: String) -> Double? {
         let isPlain = text.utf8.allSatisfy { byte in
             (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) || byte == UInt8(ascii: ".")
@@ -24,7 +24,9 @@ enum ValueText {
 
     static func path(_ text: String) -> String? { text.isEmpty || text.utf8.contains(0) ? nil : text }
 
-    /// - Throws: a sentence about database URLs, which may hold a password and are therefore never repeated.
+    /// Reads the path of a database.
+    ///
+    /// - Throws: a sentence about database URLs; it does not repeat the URL, which may have a password.
     static func databasePath(_ text: String) throws(InvalidValue) -> String? {
         guard let scheme = text.firstRange(of: "://").map({ text[..<$0.lowerBound].lowercased() }) else {
             return path(text)
@@ -49,24 +51,24 @@ enum ValueText {
         return text
     }
 
-    /// Nothing, or what could be a name.
+    /// Returns a name, or an empty text.
     static func label(_ text: String) -> String? { text.isEmpty ? text : name(text) }
 
-    /// As it is stored, such as `https://shop.example` for `https://Shop.example/`.
+    /// Returns a destination in its stored form, such as `https://shop.example` for `https://Shop.example/`.
     static func destination(_ text: String) throws(InvalidValue) -> String? {
         do throws(DestinationError) {
             return try Destination(parsing: text).text
         } catch {
-            throw InvalidValue(text: text, sentence: "is no destination. \(error.message)")
+            throw InvalidValue(text: text, sentence: "is not a destination. \(error.message)")
         }
     }
 
-    /// `off`, or as in `20/s:500`.
+    /// Reads `off`, or a limit as in `20/s:500`.
     static func rateLimit(_ text: String) -> RateLimitChoice? {
         text == "off" ? .off : RateLimit(text).map(RateLimitChoice.limit)
     }
 
-    /// An https address with `{host}` in it; `none` for no address.
+    /// Reads an https address with `{host}` in it, or `none` for no address.
     static func copies(_ text: String) -> String?? {
         guard text != "none" else { return .some(nil) }
         let example = text.replacing("{host}", with: "host.example")
@@ -100,8 +102,9 @@ extension ValueKind where Value: FixedWidthInteger & Sendable {
 }
 
 extension ValueKind where Value == ListenAddress {
-    static func address(_ examples: String) -> ValueKind {
-        ValueKind("ADDRESS:PORT", "an IP address and a port, as in \(examples)") { ListenAddress($0) }
+    static func address(_ port: Int) -> ValueKind {
+        let examples = "127.0.0.1:\(port) or [::1]:\(port)"
+        return ValueKind("ADDRESS:PORT", "an IP address and a port, as in \(examples)") { ListenAddress($0) }
     }
 }
 
@@ -139,7 +142,12 @@ extension ValueKind where Value == String {
 
 extension ValueKind where Value == String? {
     static var copies: ValueKind {
-        ValueKind("URL", "an https address with {host} in the place of the host, or none", ValueText.copies)
+        ValueKind(
+            "URL",
+            "an https address with {host} instead of the host, or none",
+            ValueText.copies,
+            format: { $0 ?? "none" }
+        )
     }
 }
 
@@ -163,10 +171,12 @@ extension ValueKind where Value == Int64 {
 
 extension ValueKind where Value == AttributionWindow {
     static var window: ValueKind {
-        ValueKind("SECONDS", "a whole number of seconds from 60 to 2592000") {
-            ValueText.integer($0, in: AttributionWindow.allowedSeconds).flatMap(
-                AttributionWindow.init(seconds:)
-            )
+        let allowed = AttributionWindow.allowedSeconds
+        let words = "a whole number of seconds from \(allowed.lowerBound) to \(allowed.upperBound)"
+        return ValueKind("SECONDS", words) {
+            ValueText.integer($0, in: allowed).flatMap(AttributionWindow.init(seconds:))
+        } format: {
+            "\($0.seconds)"
         }
     }
 }
@@ -175,13 +185,19 @@ extension ValueKind where Value == Duration {
     static var duration: ValueKind {
         ValueKind("SECONDS", "a whole number of seconds from 1 to 3600") {
             ValueText.integer($0, in: 1...3600).map { .seconds($0 as Int) }
+        } format: {
+            "\($0.components.seconds)"
         }
     }
 }
 
 extension ValueKind where Value == StoreDurability {
     static var durability: ValueKind {
-        ValueKind("full|relaxed", "full or relaxed") { StoreDurability(rawValue: $0) }
+        ValueKind("full|relaxed", "full or relaxed") {
+            StoreDurability(rawValue: $0)
+        } format: {
+            $0.rawValue
+        }
     }
 }
 

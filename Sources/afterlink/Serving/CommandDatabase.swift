@@ -3,42 +3,48 @@ internal import Glibc
 internal import Server
 internal import Storage
 
-/// The database as a command uses it, alone or beside a serving process, on the main thread.
+/// The database of a command, used on the main thread, alone or beside a serving process.
 struct CommandDatabase {
     /// The settings that every command on a database takes.
     static let settings = ["database", "data-directory"]
 
-    /// Longer than any write is meant to wait.
-    private static let patience: UInt64 = 5000
+    /// The longest time for pending writes at the close, in milliseconds: longer than any write should take.
+    private static let closeMilliseconds: UInt64 = 5000
 
     let store: OpenStore
     private let stores: Stores
 
-    /// Opens an existing database that is up to date, while a process serves or not.
+    /// Opens the existing database that a command's settings name.
+    static func open(_ invocation: Invocation, for purpose: DatabasePurpose = .command) throws
+        -> CommandDatabase
+    {
+        try open(ConfigurationReader.read(invocation), for: purpose)
+    }
+
+    /// Opens an existing database that is up to date.
     static func open(_ configuration: Configuration, for purpose: DatabasePurpose = .command)
         throws -> CommandDatabase
     {
-        let path = configuration.databasePath
         try require(configuration)
         guard try migrationPlan(configuration).pending.isEmpty else {
-            throw CommandFailure.because("The database \(path) is of an older version.")
+            throw CommandFailure.because("The database \(configuration.databasePath) is of an older version.")
                 .advising("Run `afterlink migrate`, or start the service once with this version.")
         }
         return try CommandDatabase(configuration, for: purpose)
     }
 
-    /// - Throws: where there is no database, or a file that cannot be one.
+    /// - Throws: if there is no database, or a file that cannot be one.
     static func require(_ configuration: Configuration) throws {
         try checkIsNoDirectory(configuration.databasePath)
         try TextFile.requireReach(of: configuration.databasePath)
         guard TextFile.exists(configuration.databasePath) else {
             throw CommandFailure.because("There is no database at \(configuration.databasePath).")
-                .advising("Name it with --database or --data-directory; `afterlink init` makes a new one.")
+                .advising("Name it with --database or --data-directory; `afterlink init` creates a new one.")
         }
-        try CommandDatabase.explaining(configuration) { try $0.requireHeader(of: configuration.databasePath) }
+        try explaining(configuration) { try $0.requireHeader(of: configuration.databasePath) }
     }
 
-    /// Runs an operation on a database, and explains why it could not be opened.
+    /// Runs an operation on a database, and explains why the database could not be opened.
     static func explaining<Result>(
         _ configuration: Configuration,
         _ operation: (any Database) throws -> Result
@@ -46,65 +52,65 @@ struct CommandDatabase {
         try attempt({ try operation(Wiring.database(configuration)) }, orElse: CommandFailure.init(opening:))
     }
 
-    /// Opens a database, makes it where there is none, and brings it up to date.
+    /// Opens a database, creates it if there is none, and brings it up to date.
     static func openOrMake(_ configuration: Configuration) throws -> CommandDatabase {
         try prepareDirectory(configuration)
         return try CommandDatabase(configuration, for: .command)
     }
 
-    /// Which migrations the database has and which it lacks.
+    /// Returns the migrations that the database has and those that it lacks.
     static func migrationPlan(_ configuration: Configuration) throws -> MigrationPlan {
-        try CommandDatabase.explaining(configuration) { try $0.migrationPlan() }
+        try explaining(configuration) { try $0.migrationPlan() }
     }
 
-    /// Makes the data directory if it is named and missing, and sees to it that all files are their owner's only.
+    /// Creates the data directory if it is missing, and closes all new files to other users.
     static func prepareDirectory(_ configuration: Configuration) throws {
         umask(0o077)
         try checkIsNoDirectory(configuration.databasePath)
+        let directory = configuration.dataDirectory
         do throws(SystemError) {
-            try TextFile.createDirectory(configuration.dataDirectory)
+            try TextFile.createDirectory(directory)
         } catch {
-            let parent = TextFile.directory(of: configuration.dataDirectory)
+            let parent = TextFile.directory(of: directory)
             guard error.number != ENOENT || TextFile.exists(parent) else {
-                throw CommandFailure(
-                    "The data directory \(configuration.dataDirectory) cannot be made: there is no \(parent).",
-                    advice: "Run `mkdir -p \(ShellWord.quoted(parent))`, or correct --data-directory."
+                throw CommandFailure.because(
+                    "The data directory \(directory) cannot be created: there is no \(parent)."
                 )
+                .advising("Run `mkdir -p \(ShellWord.quoted(parent))`, or correct --data-directory.")
             }
             guard error.number != EROFS else {
-                throw CommandFailure.because("The data directory cannot be made: \(error.text).")
-                    .advising("Name one with --data-directory on a file system that can be written to.")
+                throw CommandFailure.because("The data directory cannot be created: \(error.text).")
+                    .advising(
+                        "Name a directory with --data-directory on a file system that can be written to."
+                    )
             }
             throw CommandFailure.because("The data directory is out of reach: \(error.text).")
-                .advising("Make it, owned by the user that Afterlink runs as, or name another one.")
+                .advising("Create it for the user that Afterlink runs as, or name another one.")
         }
-        guard TextFile.isDirectory(configuration.dataDirectory) else {
-            throw CommandFailure(
-                "The data directory \(configuration.dataDirectory) is no directory.",
-                advice: "Name a directory with --data-directory; a file of its own is named with --database."
-            )
+        guard TextFile.isDirectory(directory) else {
+            throw CommandFailure.because("The data directory \(directory) is not a directory.")
+                .advising("Name a directory with --data-directory, or a database file with --database.")
         }
     }
 
     private static func checkIsNoDirectory(_ path: String) throws {
         guard TextFile.isDirectory(path) else { return }
-        throw CommandFailure(
-            "The database \(path) is a directory.",
-            advice:
-                "Name a file in it, as in --database \(ShellWord.quoted(path + "/afterlink.db")), or give"
-                + " --data-directory \(ShellWord.quoted(path))."
-        )
+        let file = ShellWord.quoted(path + "/afterlink.db")
+        throw CommandFailure.because("The database \(path) is a directory.")
+            .advising(
+                "Name a file in it (--database \(file)), or give --data-directory \(ShellWord.quoted(path))."
+            )
     }
 
     private init(_ configuration: Configuration, for purpose: DatabasePurpose) throws {
         umask(0o077)
-        store = try CommandDatabase.explaining(configuration) { try $0.open(for: purpose) }
+        store = try Self.explaining(configuration) { try $0.open(for: purpose) }
         stores = store.makeStores()
     }
 
     func close() {
         stores.endTurn()
-        store.stop(Self.patience)
+        store.stop(Self.closeMilliseconds)
     }
 
     var apps: any AppStore { stores.apps }

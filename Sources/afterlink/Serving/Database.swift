@@ -3,47 +3,47 @@ internal import JSON
 internal import Server
 internal import Storage
 
-/// What the program needs of a database of any kind; the program itself names none.
+/// A database of any kind; the program names no kind outside ``Wiring``.
 ///
-/// Errors of its functions say what to do.
+/// The errors of its functions say what to do.
 protocol Database: Sendable {
-    /// The name and version of the library that it needs.
+    /// The name and version of the library that it uses.
     static var library: String { get }
 
     /// Opens the database, creates it if there is none, and brings it up to date.
     func open(for purpose: DatabasePurpose) throws(StoreError) -> OpenStore
 
-    /// Returns what opening the database would change in it; changes nothing.
+    /// Returns the changes that opening the database would make; makes none.
     func migrationPlan() throws(StoreError) -> MigrationPlan
 
-    /// Returns a process that has the database open; 0 if its number cannot be seen, nil if there is none.
+    /// Returns a process that has the database open; 0 if its number is not visible, nil if there is none.
     ///
-    /// To be called before this process opens it.
+    /// Call it before this process opens the database.
     func holder() -> Int32?
 
     /// Checks by its first bytes that a file can be a database of this kind.
     ///
-    /// - Throws: for an empty file, and for one of another program.
+    /// - Throws: for an empty file, and for a file of another program.
     func requireHeader(of path: String) throws(StoreError)
 
     /// Examines the database without changing it.
     func survey() throws(StoreError) -> DatabaseReport
 
-    /// Verifies the database, while a process serves or not, and changes nothing.
+    /// Verifies the database, also while a process serves it, and changes nothing.
     func verify(_ keys: [ServerKey]) throws(StoreError) -> VerificationReport
 
-    /// Returns the recorded clicks and checks of an app, while a process serves or not.
+    /// Returns the recorded clicks and checks of an app, also while a process serves.
     func history(of app: AppID, isTest: Bool, remaking: FingerprintReconstruction) throws(StoreError)
         -> any TrafficHistory
 
     /// Copies the database while others use it, under a temporary name beside the copy's.
     ///
     /// - Parameters:
-    ///   - path: the copy's name.
-    ///   - mayReplace: whether a file of that name is replaced.
-    ///   - isInterrupted: called now and then; true ends the copy.
+    ///   - path: the copy's path.
+    ///   - mayReplace: whether to replace a file at that path.
+    ///   - isInterrupted: polled during the copy; true ends it.
     ///   - check: throws if the database must not be copied.
-    /// - Returns: the copy, whole and on disk, without its name.
+    /// - Returns: the copy, complete and on disk, without its name.
     /// - Throws: an error that says what to do; the copy is deleted then.
     func backUp(
         to path: String,
@@ -56,11 +56,11 @@ protocol Database: Sendable {
     ///
     /// - Parameters:
     ///   - backup: the backup's path.
-    ///   - suffix: the suffix of the name that the previous database is kept under.
-    ///   - mayReplace: whether an existing database is moved aside.
-    ///   - isInterrupted: called now and then; true ends the copy.
+    ///   - suffix: the suffix of the previous database's new name.
+    ///   - mayReplace: whether to move an existing database aside.
+    ///   - isInterrupted: polled during the copy; true ends it.
     ///   - check: throws if the backup must not be restored.
-    /// - Returns: the copy, whole and on disk, without its name.
+    /// - Returns: the copy, complete and on disk, without its name.
     /// - Throws: an error that says what to do; nothing has changed then.
     func restore(
         _ backup: String,
@@ -75,37 +75,36 @@ protocol Database: Sendable {
 enum DatabasePurpose {
     /// For event loops, with background jobs.
     case serving(clock: WallClock, log: Log)
-    /// For one command, perhaps while a process serves.
+    /// For one command, also while a process serves.
     case command
     /// For a command that changes nothing.
     case reading
 }
 
-/// A database that is open, whichever kind it is.
+/// An open database of any kind.
 struct OpenStore: Sendable {
-    /// A view for one thread, to be made on it.
+    /// Creates the stores of the calling thread.
     let makeStores: @Sendable () -> Stores
     let health: @Sendable () -> StoreHealth
-    /// See ``ServerKeyRecognition``; takes the checks of the keys, the present one first.
-    ///
-    /// This and the two below wait for the disk.
+    /// Compares the check values of the server keys, the current one first, with the database's; waits for the disk.
     let confirm:
         @Sendable (_ serverKeys: [KeyedHash], _ now: Timestamp) throws(StoreError) -> ServerKeyRecognition
-    /// Whether background jobs may act on the wall clock, which may have leapt.
+    /// Whether background jobs may trust the wall clock, which may have leapt.
     let isClockSettled: @Sendable () -> Bool
+    /// Returns the keys that are needed; waits for the disk.
     let keyNeeds: @Sendable () throws(StoreError) -> RequiredKeys
-    /// Takes the first word of a key's check.
+    /// Forgets the key whose check value has this first word; waits for the disk.
     let forget: @Sendable (_ serverKey: UInt64) throws(StoreError) -> Void
     /// Finishes pending writes within the given number of milliseconds, and closes.
     let stop: @Sendable (_ milliseconds: UInt64) -> Void
 }
 
-/// A copy of a database that is whole and on disk, and has no name yet.
+/// A copy of a database that is complete and on disk, and has no name yet.
 struct DatabaseCopy {
     let summary: DatabaseSummary
     /// Gives the copy its name.
     ///
-    /// - Returns: the path that a database of that name was moved to; nil if there was none, or it was replaced.
+    /// - Returns: the new path of a previous database of that name; nil if there was none, or the copy replaced it.
     let publish: () throws(StoreError) -> String?
 }
 

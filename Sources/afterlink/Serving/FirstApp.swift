@@ -2,26 +2,25 @@ internal import Attribution
 internal import JSON
 internal import Server
 
-/// The app and the keys that a new database begins with.
+/// The first app and the first keys of a new database.
 struct FirstApp: Sendable {
     let app: App
-    /// The keys that were made here, to be shown once; not those that the operator brought.
+    /// The keys that were created here and are shown once; not those that the operator supplied.
     let madeKeys: [(kind: KeyKind, text: KeyText)]
     /// The kinds of the keys that the operator supplied.
     let broughtKinds: [KeyKind]
 
-    /// Which keys are made besides those that the operator brought.
+    /// The keys to create beside those that the operator supplied.
     enum Others {
-        /// One of each kind that was not brought.
+        /// One of each kind that the operator did not supply.
         case always
-        /// None if at least one was supplied: then nothing is printed, and a key that is never shown is
-        /// of no use.
+        /// None if the operator supplied a key: then nothing is printed, and a key that is never shown has no use.
         case unlessBrought
     }
 
-    /// Makes the server key, the app and its keys where the database has no app yet.
+    /// Creates the server key, the app and its keys if the database has no app yet.
     ///
-    /// - Returns: the keys that values are hashed under, and the app if it was made now.
+    /// - Returns: the keys for hashing, and the app if it is new.
     static func prepare(
         _ store: OpenStore,
         _ apps: any AppStore,
@@ -39,9 +38,9 @@ struct FirstApp: Sendable {
         }
     }
 
-    /// Makes app and keys as the configuration says.
+    /// Creates app and keys by the configuration.
     ///
-    /// - Throws: `conflict` if another process has just made it.
+    /// - Throws: `conflict` if another process has just created them.
     private static func make(
         in apps: any AppStore,
         _ configuration: Configuration,
@@ -90,7 +89,7 @@ struct FirstApp: Sendable {
 extension FirstApp {
     /// As in `{"app":{"id":"app_…","name":"…"},"keys":{"app":"…","server":"…","test":"…"},"brought":["admin"]}`.
     ///
-    /// The operator has the supplied keys, so their text is not repeated.
+    /// Keys that the operator supplied appear without their text.
     var json: String {
         JSONWriter.text { json in
             json.object("app") { json in
@@ -104,7 +103,7 @@ extension FirstApp {
         }
     }
 
-    /// The keys and what each is for.
+    /// The keys, each with its purpose.
     var keysText: String {
         let purposes: [KeyKind: String] = [
             .app: "goes into the mobile app",
@@ -116,12 +115,12 @@ extension FirstApp {
             "  \(key.kind.rawValue.padded(to: 7)) \(key.text.text)\n          \(purposes[key.kind] ?? "")"
         }
         let brought = broughtKinds.map { kind in
-            "  \(kind.rawValue.padded(to: 7)) the one that you supplied\n          \(purposes[kind] ?? "")"
+            "  \(kind.rawValue.padded(to: 7)) the key that you supplied\n          \(purposes[kind] ?? "")"
         }
         return (made + brought).joined(separator: "\n")
     }
 
-    /// A click and a check with `curl` that work against a server at this URL, if an app key may be shown.
+    /// Returns a click and a check with `curl` for a server at this URL; nil without a new app key.
     func example(baseURL: String) -> String? {
         guard let key = madeKeys.first(where: { $0.kind == .app }) else { return nil }
         let fingerprint = Fingerprint(of: "iPhone|17.2|390x844|Europe/Istanbul|tr").hex
@@ -138,15 +137,15 @@ extension FirstApp {
     }
 }
 
-/// Settings that count when a database is made, given for one that was made before.
+/// Settings for a new database that were given for an existing one.
 enum InitialSettings {
-    /// Looks for those that are not as the database has it.
+    /// Returns a sentence for each setting that differs from the database, and the command that changes the database.
     ///
     /// - Parameters:
-    ///   - origins: the settings that were given, and where.
+    ///   - origins: the given settings and their sources.
     ///   - configuration: their values.
-    ///   - directory: the apps and keys that there are.
-    /// - Returns: a sentence on each, and the command that changes it there.
+    ///   - directory: the apps and keys of the database.
+    /// - Returns: the sentences and commands; empty if the database agrees or has no app.
     static func withoutEffect(
         _ origins: [ConfigurationReader.Origin],
         _ configuration: Configuration,
@@ -156,7 +155,7 @@ enum InitialSettings {
         return origins.filter { $0.setting.section == .firstStart }.compactMap { origin in
             let advice = advice(origin.setting.name, configuration, directory, first)
             return advice.map {
-                ("\(origin.place) has no effect: it counts for a new database, and this one was there", $0)
+                ("\(origin.place) has no effect: it counts for a new database, and this one existed", $0)
             }
         }
     }
@@ -192,6 +191,6 @@ enum InitialSettings {
         }
         guard !isThere else { return nil }
         return
-            "the database has no such key that is valid; make one with `afterlink keys create --kind \(kind.rawValue)`"
+            "the database has no such valid key; create one with `afterlink keys create --kind \(kind.rawValue)`"
     }
 }

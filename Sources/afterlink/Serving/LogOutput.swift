@@ -15,7 +15,7 @@ final class LogOutput: Sendable {
     private let failures = Atomic<Int>(0)
 
     /// - Parameter path: the file, or nil for standard error.
-    /// - Throws: when the file cannot be opened.
+    /// - Throws: if the file cannot be opened.
     init(path: String?) throws {
         guard let path else {
             self.path = ""
@@ -30,12 +30,12 @@ final class LogOutput: Sendable {
         ) { try OpenFile(path, O_WRONLY | O_CREAT | O_APPEND) }
     }
 
-    /// For the metrics.
-    var failureSample: ProcessSample {
+    /// The number of failures, for the metrics.
+    var failureSample: MetricFamily {
         .counter(
             "afterlink_log_write_failures_total",
-            Double(failures.load(ordering: .relaxed)),
-            help: "Times that the log file could not be written or reopened."
+            "Times that the log file could not be written or reopened.",
+            Double(failures.load(ordering: .relaxed))
         )
     }
 
@@ -49,22 +49,18 @@ final class LogOutput: Sendable {
             let wasLost = isLost.load(ordering: .acquiring)
             if wasLost { try reopenFile() }
             let wasFailing = isFailing.load(ordering: .relaxed)
-            // A disk that filled up may have taken half a line, which these must not be glued to.
+            // A full disk may have taken half a line: these lines start on a new one.
             try file?.write(wasFailing && !wasLost ? [UInt8(ascii: "\n")] + bytes : bytes)
             guard wasFailing else { return }
             isFailing.store(false, ordering: .relaxed)
-            Console.printError(
-                "afterlink: the log file can be written again, and has the lines from here on.\n"
-            )
+            Console.printError("afterlink: the log file works again, and gets the lines from here on.\n")
         } catch {
             note(error)
             Console.write(bytes, to: STDERR_FILENO)
         }
     }
 
-    /// Reopens the file after it was moved away.
-    ///
-    /// If that fails, the next lines retry it.
+    /// Reopens the file after a rotation; after a failure, the next lines retry it.
     func reopen() {
         guard file != nil else { return }
         do throws(SystemError) {
@@ -81,7 +77,7 @@ final class LogOutput: Sendable {
         isLost.store(false, ordering: .releasing)
     }
 
-    /// Reports a failure once, until it is over.
+    /// Counts a failure, and reports the first of several in a row.
     private func note(_ error: SystemError) {
         failures.add(1, ordering: .relaxed)
         guard !isFailing.exchange(true, ordering: .relaxed) else { return }

@@ -3,7 +3,7 @@ internal import HTTPServer
 internal import Server
 internal import Threads
 
-/// The service while it serves: made in order, stopped in the reverse one.
+/// A running service: its parts are created in order and stopped in the reverse order.
 final class RunningService: Sendable {
     /// The parts of the service.
     private struct Parts: Sendable {
@@ -13,7 +13,7 @@ final class RunningService: Sendable {
         let logOutput: LogOutput
         let log: Log
         let store: OpenStore
-        /// The app that was made with a new database.
+        /// The app that was created with a new database; nil for an existing one.
         let firstApp: FirstApp?
         let service: Service
         let keyMaintenance: KeyMaintenanceThread
@@ -27,22 +27,22 @@ final class RunningService: Sendable {
     var log: Log { parts.log }
     var firstApp: FirstApp? { parts.firstApp }
 
-    /// How many descriptors the process needs in addition to connections: the database for each loop, listeners, the log.
+    /// The number of descriptors beside connections: the database for each loop, listeners, the log.
     static let ownDescriptors = 100
-    /// How long the last writes may take at least once no request is left, in milliseconds.
+    /// The time that the last writes always get when no request is left, in milliseconds.
     private static let storeGrace: UInt64 = 1500
-    /// How long they may take at most: a slow disk needs a second for each of a few syncs.
+    /// The longest time for the last writes: a slow disk needs a second for each of a few syncs.
     private static let maximumStoreGrace: UInt64 = 5000
-    /// How long a whole stop takes at most with the default `--shutdown-grace`, in milliseconds.
+    /// The longest time of a whole stop with the default `--shutdown-grace`, in milliseconds.
     private static let stopLimit: UInt64 = 8500
 
-    /// Opens everything, makes the first app on a new database, and starts to serve.
+    /// Opens everything, creates the first app on a new database, and starts to serve.
     ///
     /// - Parameters:
     ///   - chosen: the settings.
-    ///   - origins: the places of those that are not their defaults.
+    ///   - origins: the sources of the settings that differ from their defaults.
     /// - Returns: the service, which serves.
-    /// - Throws: what prevents that; then nothing of it runs.
+    /// - Throws: the reason why it cannot serve; then no part of it runs.
     static func start(
         _ chosen: Configuration,
         _ origins: [ConfigurationReader.Origin] = []
@@ -54,13 +54,13 @@ final class RunningService: Sendable {
         let descriptors = DescriptorLimit.raise()
         configuration.maximumConnections = chosen.connectionLimit(descriptors: descriptors - ownDescriptors)
         let (lateStore, lateService) = (SetOnce<OpenStore>(), SetOnce<Service>())
-        // Bind the addresses first: if one is taken, nothing is made, and no keys that would never be shown.
+        // Bind the addresses first: if one is taken, no database is created, and no keys that are never shown.
         let servers = try Servers(configuration, lateStore, lateService, tls?.termination)
         try CommandDatabase.prepareDirectory(configuration)
         let modes = FileModes.tighten(database: configuration.databasePath)
         let output = try LogOutput(path: configuration.logFile)
         let log = try makeLog(configuration, output)
-        // Before this process opens it itself.
+        // Called before this process opens the database itself.
         let others = sharingWarnings(Wiring.database(configuration).holder())
         let store = try openStore(configuration, lateService, log)
         lateStore.value = store
@@ -81,7 +81,7 @@ final class RunningService: Sendable {
             )
             lateService.value = service
             let keyMaintenance = try start(servers, firstApp) {
-                try KeyMaintenanceThread(keys, keyring, dependencies(service, store, log))
+                try KeyMaintenanceThread(keys, keyring, of: service, store: store, log: log)
             }
             let running = RunningService(
                 Parts(
@@ -109,7 +109,7 @@ final class RunningService: Sendable {
         }
     }
 
-    /// Starts the thread that polls the copies of domain files, apart from requests.
+    /// Starts the thread that polls the copies of domain files.
     private static func startDomainMonitor(
         _ configuration: Configuration,
         _ store: OpenStore,
@@ -117,7 +117,7 @@ final class RunningService: Sendable {
     ) throws -> PeriodicThread? {
         guard configuration.domainWatch > 0 else { return nil }
         return try PeriodicThread("domains", every: .seconds(configuration.domainWatch)) { mustStop in
-            // A connection of its own, which belongs to this thread.
+            // A database connection belongs to one thread.
             let stores = store.makeStores()
             defer { stores.endTurn() }
             guard let directory = try? stores.apps.directory() else { return }
@@ -137,27 +137,15 @@ final class RunningService: Sendable {
         } catch {
             guard let firstApp, !firstApp.madeKeys.isEmpty else { throw error }
             let failure = CommandFailure(describing: error)
-            throw CommandFailure(
-                "\(failure.explanation) The keys of the app \"\(firstApp.app.settings.name)\" were made before that, and"
-                    + " were never shown.",
-                advice:
-                    "\(failure.advice) Then make other keys with `afterlink keys create`, and revoke these:"
+            let app = firstApp.app.settings.name
+            throw CommandFailure.because(
+                "\(failure.explanation) The keys of the new app \"\(app)\" were not shown."
+            )
+            .advising(
+                "\(failure.advice) Then create other keys with `afterlink keys create`, and revoke these:"
                     + " `afterlink keys list` shows them."
             )
         }
-    }
-
-    private static func dependencies(_ service: Service, _ store: OpenStore, _ log: Log)
-        -> KeyMaintenance.Dependencies
-    {
-        let settings = service.settings
-        return KeyMaintenance.Dependencies(
-            store: store,
-            log: log,
-            clock: settings.usesTestClock ? service.backgroundClock : .system,
-            usesTestClock: settings.usesTestClock,
-            replayGrace: settings.replayGrace
-        )
     }
 
     /// Returns warnings about settings without effect, and about the apps and keys in the database.
@@ -176,7 +164,7 @@ final class RunningService: Sendable {
         return try Log(format: format, clock: .system) { output.write($0) }
     }
 
-    /// Opens the store; its clock is that of the service, which is made after it.
+    /// Opens the store; its clock is that of the service, which is created later.
     private static func openStore(
         _ configuration: Configuration,
         _ lateService: SetOnce<Service>,
@@ -196,9 +184,7 @@ final class RunningService: Sendable {
     var baseURL: String { "\(parts.tls == nil ? "http" : "https")://\(parts.servers.main.addressText)" }
     var metricsAddressText: String? { parts.servers.metrics?.addressText }
 
-    /// Stops accepting, finishes requests in flight, brings everything to disk, and closes.
-    ///
-    /// Blocks until then.
+    /// Stops accepting, finishes requests in flight, brings everything to disk, and closes; blocks until then.
     func stop() {
         let start = MonotonicTime.now()
         parts.service.beginStopping()
@@ -206,7 +192,7 @@ final class RunningService: Sendable {
         parts.domainMonitor?.stop()
         parts.servers.stop(within: parts.shutdownGrace)
         parts.keyMaintenance.stop()
-        // Requests that finish early leave their time to the disk.
+        // The store gets the time that the requests did not need.
         let elapsed = MonotonicTime.now().nanoseconds(since: start) / 1_000_000
         let left = Self.stopLimit - min(elapsed, Self.stopLimit)
         parts.store.stop(max(Self.storeGrace, min(Self.maximumStoreGrace, left)))
@@ -214,7 +200,7 @@ final class RunningService: Sendable {
         log.flush()
     }
 
-    /// Lets a stop under way cut off the requests in flight.
+    /// Makes a stop drop the requests in flight.
     func dropInFlightRequests() { parts.servers.stop(within: .zero) }
 
     func reopenLog() {
@@ -222,7 +208,7 @@ final class RunningService: Sendable {
         parts.logOutput.reopen()
     }
 
-    /// Serves the certificate that its file contains now to new connections.
+    /// Reads the certificate's file again, for new connections.
     func reloadCertificate() { parts.tls?.reload(log) }
 
     private func announce(_ configuration: Configuration, warnings: [String]) {
@@ -240,8 +226,8 @@ final class RunningService: Sendable {
         guard let holder else { return [] }
         let process = holder == 0 ? "another process" : "process \(holder)"
         return [
-            "\(process) has the database open already: if it serves, too, both share clicks, matches and keys, and each"
-                + " has rate limits and metrics of its own"
+            "\(process) has the database open already: if it serves, too, both share clicks, matches and keys, but not"
+                + " rate limits and metrics"
         ]
     }
 
@@ -250,38 +236,38 @@ final class RunningService: Sendable {
         let limit = chosen.connectionLimit(descriptors: descriptors - ownDescriptors)
         if let wanted = chosen.maximumConnections, wanted > descriptors - ownDescriptors {
             return [
-                "only \(descriptors) files and sockets may be open, fewer than --maximum-connections \(wanted)"
-                    + " needs; raise the limit with `ulimit -n` or LimitNOFILE"
+                "the process may open only \(descriptors) files and sockets, too few for --maximum-connections"
+                    + " \(wanted); raise the limit with `ulimit -n` or LimitNOFILE"
             ]
         }
         guard chosen.maximumConnections == nil, limit < Configuration.connectionsWorthHaving else {
             return []
         }
         return [
-            "only \(descriptors) files and sockets may be open, so that \(limit) connections are taken at most;"
-                + " raise the limit with `ulimit -n` or LimitNOFILE"
+            "the process may open only \(descriptors) files and sockets, which allows \(limit) connections; raise the"
+                + " limit with `ulimit -n` or LimitNOFILE"
         ]
     }
 }
 
-/// The server for everybody, and the one for metrics where these have an address of their own.
+/// The main server, and the server for metrics if these have an address of their own.
 struct Servers: Sendable {
     let main: WebServer
     let metrics: WebServer?
 
-    /// Binds the addresses; nothing is accepted before ``start()``, which needs the store and the service.
+    /// Binds the addresses; ``start()``, which needs the store and the service, begins to accept.
     init(
         _ configuration: Configuration,
         _ lateStore: SetOnce<OpenStore>,
         _ lateService: SetOnce<Service>,
         _ tls: TLSTermination?
     ) throws {
-        main = try WebServer(configuration.serverConfiguration(tls)) { loop in
-            try lateService.get().makeHandler(loop: loop, stores: lateStore.get().makeStores())
+        main = try WebServer(configuration.serverConfiguration(tls)) { _ in
+            try lateService.get().makeHandler(lateStore.get().makeStores())
         }
         metrics = try configuration.metricsConfiguration.map { settings throws(StartError) in
             try WebServer(settings) { _ in
-                try lateService.get().makeMetricsHandler(stores: lateStore.get().makeStores())
+                try lateService.get().makeMetricsHandler(lateStore.get().makeStores())
             }
         }
     }
@@ -291,9 +277,7 @@ struct Servers: Sendable {
         try main.start()
     }
 
-    /// Stops both; metrics last, since they show the progress of the stop.
-    ///
-    /// Blocks until then.
+    /// Stops both servers, and blocks until they have ended; metrics last, because they show the progress of the stop.
     func stop(within grace: Duration) {
         main.stop(within: grace)
         metrics?.stop(within: .zero)

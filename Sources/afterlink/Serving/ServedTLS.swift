@@ -3,34 +3,30 @@ internal import Glibc
 package import HTTPServer
 internal import Server
 
-/// TLS while it is served: the files it comes from, and what has been read from them.
+/// The TLS of a running service: its files, and the certificate that was read from them.
 struct ServedTLS: Sendable {
     let termination: TLSTermination
     private let files: TLSFiles
 
-    /// How long before its end a certificate is warned of.
+    /// The number of days before its end from which the log warns of a certificate.
     private static let warningDays: Int64 = 14
 
-    /// Nil for plain HTTP.
+    /// Reads the files; nil for plain HTTP.
     ///
-    /// - Throws: when the certificate or the key cannot be used.
+    /// - Throws: if the certificate or the key cannot be used.
     init?(_ configuration: Configuration) throws {
         guard let files = TLSFiles(configuration) else { return nil }
         self.files = files
         termination = try files.makeTermination()
     }
 
-    /// Reloads the files, and keeps the current certificate if they cannot be used; logs which.
+    /// Reloads the files, or keeps the current certificate if they cannot be used; logs the result.
     func reload(_ log: Log) {
         do {
-            let isAnother = try files.reload(termination)
-            let end = Self.text(termination.certificate.notAfter)
-            log.event(
-                .info,
-                isAnother
-                    ? "new connections get the new certificate, valid until \(end)"
-                    : "the certificate is the same as before, valid until \(end)"
-            )
+            let isNew = try files.reload(termination)
+            let subject =
+                isNew ? "new connections get the new certificate" : "the certificate is the same as before"
+            log.event(.info, "\(subject), valid until \(Self.text(termination.certificate.notAfter))")
             warn(log)
         } catch {
             let failure = CommandFailure(describing: error)
@@ -42,7 +38,7 @@ struct ServedTLS: Sendable {
         }
     }
 
-    /// Writes down what clients will hold against the certificate, or will soon.
+    /// Logs a warning if clients refuse the certificate, or soon will.
     func warn(_ log: Log) {
         let certificate = termination.certificate
         let now = WallClock.system.now().milliseconds / 1000
@@ -50,7 +46,7 @@ struct ServedTLS: Sendable {
         if now > certificate.notAfter {
             log.event(
                 .warning,
-                "the certificate expired at \(end), and clients refuse it: renew it, then SIGHUP"
+                "the certificate expired at \(end), so that clients refuse it: renew it, then SIGHUP"
             )
         } else if now < certificate.notBefore {
             let start = Self.text(certificate.notBefore)
@@ -66,15 +62,15 @@ struct ServedTLS: Sendable {
     private static func text(_ seconds: Int64) -> String { Timestamp(milliseconds: seconds * 1000).iso8601 }
 }
 
-/// The files that hold the certificate and its private key.
+/// The files of the certificate and its private key.
 package struct TLSFiles: Sendable {
     let certificatePath: String
     let keyPath: String
 
-    /// Longest certificate chain or key that is read.
+    /// The longest certificate chain or key that is read, in bytes.
     private static let limit = 1 << 20
 
-    /// Nil for plain HTTP.
+    /// Takes the paths from the configuration; nil for plain HTTP.
     package init?(_ configuration: Configuration) {
         guard let certificate = configuration.tlsCertificate, let key = configuration.tlsKey else {
             return nil
@@ -90,9 +86,9 @@ package struct TLSFiles: Sendable {
         return try attempt({ try TLSTermination(certificatePEM: certificate, keyPEM: key) }, orElse: failure)
     }
 
-    /// Shows what the files hold now from the next handshake on; changes nothing where it throws.
+    /// Reads the files again, for the next handshakes; changes nothing if it throws.
     ///
-    /// - Returns: whether the certificate is another one.
+    /// - Returns: whether the certificate is a new one.
     func reload(_ termination: TLSTermination) throws -> Bool {
         let certificate = try readCertificate()
         let key = try readKey()
@@ -124,18 +120,17 @@ package struct TLSFiles: Sendable {
             outOfReach("private key", "--tls-key", $0)
         }
         guard isSafe else {
-            throw CommandFailure(
-                .configuration,
-                "The private key \(keyPath) can be read or changed by others than its owner.",
-                advice:
-                    "Run `chmod 600 \(ShellWord.quoted(operand: keyPath))`; a key that belongs to root may be 0640."
+            let command = "chmod 600 \(ShellWord.quoted(operand: keyPath))"
+            throw CommandFailure.configuration(
+                "Users other than its owner can read or change the private key \(keyPath)."
             )
+            .advising("Run `\(command)`; a key that belongs to root may be 0640.")
         }
         return content
     }
 
     private func outOfReach(_ what: String, _ flag: String, _ error: SystemError) -> CommandFailure {
-        CommandFailure.because(.configuration, "The \(what) is out of reach: \(error.text).")
+        CommandFailure.configuration("The \(what) is out of reach: \(error.text).")
             .advising("Give \(flag) the path of a file that the user that Afterlink runs as may read.")
     }
 }
@@ -162,16 +157,16 @@ extension TLSFiles {
                 )
             case .keyEncrypted:
                 (
-                    "The private key \(keyPath) is encrypted, and a service cannot type its password.",
+                    "The private key \(keyPath) is encrypted, and a service cannot enter its password.",
                     "Decrypt it into a file of its own: openssl pkey -in \(ShellWord.quoted(keyPath)) -out FILE && chmod 600 FILE"
                 )
             case .keyDoesNotFit:
                 (
                     "The private key \(keyPath) does not belong to the certificate \(certificatePath).",
-                    "Take the two files that were made together."
+                    "Give the two files that were issued together."
                 )
             case .resources:
-                ("OpenSSL cannot be set up for TLS\(detail).", "Look at the system's OpenSSL and its memory.")
+                ("OpenSSL cannot be set up for TLS\(detail).", "Check the system's OpenSSL and its memory.")
             }
         return CommandFailure(.configuration, explanation, advice: advice)
     }

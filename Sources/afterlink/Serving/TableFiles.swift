@@ -2,7 +2,7 @@ internal import Attribution
 internal import Glibc
 internal import Server
 
-/// The files that replace what is built in, tables of what ages above all, read once at the start.
+/// The files that replace built-in tables and pages, read once at the start.
 enum TableFiles {
     /// Apple's list of its relay's addresses has about a quarter of a million lines.
     private static let limit = 64 << 20
@@ -43,13 +43,13 @@ enum TableFiles {
         let bytes = try attempt(
             "The file of --\(setting) could not be read",
             .configuration,
-            advice: "Correct the path, or leave the setting out: then what is built in is used."
+            advice: "Correct the path, or leave the setting out to use the built-in table."
         ) { try OpenFile(path, O_RDONLY).readAll(limit: limit) }
         return try attempt {
             try parse(bytes)
         } orElse: { (error: DataFileError) in
             CommandFailure
-                .because(.configuration, "The file of --\(setting) cannot be used: \(error.message)")
+                .configuration("The file of --\(setting) cannot be used: \(error.message)")
                 .advising("Correct the file and start again; nothing was started.")
         }
     }

@@ -1,14 +1,14 @@
 internal import Glibc
 
-/// A directory of one's own that is gone afterwards.
+/// A new directory for temporary files.
 struct TemporaryDirectory {
     let path: String
 
-    /// Makes it below `TMPDIR`, or below /tmp.
+    /// Creates the directory below `TMPDIR`, or below /tmp.
     init() throws {
         // The text is copied before anything could change the environment.
         let parent = unsafe getenv("TMPDIR").map { unsafe String(cString: $0) } ?? "/tmp"
-        // mkdtemp(3) demands that a name ends with six of this letter, and replaces them in place.
+        // mkdtemp(3) replaces the six letters at the end of the name in place.
         let letters = String(repeating: "X", count: 6)
         var template = Array("\(parent)/afterlink-\(letters)".utf8CString)
         guard unsafe mkdtemp(&template) != nil else {
@@ -28,9 +28,9 @@ struct TemporaryDirectory {
 
 /// The names in a directory.
 enum DirectoryListing {
-    /// Without `.` and `..`; nil when it cannot be read.
+    /// Returns the names without `.` and `..`; nil if the directory cannot be read.
     static func names(in path: String) -> [String]? {
-        // The stream is closed below; each entry is read before the next one is asked for.
+        // The stream is closed below; each entry is read before the next call of readdir.
         guard let stream = unsafe opendir(path) else { return nil }
         defer { unsafe closedir(stream) }
         var names: [String] = []

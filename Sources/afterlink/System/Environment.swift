@@ -4,9 +4,9 @@ internal import Glibc
 
 /// The environment variables of this process.
 enum Environment {
-    /// All variables that begin with the settings' prefix.
+    /// Returns the variables that begin with the settings' prefix.
     ///
-    /// If the list cannot be read, known variables are read one by one.
+    /// If the list of variables cannot be read, it reads the known ones one by one.
     static func settings() -> [String: String] {
         guard let list = try? OpenFile("/proc/self/environ", O_RDONLY).readAll(limit: 1 << 22) else {
             return known()
@@ -32,6 +32,6 @@ enum Environment {
 }
 
 extension RandomSource {
-    /// The system's own unpredictable bytes.
+    /// The unpredictable bytes of the system.
     static let system = RandomSource { SystemRandom.bytes($0) }
 }

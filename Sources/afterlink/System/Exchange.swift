@@ -1,3 +1,4 @@
+internal import CLinux
 internal import Glibc
 internal import HTTPServer
 internal import JSON
@@ -44,7 +45,7 @@ package struct Exchange: Sendable {
     /// Its certificate is not verified: send nothing secret over TLS.
     init(_ address: ListenAddress, overTLS: Bool = false) {
         var text = "\(address)"
-        // These stand for every address; a request needs one.
+        // These texts stand for every address; a request needs one.
         for (every, one) in [("0.0.0.0:", "127.0.0.1:"), ("[::]:", "[::1]:")] where text.hasPrefix(every) {
             text = one + text.dropFirst(every.count)
         }
@@ -76,11 +77,12 @@ package struct Exchange: Sendable {
         try send(ClientRequest("GET \(target)", host: hostField, []))
     }
 
-    /// - Returns: the response; nil if what came is no HTTP.
+    /// - Returns: the response; nil if the server did not send HTTP.
     func send(_ request: ClientRequest) throws(SystemError) -> ClientResponse? {
         let bytes = Array(request.text.utf8)
         let known =
-            ListenAddress("\(host):\(port)").map { [$0] } ?? HostLookup.addresses(of: host, port: port)
+            ListenAddress("\(host):\(port)").map { [$0] }
+            ?? HostLookup.addresses(of: host, port: port).map { ListenAddress($0) }
         var failure = SystemError("cannot find an address of", host, number: ENOENT)
         for address in known {
             do throws(SystemError) {
@@ -91,7 +93,7 @@ package struct Exchange: Sendable {
                     : connection.exchange(bytes)
                 return ClientResponse(received)
             } catch {
-                // The next address may be the one where it listens.
+                // The server may listen on the next address.
                 failure = error
             }
         }
@@ -99,38 +101,44 @@ package struct Exchange: Sendable {
     }
 }
 
-/// A connection to a server that sends one request and waits for the whole answer.
-///
-/// For commands, which have nothing else to do meanwhile: it blocks.
+/// A connection to a server that sends one request and blocks until the whole response is there.
 struct ClientConnection: ~Copyable {
     private let descriptor: Int32
     private let subject: String
 
-    /// Longest answer that is read.
+    /// The longest response that is read, in bytes.
     private static let limit = 4 << 20
 
     /// - Parameters:
-    ///   - listenAddress: where the server listens; for 0.0.0.0 and :: the loopback address is taken.
-    ///   - timeoutSeconds: how long each step may take.
+    ///   - listenAddress: the server's address; the kernel takes the loopback address for 0.0.0.0 and ::.
+    ///   - timeoutSeconds: the longest time that a step may take.
     /// - Throws: if no process listens there.
     init(to listenAddress: ListenAddress, timeoutSeconds: Int = 5) throws(SystemError) {
         subject = "\(listenAddress)"
-        let family = listenAddress.address.ipv4 == nil ? AF_INET6 : AF_INET
-        descriptor = socket(family, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+        let address = listenAddress.address
+        let isIPv4 = address.ipv4 != nil
+        descriptor = socket(
+            isIPv4 ? AF_INET : AF_INET6,
+            Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue),
+            0
+        )
         guard descriptor >= 0 else { throw SystemError("cannot reach", subject) }
         var timeout = timeval(tv_sec: timeoutSeconds, tv_usec: 0)
         for option in [SO_RCVTIMEO, SO_SNDTIMEO] {
             // The kernel copies the local value.
             unsafe setsockopt(descriptor, SOL_SOCKET, option, &timeout, socklen_t(MemoryLayout<timeval>.size))
         }
-        guard connect(to: listenAddress) == 0 else { throw SystemError("cannot reach", subject) }
+        let target = linux_address(high: address.high, low: address.low, port: address.port)
+        guard linux_connect(descriptor, isIPv4 ? 1 : 0, target) == 0 else {
+            throw SystemError("cannot reach", subject)
+        }
     }
 
     deinit {
         close(descriptor)
     }
 
-    /// Sends the bytes and returns everything that comes until the server closes.
+    /// Sends the bytes and returns everything that the server sends until it closes.
     func exchange(_ request: [UInt8]) throws(SystemError) -> [UInt8] {
         try send(request)
         var answer: [UInt8] = []
@@ -142,7 +150,7 @@ struct ClientConnection: ~Copyable {
         }
     }
 
-    /// The same over TLS.
+    /// Sends the bytes over TLS and returns everything that the server sends until it closes.
     ///
     /// The server's certificate must have the name `host`; if that is nil, every certificate is accepted.
     func exchangeOverTLS(_ request: [UInt8], verifying host: String? = nil) throws(SystemError) -> [UInt8] {
@@ -187,34 +195,5 @@ struct ClientConnection: ~Copyable {
         let count = unsafe recv(descriptor, &buffer, buffer.count, 0)
         guard count >= 0 else { throw SystemError("cannot read from", subject) }
         return Array(buffer[..<count])
-    }
-
-    private func connect(to listenAddress: ListenAddress) -> Int32 {
-        let address = listenAddress.address
-        if let ipv4 = address.ipv4 {
-            var target = sockaddr_in()
-            target.sin_family = sa_family_t(AF_INET)
-            target.sin_port = address.port.bigEndian
-            target.sin_addr.s_addr = (ipv4 == 0 ? 0x7F00_0001 : ipv4).bigEndian
-            // A sockaddr_in is a sockaddr of the family that it names, and lives for the call.
-            return unsafe withUnsafePointer(to: &target) { pointer in
-                unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                    unsafe Glibc.connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
-                }
-            }
-        }
-        var target = sockaddr_in6()
-        target.sin6_family = sa_family_t(AF_INET6)
-        target.sin6_port = address.port.bigEndian
-        // :: stands for every address; ::1 is the one that is surely here.
-        let low = address.high == 0 && address.low == 0 ? 1 : address.low
-        // The 16 bytes of an in6_addr are the two words in network order.
-        target.sin6_addr = unsafe unsafeBitCast((address.high.bigEndian, low.bigEndian), to: in6_addr.self)
-        // As above, for a sockaddr_in6.
-        return unsafe withUnsafePointer(to: &target) { pointer in
-            unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                unsafe Glibc.connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in6>.size))
-            }
-        }
     }
 }

@@ -1,10 +1,10 @@
 internal import Dispatch
 internal import Synchronization
 
-/// Runs one task, with everything that it awaits, on the thread that asks for it.
+/// Runs one task, with everything that it awaits, on the calling thread.
 ///
-/// A database connection belongs to the thread that used it first. Swift's own main actor keeps that promise on
-/// Linux only until the first suspension: its queue is then served by whichever thread is free.
+/// A database connection belongs to the thread that used it first. On Linux, Swift's main actor stays on its thread only
+/// until the first suspension; then any free thread may serve its queue.
 final class MainThreadExecutor: TaskExecutor {
     private struct Queue {
         var jobs: [UnownedJob] = []
@@ -14,7 +14,7 @@ final class MainThreadExecutor: TaskExecutor {
     private let queue = Mutex(Queue())
     private let somethingCame = DispatchSemaphore(value: 0)
 
-    /// Blocks until the operation has ended, and runs it meanwhile.
+    /// Runs the operation, and blocks until it has ended.
     static func run<Result: Sendable>(_ operation: @escaping @Sendable () async -> Result) -> Result {
         let executor = MainThreadExecutor()
         let result = SetOnce<Result>()
@@ -45,29 +45,29 @@ final class MainThreadExecutor: TaskExecutor {
             let (job, isOver) = queue.withLock { queue in
                 (queue.jobs.isEmpty ? nil : queue.jobs.removeFirst(), queue.isOver)
             }
-            // Each job is taken off the queue and run exactly once, on the thread that runs them all.
+            // Each job leaves the queue and runs exactly once, on the thread that runs all of them.
             if let job { unsafe job.runSynchronously(on: asUnownedTaskExecutor()) }
             if job == nil, isOver { return }
         }
     }
 }
 
-/// Something that is made later than what asks for it.
+/// A value that is set once, after other parts already refer to it.
 final class SetOnce<Value: Sendable>: Sendable {
     private let stored = Mutex<Value?>(nil)
 
-    /// Nil until it is made.
+    /// Nil until it is set.
     var value: Value? {
         get { stored.withLock(\.self) }
         set { stored.withLock { $0 = newValue } }
     }
 
-    /// - Throws: when it is not made yet.
+    /// - Throws: ``NotSet`` before it is set.
     func get() throws -> Value {
         guard let value else { throw NotSet() }
         return value
     }
 
-    /// Something was asked for before it was made: a mistake in the order of the start.
+    /// The error of a read before the value was set: a mistake in the order of the start.
     struct NotSet: Error {}
 }

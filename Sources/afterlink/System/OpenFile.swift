@@ -1,16 +1,16 @@
 internal import Glibc
 
-/// An open file, closed with its last use.
+/// An open file, which is closed after its last use.
 struct OpenFile: ~Copyable, Sendable {
     private let descriptor: Int32
     private let path: String
 
-    /// Opens a file; one that is made by it can be read by its owner only.
+    /// Opens a file; only the owner can read a file that this creates.
     ///
     /// - Parameters:
-    ///   - path: where the file is.
+    ///   - path: the file's path.
     ///   - flags: those of open(2), such as `O_RDONLY`.
-    /// - Throws: what open(2) refused.
+    /// - Throws: the error of open(2).
     init(_ path: String, _ flags: Int32) throws(SystemError) {
         // The path lives for the call.
         descriptor = unsafe open(path, flags | O_CLOEXEC, 0o600)
@@ -22,7 +22,9 @@ struct OpenFile: ~Copyable, Sendable {
         close(descriptor)
     }
 
-    /// All bytes from here to the end, as long as they are not more than `limit`.
+    /// Returns all bytes from the current position to the end.
+    ///
+    /// - Throws: `EFBIG` if they are more than `limit`.
     func readAll(limit: Int) throws(SystemError) -> [UInt8] {
         var content: [UInt8] = []
         while true {
@@ -33,8 +35,8 @@ struct OpenFile: ~Copyable, Sendable {
         }
     }
 
-    /// The next bytes, as many as there are and at most `count`; none at the end.
-    func read(upTo count: Int) throws(SystemError) -> [UInt8] {
+    /// Returns the next bytes, `count` at most; none at the end.
+    private func read(upTo count: Int) throws(SystemError) -> [UInt8] {
         var buffer = [UInt8](repeating: 0, count: count)
         while true {
             // The kernel writes at most the buffer's own length into it.
@@ -45,32 +47,17 @@ struct OpenFile: ~Copyable, Sendable {
         }
     }
 
-    /// How long it is, if it is a file with an end and no pipe or device.
-    func regularByteCount() throws(SystemError) -> Int64? {
-        let status = try status()
-        return status.st_mode & S_IFMT == S_IFREG ? Int64(status.st_size) : nil
-    }
-
-    /// Writes all bytes, however many calls that takes.
+    /// Writes all bytes, in as many calls as that takes.
     func write(_ bytes: [UInt8]) throws(SystemError) {
-        var rest = bytes[...]
-        while !rest.isEmpty {
-            // The kernel reads the slice's own bytes, for the length of the call.
-            let count = unsafe rest.withUnsafeBytes {
-                unsafe Glibc.write(descriptor, $0.baseAddress, $0.count)
-            }
-            if count < 0, errno == EINTR { continue }
-            guard count >= 0 else { throw SystemError("cannot write", path) }
-            rest = rest.dropFirst(count)
-        }
+        guard Console.write(bytes, to: descriptor) else { throw SystemError("cannot write", path) }
     }
 
-    /// Returns when what was written is on disk.
+    /// Brings the written bytes to disk.
     func synchronize() throws(SystemError) {
         guard fsync(descriptor) == 0 else { throw SystemError("cannot sync", path) }
     }
 
-    /// Waits for the lock on this file, and holds it until the file is closed.
+    /// Waits for the lock on this file, and holds it until ``unlock()`` or the close of the file.
     func lock() throws(SystemError) {
         while flock(descriptor, LOCK_EX) != 0 {
             guard errno == EINTR else { throw SystemError("cannot lock", path) }
@@ -79,7 +66,7 @@ struct OpenFile: ~Copyable, Sendable {
 
     func unlock() { _ = flock(descriptor, LOCK_UN) }
 
-    /// Gives this file the owner and group of `other`: what root writes for a service must belong to the service.
+    /// Gives this file the owner and group of `other`, because a file that root writes for a service must belong to it.
     func matchOwner(of other: borrowing OpenFile) throws(SystemError) {
         let (own, others) = (try status(), try other.status())
         guard own.st_uid != others.st_uid || own.st_gid != others.st_gid else { return }
@@ -88,7 +75,7 @@ struct OpenFile: ~Copyable, Sendable {
         }
     }
 
-    /// Overwrites all of it with zeros; returns when that is on disk.
+    /// Overwrites the whole file with zeros, on disk too.
     func erase() throws(SystemError) {
         let count = Int(try status().st_size)
         guard lseek(descriptor, 0, SEEK_SET) == 0 else { throw SystemError("cannot write", path) }
@@ -96,19 +83,19 @@ struct OpenFile: ~Copyable, Sendable {
         try synchronize()
     }
 
-    /// Lets this descriptor lead to another file from now on, in one step for all threads.
+    /// Makes this descriptor refer to another file, in one step for all threads.
     func redirect(to other: borrowing OpenFile) {
         dup2(other.descriptor, descriptor)
-        // A step of its own, because what dup2 makes stays open on execution; this program starts no other one.
+        // A second step, because a descriptor from dup2 stays open on execution; this program starts no other one.
         _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
     }
 
-    /// Whether anybody but the owner may read or change it.
+    /// Whether others than the owner may read or change the file.
     func isOpenToOthers() throws(SystemError) -> Bool { try status().st_mode & 0o077 != 0 }
 
-    /// Whether it is as closed as a private key has to be: to everybody but its owner.
+    /// Whether only the owner can read or change the file, as a private key demands.
     ///
-    /// The group may read a file of root, which is how keys are shared with a service.
+    /// The group may read a file of root: operators share keys with a service in this way.
     func isFitForSecrets() throws(SystemError) -> Bool {
         let status = try status()
         return status.st_mode & (status.st_uid == 0 ? 0o037 : 0o077) == 0
@@ -126,11 +113,11 @@ struct OpenFile: ~Copyable, Sendable {
 struct SystemError: Error, Equatable {
     /// As in "cannot open".
     let action: String
-    /// The file or address it was about.
+    /// The file or address of the call.
     let subject: String
     let number: Int32
 
-    /// The error that the last system call left behind.
+    /// Creates the error of the last system call, by default that of `errno`.
     init(_ action: String, _ subject: String, number: Int32 = errno) {
         self.action = action
         self.subject = subject
@@ -139,25 +126,25 @@ struct SystemError: Error, Equatable {
 
     /// As in `cannot open /var/lib/x: Permission denied`.
     var text: String {
-        // The system's text is copied before anybody can ask for another one.
+        // The text is copied before another call of strerror can change it.
         let reason = unsafe strerror(number).map { unsafe String(cString: $0) } ?? "error \(number)"
         return "\(action) \(subject): \(reason)"
     }
 }
 
-/// A file that a command makes: it is not there yet, because nothing is overwritten.
+/// A file that a command creates; it never overwrites one.
 final class NewFile {
     private let file: OpenFile
 
-    /// - Throws: where there is a file of that name already.
+    /// - Throws: if a file of that name exists.
     init(_ path: String) throws {
         file = try attempt(
-            "The file could not be made",
-            advice: "Name a file that is not there yet, in a folder that can be written to."
+            "The file could not be created",
+            advice: "Name a file that does not exist yet, in a folder that can be written to."
         ) { try OpenFile(path, O_WRONLY | O_CREAT | O_EXCL) }
     }
 
-    /// Appends all of it.
+    /// Appends the bytes.
     func write(_ bytes: [UInt8]) throws {
         try attempt {
             try file.write(bytes)
@@ -168,8 +155,8 @@ final class NewFile {
 }
 
 extension CommandFailure {
-    /// The output of a command was not written completely.
+    /// The failure of a command whose output could not be written completely.
     static func lostOutput(_ reason: String) -> CommandFailure {
-        CommandFailure("The output is not whole: \(reason).", advice: "Make room and run the command again.")
+        CommandFailure("The output is incomplete: \(reason).", advice: "Make room and run the command again.")
     }
 }

@@ -4,25 +4,25 @@ internal import Server
 
 /// Figures of this process, under the names that Prometheus' own libraries use.
 enum ProcessFacts {
-    static func samples() -> [ProcessSample] {
+    static func samples() -> [MetricFamily] {
         let gauges = [
             ("open_fds", openDescriptorCount(), "Open files and sockets."),
             ("max_fds", DescriptorLimit.current, "Files and sockets that may be open."),
             ("resident_memory_bytes", residentBytes(), "Memory that the process holds."),
         ]
         let known = gauges.compactMap { name, value, help in
-            value.map { ProcessSample.gauge("process_\(name)", Double($0), help: help) }
+            value.map { MetricFamily.gauge("process_\(name)", help, Double($0)) }
         }
         let help = "Processor time, of the user and of the system."
-        return known + [.counter("process_cpu_seconds_total", processorSeconds(), help: help)]
+        return known + [.counter("process_cpu_seconds_total", help, processorSeconds())]
     }
 
     /// Linux reports the number as the directory's size since 6.2; on older kernels, the names are counted.
     private static func openDescriptorCount() -> Int? {
-        var status = stat()
-        // The kernel fills the local value.
-        if unsafe stat("/proc/self/fd", &status) == 0, status.st_size > 0 { return Int(status.st_size) }
-        // One of them is the directory's own.
+        if let status = TextFile.status(of: "/proc/self/fd"), status.st_size > 0 {
+            return Int(status.st_size)
+        }
+        // One of the names is that of the open directory.
         return DirectoryListing.names(in: "/proc/self/fd").map { $0.count - 1 }
     }
 
@@ -41,12 +41,12 @@ enum ProcessFacts {
     }
 }
 
-/// How many files and sockets the process may have open.
+/// The limit of open files and sockets of a process.
 enum DescriptorLimit {
-    /// As far as a process of this user may raise it by itself.
+    /// The highest limit that a process of this user may set.
     static var highest: Int { read().map { Int(clamping: $0.rlim_max) } ?? 0 }
 
-    /// The limit of a running process; nil where it is not to be seen.
+    /// Returns the limit of a running process; nil if this user may not read it.
     static func ofProcess(_ number: Int32) -> Int? {
         guard let bytes = try? OpenFile("/proc/\(number)/limits", O_RDONLY).readAll(limit: 65_536) else {
             return nil
@@ -57,20 +57,19 @@ enum DescriptorLimit {
         return line.flatMap { $0.split(separator: " ").dropFirst(3).first }.flatMap { Int($0) }
     }
 
-    /// Raises the limit as far as the process may by itself: shells leave it at 1,024, which is less than the
-    /// connections that a service holds.
+    /// Raises the limit to ``highest``: shells set it to 1,024, fewer than the connections of a service.
     ///
-    /// - Returns: the limit now.
+    /// - Returns: the new limit.
     @discardableResult
     static func raise() -> Int {
         guard var limit = read() else { return 0 }
         limit.rlim_cur = limit.rlim_max
-        // The kernel reads the local value; where it refuses, the old limit stays.
+        // The kernel reads the local value; if it refuses, the old limit stays.
         unsafe setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
         return current ?? 0
     }
 
-    /// The limit now; nil where the system does not say.
+    /// The current limit; nil if the system does not report it.
     static var current: Int? { read().map { Int(clamping: $0.rlim_cur) } }
 
     private static func read() -> rlimit? {
@@ -81,14 +80,14 @@ enum DescriptorLimit {
     }
 }
 
-/// How the process deals with memory that is free again.
+/// The settings of glibc's allocator.
 enum MemoryAllocator {
     private static let leastLargeBytes: Int32 = 256 << 10
     private static let spareBytes: Int32 = 1 << 20
 
-    /// Gives large blocks back to the system as soon as they are free.
+    /// Returns large blocks to the system as soon as they are free.
     ///
-    /// Else glibc keeps more and more of them, each thread for itself: it stops to return blocks of a size that was
-    /// returned once. What a server gathers and forgets every few seconds then leaves holes that are half of its memory.
+    /// By default glibc stops to return blocks of a size that it returned once, for each thread. The memory that a server
+    /// allocates and frees every few seconds then leaves holes, up to half of its memory.
     static func returnLargeBlocks() { linux_return_large_blocks(leastLargeBytes, spareBytes) }
 }

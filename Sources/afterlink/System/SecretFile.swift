@@ -1,12 +1,12 @@
 internal import Glibc
 
-/// A small file of text for its owner's eyes only, which is made and changed as a whole.
+/// A small file of text that only its owner can read, created and changed as a whole.
 struct SecretFile {
     let path: String
 
     private static let limit = 16_384
 
-    /// The file that the next content is written to, under the lock.
+    /// The path that the next content is written to, under the lock.
     private var draft: String { path + ".draft" }
 
     /// Returns the content, and whether other users may read or change the file.
@@ -19,11 +19,11 @@ struct SecretFile {
     /// Reads a file of keys.
     ///
     /// - Parameters:
-    ///   - name: what the file holds, for messages.
+    ///   - name: the noun for its content, for messages.
     ///   - pronoun: "its", or "their" for several keys.
-    ///   - outOfReach: explains why the file cannot be read.
+    ///   - outOfReach: returns the failure for a file that cannot be read.
     /// - Returns: the content.
-    /// - Throws: also if other users may read or change the file.
+    /// - Throws: if the file cannot be read, or if other users may read or change it.
     func secret(
         _ name: String,
         of pronoun: String,
@@ -37,7 +37,7 @@ struct SecretFile {
         .advising("Run `chmod 600 \(ShellWord.quoted(operand: path))`.")
     }
 
-    /// Makes the file unless it exists: another process, starting on the same database, may be faster.
+    /// Creates the file unless it exists: another process that starts on the same database may be faster.
     func make(
         _ text: String,
         forOwnerOfFolder: Bool = false,
@@ -53,28 +53,26 @@ struct SecretFile {
 
     /// A stamp that changes with the file; empty if there is no such file.
     var stamp: [Int] {
-        var status = stat()
-        // The kernel fills the local value.
-        guard unsafe stat(path, &status) == 0 else { return [] }
+        guard let status = TextFile.status(of: path) else { return [] }
         return [Int(status.st_ino), Int(status.st_size), status.st_mtim.tv_sec, status.st_mtim.tv_nsec]
     }
 
-    /// Makes the file for the owner of its folder.
+    /// Creates the file for the owner of its folder; no reader ever sees it half-written.
     ///
-    /// - Throws: also if the file exists. No reader ever sees it half-written.
+    /// - Throws: `EEXIST` if the file exists, or another error of the system.
     func create(_ text: String) throws(SystemError) {
         try TextFile.create(path, text: text)
         try TextFile.giveToOwnerOfFolder(path)
     }
 
-    /// Puts another text in its place in one step, on disk when this returns; it keeps its owner.
+    /// Replaces the content in one step, on disk when this returns; the file keeps its owner.
     ///
     /// Called under the lock.
     ///
     /// - Parameters:
-    ///   - text: what it is to hold.
-    ///   - erasesFormer: overwrites what was there, as far as the file system writes in place.
-    /// - Throws: what the system refused.
+    ///   - text: the new content.
+    ///   - erasesFormer: whether the previous content is overwritten, as far as the file system writes in place.
+    /// - Throws: the error of the system.
     func replace(by text: String, erasesFormer: Bool = false) throws(SystemError) {
         let former = try OpenFile(path, erasesFormer ? O_RDWR : O_RDONLY)
         defer { TextFile.delete(draft) }
@@ -86,11 +84,11 @@ struct SecretFile {
         if erasesFormer { try former.erase() }
     }
 
-    /// Keeps every other process that changes files of this folder out meanwhile.
+    /// Runs `body` while no other process changes files of this folder.
     func withLock<Result>(_ body: () throws -> Result) throws -> Result {
-        // Lets go of the lock when it is closed. A folder's, because a file that is replaced is another one afterwards.
+        // The lock is the folder's, because a replaced file is another one. An error releases it with the descriptor.
         let folder = try lockedFolder()
-        // What a killed process left behind holds keys, too.
+        // A draft that a killed process left has keys in it, too.
         TextFile.delete(draft)
         let result = try body()
         folder.unlock()

@@ -2,9 +2,9 @@ internal import Dispatch
 internal import Glibc
 internal import Threads
 
-/// The signals of a serving process: stop, drop what is in flight, reopen the log.
+/// The signals of a serving process: SIGTERM and SIGINT stop it, SIGHUP reopens the log.
 ///
-/// They are blocked in every thread and fetched by the main one, so that no handler ever interrupts anything.
+/// Every thread blocks them, and the main thread waits for them, so that no handler interrupts a thread.
 struct StopSignals: Sendable {
     enum Signal {
         /// SIGTERM or SIGINT.
@@ -17,7 +17,7 @@ struct StopSignals: Sendable {
 
     /// Blocks the signals.
     ///
-    /// To be called before another thread exists: threads inherit what is blocked.
+    /// Call it before another thread exists, because threads inherit the blocked signals.
     init() {
         var signals = sigset_t()
         // The set is a local value, which the kernel copies.
@@ -25,11 +25,11 @@ struct StopSignals: Sendable {
         for number in [SIGTERM, SIGINT, SIGHUP] { unsafe sigaddset(&signals, number) }
         unsafe pthread_sigmask(SIG_BLOCK, &signals, nil)
         awaited = signals
-        // A peer that vanished is an error of its connection, not the end of the process.
+        // A peer that closed its connection must not end the process.
         signal(SIGPIPE, SIG_IGN)
     }
 
-    /// Whether one of them has come, for work that looks up now and then.
+    /// Whether one of the signals has arrived; long work polls it.
     var isPending: Bool {
         var pending = sigset_t()
         // The kernel fills the local set.
@@ -37,7 +37,7 @@ struct StopSignals: Sendable {
         return [SIGTERM, SIGINT, SIGHUP].contains { unsafe sigismember(&pending, $0) == 1 }
     }
 
-    /// Sleeps until one of the signals comes.
+    /// Sleeps until one of the signals arrives.
     func wait() -> Signal {
         var signals = awaited
         var number: Int32 = 0
@@ -47,16 +47,16 @@ struct StopSignals: Sendable {
     }
 }
 
-/// Listens for a second signal while the service stops, which asks it not to wait.
+/// Waits for a second signal while the service stops, and then drops the requests in flight.
 ///
-/// Uses a thread from the start, because the system could refuse one at the stop. It ends with the process.
+/// Its thread exists from the start, because the system could refuse one at the stop. It ends with the process.
 final class SecondSignal: Sendable {
     private let service = SetOnce<RunningService>()
     private let stopHasBegun = DispatchSemaphore(value: 0)
 
-    /// Starts the thread, which leaves the signals to others until the stop has begun.
+    /// Starts the thread, which does not wait for signals before the stop begins.
     ///
-    /// - Throws: when the system refuses the thread.
+    /// - Throws: if the system refuses the thread.
     init(_ signals: StopSignals) throws {
         try SystemThread.start {
             SystemThread.nameCurrent("signals")

@@ -1,10 +1,10 @@
 internal import Glibc
 
-/// Small files of text, and whether files are there.
+/// Small files of text, and what the system reports about files.
 package enum TextFile {
     private static let limit = 1 << 20
 
-    /// A configuration file's text.
+    /// Returns the text of a configuration file.
     package static func read(_ path: String) throws -> String {
         try attempt(
             "The configuration file could not be read",
@@ -13,12 +13,14 @@ package enum TextFile {
         ) { String(decoding: try OpenFile(path, O_RDONLY).readAll(limit: limit), as: UTF8.self) }
     }
 
-    /// Makes a file that only its owner can read; returns when it is on disk.
+    /// Creates a file that only its owner can read; returns when it is on disk.
     ///
-    /// - Throws: also if the file exists. No reader ever sees it half-written.
+    /// No reader ever sees it half-written.
+    ///
+    /// - Throws: `EEXIST` if the file exists, or another error of the system.
     static func create(_ path: String, text: String) throws(SystemError) {
         let draft = "\(path).\(getpid())"
-        // What a killed process of this number left behind.
+        // A killed process of this number may have left one.
         delete(draft)
         defer { delete(draft) }
         let file = try OpenFile(draft, O_WRONLY | O_CREAT | O_EXCL)
@@ -26,7 +28,7 @@ package enum TextFile {
         try file.synchronize()
         try publish(draft, as: path)
         do throws(SystemError) {
-            // The name is in the directory, which a power cut may forget by itself.
+            // A power cut could lose the name, which is in the directory.
             try OpenFile(directory(of: path), O_RDONLY | O_DIRECTORY).synchronize()
         } catch {
             delete(path)
@@ -45,15 +47,15 @@ package enum TextFile {
         }
     }
 
-    /// The directory that a path is in.
+    /// Returns the directory of a path.
     static func directory(of path: String) -> String {
         guard let slash = path.lastIndex(of: "/") else { return "." }
         return slash == path.startIndex ? "/" : String(path[..<slash])
     }
 
-    /// The path from the root on, without looking at what is there.
+    /// Returns the path from the root on; it need not exist.
     static func fullPath(_ path: String) -> String {
-        // The result is allocated by the call and freed below; nil asks for that.
+        // With nil, getcwd allocates the result, which is freed below.
         guard !path.hasPrefix("/"), let folder = unsafe getcwd(nil, 0) else { return path }
         defer { unsafe free(folder) }
         // getcwd gives a text that ends in a zero.
@@ -72,10 +74,9 @@ package enum TextFile {
     /// Gives a file that root makes in a service's folder to the service's user.
     static func giveToOwnerOfFolder(_ path: String) throws(SystemError) {
         guard geteuid() == 0 else { return }
-        var status = stat()
-        // The value and the paths live for the calls.
-        guard unsafe stat(directory(of: path), &status) == 0,
-            unsafe lchown(path, status.st_uid, status.st_gid) == 0
+        // The path lives for the call.
+        guard let folder = status(of: directory(of: path)),
+            unsafe lchown(path, folder.st_uid, folder.st_gid) == 0
         else { throw SystemError("cannot give away", path) }
     }
 
@@ -84,26 +85,30 @@ package enum TextFile {
         unsafe access(path, F_OK) == 0
     }
 
-    /// - Throws: where it cannot even be seen whether there is such a file.
+    /// Returns the system's record of a file; nil if it cannot be read.
+    static func status(of path: String) -> stat? {
+        var status = stat()
+        // The kernel fills the local value; the path lives for the call.
+        return unsafe stat(path, &status) == 0 ? status : nil
+    }
+
+    /// - Throws: if this user may not learn whether the file exists.
     static func requireReach(of path: String) throws {
         guard !exists(path), errno == EACCES else { return }
-        throw CommandFailure(
-            "\(path) is out of reach: \(SystemError("cannot enter", directory(of: path), number: EACCES).text).",
-            advice: "Call the command as the user that Afterlink runs as, or name another path."
-        )
+        let error = SystemError("cannot enter", directory(of: path), number: EACCES)
+        throw CommandFailure.because("\(path) is out of reach: \(error.text).")
+            .advising("Run the command as the user that Afterlink runs as, or name another path.")
     }
 
     static func isDirectory(_ path: String) -> Bool {
-        var status = stat()
-        // The kernel fills the local value.
-        return unsafe stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
+        status(of: path).map { $0.st_mode & S_IFMT == S_IFDIR } ?? false
     }
 
-    /// Makes a directory that only its owner can enter, unless it is there.
+    /// Creates a directory that only its owner can enter, unless it exists.
     static func createDirectory(_ path: String) throws(SystemError) {
         // The path lives for the call.
         guard unsafe mkdir(path, 0o700) == 0 || errno == EEXIST else {
-            throw SystemError("cannot make the directory", path)
+            throw SystemError("cannot create the directory", path)
         }
     }
 
@@ -117,18 +122,18 @@ package enum TextFile {
 enum FileModes {
     /// Removes the rights of other users to the database and the files beside it.
     ///
-    /// To be called before the database is opened: SQLite gives new files beside it the database's own mode. Folders
-    /// are left as they are, since other users may share them.
+    /// Call it before the database is opened, because SQLite gives new files beside it the database's mode. Folders keep
+    /// their modes, because other users may share them.
     ///
-    /// - Returns: what was found, for the operator.
+    /// - Returns: a warning for each file, and for a folder that others can change.
     static func tighten(database path: String) -> [String] {
         let files = [path, path + "-wal", path + "-shm"].compactMap(tighten)
         let folder = TextFile.directory(of: path)
         // With the sticky bit, users cannot move the files of others.
         guard let mode = mode(of: folder), mode & 0o022 != 0, mode & S_ISVTX == 0 else { return files }
         return files + [
-            "the folder \(folder) can be changed by others than its owner (mode \(octal(mode))), who could put"
-                + " another database into the place of this one; run `chmod go-w \(ShellWord.quoted(operand: folder))`"
+            "users other than its owner can change the folder \(folder) (mode \(octal(mode))) and replace the"
+                + " database; run `chmod go-w \(ShellWord.quoted(operand: folder))`"
         ]
     }
 
@@ -136,20 +141,15 @@ enum FileModes {
         guard let mode = mode(of: path), mode & 0o077 != 0 else { return nil }
         // The path lives for the call.
         guard unsafe chmod(path, mode & 0o700) == 0 else {
-            return "\(path) can be read or changed by others than its owner (mode \(octal(mode))), and "
+            return "users other than its owner can read or change \(path) (mode \(octal(mode))), and "
                 + "\(SystemError("cannot change the mode of", path).text); run `chmod 600` on it as its owner"
         }
-        return "\(path) could be read or changed by others than its owner (mode \(octal(mode)));"
-            + " it is \(octal(mode & 0o700)) now"
+        return "users other than its owner could read or change \(path) (mode \(octal(mode)));"
+            + " its mode is \(octal(mode & 0o700)) now"
     }
 
-    /// The permission bits; nil where there is no file.
-    static func mode(of path: String) -> mode_t? {
-        var status = stat()
-        // The kernel fills the local value.
-        guard unsafe stat(path, &status) == 0 else { return nil }
-        return status.st_mode & 0o7777
-    }
+    /// Returns the permission bits; nil if there is no file.
+    static func mode(of path: String) -> mode_t? { TextFile.status(of: path).map { $0.st_mode & 0o7777 } }
 
     private static func octal(_ mode: mode_t) -> String {
         let digits = String(mode, radix: 8)

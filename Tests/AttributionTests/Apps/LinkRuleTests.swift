@@ -4,7 +4,7 @@ import Testing
 @Suite("Rules that operators write")
 struct LinkRuleTests {
     @Test(
-        "are read and written again as they were",
+        "have the same text after parsing",
         arguments: [
             "/products/*", "exclude /help/*", "/search ?q=?*&lang=tr", "exclude #web", "?*campaign*",
             "* #top ignore-case", "/ürün/* decoded", "/$(lang)/*", "exclude /legal/* -- lawyers want the web",
@@ -12,15 +12,13 @@ struct LinkRuleTests {
     )
     func roundTrips(text: String) throws { #expect(try LinkRule(parsing: text).text == text) }
 
-    @Test("say path, query, fragment and what else belongs to them")
+    @Test("contain a path, a query, a fragment, and settings")
     func reads() throws {
-        let rule = try LinkRule(
-            parsing: "exclude  /p/* ?id=?*&kind=a* #x* ignore-case decoded -- why not"
-        ).component
+        let text = "exclude  /p/* ?id=?*&kind=a* #x* ignore-case decoded -- why not"
+        let rule = try LinkRule(parsing: text).component
         #expect(rule.path == "/p/*")
-        #expect(
-            rule.query == .items([QueryItem(name: "id", value: "?*"), QueryItem(name: "kind", value: "a*")])
-        )
+        let items = [QueryItem(name: "id", value: "?*"), QueryItem(name: "kind", value: "a*")]
+        #expect(rule.query == .items(items))
         #expect(rule.fragment == "x*")
         #expect(rule.excludes)
         #expect(rule.settings == MatchingSettings(caseSensitive: false, percentEncoded: false))
@@ -29,14 +27,14 @@ struct LinkRuleTests {
     }
 
     @Test(
-        "are refused where they are not understood in full, with what to do",
+        "are refused with a remedy unless every part is understood",
         arguments: [
             ("", LinkRuleError.empty), ("exclude", .empty), ("ignore-case", .empty),
             ("products/*", .unknownWord("products/*")), ("/a /b", .repeated("/b")), ("/a#b", .glued("/a#b")),
             ("/a ?x=1 ?y=2", .repeated("?y=2")), ("/a ?x=1&", .malformedItem("")),
             ("/a ?=1&x=2", .malformedItem("=1")), ("/a ?x=1&x=2", .repeated("x")),
-            ("/a #b #c", .repeated("#c")),
-            ("/a exclude", .repeated("exclude")), ("/a ignore-case ignore-case", .repeated("ignore-case")),
+            ("/a #b #c", .repeated("#c")), ("/a exclude", .repeated("exclude")),
+            ("/a ignore-case ignore-case", .repeated("ignore-case")),
             ("https://a.example/b", .unknownWord("https://a.example/b")),
             ("/$(drink)", .unknownVariable("drink")), ("/a\n/b", .controlCharacter),
             ("/*a*b*c*d*e*f*g*h*i", .tooManyWildcards("/*a*b*c*d*e*f*g*h*i")),

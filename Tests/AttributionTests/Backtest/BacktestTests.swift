@@ -7,74 +7,73 @@ private let hour = Script.hour
 
 @Suite("Backtest")
 struct BacktestTests {
-    @Test("tells which launches gain a match, lose it, or get another link, and how many of these are right")
+    @Test("counts the launches that gain a match, lose it, or get another link")
     func changes() {
         var script = Script()
         script.click(1, at: 0, key: 1, link: 1, window: 60)
         script.click(2, at: 0, key: 2, link: 2, window: 7200)
         script.click(3, at: 0, key: 3, link: 3, window: 7200)
         script.click(4, at: 1000, key: 3, link: 4, window: 60)
-        script.launch(at: 300_000, keys: [1], truth: .click(1))
-        script.launch(at: hour, keys: [2], truth: .click(2))
-        script.launch(at: 300_000 + hour, keys: [3], truth: .organic)
-        let present = ReplayPlan(policy: MatchPolicy(rule: .newest), warmUpDays: 0)
-        var asked = present
-        asked.window = AttributionWindow(seconds: 1800)
-        var backtest = Backtest(present, proposed: asked, began: noon)
+        script.launch(at: 300_000, keys: [1], answer: RecordedAnswer(.noMatch, reason: .expired))
+        for (at, click) in [(hour, 2), (300_000 + hour, 3)] as [(Int64, UInt64)] {
+            let answer = RecordedAnswer(.match, click: click, method: .fingerprint)
+            script.launch(at: at, keys: [click], answer: answer)
+        }
+        let current = ReplayPlan(policy: MatchPolicy(rule: .newest), warmUpDays: 0)
+        var proposed = current
+        proposed.window = AttributionWindow(seconds: 1800)
+        var backtest = Backtest(current, proposed: proposed, began: noon)
         script.events.forEach { backtest.play($0) }
         var expected = Backtest.Changes()
-        (expected.gained, expected.gainedRight, expected.lost, expected.lostRight) = (1, 1, 2, 1)
+        (expected.gained, expected.lost) = (1, 2)
         #expect(backtest.changes == expected)
         #expect(backtest.clicks == 4)
         #expect(backtest.launches == 3)
         #expect(backtest.latest == noon.advanced(byMilliseconds: 300_000 + hour))
 
-        asked.window = AttributionWindow(seconds: 7200)
-        backtest = Backtest(present, proposed: asked, began: noon)
+        proposed.window = AttributionWindow(seconds: 7200)
+        backtest = Backtest(current, proposed: proposed, began: noon)
         script.events.forEach { backtest.play($0) }
         expected = Backtest.Changes()
-        (expected.gained, expected.gainedRight, expected.redirected, expected.same) = (1, 1, 1, 1)
+        (expected.gained, expected.redirected, expected.same) = (1, 1, 1)
         #expect(backtest.changes == expected)
     }
 
-    @Test("compares with what was really answered, where that is recorded, and tells how true the replay is")
-    func given() {
+    @Test(
+        "compares with recorded responses, if there are any, and reports how well the replay reproduces them"
+    )
+    func recordedResponses() {
         var script = Script()
         for name in 1...4 as ClosedRange<UInt64> { script.click(name, at: 0, key: name, link: name) }
-        script.launch(at: 1000, keys: [1])
-        script.launch(at: 2000, keys: [2], caller: 8)
-        script.launch(at: 2001, keys: [2], caller: 8)
-        script.launch(at: 3000, keys: [3])
-        script.launch(at: 4000, keys: [9])
-        script.launch(at: 5000, keys: [4])
-        let answers = [
-            RecordedAnswer(.match, click: 1, method: .fingerprint, probability: 0.97, organicShare: 0.03),
-            RecordedAnswer(.match, click: 2, method: .signedToken, probability: 1),
-            RecordedAnswer(.replay, click: 2),
-            RecordedAnswer(.noMatch, reason: .belowThreshold, probability: 0.4, organicShare: 0.6),
-            RecordedAnswer(.match, click: 99, method: .fingerprint),
-            RecordedAnswer(.match, click: 3, method: .fingerprint),
-        ]
-        var (number, events) = (0, [RecordedEvent]())
-        for event in script.events {
-            guard case .launch(var launch) = event else {
-                events.append(event)
-                continue
-            }
-            launch.answer = answers[number]
-            number += 1
-            events.append(.launch(launch))
+        let first = RecordedAnswer(
+            .match,
+            click: 1,
+            method: .fingerprint,
+            probability: 0.97,
+            organicShare: 0.03
+        )
+        script.launch(at: 1000, keys: [1], answer: first)
+        let second = RecordedAnswer(.match, click: 2, method: .signedToken, probability: 1)
+        script.launch(at: 2000, keys: [2], caller: 8, answer: second)
+        script.launch(at: 2001, keys: [2], caller: 8, answer: RecordedAnswer(.replay, click: 2))
+        let none = RecordedAnswer(.noMatch, reason: .belowThreshold, probability: 0.4, organicShare: 0.6)
+        script.launch(at: 3000, keys: [3], answer: none)
+        for (at, key, click) in [(4000, 9, 99), (5000, 4, 3)] as [(Int64, UInt64, UInt64)] {
+            let answer = RecordedAnswer(.match, click: click, method: .fingerprint)
+            script.launch(at: at, keys: [key], answer: answer)
         }
-        let present = ReplayPlan(warmUpDays: 0)
-        var asked = present
-        asked.policy.usesFingerprints = false
-        var backtest = Backtest(present, proposed: asked, began: noon)
-        events.forEach { backtest.play($0) }
+        let current = ReplayPlan(warmUpDays: 0)
+        var proposed = current
+        proposed.policy.usesFingerprints = false
+        var backtest = Backtest(current, proposed: proposed, began: noon)
+        script.events.forEach { backtest.play($0) }
         var fidelity = Backtest.Changes()
         (fidelity.same, fidelity.gained, fidelity.redirected, fidelity.unknown) = (3, 1, 1, 1)
         #expect(backtest.fidelity == fidelity)
-        #expect(backtest.changes.lost == 3, "from what was given, and not from the present replay")
-        #expect(backtest.changes.lostRight == 1, "the token's")
+        #expect(
+            backtest.changes.lost == 3,
+            "compared with the recorded responses, not with the current replay"
+        )
         #expect(backtest.changes.repeatedInOne == 1)
         let score = backtest.recorded
         #expect(score?.launches == 5)
@@ -86,7 +85,7 @@ struct BacktestTests {
         #expect(abs((score?.expectedRight ?? 0) - 0.97) < 1e-9)
     }
 
-    @Test("plays events once where nothing is to be compared")
+    @Test("plays events once if no other plan is proposed")
     func alone() {
         var script = Script()
         script.click(1, at: 0)
@@ -101,7 +100,7 @@ struct BacktestTests {
 
 @Suite("Calibration")
 struct CalibrationTests {
-    @Test("compares what is stated with what is right, tenth by tenth")
+    @Test("compares stated probabilities with the share of right matches, tenth by tenth")
     func error() {
         var calibration = Calibration()
         #expect(calibration.error == 0)

@@ -1,7 +1,7 @@
 import Attribution
 import Storage
 
-/// Events in few words: times are milliseconds since noon.
+/// A short notation for events; times are milliseconds since noon.
 struct Script {
     static let noon = Timestamp(milliseconds: 1_790_000_000_000)
     static let hour: Int64 = 3_600_000
@@ -44,9 +44,10 @@ struct Script {
         address: AddressHashes? = nil,
         signals: SignalHashes = .none,
         token: UInt64? = nil,
-        truth: RecordedLaunch.Truth? = nil
+        truth: RecordedLaunch.Truth? = nil,
+        answer: RecordedAnswer? = nil
     ) {
-        let launch = RecordedLaunch(
+        var launch = RecordedLaunch(
             at: Self.noon.advanced(byMilliseconds: at),
             fingerprints: keys,
             address: address,
@@ -56,12 +57,13 @@ struct Script {
             token: token,
             truth: truth
         )
+        launch.answer = answer
         events.append(.launch(launch))
     }
 
-    /// What each launch is answered.
+    /// Returns the answer to each launch.
     ///
-    /// Too little is learnt in an hour to say more than the plain rule does.
+    /// The model learns too little in an hour to decide otherwise than the newest-click rule.
     func played(_ plan: ReplayPlan = ReplayPlan(warmUpDays: 0)) -> (
         answers: [Replay.Answer?], score: ReplayScore
     ) {
@@ -74,7 +76,7 @@ struct Script {
         return (answers, replay.score)
     }
 
-    /// The links that launches are given; nil for none.
+    /// Returns the link that each launch gets; nil for none.
     func links(_ plan: ReplayPlan = ReplayPlan(warmUpDays: 0)) -> [UInt64?] {
         played(plan).answers.map { $0?.destination?.url }
     }

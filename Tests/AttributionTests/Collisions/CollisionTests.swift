@@ -9,13 +9,13 @@ private let minute = 60_000
 
 private func row(
     _ key: UInt64,
-    _ lane: PlatformForm? = d,
+    _ form: PlatformForm? = d,
     at minutes: Int,
     visitor: UInt64,
     weight: Double = 1
 ) -> CollisionRow {
     let at = Timestamp(milliseconds: Int64(minutes * minute))
-    return CollisionRow(key: key, platformForm: lane, at: at, weight: weight, visitor: visitor)
+    return CollisionRow(key: key, platformForm: form, at: at, weight: weight, visitor: visitor)
 }
 
 private func windows(_ seconds: Int64...) -> [AttributionWindow] {
@@ -24,82 +24,82 @@ private func windows(_ seconds: Int64...) -> [AttributionWindow] {
 
 @Suite("Collisions of fingerprints")
 struct CollisionCountTests {
-    @Test("counts the other people's clicks in the window before each click, and those that have none")
+    @Test("counts other visitors' clicks in the window before each click, and clicks without any")
     func byHand() throws {
         let rows = [
-            // Three people, the second click of the first among them.
+            // Three visitors; the first one clicks twice.
             row(1, at: 0, visitor: 1), row(1, at: 10, visitor: 2), row(1, at: 30, visitor: 1),
             row(1, at: 70, visitor: 3), row(2, at: 0, visitor: 4),
         ]
-        let crowding = try #require(CollisionCount.of(rows, windows: windows(1800, 3600))[d])
-        // Within half an hour: none, 1, 1 (not himself), none; none.
-        #expect(crowding[0].clicks == 5)
-        #expect(crowding[0].alone == 0.6)
-        #expect(crowding[0].competing == 0.4)
-        // Within an hour the last one meets the clicks of minutes 10 and 30.
-        #expect(crowding[1].alone == 0.4)
-        #expect(crowding[1].competing == 0.8)
+        let sharing = try #require(CollisionCount.of(rows, windows: windows(1800, 3600))[d])
+        // Within half an hour: none, 1, 1 (not their own), none; none.
+        #expect(sharing[0].clicks == 5)
+        #expect(sharing[0].alone == 0.6)
+        #expect(sharing[0].competing == 0.4)
+        // Within an hour, the clicks of minutes 10 and 30 come before the last one.
+        #expect(sharing[1].alone == 0.4)
+        #expect(sharing[1].competing == 0.8)
     }
 
-    @Test("takes a fingerprint's rows in any order, and a click at the window's end as within")
+    @Test("accepts a fingerprint's rows in any order, and counts a click at the window's end")
     func order() throws {
         let rows = [row(1, at: 121, visitor: 3), row(1, at: 0, visitor: 1), row(1, at: 60, visitor: 2)]
-        let crowding = try #require(CollisionCount.of(rows, windows: windows(3600))[d])
-        #expect(crowding[0].competing == 1.0 / 3)
+        let sharing = try #require(CollisionCount.of(rows, windows: windows(3600))[d])
+        #expect(sharing[0].competing == 1.0 / 3)
     }
 
-    @Test("takes a visitor's own clicks for his as long as they are in the window, and not longer")
+    @Test("does not count a visitor's own clicks as long as they are in the window")
     func ownClicks() throws {
         let rows = [
             row(1, at: 0, visitor: 1), row(1, at: 10, visitor: 1), row(1, at: 65, visitor: 1),
             row(1, at: 66, visitor: 2),
         ]
-        let crowding = try #require(CollisionCount.of(rows, windows: windows(3600))[d])
-        // None but his own before each of his, and his last two before the stranger's.
-        #expect(crowding[0].alone == 0.75)
-        #expect(crowding[0].competing == 0.5)
+        let sharing = try #require(CollisionCount.of(rows, windows: windows(3600))[d])
+        // Only their own clicks before each of the visitor's, and two of these before the stranger's.
+        #expect(sharing[0].alone == 0.75)
+        #expect(sharing[0].competing == 0.5)
     }
 
-    @Test("tells forms apart, and counts a click with several fingerprints by their weights")
-    func lanes() throws {
+    @Test("separates forms, and counts a click with several fingerprints by their weights")
+    func forms() throws {
         let rows = [
             row(1, a, at: 0, visitor: 1, weight: 0.75), row(1, a, at: 1, visitor: 2, weight: 0.5),
             row(2, a, at: 0, visitor: 1, weight: 0.25), row(3, d, at: 0, visitor: 1),
         ]
-        let crowding = CollisionCount.of(rows, windows: windows(3600))
-        let first = try #require(crowding[a]?.first)
+        let sharing = CollisionCount.of(rows, windows: windows(3600))
+        let first = try #require(sharing[a]?.first)
         #expect(first.clicks == 1.5)
         #expect(first.alone == 1 / 1.5)
         #expect(first.competing == 0.5 / 1.5)
-        #expect(crowding[d]?.first?.alone == 1)
+        #expect(sharing[d]?.first?.alone == 1)
     }
 
-    @Test("lets a click whose form is not known compete, and does not report it")
+    @Test("counts a click of an unknown form as a competitor, and does not report it")
     func unknownForm() throws {
         let rows = [row(1, nil, at: 0, visitor: 1), row(1, at: 1, visitor: 2)]
-        let crowding = CollisionCount.of(rows, windows: windows(3600))
-        #expect(crowding.count == 1)
-        #expect(crowding[d]?.first?.clicks == 1)
-        #expect(crowding[d]?.first?.competing == 1)
+        let sharing = CollisionCount.of(rows, windows: windows(3600))
+        #expect(sharing.count == 1)
+        #expect(sharing[d]?.first?.clicks == 1)
+        #expect(sharing[d]?.first?.competing == 1)
     }
 
-    @Test("looks at a sample of a very common fingerprint's rows, and tells of all of them")
+    @Test("estimates the result for a very common fingerprint from a sample of its rows")
     func sample() throws {
-        // Three in a minute, each click another person's: within an hour, 180 others before each.
+        // Three clicks a minute, each by another visitor: within an hour, 180 others before each.
         let count = 5 * CollisionCount.rowLimit
         let rows = (0..<count).lazy.map { number in
             let at = Timestamp(milliseconds: Int64(number) * 20_000)
             return CollisionRow(key: 1, platformForm: d, at: at, visitor: UInt64(number))
         }
-        let crowding = try #require(CollisionCount.of(rows, windows: windows(3600))[d]?.first)
-        #expect(abs(crowding.clicks / Double(count) - 1) < 0.02)
-        // Those that were left out are told by chance: not all of them were held.
-        #expect(crowding.clicks != Double(count))
-        #expect(abs((crowding.competing ?? 0) / 180 - 1) < 0.02)
-        #expect((crowding.alone ?? 1) < 0.001)
+        let sharing = try #require(CollisionCount.of(rows, windows: windows(3600))[d]?.first)
+        #expect(abs(sharing.clicks / Double(count) - 1) < 0.02)
+        // The sample is random, so that the estimate is not exact.
+        #expect(sharing.clicks != Double(count))
+        #expect(abs((sharing.competing ?? 0) / 180 - 1) < 0.02)
+        #expect((sharing.alone ?? 1) < 0.001)
     }
 
-    @Test("has nothing to tell of no rows")
+    @Test("is empty without rows")
     func none() {
         #expect(CollisionCount.of([], windows: windows(3600)).isEmpty)
         #expect(FingerprintSharing().alone == nil)
@@ -119,7 +119,7 @@ struct FalseMatchEstimateTests {
         return estimate
     }
 
-    @Test("are what the probabilities of the matches leave over")
+    @Test("are the sum of one minus the probability of each match")
     func byHand() throws {
         let estimate = estimate([(0.75, 60, true), (1, 60, true), (0.5, 7000, true), (0.25, 60, false)])
         #expect(estimate.matches == 3)
@@ -129,7 +129,7 @@ struct FalseMatchEstimateTests {
         #expect(FalseMatchEstimate().falseShare == nil)
     }
 
-    @Test("take what is no probability for the nearest one, and leave out what is no number")
+    @Test("clamp values outside 0…1, and leave out values that are not numbers")
     func strange() {
         let estimate = estimate([(1.5, 60, true), (-0.5, -60, true), (.nan, 60, true), (0.5, .nan, true)])
         #expect(estimate.matches == 3)
@@ -137,12 +137,12 @@ struct FalseMatchEstimateTests {
         #expect(estimate.spread == 0.5)
     }
 
-    @Test("are kept below a share by the lowest threshold that does, told by all launches")
+    @Test("stay below a share from the lowest sufficient threshold on, estimated from all launches")
     func threshold() throws {
         let launches: [(Double, Double?, Bool)] =
             (0..<96).map { _ in (1, 60, true) } + [(0.5, 60, false), (0.5, nil, false), (0, 60, false)]
         let estimate = estimate(launches)
-        // One expected to be wrong of 98.
+        // One match of 98 is expected to be wrong.
         let least = try #require(estimate.threshold(keepingFalseBelow: 0.02))
         #expect(least.minimum == 0.005)
         #expect(least.matches == 98)
@@ -150,7 +150,7 @@ struct FalseMatchEstimateTests {
         #expect(estimate.threshold(keepingFalseBelow: 0.5)?.minimum == 0)
         let unsure = self.estimate([(0.9, 60, true)])
         #expect(unsure.threshold(keepingFalseBelow: 0.05) == nil)
-        // There is nothing below that would have to be kept out.
+        // No launch has a lower probability.
         #expect(unsure.threshold(keepingFalseBelow: 0.2)?.minimum == 0)
     }
 
@@ -158,7 +158,7 @@ struct FalseMatchEstimateTests {
         -> FalseMatchLimit.Window?
     { AttributionWindow(seconds: present).flatMap { estimate.window(keepingFalseBelow: share, within: $0) } }
 
-    @Test("are kept below a share by the longest window that does, up to the present one")
+    @Test("stay below a share within the longest sufficient window, up to the current one")
     func window() {
         let estimate = estimate(
             (0..<9).map { _ in (1, 3600, true) } + [(0.5, 3601, true), (0.5, 90_000, true), (0.5, 1, false)]
@@ -167,15 +167,15 @@ struct FalseMatchEstimateTests {
         #expect(window(estimate, 0.01)?.matches == 9)
         #expect(window(estimate, 0.05)?.window == AttributionWindow(seconds: 43_200))
         #expect(window(estimate, 0.05)?.matches == 10)
-        // All that is known is within the present one, whatever it was when the clicks came.
+        // All launches count as within the current window, whatever it was when the clicks came.
         #expect(window(estimate, 0.1)?.window == AttributionWindow(seconds: 86_400))
         #expect(window(estimate, 0.1)?.matches == 11)
         #expect(window(estimate, 0.1, within: 100_000)?.window == AttributionWindow(seconds: 100_000))
         #expect(window(self.estimate([(0.5, 1, true)]), 0.05) == nil)
     }
 
-    @Test("are kept low by no window that costs more than half of the right matches")
-    func dearWindow() {
+    @Test("are not limited by a window that costs more than half of the right matches")
+    func costlyWindow() {
         let early = (0..<10).map { _ in (probability: 1.0, age: Double?(60), isMatch: true) }
         func late(_ count: Int) -> [(probability: Double, age: Double?, isMatch: Bool)] {
             (0..<count).map { _ in (0.75, 7200, true) }
@@ -193,7 +193,7 @@ struct FalseMatchEstimateTests {
         return facts
     }
 
-    @Test("count what is recorded of checks: without the limit of what is stated, and by fingerprints alone")
+    @Test("are computed from recorded checks by fingerprint, with probabilities above the stated maximum")
     func records() {
         var estimate = FalseMatchEstimate()
         var sure = facts(.match, confidence: 0.99, method: .probabilistic)
@@ -208,11 +208,11 @@ struct FalseMatchEstimateTests {
         estimate.add(facts(.noMatch, confidence: nil), clickedAt: nil)
         #expect(estimate.matches == 2)
         #expect(estimate.threshold(keepingFalseBelow: 0.5)?.matches == 2)
-        // One that was not given tells what a lower threshold would give.
+        // A launch without a match counts for lower thresholds.
         estimate.add(facts(.noMatch, confidence: 0.6, method: .fingerprint), clickedAt: nil)
         #expect(estimate.matches == 2)
         #expect(estimate.threshold(keepingFalseBelow: 0.5)?.matches == 3)
-        // A campaign is credited by what all its clicks have together, not by the likeliest one's share.
+        // The confidence in a campaign is the sum of its clicks' shares, not the share of the most likely one.
         var campaign = facts(.match, confidence: 0.99, method: .fingerprint)
         campaign.isCampaignOnly = true
         campaign.shares = [CheckFacts.Share(click: ClickID(high: 1, low: 0), probability: 0.999)]
@@ -220,19 +220,22 @@ struct FalseMatchEstimateTests {
         #expect(abs(estimate.expectedFalse - 0.211) < 1e-9)
     }
 
-    @Test("of a simulated world are near the true ones", arguments: [MatchPolicy.Rule.probability, .newest])
+    @Test(
+        "of a simulated world are near the true number",
+        arguments: [MatchPolicy.Rule.probability, .newest]
+    )
     func simulated(rule: MatchPolicy.Rule) throws {
         var world = Worlds.turkey(2000)
         world.days = 2
         let plan = ReplayPlan(policy: MatchPolicy(rule: rule))
         let run = SimulatedEstimate(world, seed: 11, plan)
         #expect(run.estimate.matches == run.score.matches)
-        // Of the matches, three in a hundred more or less.
+        // At most three in a hundred matches more or less, and the spread.
         let off = abs(run.estimate.expectedFalse - Double(run.trueFalse))
         #expect(off <= 0.03 * Double(run.score.matches) + 2 * run.estimate.spread)
     }
 
-    @Test("fall below the share in the simulated world when the threshold for it is set")
+    @Test("fall below the share in the simulated world under the threshold for it")
     func thresholdHolds() throws {
         var world = Worlds.turkey(2000)
         world.days = 2

@@ -11,12 +11,10 @@ struct DataRowTests {
         do {
             _ = try DataRow.rows(of: bytes, file: "try.tsv", kinds: ["fruit", "nut"])
             return nil
-        } catch {
-            return error
-        }
+        } catch { return error }
     }
 
-    @Test("are read in their order, with their lines, between comments and whatever ends a line")
+    @Test("are read in order with their line numbers, between comments, after each kind of line end")
     func reads() throws {
         let rows = try rows("# what grows\n\nfruit\tapple\tsweet and sour\r\n#nut\tx\nnut\twalnut")
         #expect(rows.map(\.kind) == ["fruit", "nut"])
@@ -27,7 +25,7 @@ struct DataRowTests {
     }
 
     @Test(
-        "are refused with line, column and what to do",
+        "are refused with line, column and remedy",
         arguments: [
             ("fruit\tapple\nveg\tleek", 2, 1), (" fruit\tapple", 1, 1), ("fruit\t\tapple", 1, 2),
             ("fruit\tapple\t", 1, 3), ("fruit\tapple ", 1, 2), ("fruit\tap\u{7}ple", 1, 2), ("\tapple", 1, 1),
@@ -45,7 +43,7 @@ struct DataRowTests {
     @Test("are refused when they are not UTF-8")
     func refusesOtherEncodings() { #expect(refusal([0x66, 0xff])?.remedy == "Save the file as UTF-8 text") }
 
-    @Test("say which column is missing, or one too many")
+    @Test("report which column is missing, or one too many")
     func columnCount() throws {
         let row = try #require(rows("fruit\tapple").first)
         try row.require(columns: 1...1, named: "name")

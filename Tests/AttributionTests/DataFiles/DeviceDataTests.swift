@@ -7,7 +7,7 @@ struct DeviceDataTests {
         try DeviceData(replacing: Array(text.utf8), file: "own.tsv")
     }
 
-    @Test("is built in, whole and consistent")
+    @Test("is built in, complete and consistent")
     func embedded() {
         let data = DeviceData.embedded
         #expect(data.releases.all.count > 80)
@@ -16,7 +16,7 @@ struct DeviceDataTests {
         #expect(data.languages.canonical("tur") == "tr")
     }
 
-    @Test("takes the kinds of rows that a file holds from it, and leaves the others as they are built in")
+    @Test("takes the kinds of rows that a file contains from it, and keeps the built-in rows of other kinds")
     func replacing() throws {
         let data = try replaced("# the latest\nios-release\t27.0\t3\t24A1\nios-release\t27.0.1\t1\n")
         #expect(data.releases.all.map(\.version) == [OSVersion(major: 27), OSVersion(major: 27, patch: 1)])
@@ -30,7 +30,7 @@ struct DeviceDataTests {
         #expect(try replaced("zone\tMars/Base").timeZones.canonical("Mars/base") == "Mars/Base")
     }
 
-    @Test("of a later system is read from its agents once a file names its builds")
+    @Test("recognises a later system in user agents once a file lists its builds")
     func laterSystem() throws {
         let data = try replaced(
             "ios-build\t24\t27\nios-release\t27.1\t1\t24B50\nios-darwin\t26\t27\nios-browser\tNewOS/"
@@ -44,7 +44,7 @@ struct DeviceDataTests {
     }
 
     @Test(
-        "is refused with the line, the column, and what to do",
+        "is refused with line, column and remedy",
         arguments: [
             ("ios-release\t17.2", 1, 3), ("ios-release\tseventeen\t1", 1, 2), ("ios-release\t17.2\t0", 1, 3),
             ("ios-release\t17.2\tmuch", 1, 3), ("ios-release\t17.2\t1\t21C-66", 1, 4),
@@ -76,7 +76,7 @@ struct DeviceDataTests {
         }
     }
 
-    @Test("is refused when a file holds nothing")
+    @Test("is refused when a file contains no row")
     func empty() {
         #expect { try replaced("# nothing\n") } throws: { error in
             (error as? DataFileError)?.message

@@ -1,7 +1,7 @@
 import Attribution
 import Testing
 
-@Suite("The watch on match rates")
+@Suite("The alarm on match rates")
 struct DriftDetectorTests {
     static let end = Timestamp(milliseconds: 1_767_225_600_000)
     static let ios = launches(.ios, 26, 1)
@@ -15,7 +15,7 @@ struct DriftDetectorTests {
         )
     }
 
-    /// So many days, the newest first: each with the checks and the matches of its list entry.
+    /// Returns days, the newest first, each with the checks and matches of its run.
     static func days(_ runs: [(days: Int, trials: Int64, matches: Int64)]) -> [DriftCount] {
         runs.flatMap { run in
             Array(repeating: DriftCount(trials: run.trials, matches: run.matches), count: run.days)
@@ -30,8 +30,8 @@ struct DriftDetectorTests {
 
     private static let steadyRest = days([(40, 900, 600)])
 
-    @Test("tells of a group that fell from 70 % to 40 %, since when, and what is usual")
-    func tells() throws {
+    @Test("reports a group that fell from 70 % to 40 %, with the start and the usual rate")
+    func reports() throws {
         let history = Self.history([
             Self.ios: Self.days([(2, 100, 40), (38, 100, 70)]), Self.android: Self.steadyRest,
         ])
@@ -50,46 +50,37 @@ struct DriftDetectorTests {
         #expect(findings.readings.first { $0.group == Self.android }?.status == .steady)
     }
 
-    @Test("tells it once, and once more when the rate has recovered")
+    @Test("reports a drop once, and its end when the rate has recovered")
     func recovers() throws {
         let fallen = Self.history([
             Self.ios: Self.days([(2, 100, 40), (38, 100, 70)]), Self.android: Self.steadyRest,
         ])
         let alarms = DriftDetector.evaluate(fallen, alarms: []).alarms
         let later = Self.end.advanced(byMilliseconds: 3 * 86_400_000)
-        func look(_ runs: [(days: Int, trials: Int64, matches: Int64)]) -> DriftDetector.Findings {
-            let history = Self.history(
-                [Self.ios: Self.days(runs), Self.android: Self.steadyRest],
-                end: later
-            )
-            return DriftDetector.evaluate(history, alarms: alarms)
+        func evaluate(_ runs: [(days: Int, trials: Int64, matches: Int64)]) -> DriftDetector.Findings {
+            let groups = [Self.ios: Self.days(runs), Self.android: Self.steadyRest]
+            return DriftDetector.evaluate(Self.history(groups, end: later), alarms: alarms)
         }
-        let still = look([(5, 100, 40), (35, 100, 70)])
+        let still = evaluate([(5, 100, 40), (35, 100, 70)])
         #expect(still.alarms == alarms)
         #expect(still.events.isEmpty)
-        let half = look([(1, 100, 70), (4, 100, 40), (35, 100, 70)])
+        let half = evaluate([(1, 100, 70), (4, 100, 40), (35, 100, 70)])
         #expect(half.alarms == alarms)
-        let whole = look([(2, 100, 70), (3, 100, 40), (35, 100, 70)])
+        let whole = evaluate([(2, 100, 70), (3, 100, 40), (35, 100, 70)])
         #expect(whole.alarms.isEmpty)
         #expect(whole.events == alarms.map { .ended($0, .recovered) })
         #expect(whole.readings.allSatisfy { $0.status == .steady })
     }
 
-    @Test("keeps an alarm on while the days of the fall fill the past, and takes them for usual in the end")
+    @Test("keeps an alarm until the days since the drop fill the baseline, and then takes them for usual")
     func lasting() throws {
         var alarms: [DriftAlarm] = []
         var events: [DriftEvent] = []
         for day in 1...60 {
             let end = Self.end.advanced(byMilliseconds: Int64(day) * 86_400_000)
-            let runs: [(Int, Int64, Int64)] = [(day, 100, 40), (40, 100, 70)]
-            let history = Self.history(
-                [
-                    Self.ios: Self.days(runs.map { (days: $0.0, trials: $0.1, matches: $0.2) }),
-                    Self.android: Self.days([(60, 900, 600)]),
-                ],
-                end: end
-            )
-            let findings = DriftDetector.evaluate(history, alarms: alarms)
+            let falling = Self.days([(day, 100, 40), (40, 100, 70)])
+            let groups = [Self.ios: falling, Self.android: Self.days([(60, 900, 600)])]
+            let findings = DriftDetector.evaluate(Self.history(groups, end: end), alarms: alarms)
             alarms = findings.alarms
             events += findings.events
         }
@@ -98,7 +89,7 @@ struct DriftDetectorTests {
         #expect(events.last == .ended(alarm, .lasting))
     }
 
-    @Test("ends an alarm when there are no such checks any more")
+    @Test("ends an alarm when the group has no checks any more")
     func gone() throws {
         let fallen = Self.history([
             Self.ios: Self.days([(2, 100, 40), (38, 100, 70)]), Self.android: Self.steadyRest,
@@ -114,7 +105,7 @@ struct DriftDetectorTests {
         #expect(DriftDetector.evaluate(nothing, alarms: alarms).events == alarms.map { .ended($0, .gone) })
     }
 
-    @Test("learns for a week before it tells anything")
+    @Test("learns for a week before it reports a drop")
     func learns() throws {
         for days in [2, 4, 7] {
             let history = Self.history([
@@ -128,7 +119,7 @@ struct DriftDetectorTests {
         }
     }
 
-    @Test("tells of nobody when the rest of the app moves the other way")
+    @Test("reports no group when the rest of the app moves the other way")
     func otherGroupsRise() {
         let history = Self.history([
             Self.ios: Self.days([(40, 100, 60)]), Self.android: Self.days([(3, 900, 860), (37, 900, 500)]),
@@ -136,7 +127,7 @@ struct DriftDetectorTests {
         #expect(DriftDetector.evaluate(history, alarms: []).alarms.isEmpty)
     }
 
-    @Test("tells a fall of all groups once, of the whole app")
+    @Test("reports a drop of all groups once, for the whole app")
     func wholeFalls() {
         let history = Self.history([
             Self.ios: Self.days([(3, 100, 40), (37, 100, 70)]),
@@ -145,7 +136,7 @@ struct DriftDetectorTests {
         #expect(DriftDetector.evaluate(history, alarms: []).alarms.map(\.group) == [.whole(.launch)])
     }
 
-    @Test("tells nothing when clicks became as rare as matches: marketing has stopped")
+    @Test("reports nothing when clicks drop like matches, because marketing has stopped")
     func fewerClicks() {
         let safari = DriftGroup(clickOn: .ios, osVersion: "26.1", browser: .safari)
         func alarms(clicks: Int64) -> [DriftGroup] {
@@ -174,7 +165,7 @@ struct DriftDetectorTests {
         #expect(alarms(clicks: 3000, matches: 90) == [])
     }
 
-    @Test("is not surprised by what a group does every week")
+    @Test("accepts a weekly pattern")
     func weekly() {
         var days: [DriftCount] = []
         for day in 0..<40 {
@@ -188,7 +179,7 @@ struct DriftDetectorTests {
         }
     }
 
-    @Test("takes nothing amiss: no counts, more matches than clicks, clocks that were set back")
+    @Test("survives empty history, more matches than checks, and a clock that was set back")
     func oddities() throws {
         #expect(DriftDetector.evaluate(DriftHistory(end: Self.end), alarms: []).readings.isEmpty)
         let strange = Self.history([

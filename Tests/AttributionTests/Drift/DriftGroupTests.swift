@@ -1,10 +1,10 @@
 import Attribution
 import Testing
 
-@Suite("Groups whose match rate is watched")
+@Suite("Groups of the alarm on match rates")
 struct DriftGroupTests {
     @Test(
-        "know the SDK by the number after its product's name, and nothing else of the header",
+        "contain the SDK's version, and no other part of the header",
         arguments: [
             ("paylisher-ios/1.8.9", "1.8.9"), ("paylisher-android/2.0", "2.0.0"), ("1.7", "1.7.0"),
             ("a/b/1.2.3-beta.4", "1.2.3"), ("sdk/1.2.3.4", "1.2.3"), ("sdk/3 (build 7)", "3.0.0"),
@@ -15,7 +15,7 @@ struct DriftGroupTests {
     )
     func sdkVersion(header: String, text: String?) { #expect(SDKVersion(header: header)?.text == text) }
 
-    @Test("of launches tell a minor number that is certain from one that may be later")
+    @Test("of launches distinguish a certain minor version from a lowest possible one")
     func launches() {
         func name(_ agent: String, _ platform: Platform = .ios) -> String {
             DriftGroup(
@@ -30,7 +30,7 @@ struct DriftGroupTests {
         #expect(name("okhttp/4.9", .unknown) == "?/?/1.8.9")
     }
 
-    @Test("come back from their names")
+    @Test("have names from which they can be read again")
     func names() {
         let groups = [
             DriftGroup(clickOn: .ios, osVersion: "26.1", browser: .googleApp),
@@ -44,7 +44,7 @@ struct DriftGroupTests {
     }
 
     @Test(
-        "have no part that is longer than ours or holds other signs",
+        "replace parts that are too long or contain other characters",
         arguments: ["26.1/x", "*", "=", "?", "", "26 1", "ş", String(repeating: "1", count: 25)]
     )
     func foreignParts(text: String) {
@@ -58,7 +58,7 @@ struct BrowserFamilyTests {
     private static let android = "Mozilla/5.0 (Linux; Android 14; Pixel 8"
 
     @Test(
-        "are known by what an app or a browser calls itself, apps first",
+        "are recognised by the name of the app, or else of the browser",
         arguments: [
             (phone + " (KHTML, like Gecko) Version/18.1 Mobile/15E148 Safari/604.1", BrowserFamily.safari),
             (phone + " (KHTML, like Gecko) CriOS/126.0.6478.153 Mobile/15E148 Safari/604.1", .chrome),
@@ -80,7 +80,7 @@ struct BrowserFamilyTests {
     )
     func families(agent: String, family: BrowserFamily) { #expect(BrowserFamily(userAgent: agent) == family) }
 
-    @Test("name nearly every agent that was seen of a phone's browser")
+    @Test("cover nearly all recorded user agents of phone browsers")
     func seen() {
         let browsers = SeenAgentsTests.agents.filter {
             $0.kind != "app" && ($0.platform == .ios || $0.platform == .android)

@@ -1,14 +1,15 @@
 import Attribution
 import Testing
 
-/// What the watch lets pass, and what does not make it blind.
-@Suite("The limits of the watch on match rates")
+/// Drops that raise no alarm, and events that must not mask one.
+@Suite("The limits of the alarm on match rates")
 struct DriftLimitsTests {
+    private typealias Runs = [(days: Int, trials: Int64, matches: Int64)]
     private static let ios = DriftDetectorTests.ios
     private static let android = DriftDetectorTests.android
 
     private func alarms(
-        _ groups: [DriftGroup: [(days: Int, trials: Int64, matches: Int64)]],
+        _ groups: [DriftGroup: Runs],
         after before: [DriftAlarm] = [],
         days: Int64 = 0
     ) -> DriftDetector.Findings {
@@ -17,48 +18,52 @@ struct DriftLimitsTests {
         return DriftDetector.evaluate(history, alarms: before)
     }
 
-    private static let steady: [(days: Int, trials: Int64, matches: Int64)] = [(40, 9000, 6000)]
+    private static let steady: Runs = [(40, 9000, 6000)]
 
-    @Test("a fall by less than a fifth is nobody's worry, however sure it is")
-    func small() {
-        func told(_ matches: Int64) -> [DriftGroup] {
-            alarms([Self.ios: [(3, 5000, matches), (37, 5000, 3500)], Self.android: Self.steady])
-                .alarms.map(\.group)
-        }
-        #expect(told(2850) == [])
-        #expect(told(2750) == [Self.ios])
+    /// The runs of the group on iOS, and of the rest of the app unless it is steady; the groups with an alarm.
+    private static let drops: [(rule: String, ios: Runs, android: Runs, alarms: [DriftGroup])] = [
+        ("by less than a fifth, however significant", [(3, 5000, 2850), (37, 5000, 3500)], steady, []),
+        ("by more than a fifth", [(3, 5000, 2750), (37, 5000, 3500)], steady, [ios]),
+        ("that costs less than ten matches", [(2, 5, 0), (38, 5, 5)], steady, []),
+        ("that costs more than ten matches", [(3, 5, 0), (38, 5, 5)], steady, [ios]),
+        (
+            "after a day without service", [(2, 100, 40), (8, 100, 70), (1, 100, 0), (29, 100, 70)], steady,
+            [ios]
+        ),
+        (
+            "of the whole app for a day", [(1, 500, 200), (38, 500, 350)], [(1, 500, 200), (38, 500, 350)], []
+        ),
+        (
+            "of the whole app for two days", [(2, 500, 200), (38, 500, 350)],
+            [(2, 500, 200), (38, 500, 350)],
+            [.whole(.launch)]
+        ),
+        (
+            "of a group that lowers the whole app's rate", [(3, 500, 100), (37, 500, 350)], [(40, 500, 350)],
+            [ios]
+        ),
+    ]
+
+    @Test("a drop raises an alarm if it matters, for the group that it belongs to", arguments: drops.indices)
+    func raised(index: Int) {
+        let drop = Self.drops[index]
+        let found = alarms([Self.ios: drop.ios, Self.android: drop.android])
+        #expect(found.alarms.map(\.group) == drop.alarms, "a drop \(drop.rule)")
     }
 
-    @Test("nor is one that has cost fewer than ten matches")
-    func few() {
-        func told(_ days: Int) -> [DriftGroup] {
-            alarms([Self.ios: [(days, 5, 0), (38, 5, 5)], Self.android: Self.steady]).alarms.map(\.group)
-        }
-        #expect(told(2) == [])
-        #expect(told(3) == [Self.ios])
-    }
-
-    @Test("a day without service does not make a month blind")
-    func outage() {
-        let runs: [(days: Int, trials: Int64, matches: Int64)] = [
-            (2, 100, 40), (8, 100, 70), (1, 100, 0), (29, 100, 70),
-        ]
-        #expect(alarms([Self.ios: runs, Self.android: Self.steady]).alarms.map(\.group) == [Self.ios])
-    }
-
-    @Test("where the rest of the app falls, a part that falls somewhat more is no alarm of its own")
+    @Test("a group that falls little more than the rest of the app raises no alarm of its own")
     func uneven() {
-        func told(_ matches: Int64) -> [DriftGroup] {
+        func groups(_ matches: Int64) -> [DriftGroup] {
             alarms([
                 Self.ios: [(2, 400, matches), (38, 400, 280)],
                 Self.android: [(2, 9000, 3600), (38, 9000, 6300)],
             ]).alarms.map(\.group)
         }
-        #expect(!told(112).contains(Self.ios))
-        #expect(told(20).contains(Self.ios))
+        #expect(!groups(112).contains(Self.ios))
+        #expect(groups(20).contains(Self.ios))
     }
 
-    @Test("ups and downs that clicks explain do not hide a fall that they do not")
+    @Test("changes that clicks explain do not mask a drop that they do not explain")
     func explained() {
         func runs(_ scale: Int64, _ recent: Int64) -> [DriftCount] {
             (0..<40).map { day in
@@ -80,10 +85,10 @@ struct DriftLimitsTests {
         #expect(DriftDetector.evaluate(history, alarms: []).alarms.map(\.group).contains(Self.ios))
     }
 
-    @Test("a fall that so few clicks leave open whether they explain it is no alarm")
+    @Test("a drop raises no alarm if clicks may explain it, but are too few to decide")
     func uncertainClicks() {
         let onIOS = DriftGroup(clickOn: .ios, osVersion: "26.1", browser: .safari)
-        func told(_ scale: Int64) -> [DriftGroup] {
+        func groups(_ scale: Int64) -> [DriftGroup] {
             var clicks = DriftDetectorTests.days([(40, 2 * scale, scale)])
             clicks[0].trials = scale
             let history = DriftDetectorTests.history([
@@ -92,29 +97,11 @@ struct DriftLimitsTests {
             ])
             return DriftDetector.evaluate(history, alarms: []).alarms.map(\.group)
         }
-        #expect(told(1) == [])
-        #expect(told(1000) == [Self.ios])
+        #expect(groups(1) == [])
+        #expect(groups(1000) == [Self.ios])
     }
 
-    @Test("a fall of the whole app is told when it has lasted two days")
-    func wholeLasts() {
-        func told(_ days: Int) -> [DriftGroup] {
-            alarms([
-                Self.ios: [(days, 500, 200), (38, 500, 350)],
-                Self.android: [(days, 500, 200), (38, 500, 350)],
-            ]).alarms.map(\.group)
-        }
-        #expect(told(1) == [])
-        #expect(told(2) == [.whole(.launch)])
-    }
-
-    @Test("where a group takes the whole app down with it, the group alone is told")
-    func groupAlone() {
-        let found = alarms([Self.ios: [(3, 500, 100), (37, 500, 350)], Self.android: [(40, 500, 350)]])
-        #expect(found.alarms.map(\.group) == [Self.ios])
-    }
-
-    @Test("an alarm is over when the rate is near the usual one, and needs not reach it")
+    @Test("an alarm ends when the rate is near the usual one")
     func nearly() {
         let fallen = alarms([Self.ios: [(2, 100, 40), (38, 100, 70)], Self.android: Self.steady]).alarms
         func events(_ matches: Int64) -> [DriftEvent] {
@@ -128,7 +115,7 @@ struct DriftLimitsTests {
         #expect(events(58) == [])
     }
 
-    @Test("a group that stays away for some days is not gone")
+    @Test("a group without checks for some days keeps its alarm")
     func away() {
         let fallen = alarms([Self.ios: [(2, 100, 40), (38, 100, 70)], Self.android: Self.steady]).alarms
         let found = alarms(
@@ -139,7 +126,7 @@ struct DriftLimitsTests {
         #expect(found.alarms == fallen)
     }
 
-    @Test("a group with an alarm is told of by itself, however small it has become")
+    @Test("a group with an alarm is listed by itself, however small it has become")
     func shrunk() {
         let alarm = DriftAlarm(
             group: Self.ios,
@@ -153,7 +140,7 @@ struct DriftLimitsTests {
         #expect(!found.events.contains(.ended(alarm, .gone)))
     }
 
-    @Test("that another platform's clicks stop explains no fall")
+    @Test("fewer clicks on another platform explain no drop")
     func otherPlatform() {
         let onIOS = DriftGroup(clickOn: .ios, osVersion: "26.1", browser: .safari)
         let onAndroid = DriftGroup(clickOn: .android, osVersion: "15.0", browser: .chrome)

@@ -2,7 +2,7 @@ import Attribution
 import Simulation
 import Testing
 
-/// How often the alarm is wrong, and how late it is; the long mode of the same is `Simulate drift`.
+/// How often the alarm is wrong, and how late it is; `Simulate drift` does the same at length.
 @Suite("The alarm on match rates in simulated traffic")
 struct DriftSimulationTests {
     @Test(
@@ -29,17 +29,17 @@ struct DriftSimulationTests {
         #expect(play.alarms.count == 1)
     }
 
-    @Test("tells that a browser's clicks are found half as often")
+    @Test("reports that a browser's clicks match half as often")
     func browser() throws {
         let play = DriftPlay(DriftWorlds.broken[0], days: 46, seed: 5, from: 40)
         _ = try #require(play.delay(after: 40) { $0.client == .value(BrowserFamily.instagram.rawValue) })
     }
 
-    @Test("is the same whenever the seed is the same, in whichever process")
+    @Test("is the same for the same seed, in every process")
     func deterministic() {
         let world = DriftWorlds.fall(of: DriftWorlds.lively, at: 20)
-        // Of another process: two plays of one process have the order of its dictionaries in common.
-        let alarms = DriftPlay(world, days: 23, seed: 9, from: 19).told
+        // The expected values come from another process: two plays of one process share the order of dictionaries.
+        let alarms = DriftPlay(world, days: 23, seed: 9, from: 19).events
         #expect(alarms.map(\.day) == [21.5])
         #expect(alarms.map { $0.alarm?.group.name } == ["ios/26.1/1.8.8"])
         #expect(alarms.allSatisfy { abs(($0.alarm?.rate ?? 0) - 0.343137) < 1e-6 })

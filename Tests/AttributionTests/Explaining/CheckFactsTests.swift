@@ -1,7 +1,7 @@
 import Attribution
 import Testing
 
-@Suite("What is recorded and counted of a check")
+@Suite("The record of a check")
 struct CheckFactsTests {
     private static let candidates = [
         Scenario.candidate(1, secondsAgo: 300, url: 1, campaign: 7, address: .exact, visitor: 1),
@@ -9,7 +9,7 @@ struct CheckFactsTests {
         Scenario.candidate(3, secondsAgo: 250, url: 3, campaign: 8, address: .differs, visitor: 3),
     ]
 
-    private func report(_ ending: CheckEnding, _ candidates: [Candidate] = candidates) -> CheckReport {
+    private func report(_ ending: MatchOutcome, _ candidates: [Candidate] = candidates) -> CheckReport {
         CheckReport(
             ending,
             CheckBasis(
@@ -61,7 +61,7 @@ struct CheckFactsTests {
         )
     }
 
-    @Test("a check that was ambiguous is recorded with its likeliest clicks and what spoke for them")
+    @Test("an ambiguous check has its most likely clicks and their evidence")
     func ambiguous() throws {
         let facts = CheckFacts(report(.noMatch(.ambiguous)), of: check())
         #expect(facts.outcome == .noMatch)
@@ -73,7 +73,7 @@ struct CheckFactsTests {
         #expect(facts.agreement == .exact)
         #expect(facts.method == nil)
         #expect(facts.hasInstallID)
-        #expect(facts.caller == 5, "the install id before who asked")
+        #expect(facts.caller == 5, "the install id comes before the caller")
         #expect(facts.firstInstalledAt == Scenario.noon)
         #expect(facts.otherFingerprints.isEmpty)
         #expect(!facts.namesClick)
@@ -84,7 +84,7 @@ struct CheckFactsTests {
         #expect(abs(sum - 1) < 1e-9)
     }
 
-    @Test("one that a token decided is recorded with that click, and with what its fingerprint would say")
+    @Test("a check with a token has the click of the token, and the fingerprint's probability")
     func token() throws {
         let facts = CheckFacts(report(.match(try claim(3, .signedToken))), of: check())
         #expect(facts.click == ClickID(high: 3, low: 77))
@@ -95,7 +95,7 @@ struct CheckFactsTests {
         #expect(facts.shares.first?.click.high != 3)
     }
 
-    @Test("one that found nothing is recorded with nothing else")
+    @Test("a check without candidates has no click and no shares")
     func nothing() {
         let facts = CheckFacts(report(.noMatch(.noClick), []), of: check())
         #expect(facts.reason == .noClick)
@@ -103,7 +103,7 @@ struct CheckFactsTests {
         #expect(facts.candidates == 0 && facts.shares.isEmpty)
     }
 
-    @Test("a campaign expects the sum of its destinations, whichever of them was meant")
+    @Test("a campaign expects the sum of the shares of its destinations")
     func campaigns() throws {
         let verdict = Scenario.verdict(Self.candidates)
         let first = try #require(verdict.campaigns.first)
@@ -114,7 +114,9 @@ struct CheckFactsTests {
         #expect(abs(all - verdict.expectedConversions) < 1e-9)
     }
 
-    @Test("matched or not, a check adds its probability to the expected conversions; a repetition nothing")
+    @Test(
+        "a check adds its probability to the expected conversions, matched or not, unless it is a repetition"
+    )
     func expectation() throws {
         let unmatched = try #require(CheckExpectation(report(.noMatch(.ambiguous))))
         let verdict = Scenario.verdict(Self.candidates)
@@ -127,7 +129,7 @@ struct CheckFactsTests {
         #expect(CheckExpectation(report(.noMatch(.noClick), [])) == nil)
     }
 
-    @Test("probabilities add up in any order, and their spread is the root of the sum of p · (1 − p)")
+    @Test("expected conversions add up in any order, and their spread is the root of the sum of p · (1 − p)")
     func sums() {
         let probabilities = [0.25, 0.5, 0.95, 1, 0]
         let sum = probabilities.map(ExpectedConversions.init(probability:)).reduce(.zero, +)
@@ -140,16 +142,15 @@ struct CheckFactsTests {
         #expect(ExpectedConversions(probability: 7).count == 1)
     }
 
-    @Test("a launch with a token says whether its fingerprint would have been right, and how likely that was")
+    @Test("a launch with a token shows whether its fingerprint would have matched, and how likely that was")
     func calibration() throws {
-        let right = try #require(
-            CalibrationSample(report(.match(try claim(2, .signedToken)), [Self.candidates[1]]))
-        )
+        let claimed = report(.match(try claim(2, .signedToken)), [Self.candidates[1]])
+        let right = try #require(CalibrationSample(claimed))
         #expect(right.bin.right == 1)
         #expect(right.index == 9)
         let wrong = try #require(CalibrationSample(report(.match(try claim(3, .signedToken)))))
         #expect(wrong.bin.right == 0)
-        // Of two equal ones half are right, given that a click led to the launch.
+        // One of two equal clicks is right, given that a click led to the launch.
         #expect(abs(wrong.bin.expected - 0.5) < 0.05)
         #expect(CalibrationSample(report(.match(try claim(1, .clickID)))) == nil)
         #expect(CalibrationSample(report(.match(try claim(1, .signedToken)), [])) == nil)
@@ -162,7 +163,7 @@ struct CheckFactsTests {
         let error = abs(1 - right.bin.expected) + wrong.bin.expected
         #expect(abs((table.error ?? 0) - error / 2) < 1e-9)
         #expect(CalibrationSample(stated: 1, conversion: 1, isRight: true).index == 9)
-        // Of launches from a click, as those with a token are, half as many were to be expected elsewhere.
+        // Launches with a token come from a click, so that 0.4 of 0.8 is the expected share: half of them.
         let half = CalibrationSample(stated: 0.4, conversion: 0.8, isRight: false)
         #expect(half.index == 4 && half.bin.statedMillionths == 400_000)
         #expect(half.bin.expectedMillionths == 500_000)

@@ -1,7 +1,7 @@
 import Attribution
 import Testing
 
-@Suite("What became of a click that no check found")
+@Suite("Explanations of unmatched clicks")
 struct ClickExplanationTests {
     private static let noon = TestValues.noon
 
@@ -21,15 +21,16 @@ struct ClickExplanationTests {
             campaign: CampaignKey("SUMMER25")
         )
         set(&click)
-        let material = ClickExplanationInput(
+        let app = AppID(high: 1, low: 1)
+        var material = ClickExplanationInput(
             click,
-            app: AppID(high: 1, low: 1),
+            app: app,
             isTest: false,
             keyCount: keys,
-            isIndexed: isIndexed,
-            near: near,
-            searchedChecks: near.count
+            isIndexed: isIndexed
         )
+        material.near = near
+        material.searchedChecks = near.count
         return ClickExplanation(material, usesFingerprints: usesFingerprints, at: Self.noon)
     }
 
@@ -39,16 +40,12 @@ struct ClickExplanationTests {
             outcome: .noMatch,
             reason: .noClick
         )
-        let record = RecordedCheck(
-            id: CheckID(high: 9, low: 9),
-            app: AppID(high: 1, low: 1),
-            isTest: false,
-            facts: facts
-        )
+        let id = CheckID(high: 9, low: 9)
+        let record = RecordedCheck(id: id, app: AppID(high: 1, low: 1), isTest: false, facts: facts)
         return RelatedCheck(record, relation)
     }
 
-    @Test("says until when it lives, since when it is over, and why")
+    @Test("state how long the click is live, or why and when its life ended")
     func fates() {
         #expect(explanation().summary.contains("of the campaign \"SUMMER25\""))
         #expect(explanation().summary.contains("It is live until 2023-11-15T"), "\(explanation().summary)")
@@ -68,7 +65,7 @@ struct ClickExplanationTests {
         #expect(claimed.summary.contains("5 min after it: it brought the click's own signed token."))
     }
 
-    @Test("says what keeps launches from finding it, and what to do")
+    @Test("state why launches cannot find the click, with a remedy")
     func hindrances() {
         let bare = explanation(keys: 0)
         #expect(bare.summary.contains("only its token leads to it"))
@@ -82,14 +79,16 @@ struct ClickExplanationTests {
         #expect(explanation().advice == ["Most clicks lead to no launch and end like this."])
     }
 
-    @Test("names the check that came nearest, and how it ended", arguments: RelatedCheck.Relation.allCases)
+    @Test("name the nearest check and its result", arguments: RelatedCheck.Relation.allCases)
     func near(relation: RelatedCheck.Relation) {
-        let told = explanation(near: [check(relation)])
-        #expect(told.summary.contains("10 min after it, \(relation.meaning) and found nothing (no_click)."))
-        #expect(told.advice.contains { $0.hasPrefix("`afterlink explain chk_") })
+        let explanation = explanation(near: [check(relation)])
+        #expect(
+            explanation.summary.contains("10 min after it, \(relation.meaning) and found nothing (no_click).")
+        )
+        #expect(explanation.advice.contains { $0.hasPrefix("`afterlink explain chk_") })
     }
 
-    @Test("a check that weighed it is nearer than one with its fingerprint, that than one from its address")
+    @Test("order checks: those that weighed the click, then its fingerprint, then its address")
     func order() {
         #expect(RelatedCheck.Relation.allCases == RelatedCheck.Relation.allCases.sorted())
         #expect(RelatedCheck.Relation.weighed < .sameFingerprint)

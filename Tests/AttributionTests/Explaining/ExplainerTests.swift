@@ -1,7 +1,7 @@
 import Attribution
 import Testing
 
-@Suite("Why a check ended as it did")
+@Suite("Explanations of checks")
 struct ExplainerTests {
     private static let noon = TestValues.noon
     private static let app = AppID(high: 1, low: 1)
@@ -9,15 +9,9 @@ struct ExplainerTests {
 
     private static func signals(_ line: String) -> CanonicalSignals {
         let words = line.split(separator: ";").map(String.init)
-        return CanonicalSignals(
-            platform: .ios,
-            model: words[0],
-            system: .exact(OSVersion(major: 17, minor: 2)),
-            screen: ScreenSize(390, 844),
-            scale: 3,
-            timezone: words[1],
-            languages: [words[2]]
-        )
+        var signals = TestValues.signals
+        (signals.model, signals.timezone, signals.languages) = (words[0], words[1], [words[2]])
+        return signals
     }
 
     private func explainer() throws -> Explainer {
@@ -52,15 +46,15 @@ struct ExplainerTests {
             id: ClickID(high: number, low: number),
             clickedAt: clickedAt,
             expiresAt: clickedAt.advanced(byMilliseconds: window),
-            campaign: CampaignKey("SUMMER25"),
-            canonicalText: line
+            campaign: CampaignKey("SUMMER25")
         )
+        click.canonicalText = line
         set(&click)
         return click
     }
 
     @Test(
-        "names the value in which the nearest click differs, though the client sent nothing but a hash",
+        "name the value that differs in the nearest click, although the client sent only a hash",
         arguments: [
             (
                 "iPhone|Asia/Dubai|tr", FingerprintForm.d, SignalComponent.timezone, "Europe/Istanbul",
@@ -80,42 +74,39 @@ struct ExplainerTests {
         click: String,
         value: String
     ) throws {
-        // One click alone: none of the launch's values was ever seen.
+        // One click alone: no click has the launch's value.
         let near = self.click(1, minutesAgo: 3, "iPhone;Europe/Istanbul;tr")
         let material = ExplanationInput(record: try record(.noClick, launch: launch), recent: [near])
         let explanation = try explainer().explain(material)
         #expect(explanation.launch?.text == launch)
         #expect(explanation.launch?.form == form)
-        let told = try #require(explanation.clicks.first)
-        #expect(told.differences == [.init(component, click: click, launch: value)])
-        #expect(told.state == .open)
+        let nearest = try #require(explanation.clicks.first)
+        #expect(nearest.differences == [.init(component, click: click, launch: value)])
+        #expect(nearest.state == .open)
         #expect(explanation.summary.contains("click says \(click), launch hash fits \(value)"))
         #expect(explanation.summary.contains("SUMMER25"))
         #expect(explanation.summary.contains("3 min before"))
         #expect(explanation.advice.contains { $0.hasPrefix("\(component.rawValue): ") })
     }
 
-    @Test("of several clicks names the one that differs least, and among equals that of the same network")
+    @Test("list the click that differs least first, and among equals the one from the same network")
     func nearest() throws {
         let clicks = [
             click(1, minutesAgo: 1, "iPhone;Europe/Berlin;de"),
             click(2, minutesAgo: 2, "iPhone;Europe/Istanbul;tr"),
             click(3, minutesAgo: 9, "iPhone;Europe/Istanbul;tr") { $0.agreement = .exact },
         ]
-        let material = ExplanationInput(
-            record: try record(.noClick, launch: "iPhone|Asia/Dubai|tr"),
-            recent: clicks
-        )
-        let explanation = try explainer().explain(material)
+        let record = try record(.noClick, launch: "iPhone|Asia/Dubai|tr")
+        let explanation = try explainer().explain(ExplanationInput(record: record, recent: clicks))
         #expect(explanation.clicks.map(\.click.id.high) == [3, 2, 1])
     }
 
-    @Test("says whether the launch has the screen of the click that it got", arguments: [true, false, nil])
+    @Test("state whether the launch has the screen of its click", arguments: [true, false, nil])
     func screen(isSame: Bool?) throws {
-        let told = isSame.map { $0 ? TestValues.screen(390, 844) : TestValues.screen(430, 932) } ?? .none
+        let signals = isSame.map { $0 ? TestValues.screen(390, 844) : TestValues.screen(430, 932) } ?? .none
         let record = try record(nil, launch: "iPhone|Europe/Istanbul|tr") {
             $0.click = ClickID(high: 1, low: 1)
-            $0.signals = told
+            $0.signals = signals
         }
         let click = click(1, minutesAgo: 3, "iPhone;Europe/Istanbul;tr")
         let explanation = try explainer().explain(ExplanationInput(record: record, sameFingerprint: [click]))
@@ -124,7 +115,7 @@ struct ExplainerTests {
         #expect(explanation.summary.contains("another screen than the click's page") == (isSame == false))
     }
 
-    @Test("says that nothing was found where the hash is of values that nobody knows, within its limit")
+    @Test("state how many combinations were tried if the hash has unknown values")
     func unknown() throws {
         var explainer = try explainer()
         explainer.searchLimit = 2000
@@ -139,10 +130,10 @@ struct ExplainerTests {
         #expect(explanation.summary.contains("none of 2000 combinations"))
     }
 
-    @Test("finds what a fingerprint was made of under an earlier server key, too")
+    @Test("find the values of a fingerprint under a former server key, too")
     func earlierKey() throws {
-        let present = try #require(ServerKey(bytes: Array(repeating: 8, count: ServerKey.byteCount)))
-        let explainer = Explainer(keys: [present, try #require(key)], signals: { Self.signals($0) })
+        let current = try #require(ServerKey(bytes: Array(repeating: 8, count: ServerKey.byteCount)))
+        let explainer = Explainer(keys: [current, try #require(key)], signals: { Self.signals($0) })
         let material = ExplanationInput(
             record: try record(.noClick, launch: "iPhone|Asia/Dubai|tr"),
             recent: [click(1, minutesAgo: 3, "iPhone;Europe/Istanbul;tr")]
@@ -150,7 +141,7 @@ struct ExplainerTests {
         #expect(explainer.explain(material).launch?.text == "iPhone|Asia/Dubai|tr")
     }
 
-    @Test("tells what became of each click with the launch's fingerprint, and looks for no other then")
+    @Test("state the fate of each click with the launch's fingerprint, and search no other clicks then")
     func fates() throws {
         let hour: Int64 = 3_600_000
         let clicks = [
@@ -171,7 +162,7 @@ struct ExplainerTests {
         #expect(explanation.summary.contains("had expired 4 h before: its window was 60 min"))
     }
 
-    @Test("has a sentence and an advice for every reason", arguments: NoMatchReason.allCases)
+    @Test("have a sentence and advice for every reason", arguments: NoMatchReason.allCases)
     func words(reason: NoMatchReason) throws {
         let explanation = Explanation(record: try record(reason, launch: "iPhone|Asia/Dubai|tr"))
         #expect(explanation.summary.hasSuffix("."))
@@ -179,7 +170,7 @@ struct ExplainerTests {
         #expect(explanation.advice.allSatisfy { $0.hasSuffix(".") })
     }
 
-    @Test("says of a match which click, campaign and method, how certain, and who else there was")
+    @Test("state the click, campaign, method, confidence and competitors of a match")
     func match() throws {
         let answered = click(4, minutesAgo: 4)
         var record = try record(nil, launch: "iPhone|Asia/Dubai|tr") { facts in
@@ -202,25 +193,25 @@ struct ExplainerTests {
     }
 
     @Test(
-        "says where a match is less likely than the app demands, and nowhere else",
+        "state that a match is less likely than the app demands, only if it is",
         arguments: [
             (0.5, 0.999, true), (0.5, 0.7, true), (0.83, 0.7, false), (0.95, 0.999, true),
             (0.99, 0.999, false),
         ]
     )
-    func lessThanDemanded(confidence: Double, minimum: Double, isTold: Bool) throws {
+    func lessThanDemanded(confidence: Double, minimum: Double, isStated: Bool) throws {
         let record = try record(nil, launch: "iPhone|Asia/Dubai|tr") { facts in
             facts.click = ClickID(high: 4, low: 4)
             facts.method = .fingerprint
             facts.confidence = confidence
             facts.minimumConfidence = minimum
         }
-        let told = Explanation(record: record).summary.contains("that the app demands")
-        #expect(told == isTold, "no more than 0.99 is stated of a fingerprint, however likely the match")
+        let statesIt = Explanation(record: record).summary.contains("that the app demands")
+        #expect(statesIt == isStated, "a match by fingerprint states at most 0.99")
     }
 
     @Test(
-        "shows nothing that is less than certain as certain",
+        "show 100 % only for certainty",
         arguments: [
             (0, "0 %"), (0.004, "0 %"), (0.834, "83 %"), (0.994, "99 %"), (0.995, "99.5 %"),
             (0.999, "99.9 %"), (0.999_99, "99.9 %"), (1, "100 %"), (2, "100 %"), (-1, "0 %"),
@@ -229,7 +220,7 @@ struct ExplainerTests {
     )
     func percent(probability: Double, text: String) { #expect(Explanation.percent(probability) == text) }
 
-    @Test("reads what people have at hand: ids of checks, clicks and requests, and fingerprints")
+    @Test("accept ids of checks, clicks and requests, and fingerprints")
     func references() throws {
         let key = try #require(key)
         let (check, click) = (CheckID(high: 5, low: 6), ClickID(high: 7, low: 8))

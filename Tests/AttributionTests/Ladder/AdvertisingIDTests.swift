@@ -5,7 +5,7 @@ import Testing
 struct AdvertisingIDTests {
     private static let text = "6D92078A-8246-4BA4-AE5B-76104861E7DC"
 
-    @Test("is a UUID in letters of either case, with white space around it or not")
+    @Test("is a UUID in either case, with or without white space around it")
     func cases() throws {
         let id = try #require(AdvertisingID(Self.text, as: .idfa))
         for text in [Self.text.lowercased(), "6d92078A-8246-4Ba4-aE5B-76104861E7dc", " \(Self.text)\n"] {
@@ -14,7 +14,7 @@ struct AdvertisingIDTests {
         #expect(AdvertisingID(Self.text, as: .gaid) != id)
     }
 
-    @Test("is different in every digit")
+    @Test("differs if any digit differs")
     func digits() throws {
         let id = try #require(AdvertisingID(Self.text, as: .gaid))
         for index in Self.text.indices where Self.text[index] != "-" {
@@ -25,7 +25,7 @@ struct AdvertisingIDTests {
         }
     }
 
-    @Test("of zeros alone is nobody's: its owner has limited ad tracking")
+    @Test("of zeros alone identifies no one, because its owner has limited ad tracking")
     func withheld() {
         let zeros = "00000000-0000-0000-0000-000000000000"
         #expect(AdvertisingID.reading(zeros, as: .idfa) == .withheld)
@@ -35,7 +35,7 @@ struct AdvertisingIDTests {
     }
 
     @Test(
-        "is nothing else",
+        "has no other form",
         arguments: [
             "", "-", "----", "{idfa}", "__GAID__", "6D92078A82464BA4AE5B76104861E7DC",
             "6D92078A-8246-4BA4-AE5B-76104861E7D", "6D92078A-8246-4BA4-AE5B-76104861E7DCC",
@@ -46,7 +46,7 @@ struct AdvertisingIDTests {
     )
     func malformed(text: String) { #expect(AdvertisingID.reading(text, as: .gaid) == .malformed) }
 
-    @Test("is stored under the server key, apart by app, by test and by kind")
+    @Test("is hashed under the server key, separately by app, by test traffic and by kind")
     func keyed() throws {
         let key = try #require(ServerKey(bytes: Array(0..<32)))
         let idfa = try #require(AdvertisingID(Self.text, as: .idfa))
@@ -62,7 +62,7 @@ struct AdvertisingIDTests {
         #expect(key.advertisingID(app: TestValues.app, isTest: false, id: lowered) == hashes[0])
     }
 
-    @Test("never shows in text")
+    @Test("does not appear in descriptions and dumps")
     func hidden() throws {
         let id = try #require(AdvertisingID(Self.text, as: .idfa))
         let evidence = LaunchEvidence(idfa: id)
@@ -72,7 +72,7 @@ struct AdvertisingIDTests {
         #expect(!shown.uppercased().contains("6D92") && !shown.contains("\(0x6D92_078A_8246_4BA4 as UInt64)"))
     }
 
-    @Test("is found on a link under the names of the ad networks, unless they left their place holder there")
+    @Test("is read from a link under the names of the ad networks, unless it is their placeholder")
     func links() throws {
         let idfa = try #require(AdvertisingID(Self.text, as: .idfa))
         let gaid = try #require(AdvertisingID(Self.text, as: .gaid))

@@ -28,7 +28,7 @@ struct ClickTokenTests {
         try ClickToken(verifying: text, of: app, among: apps, signedBy: keys ?? [key], at: now)
     }
 
-    @Test("is 44 characters of base64url that name the click and the end of its window")
+    @Test("has 44 characters of base64url with the click and the end of its window")
     func roundTrip() throws {
         let token = token()
         #expect(token.text.utf8.count == ClickToken.textLength)
@@ -39,15 +39,15 @@ struct ClickTokenTests {
         #expect(read.expiresAt == end)
     }
 
-    // Tokens lie in stores and on pasteboards for as long as a window: if this fails, all of them are lost.
-    @Test("is the one that earlier versions made, and theirs are read")
+    // Stores and pasteboards keep tokens as long as a window: if this fails, all of them are lost.
+    @Test("is the same as in earlier versions")
     func stability() throws {
         let text = "AQACAZkAAAAAAAGImaq7zN3u_2VVQoBE-p9yg4OqoBNX"
         #expect(token().text == text)
         #expect(try verified(text).click == click)
     }
 
-    @Test("counts for nothing when any bit of it was changed")
+    @Test("is refused with any changed bit")
     func flippedBits() throws {
         let bytes = try #require(Base64URL.bytes(of: token().text))
         for index in bytes.indices {
@@ -63,7 +63,7 @@ struct ClickTokenTests {
         }
     }
 
-    @Test("counts for nothing when any character was changed, and for less when it was cut or lengthened")
+    @Test("is refused with any changed, missing or added character")
     func changedText() throws {
         let text = Array(token().text.utf8)
         let alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_+/=. ~\u{0}"
@@ -84,7 +84,7 @@ struct ClickTokenTests {
         refuses(text + text)
     }
 
-    @Test("counts for nothing in another spelling of the same bytes", arguments: ["=", "==", "\n", " ", "A"])
+    @Test("is refused in another spelling of the same bytes", arguments: ["=", "==", "\n", " ", "A"])
     func spelling(more: String) throws {
         let text = token().text
         #expect(throws: ClickTokenError.malformed) { try verified(text + more) }
@@ -94,40 +94,35 @@ struct ClickTokenTests {
         #expect(throws: ClickTokenError.malformed) { try verified(standard) }
     }
 
-    @Test("of another form, which a newer server made, is not taken for an altered one")
+    @Test("of another version is malformed, not altered")
     func otherVersion() throws {
         var bytes = try #require(Base64URL.bytes(of: token().text))
         bytes[0] = 2
         #expect(throws: ClickTokenError.malformed) { try verified(Base64URL.text(of: bytes)) }
     }
 
-    @Test("belongs to its app, and is known as another's where there is such an app")
+    @Test("belongs to its app, and names another app only if the server knows that app")
     func otherApp() throws {
         let other = token(of: TestValues.otherApp)
         #expect(throws: ClickTokenError.otherApp) { try verified(other.text) }
         #expect(try verified(other.text, of: TestValues.otherApp) == other)
-        let nobodys = token(of: AppID(high: 9, low: 9))
-        #expect(throws: ClickTokenError.altered) { try verified(nobodys.text) }
+        let ofUnknownApp = token(of: AppID(high: 9, low: 9))
+        #expect(throws: ClickTokenError.altered) { try verified(ofUnknownApp.text) }
     }
 
-    @Test("belongs to its app where the mark of another is the same")
-    func sharedMark() throws {
+    @Test("belongs to its app, even if another app has the same short id")
+    func sharedShortID() throws {
         let twin = AppID(high: 7, low: 0xabcd_0000 | TestValues.app.low)
         let apps = [TestValues.app, twin]
         let other = token(of: twin)
         #expect(throws: ClickTokenError.otherApp) {
-            try ClickToken(
-                verifying: other.text,
-                of: apps[0],
-                among: apps,
-                signedBy: [key],
-                at: TestValues.noon
-            )
+            let now = TestValues.noon
+            return try ClickToken(verifying: other.text, of: apps[0], among: apps, signedBy: [key], at: now)
         }
         #expect(throws: ClickTokenError.altered) { try verified(other.text) }
     }
 
-    @Test("stays good while the key that signed it is among the server's, and no longer")
+    @Test("is valid as long as the server has the key that signed it")
     func rotation() throws {
         let old = token(by: olderKey)
         #expect(try verified(old.text, by: [key, olderKey]) == old)
@@ -139,7 +134,7 @@ struct ClickTokenTests {
     }
 
     @Test(
-        "is good to the last millisecond of a window that ends with a second, and never less long than any window",
+        "is valid to the end of the second in which the window ends",
         arguments: [(0, 0), (1, 1000), (999, 1000), (1000, 1000), (-1, 0), (-999, 0), (-1000, -1000)]
             as [(Int64, Int64)]
     )
@@ -150,13 +145,13 @@ struct ClickTokenTests {
         #expect(try verified(token.text, at: last) == token)
         let late = last.advanced(byMilliseconds: 1)
         #expect(throws: ClickTokenError.expired) { try verified(token.text, at: late) }
-        // What is not genuine is told before what is too late.
+        // A forged token is reported as forged even if it is also expired.
         let others = self.token(of: TestValues.otherApp, until: end)
         #expect(throws: ClickTokenError.otherApp) { try verified(others.text, at: .latestWritten) }
         #expect(throws: ClickTokenError.altered) { try verified(token.text, by: [olderKey], at: late) }
     }
 
-    @Test("made when a clock is far off says the nearest moment that it can")
+    @Test("contains the nearest possible time if the clock is far off")
     func impossibleClocks() throws {
         #expect(token(until: Timestamp(milliseconds: -5)).expiresAt == Timestamp(milliseconds: 0))
         #expect(token(until: Timestamp(milliseconds: .min)).expiresAt == Timestamp(milliseconds: 0))
@@ -164,7 +159,7 @@ struct ClickTokenTests {
         #expect(token(until: Timestamp(milliseconds: .max)).expiresAt == end)
     }
 
-    @Test("of any click, app and moment is read as it was made, under its own key alone")
+    @Test("of any click, app and time is the same when read, and only under its own key")
     func property() throws {
         var random = SeededGenerator(seed: 7)
         for _ in 0..<300 {
@@ -180,7 +175,7 @@ struct ClickTokenTests {
         }
     }
 
-    @Test("that is refused says why and what to do")
+    @Test("has a reason and a message for each refusal")
     func messages() {
         for error in ClickTokenError.allCases {
             #expect(error.message.count > 20)

@@ -5,10 +5,10 @@ import Testing
 private let token = "AQACAZkAAAAAAAGImaq7zN3u_2VVQoBE-p9yg4OqoBNX"
 private let id = "clk_0000000000000g000000000001"
 
-@Suite("What a launch brings to name its click")
+@Suite("References to a click that a launch brings")
 struct LaunchEvidenceTests {
     @Test(
-        "is read from an install referrer as the store gives it, as apps forward it, and encoded once too often",
+        "are read from an install referrer as stores return and apps forward it, also if encoded once too often",
         arguments: [
             ("al=\(token)&utm_source=instagram", token), ("al=\(token)", token),
             ("utm_source=instagram&al=\(token)&utm_medium=cpc", token),
@@ -31,7 +31,7 @@ struct LaunchEvidenceTests {
     }
 
     @Test(
-        "is in no install referrer of another link",
+        "are not found in the install referrers of other links",
         arguments: [
             "", " ", "utm_source=google-play&utm_medium=organic",
             "utm_source=(not%20set)&utm_medium=(not%20set)", "gclid=Cj0KCQ", "al=", "al", "AL=\(token)",
@@ -42,7 +42,7 @@ struct LaunchEvidenceTests {
     func otherReferrer(text: String) { #expect(InstallReferrer(text).reference == nil) }
 
     @Test(
-        "is read from a link on the pasteboard, whatever stands around it",
+        "are read from a link on the pasteboard, with any text around it",
         arguments: [
             ("https://go.example/summer25?al=\(token)", token),
             ("  \n\thttps://go.example/summer25?al=\(token)\r\n", token),
@@ -67,7 +67,7 @@ struct LaunchEvidenceTests {
     }
 
     @Test(
-        "is in no other text that somebody copied",
+        "are not found in other copied text",
         arguments: [
             "", " ", token, "al=\(token)", "?al=\(token)", "https://shop.example/reset?token=\(token)",
             "https://go.example/s#al=\(token)", "https://go.example/\(token)", "https:// ?al=\(token)",
@@ -77,13 +77,12 @@ struct LaunchEvidenceTests {
     )
     func otherText(text: String) { #expect(PasteboardText(text).reference == nil) }
 
-    @Test("is sought in the first four thousand characters of a text, however long it is")
+    @Test("are searched in the first four thousand characters of a text")
     func bounds() {
         let link = "https://go.example/s?al=\(token)"
         let room = String(repeating: "x ", count: 2048)
-        #expect(
-            PasteboardText(room.prefix(PasteboardText.maximumLength - link.count) + link).reference != nil
-        )
+        let longest = String(room.prefix(PasteboardText.maximumLength - link.count)) + link
+        #expect(PasteboardText(longest).reference != nil)
         #expect(PasteboardText(room + link).reference == nil)
         #expect(PasteboardText(String(repeating: "https://h?al=", count: 500_000)).reference != nil)
         let items = String(repeating: "x&", count: 2048)
@@ -91,31 +90,27 @@ struct LaunchEvidenceTests {
         #expect(InstallReferrer(items + "utm=x&al=\(token)").reference == nil)
         #expect(InstallReferrer(String(repeating: "%25", count: 500_000)).reference == nil)
         guard case .token(let long)? = ClickReference(String(repeating: "é", count: 500_000)) else {
-            Issue.record("it is no reference")
+            Issue.record("a long text is not a token")
             return
         }
         #expect(long.utf8.count <= ClickReference.maximumLength + 2)
     }
 
-    @Test("is taken from every way that it came, the client's own words first, and from none twice")
+    @Test("are collected from every source, the client's own fields first, each reference once")
     func order() {
         var evidence = LaunchEvidence()
         #expect(evidence.isEmpty)
-        evidence.add(pasteboard: "nothing of ours")
+        evidence.add(pasteboard: "another text")
         evidence.add()
         #expect(evidence.isEmpty)
-        evidence.add(
-            token: "one",
-            clickID: id,
-            referrer: "al=\(token)",
-            pasteboard: "https://go.example/s?al=one"
-        )
+        let pasteboard = "https://go.example/s?al=one"
+        evidence.add(token: "one", clickID: id, referrer: "al=\(token)", pasteboard: pasteboard)
         evidence.add(clickID: "two", referrer: "al=\(id)")
         #expect(evidence.references == ["one", id, token, "two"].compactMap { ClickReference($0) })
         #expect(!evidence.isEmpty)
     }
 
-    @Test("is a click's identifier or claims to be a token, and is judged by its form")
+    @Test("are click ids, or else tokens, and may be malformed")
     func form() throws {
         #expect(ClickReference("") == nil)
         #expect(ClickReference(" \n") == nil)

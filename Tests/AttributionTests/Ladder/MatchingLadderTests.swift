@@ -17,9 +17,7 @@ struct MatchingLadderTests {
         _ click: ClickID,
         of app: AppID = TestValues.app,
         until end: Timestamp = TestValues.noon
-    ) -> String {
-        ClickToken(for: click, of: app, expiresAt: end, signedBy: key).text
-    }
+    ) -> String { ClickToken(for: click, of: app, expiresAt: end, signedBy: key).text }
 
     private func ladder(
         _ evidence: LaunchEvidence,
@@ -38,7 +36,7 @@ struct MatchingLadderTests {
         )
     }
 
-    @Test("goes from the token to the fingerprint, whatever the order in which things came")
+    @Test("goes from the token to the fingerprint, in whatever order the evidence came")
     func order() throws {
         let gaid = try #require(AdvertisingID(idText, as: .gaid))
         let idfa = try #require(AdvertisingID(idText, as: .idfa))
@@ -59,27 +57,23 @@ struct MatchingLadderTests {
         #expect(ladder.rungs.map(\.method) == [.signedToken, .clickID, .idfa, .gaid])
     }
 
-    @Test("has its methods in the specification's order and words, with its confidences")
+    @Test("has its methods in the order of the specification, with its words and confidences")
     func methods() {
         let methods = AttributionMethod.allCases
-        #expect(
-            methods.map(\.rawValue) == [
-                "signed_token", "click_id", "idfa", "gaid", "probabilistic", "fingerprint",
-            ]
-        )
+        let words = ["signed_token", "click_id", "idfa", "gaid", "probabilistic", "fingerprint"]
+        #expect(methods.map(\.rawValue) == words)
         #expect(methods.map(\.confidence) == [0.99, 0.95, 0.95, 0.95, nil, nil])
         #expect(methods.filter(\.isGuaranteed) == [.signedToken])
     }
 
-    @Test("has no rung for a token that counts for nothing, says why, and goes on")
+    @Test("has no rung for a refused token, reports why, and continues")
     func refused() throws {
         let late = token(click, until: TestValues.noon.advanced(byMilliseconds: -1000))
+        let (app, noon) = (TestValues.app, TestValues.noon)
+        let unknownKey = ClickToken(for: click, of: app, expiresAt: noon, signedBy: olderKey).text
         let cases: [(String, ClickTokenError)] = [
             ("nonsense", .malformed), (token(click, of: TestValues.otherApp), .otherApp), (late, .expired),
-            (
-                ClickToken(for: click, of: TestValues.app, expiresAt: TestValues.noon, signedBy: olderKey)
-                    .text, .altered
-            ),
+            (unknownKey, .altered),
         ]
         for (text, error) in cases {
             var evidence = LaunchEvidence()
@@ -88,30 +82,23 @@ struct MatchingLadderTests {
             #expect(ladder.rungs.isEmpty)
             #expect(ladder.fingerprints == [key.keyed(TestValues.fingerprint)])
             #expect(ladder.refusal == error)
-            #expect(ladder.namesClick, "the click that it was made for is named all the same")
+            #expect(ladder.namesClick, "a refused token names a click all the same")
         }
         var several = LaunchEvidence()
-        several.add(
-            token: "nonsense",
-            referrer: "al=\(late)",
-            pasteboard: "https://a.example/s?al=\(token(click))"
-        )
+        let pasteboard = "https://a.example/s?al=\(token(click))"
+        several.add(token: "nonsense", referrer: "al=\(late)", pasteboard: pasteboard)
         #expect(ladder(several).rungs == [.signedToken(click)])
         #expect(ladder(several).refusal == .malformed)
     }
 
-    @Test("tries every key under which clicks may be stored, the present one first, and nothing twice")
+    @Test("tries every server key of stored clicks, the current one first, and repeats nothing")
     func rotation() throws {
         let idfa = try #require(AdvertisingID(idText, as: .idfa))
         var evidence = LaunchEvidence(idfa: idfa)
         evidence.add(token: token(click), referrer: "al=\(token(click))")
         evidence.add(clickID: click.text)
-        let ladder = ladder(
-            evidence,
-            fingerprints: [TestValues.fingerprint],
-            isTest: true,
-            keys: [olderKey, key]
-        )
+        let keys = [olderKey, key]
+        let ladder = ladder(evidence, fingerprints: [TestValues.fingerprint], isTest: true, keys: keys)
         func keyed(_ key: ServerKey) -> KeyedHash {
             key.advertisingID(app: TestValues.app, isTest: true, id: idfa)
         }
@@ -121,10 +108,10 @@ struct MatchingLadderTests {
                 .advertisingID(.idfa, keyed(olderKey)), .advertisingID(.idfa, keyed(key)),
             ]
         )
-        #expect(ladder.fingerprints == [olderKey, key].map { $0.keyed(TestValues.fingerprint) })
+        #expect(ladder.fingerprints == keys.map { $0.keyed(TestValues.fingerprint) })
     }
 
-    @Test("has no rung of fingerprints where there are none or the app does without, none for nothing")
+    @Test("is empty without evidence, and for a fingerprint if the app does not use fingerprints")
     func nothing() {
         #expect(ladder(LaunchEvidence()).rungs.isEmpty)
         let alone = ladder(LaunchEvidence(fingerprint: TestValues.fingerprint))

@@ -1,45 +1,40 @@
 import Attribution
 import Testing
 
-@Suite("What carries a token to the first launch")
+@Suite("Links that carry a token to the first launch")
 struct StoreLinkTests {
     private let token: ClickToken
 
     init() throws {
         let key = try #require(ServerKey(bytes: Array(0..<32)))
-        token = ClickToken(
-            for: ClickID(high: 1, low: 2),
-            of: TestValues.app,
-            expiresAt: TestValues.noon,
-            signedBy: key
-        )
+        let click = ClickID(high: 1, low: 2)
+        token = ClickToken(for: click, of: TestValues.app, expiresAt: TestValues.noon, signedBy: key)
     }
 
-    /// What the store gives the app: the referrer, decoded once.
+    /// Returns the referrer as the store passes it to the app: decoded once.
     private func referrer(of link: PlayStoreLink) throws -> String {
         let query = try #require(link.text.split(separator: "?").last)
         return try #require(QueryItem.value(of: "referrer", inQuery: String(query)))
     }
 
-    @Test("is a link to Google's store whose referrer begins with the token")
+    @Test("lead to Google's store with a referrer that begins with the token")
     func playStore() throws {
         let utm = [
             QueryItem(name: "utm_source", value: "instagram"),
             QueryItem(name: "utm_campaign", value: "yaz & kış=50 %"), QueryItem(name: "utm_term", value: ""),
         ]
         let link = try #require(PlayStoreLink(package: "com.example.shop", token: token, utm: utm))
-        #expect(
-            link.text
-                == "https://play.google.com/store/apps/details?id=com.example.shop&referrer=al%3D\(token.text)"
-                + "%26utm_source%3Dinstagram%26utm_campaign%3Dyaz%2520%2526%2520k%25C4%25B1%25C5%259F%253D50%2520%2525"
-        )
+        let text =
+            "https://play.google.com/store/apps/details?id=com.example.shop&referrer=al%3D\(token.text)"
+            + "%26utm_source%3Dinstagram%26utm_campaign%3Dyaz%2520%2526%2520k%25C4%25B1%25C5%259F%253D50%2520%2525"
+        #expect(link.text == text)
         let referrer = try referrer(of: link)
         #expect(referrer.hasPrefix("al=\(token.text)&utm_source=instagram&utm_campaign="))
         #expect(Array(QueryItem.items(ofQuery: referrer[...].utf8).dropFirst()) == Array(utm.dropLast()))
         #expect(InstallReferrer(referrer).reference == .token(token.text))
     }
 
-    @Test("has fewer than 500 bytes: what has no room is left out, as a whole, and the rest stays")
+    @Test("have fewer than 500 bytes, and leave out parameters that do not fit")
     func length() throws {
         for count in [0, 1, 10, 100, 340, 341, 342, 343, 344, 345, 346, 500, 5000] {
             let utm = [
@@ -60,7 +55,7 @@ struct StoreLinkTests {
         #expect(InstallReferrer(try referrer(of: link)).reference == .token(token.text))
     }
 
-    @Test("is the same link if a page puts the token in later", arguments: [0, 10, 330, 340, 341, 345, 500])
+    @Test("are the same if a page inserts the token later", arguments: [0, 10, 330, 340, 341, 345, 500])
     func template(count: Int) throws {
         let utm = [
             QueryItem(name: "utm_source", value: String(repeating: "é", count: count / 6)),
@@ -75,7 +70,7 @@ struct StoreLinkTests {
     }
 
     @Test(
-        "is no link for what is no package",
+        "are not made for malformed package names",
         arguments: [
             "", "shop", "com..shop", ".shop", "com.", "com.1shop", "com.sh op", "com.shop&x=1", "com.é",
             "com.a-b",
@@ -83,7 +78,7 @@ struct StoreLinkTests {
     )
     func package(text: String) { #expect(PlayStoreLink(package: text, token: token) == nil) }
 
-    @Test("is a link for the pasteboard that is read back", arguments: ["summer25", "a b/c?d", "yaz-ış", ""])
+    @Test("can be read back from the pasteboard", arguments: ["summer25", "a b/c?d", "yaz-ış", ""])
     func pasteboard(slug: String) {
         let text = PasteboardText.text(linkHost: "go.example:8443", slug: slug, token: token)
         #expect(text.hasPrefix("https://go.example:8443/") && text.hasSuffix("?al=\(token.text)"))

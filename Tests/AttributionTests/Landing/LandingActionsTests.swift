@@ -1,7 +1,7 @@
 import Attribution
 import Testing
 
-@Suite("What a visitor of a link gets")
+@Suite("Actions of a landing page")
 struct LandingActionsTests {
     private static let appStore = "https://apps.apple.com/app/id1234567890"
     private static let playStore = "https://play.google.com/store/apps/details?id=com.example.shop"
@@ -35,7 +35,7 @@ struct LandingActionsTests {
     }
 
     @Test(
-        "goes to the store by itself from the system's browser of an iPhone, where an installed app had opened",
+        "go to the store at once in an iPhone's own browser, where an installed app would have opened",
         arguments: [SeenVisitors.iPhone, SeenVisitors.iPad, SeenVisitors.gmailOnIOS]
     )
     func apple(agent: String) {
@@ -47,27 +47,24 @@ struct LandingActionsTests {
         #expect(handOver.playPackage == nil && handOver.intentURL == nil && !handOver.showsCode)
     }
 
-    @Test("opens the app on Android, which falls back to the store by itself")
+    @Test("open the app on Android, which falls back to the store by itself")
     func android() {
         let handOver = handOver(SeenVisitors.android)
         #expect(handOver.next == .open)
         #expect(handOver.storeURL == Self.playStore)
         #expect(handOver.store == .googlePlay)
         #expect(handOver.playPackage == "com.example.shop")
-        #expect(
-            handOver.intentURL
-                == "intent://promo/item?a=1#Intent;scheme=myapp;package=com.example.shop;S.browser_fallback_url={fallback};end"
-        )
+        let intent = "scheme=myapp;package=com.example.shop;S.browser_fallback_url={fallback};end"
+        #expect(handOver.intentURL == "intent://promo/item?a=1#Intent;\(intent)")
     }
 
-    @Test("keeps a link's fragment before an intent's own, and lets any app open it if none is named")
+    @Test("keep a link's fragment in an intent, and name no package unless the app has one")
     func intents() {
         var nameless = Self.app
         nameless.android.package = nil
-        #expect(
-            handOver(SeenVisitors.android, to: "https://shop.example/a?b#c;d", in: nameless).intentURL
-                == "intent://shop.example/a?b#c;d#Intent;scheme=https;S.browser_fallback_url={fallback};end"
-        )
+        let web = handOver(SeenVisitors.android, to: "https://shop.example/a?b#c;d", in: nameless)
+        let intent = "#Intent;scheme=https;S.browser_fallback_url={fallback};end"
+        #expect(web.intentURL == "intent://shop.example/a?b#c;d" + intent)
         let without = handOver(SeenVisitors.android, in: nameless)
         #expect(without.storeURL == nil && without.store == nil && without.playPackage == nil)
         #expect(handOver(SeenVisitors.android, to: nil).next == .store)
@@ -75,7 +72,7 @@ struct LandingActionsTests {
     }
 
     @Test(
-        "waits for a tap in an app's own browser, unless that opens apps by itself",
+        "wait for a tap in an in-app browser, unless it opens apps by itself",
         arguments: [
             (SeenVisitors.instagramOnIOS, .wait), (SeenVisitors.facebookOnIOS, .wait),
             (SeenVisitors.tikTokOnIOS, .wait), (SeenVisitors.weChatOnIOS, .wait),
@@ -91,7 +88,7 @@ struct LandingActionsTests {
         #expect(handOver.storeURL != nil)
     }
 
-    @Test("waits for a tap where the token leaves by the pasteboard, not where Google's store takes it")
+    @Test("wait for a tap if the pasteboard carries the token, but not if Google's store does")
     func pasteboard() {
         #expect(handOver(SeenVisitors.iPhone) { $0.usesPasteboard = true }.next == .wait)
         #expect(handOver(SeenVisitors.android) { $0.usesPasteboard = true }.next == .open)
@@ -102,7 +99,7 @@ struct LandingActionsTests {
         #expect(other.next == .wait)
     }
 
-    @Test("leads to the link's own page before the app's, and both before the store")
+    @Test("prefer the link's fallback to the app's, and both to the store")
     func fallbacks() {
         var app = Self.app
         app.fallbacks.ios = Self.page("https://shop.example/ios")
@@ -127,7 +124,7 @@ struct LandingActionsTests {
         #expect(store.store == .appStore)
     }
 
-    @Test("is a page with a code on a computer, or the desktop page where there is one")
+    @Test("show a QR code on a computer, or lead to the desktop page if there is one")
     func desktop() {
         let code = handOver(SeenVisitors.windows)
         #expect(code.showsCode && code.next == .wait)
@@ -139,7 +136,7 @@ struct LandingActionsTests {
         #expect(page.storeURL == "https://shop.example/" && page.store == .page)
     }
 
-    @Test("is both on what may be an iPad: the script tells")
+    @Test("contain both for a Mac or iPad: the script distinguishes them")
     func macOrIPad() {
         let code = handOver(SeenVisitors.mac)
         #expect(code.showsCode && code.next == .wait)

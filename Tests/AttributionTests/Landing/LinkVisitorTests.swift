@@ -1,7 +1,7 @@
 import Attribution
 import Testing
 
-/// User agents as they were seen; see `Vectors/agents.tsv`.
+/// Recorded user agents; see `Vectors/agents.tsv`.
 enum SeenVisitors {
     static let iPhone =
         "Mozilla/5.0 (iPhone; CPU iPhone OS 17_5_1 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/17.5 Mobile/15E148 Safari/604.1"
@@ -65,10 +65,10 @@ enum SeenVisitors {
     static let viewOnAndroid = androidView
 }
 
-@Suite("Who opens a link")
+@Suite("Visitors of a link")
 struct LinkVisitorTests {
     @Test(
-        "is told by the user agent: phones, tablets, and computers, of which an iPad may be one in disguise",
+        "are phones, tablets, or computers by their user agent, and a Mac may be an iPad",
         arguments: [
             (SeenVisitors.iPhone, .iPhone, .ios), (SeenVisitors.iPad, .iPad, .ios),
             (SeenVisitors.mac, .macOrIPad, .other), (SeenVisitors.chromeOnMac, .macOrIPad, .other),
@@ -86,7 +86,7 @@ struct LinkVisitorTests {
         #expect(visitor.platform == platform)
     }
 
-    @Test("is no disguised iPad where the browser's hints name a system, and a phone where they say Android")
+    @Test("are computers if client hints name such a system, and phones if they name Android")
     func hints() {
         func device(_ agent: String, _ platform: String) -> LinkVisitor.Device {
             LinkVisitor(VisitHeaders(userAgent: agent, hints: ClientHints(platform: platform))).device
@@ -97,7 +97,7 @@ struct LinkVisitorTests {
     }
 
     @Test(
-        "what works in each app's own browser is known: opening apps, and getting out",
+        "open apps and leave an in-app browser in the ways that work there",
         arguments: [
             (SeenVisitors.instagramOnIOS, .byTap, .safari), (SeenVisitors.facebookOnIOS, .byTap, .safari),
             (SeenVisitors.messengerOnIOS, .never, .safari), (SeenVisitors.tikTokOnIOS, .never, .safari),
@@ -120,7 +120,7 @@ struct LinkVisitorTests {
     }
 
     @Test(
-        "the system's browser is none of them, nor is the view that Gmail shows links in",
+        "use no in-app browser in the system's browser and in Gmail",
         arguments: [
             SeenVisitors.iPhone, SeenVisitors.android, SeenVisitors.gmailOnIOS, SeenVisitors.gmailOnAndroid,
             SeenVisitors.windows, SeenVisitors.huaweiBrowser,
@@ -131,14 +131,12 @@ struct LinkVisitorTests {
         #expect(InAppBrowser(visitor.browser, on: visitor.device) == nil)
     }
 
-    @Test("the ways out keep the page's address")
+    @Test("keep the page's address when they leave an in-app browser")
     func waysOut() {
         let page = "https://go.shop.example/summer25"
         #expect(InAppBrowser.WayOut.safari.url(of: page) == "x-safari-https://go.shop.example/summer25")
-        #expect(
-            InAppBrowser.WayOut.intent.url(of: page + "?a=1")
-                == "intent://go.shop.example/summer25?a=1#Intent;scheme=https;end"
-        )
+        let intent = "intent://go.shop.example/summer25?a=1#Intent;scheme=https;end"
+        #expect(InAppBrowser.WayOut.intent.url(of: page + "?a=1") == intent)
         #expect(InAppBrowser.WayOut.parameter.url(of: page) == page + "?openExternalBrowser=1")
         #expect(InAppBrowser.WayOut.parameter.url(of: page + "?a=1") == page + "?a=1&openExternalBrowser=1")
     }

@@ -9,7 +9,7 @@ struct LearningEpochTests {
         TestValues.noon.advanced(byMilliseconds: Int64(days * 86_400_000))
     }
 
-    @Test("are worth one at once, half after a half-life, a quarter after two")
+    @Test("are worth one at first, half after a half-life, a quarter after two")
     func fades() {
         var increments = LearntIncrements(epoch: epoch)
         let key = CounterKey(.organic, 7)
@@ -21,7 +21,7 @@ struct LearningEpochTests {
         }
     }
 
-    @Test("come to the same whichever server adds first")
+    @Test("have the same sums whichever server adds first")
     func commutes() {
         let keys = [
             CounterKey(.organic, 1), CounterKey(AppTotal.launches), CounterKey(.clicksByHour, 9),
@@ -42,26 +42,29 @@ struct LearningEpochTests {
         #expect(one == other)
     }
 
-    @Test("come to the same whether an event is added many times or counted as many", arguments: [1, 2, 64])
+    @Test(
+        "have the same sums whether an event is added many times or with that weight",
+        arguments: [1, 2, 64]
+    )
     func countsTimes(_ times: Int) {
         let total = CounterKey(AppTotal.launches)
         let keys = [CounterKey(.organic, 1), total, CounterKey(.launchesAtAddress, 9)]
-        let teach = { (increments: inout LearntIncrements) in
+        let add = { (increments: inout LearntIncrements) in
             for (index, key) in keys.enumerated() {
                 increments.add(1 / Double(index + 3), to: key, at: later(days: 0.5))
             }
         }
         var counted = LearntIncrements(epoch: epoch)
-        counted.counting(times: times, teach)
-        // What comes behind it stands for itself alone.
-        teach(&counted)
+        counted.counting(times: times, add)
+        // Later events count once again.
+        add(&counted)
         var added = LearntIncrements(epoch: epoch)
-        for _ in 0...times { teach(&added) }
+        for _ in 0...times { add(&added) }
         #expect(Set(counted.sums.keys) == Set(keys))
         for key in keys { #expect(abs((counted.sums[key] ?? 0) - (added.sums[key] ?? 0)) < 1e-9) }
     }
 
-    @Test("stay finite whatever the clock says")
+    @Test("stay finite at any time of the clock")
     func extremeTimes() {
         var increments = LearntIncrements(epoch: epoch)
         for moment in [Timestamp(milliseconds: .min), Timestamp(milliseconds: .max), later(days: -20_000)] {
@@ -80,7 +83,7 @@ struct LearningEpochTests {
         #expect(areFinite)
     }
 
-    @Test("keep their worth when the landmark moves")
+    @Test("keep their value when the landmark moves")
     func moves() {
         let moved = LearningEpoch(began: epoch.began, landmark: later(days: 100))
         for family in CounterFamily.allCases {
@@ -92,12 +95,12 @@ struct LearningEpochTests {
         }
     }
 
-    @Test("are observed for as long as they remember")
+    @Test("are observed for at most their mean life")
     func observes() {
         #expect(epoch.observedSeconds(.organic, at: TestValues.noon) == 0)
         let hour = epoch.observedSeconds(.organic, at: later(days: 1.0 / 24))
         #expect(abs(hour - 3600) < 30)
-        // Never more than the mean life, half-life / ln 2.
+        // The mean life is half-life / ln 2.
         #expect(abs(epoch.observedSeconds(.organic, at: later(days: 365)) - 172_800 / 0.693147) < 1)
     }
 }

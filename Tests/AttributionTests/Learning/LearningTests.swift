@@ -6,11 +6,11 @@ struct LearningTests {
     private let noon = TestValues.noon
     private let epoch = LearningEpoch(began: TestValues.noon)
 
-    private func taught(
+    private func learnt(
         _ candidates: [Candidate],
         hasAddress: Bool = true,
         traffic: AddressTraffic = AddressTraffic(clicksExact: 1, clicksNear: 1, liveClicks: 1000),
-        model: MatchingModel = Scenario.taught()
+        model: MatchingModel = Scenario.learnt()
     ) -> LearntIncrements {
         var increments = LearntIncrements(epoch: epoch)
         ModelUpdates.addLaunch(
@@ -24,27 +24,27 @@ struct LearningTests {
         return increments
     }
 
-    @Test("counts a launch without a click as organic, at the price of nine additions in memory")
+    @Test("counts a launch without a click as organic, with few additions in memory")
     func organicLaunch() {
-        let increments = taught([])
+        let increments = learnt([])
         #expect(increments.sums[CounterKey(.organic, 5)] == 1)
         #expect(increments.sums[CounterKey(.launchesAtAddress, 6)] == 1)
         #expect(increments.sums[CounterKey(.launchesNearAddress, 7)] == 1)
         #expect(increments.sums.count == 8)
-        #expect(taught([], hasAddress: false).sums.count == 5)
+        #expect(learnt([], hasAddress: false).sums.count == 5)
     }
 
-    @Test("lets a pair at one address stand for those that changed: 1 / 0.70 conversions, once trusted")
+    @Test("counts a pair at one address for pairs whose address changed: 1 / 0.70 conversions once trusted")
     func pairAtOneAddress() {
-        let sums = taught([Scenario.candidate(1, secondsAgo: 300, address: .exact)]).sums
-        let lane = CounterKey(.conversions, PlatformForm(platform: .ios, form: .a).code)
-        let converted = sums[lane] ?? 0
+        let sums = learnt([Scenario.candidate(1, secondsAgo: 300, address: .exact)]).sums
+        let form = CounterKey(.conversions, PlatformForm(platform: .ios, form: .a).code)
+        let converted = sums[form] ?? 0
         #expect((1.1...1.43).contains(converted))
         #expect(abs((sums[CounterKey(.organic, 5)] ?? 0) + converted - 1) < 1e-9)
         #expect(abs((sums[CounterKey(.delays, 17)] ?? 0) - converted) < 1e-9)
     }
 
-    @Test("of it stands for more where fewer clicks come with an address at all")
+    @Test("counts such a pair for more if fewer clicks have an address at all")
     func clicksWithoutAddress() {
         let began = Scenario.noon.advanced(byMilliseconds: -2 * 86_400_000)
         var seen = LearntIncrements(epoch: LearningEpoch(began: began))
@@ -53,48 +53,48 @@ struct LearningTests {
         ] { seen.add(count, to: CounterKey(total), at: noon) }
         let model = MatchingModel(sums: seen.sums, epoch: seen.epoch, at: noon)
         let pair = [Scenario.candidate(1, secondsAgo: 300, address: .exact)]
-        let lane = CounterKey(.conversions, PlatformForm(platform: .ios, form: .a).code)
-        // 1 / 0.70 / 0.5, as far as it is trusted.
-        #expect((2...2.86).contains(taught(pair, model: model).sums[lane] ?? 0))
+        let form = CounterKey(.conversions, PlatformForm(platform: .ios, form: .a).code)
+        // At most 1 / 0.70 / 0.5, less while the pair is not fully trusted.
+        #expect((2...2.86).contains(learnt(pair, model: model).sums[form] ?? 0))
     }
 
-    @Test("believes a fingerprint alone by the odds to the power of 0.6")
+    @Test("counts a fingerprint alone by the odds to the power of 0.6")
     func fingerprintAlone() {
         let click = Scenario.candidate(1, secondsAgo: 300, address: .missing)
-        let sums = taught([click], hasAddress: false).sums
+        let sums = learnt([click], hasAddress: false).sums
         // n = 1.441e-4; 75 / 1,500 organic launches for each of the day's clicks: 1 / (124,649 + 1,728,000) a second.
         let odds = 28.57
         let learnt = sums[CounterKey(.conversions, PlatformForm(platform: .ios, form: .a).code)] ?? 0
         #expect(abs(learnt - odds / (1 + odds)) < 5e-4, "\(learnt)")
     }
 
-    @Test("tells habits of addresses where one click alone can have led there, less what strangers share")
+    @Test("learns how often addresses agree from single likely clicks, less the agreement of strangers")
     func habitsOfLikelyPairs() {
         let traffic = AddressTraffic(clicksExact: 501, clicksNear: 501, liveClicks: 1000)
         let click = Scenario.candidate(1, secondsAgo: 300)
         let pairs = CounterKey(.agreements, AgreementCount.pairs(.tenMinutes))
         let exact = CounterKey(.agreements, AgreementCount.agreeing(.exact, .tenMinutes))
-        let sums = taught([click], traffic: traffic).sums
+        let sums = learnt([click], traffic: traffic).sums
         let certainty = sums[pairs] ?? 0
         #expect(certainty > 0.9 && certainty < 1)
         let agreeing = (1 - certainty) * (500.0 / 2001 + 0.05 / 1001)
         #expect(abs((sums[exact] ?? 0) + agreeing) < 1e-9)
-        // Of two people's clicks neither is likelier than the other.
+        // Clicks of two visitors are equally likely.
         let other = Scenario.candidate(2, secondsAgo: 300, visitor: 2)
-        #expect(taught([click, other]).sums[pairs] == nil)
-        // Somebody who launched here before may have come back for himself.
+        #expect(learnt([click, other]).sums[pairs] == nil)
+        // A visitor who launched here before may have returned without a click.
         let claimed = Scenario.candidate(3, secondsAgo: 500, address: .exact, claimedSecondsAgo: 400)
-        #expect(taught([click, claimed]).sums[pairs] == nil)
+        #expect(learnt([click, claimed]).sums[pairs] == nil)
     }
 
-    @Test("gives a launch that agrees with no click to nobody but the guess")
+    @Test("counts a launch that agrees with no click as mostly organic")
     func launchElsewhere() {
         let strangers = (1...40).map { Scenario.candidate($0, secondsAgo: 7200, visitor: $0) }
-        let sums = taught(strangers).sums
+        let sums = learnt(strangers).sums
         #expect((sums[CounterKey(.organic, 5)] ?? 0) > 0.7)
     }
 
-    @Test("tells the address habits of devices from certain pairs and from no others")
+    @Test("learns how often addresses agree from certain pairs")
     func addressHabits() throws {
         var increments = LearntIncrements(epoch: epoch)
         for index in 0..<600 {
@@ -103,7 +103,7 @@ struct LearningTests {
         }
         #expect(increments.sums[CounterKey(.delays, UInt64(DelayBins.bin(forSeconds: 60)))] == 600)
         let model = MatchingModel(sums: increments.sums, epoch: epoch, at: noon)
-        // 150 of 600 on top of 56 of 80, by hand 0.303 instead of 0.70: an exact address is worth less than before.
+        // 150 of 600 added to 56 of 80 is 0.303 instead of 0.70: an exact address is worth less than before.
         let click = [Scenario.candidate(1, secondsAgo: 300)]
         let before = Scenario.posterior(click, organic: 9, model: Scenario.model)
         let after = Scenario.posterior(click, organic: 9, model: model)
@@ -112,7 +112,7 @@ struct LearningTests {
         #expect(after.conversion >= before.conversion)
     }
 
-    @Test("counts a click by app alone, whatever it is indexed under")
+    @Test("counts a click for the app alone, not for its fingerprints")
     func clicks() {
         var increments = LearntIncrements(epoch: epoch)
         ModelUpdates.addClick(
@@ -133,7 +133,7 @@ struct LearningTests {
         #expect(increments.sums[CounterKey(AppTotal.clicksWithAddress)] == 1)
     }
 
-    @Test("is enough after two hours of which ten launches were seen, one is not", arguments: [9.0, 10])
+    @Test("suffices after two hours and ten launches, but not after one hour", arguments: [9.0, 10])
     func freshness(launches: Double) {
         func model(after seconds: Int64) -> MatchingModel {
             let now = noon.advanced(byMilliseconds: seconds * 1000)
@@ -145,7 +145,7 @@ struct LearningTests {
         #expect(model(after: 3599).isFresh)
     }
 
-    @Test("is enough for an app of few launches a day, and after a quiet time")
+    @Test("suffices for an app with few launches a day, also after a quiet time")
     func fewLaunches() {
         var increments = LearntIncrements(epoch: epoch)
         func now(_ hours: Int64) -> Timestamp { noon.advanced(byMilliseconds: hours * 3_600_000) }
@@ -160,7 +160,7 @@ struct LearningTests {
         #expect(isFresh(at: now(90 * 8 + 30 * 24)), "weeks without a launch are another matter")
     }
 
-    @Test("of invented systems counts a bounded number, and all clicks")
+    @Test("counts all clicks, but only a bounded number of invented systems")
     func inventedSystems() throws {
         var increments = LearntIncrements(epoch: epoch)
         for number in 0..<2000 as Range<Int> {
@@ -177,7 +177,7 @@ struct LearningTests {
         #expect(increments.sums[CounterKey(AppTotal.clicks)] == 2000)
     }
 
-    @Test("keeps sums right on average in a flood of launches, in bounded memory")
+    @Test("keeps sums right on average in bounded memory during a flood of launches")
     func flood() {
         var total = 0.0
         for turn in 0..<8 {
@@ -190,20 +190,20 @@ struct LearningTests {
             increments.add(to: CounterKey(.organic, 1), at: noon)
             #expect(increments.keptOneOf == 1 && increments.sums == [CounterKey(.organic, 1): 1])
         }
-        // 40,000 launches, told by some 600 keys: within five standard deviations.
+        // 40,000 launches, estimated from some 600 keys: within five standard deviations.
         #expect(abs(total / 40_000 - 1) < 0.25)
     }
 
-    @Test("takes one launch an hour from a device that asks again and again")
+    @Test("counts one launch an hour from a device that repeats its check")
     func sightings() {
         var sightings = RecentLaunches(limit: 10)
         func isNew(_ launch: UInt64, after minutes: Int64) -> Bool {
             sightings.isNew(launch, at: noon.advanced(byMilliseconds: minutes * 60_000))
         }
-        let asked: [(launch: UInt64, minutes: Int64, isNew: Bool)] = [
+        let checks: [(launch: UInt64, minutes: Int64, isNew: Bool)] = [
             (1, 0, true), (1, 1, false), (1, 59, false), (2, 59, true), (1, 61, false), (2, 300, true),
         ]
-        for (launch, minutes, expected) in asked {
+        for (launch, minutes, expected) in checks {
             let answer = isNew(launch, after: minutes)
             #expect(answer == expected, "launch \(launch) after \(minutes) min")
         }
@@ -211,7 +211,7 @@ struct LearningTests {
         #expect(flood.count == 100)
         let forgotten = isNew(2, after: 302)
         #expect(forgotten)
-        // A clock that was set back by more than the hour begins anew.
+        // A clock that was set back by more than an hour starts again.
         let back = [isNew(2, after: 230), isNew(2, after: 231)]
         #expect(back == [true, false])
     }

@@ -2,7 +2,7 @@ import Attribution
 import Support
 import Testing
 
-@Suite("Deep links under fire")
+@Suite("Deep links from random text")
 struct DeepLinkURLFuzzTests {
     private let pieces = [
         "myapp", "https", "http", "://", ":", "/", "//", "?", "#", "&", "=", "@", "[", "]", "::1", "%", "%41",
@@ -10,7 +10,10 @@ struct DeepLinkURLFuzzTests {
         "jid=", "k", "\u{0}", "\n", "javascript", "<", "\"", "~", ";", "\u{202e}",
     ]
 
-    @Test("what is accepted is plain ASCII, reads back, and stays when answered", arguments: [1, 2, 3])
+    @Test(
+        "are plain ASCII, stay the same when read again, and keep their parameters with attribution",
+        arguments: [1, 2, 3]
+    )
     func accepted(seed: UInt64) throws {
         var generator = SeededGenerator(seed: seed)
         let journey = JourneyID(random: TestValues.random)
@@ -20,14 +23,12 @@ struct DeepLinkURLFuzzTests {
             let text = start + generator.text(of: pieces, count: 0...8)
             guard let url = try? DeepLinkURL(parsing: text) else { continue }
             acceptedCount += 1
-            #expect(
-                url.text.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7f && $0 != 0x22 && $0 != 0x3c && $0 != 0x5c }
-            )
+            #expect(url.text.utf8.allSatisfy { 0x21...0x7e ~= $0 && ![0x22, 0x3c, 0x5c].contains($0) })
             #expect(try DeepLinkURL(parsing: url.text) == url)
 
-            let answer = try DeepLinkURL(
-                parsing: url.attributed(source: .qr, campaignKey: CampaignKey("ş&="), journeyID: journey)
-            )
+            let campaign = CampaignKey("ş&=")
+            let attributed = url.attributed(source: .qr, campaignKey: campaign, journeyID: journey)
+            let answer = try DeepLinkURL(parsing: attributed)
             #expect(answer.queryItems.starts(with: url.queryItems))
             #expect(answer.queryItems.contains { $0.name == "jid" })
             let origin = url.text.split(separator: "/", maxSplits: 2)[1].prefix { $0 != "?" && $0 != "#" }
@@ -39,7 +40,10 @@ struct DeepLinkURLFuzzTests {
         #expect(acceptedCount > 500)
     }
 
-    @Test("every other reader of text from outside takes rubbish without harm", arguments: [4, 5, 6])
+    @Test(
+        "every other parser of outside text survives them, and its results stay the same when read again",
+        arguments: [4, 5, 6]
+    )
     func otherReaders(seed: UInt64) {
         var generator = SeededGenerator(seed: seed)
         let pieces =
@@ -72,12 +76,8 @@ struct DeepLinkURLFuzzTests {
                 uaModel: text
             )
             #expect(CanonicalSignals(signals, userAgent: text).language?.isEmpty != true)
-            _ =
-                SourceSignals(
-                    linkItems: [QueryItem(name: "source", value: text)],
-                    referer: text,
-                    userAgent: text
-                ).reading
+            let items = [QueryItem(name: "source", value: text)]
+            _ = SourceSignals(linkItems: items, referer: text, userAgent: text).reading
         }
     }
 }

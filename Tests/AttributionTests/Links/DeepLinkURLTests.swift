@@ -1,10 +1,10 @@
 import Attribution
 import Testing
 
-@Suite("Deep links from outside")
+@Suite("Deep links")
 struct DeepLinkURLTests {
     @Test(
-        "are kept as they came when a client can open them",
+        "stay unchanged if clients can open them",
         arguments: [
             "myapp://promo", "myapp://promo/item?id=5&x=a%20b#top", "MyApp://Promo/Item", "my-app.v2+x://h",
             "a://b", "myapp://h?x", "myapp://h#f", "myapp://h:8080/x", "myapp://item;v=1/x",
@@ -19,7 +19,7 @@ struct DeepLinkURLTests {
     func accepts(_ text: String) throws { #expect(try DeepLinkURL(parsing: text).text == text) }
 
     @Test(
-        "are percent-encoded where a client could not read them",
+        "are percent-encoded where clients could not read them",
         arguments: [
             ("myapp://promo/yaz indirimi", "myapp://promo/yaz%20indirimi"),
             ("  myapp://promo ", "myapp://promo"),
@@ -39,7 +39,7 @@ struct DeepLinkURLTests {
     }
 
     @Test(
-        "are refused when a client would lose them or they could do harm",
+        "are refused if clients would lose them or they could do harm",
         arguments: [
             ("", .empty), ("   ", .empty), ("myapp", .noScheme), ("promo/item", .noScheme),
             ("//shop.example/x", .noScheme), ("/a:b", .noScheme), ("://x", .noScheme), ("?a:b", .noScheme),
@@ -85,7 +85,7 @@ struct DeepLinkURLTests {
         #expect(throws: error) { try DeepLinkURL(parsing: text) }
     }
 
-    @Test("have 2048 characters at most, counted as they came")
+    @Test("have at most 2048 characters before encoding")
     func length() throws {
         let start = "myapp://h/"
         let longest = start + String(repeating: "é", count: 2048 - start.count)
@@ -93,20 +93,16 @@ struct DeepLinkURLTests {
         #expect(throws: DeepLinkURLError.tooLong) { try DeepLinkURL(parsing: longest + "x") }
     }
 
-    @Test(
-        "are refused with a sentence for each rule, ending in a full stop",
-        arguments: DeepLinkURLError.allCases
-    )
+    @Test("are refused with a different sentence for each rule", arguments: DeepLinkURLError.allCases)
     func messages(_ error: DeepLinkURLError) {
         #expect(error.message.hasSuffix("."))
         #expect(DeepLinkURLError.allCases.count { $0.message == error.message } == 1)
     }
 
-    @Test("have their parameters read in order, escapes and plus signs decoded")
+    @Test("have parameters in order, with escapes and plus signs decoded")
     func queryItems() throws {
-        let url = try DeepLinkURL(
-            parsing: "myapp://h?source=insta%67ram&q=a+b%2B&empty=&flag&&utm_source=%C3%BC&bad=%4#?x=1"
-        )
+        let text = "myapp://h?source=insta%67ram&q=a+b%2B&empty=&flag&&utm_source=%C3%BC&bad=%4#?x=1"
+        let url = try DeepLinkURL(parsing: text)
         let expected = [
             ("source", "instagram"), ("q", "a b+"), ("empty", ""), ("flag", ""), ("utm_source", "ü"),
             ("bad", "%4"),

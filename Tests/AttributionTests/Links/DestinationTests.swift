@@ -62,7 +62,7 @@ struct DestinationTests {
     }
 
     @Test(
-        "are shown in one spelling that reads back the same",
+        "have one spelling, which stays the same when read again",
         arguments: [
             (" MyApp:// ", "myapp://"), ("myapp://Promo", "myapp://promo"),
             ("https://SHOP.example/", "https://shop.example"),
@@ -77,7 +77,10 @@ struct DestinationTests {
         #expect(try Destination(parsing: destination.text) == destination)
     }
 
-    @Test("without a host say how to allow a whole scheme", arguments: ["myapp:", "myapp:///x", "https://"])
+    @Test(
+        "without a host are refused with a hint how to allow a whole scheme",
+        arguments: ["myapp:", "myapp:///x", "https://"]
+    )
     func schemeAlone(text: String) {
         let error = #expect(throws: DestinationError.self) { try Destination(parsing: text) }
         #expect(error?.message.contains("may stand alone, as in myapp://") == true)
@@ -85,7 +88,7 @@ struct DestinationTests {
     }
 
     @Test(
-        "are refused with a reason when they name none",
+        "are refused with a reason",
         arguments: [
             ("", .malformed(.noScheme)), ("shop.example", .malformed(.noScheme)),
             ("*", .malformed(.noScheme)), ("https://", .noHost), ("http://", .noHost),
@@ -105,7 +108,7 @@ struct DestinationTests {
         #expect(error.message.hasSuffix("."))
     }
 
-    @Test("allow any link while there are none, and only theirs from the first one on")
+    @Test("allow every link if there are none, and else only the links that one covers")
     func lists() throws {
         let link = try DeepLinkURL(parsing: "otherapp://promo")
         let destinations = try ["myapp://", "https://shop.example"].map { try Destination(parsing: $0) }
@@ -115,7 +118,7 @@ struct DestinationTests {
         #expect(App.Settings(name: "Shop").allows(link))
         #expect(!App.Settings(name: "Shop", destinations: ["myapp://"]).allows(link))
         #expect(App.Settings(name: "Shop", destinations: ["myapp://", "otherapp://"]).allows(link))
-        // A setting that cannot be read must not open the door.
+        // A stored destination that cannot be read allows nothing.
         #expect(!App.Settings(name: "Shop", destinations: ["rubbish"]).allows(link))
     }
 }
@@ -123,7 +126,7 @@ struct DestinationTests {
 @Suite("Origins")
 struct OriginTests {
     @Test(
-        "are compared whole, whatever their case and with the scheme's own port or without",
+        "are compared in full, without regard to case and to the scheme's own port",
         arguments: [
             ("https://shop.example", "https://shop.example"),
             ("HTTPS://Shop.Example", "https://shop.example"),
@@ -141,7 +144,7 @@ struct OriginTests {
     }
 
     @Test(
-        "are refused when they name nobody or more than an origin",
+        "are refused if they contain no origin or more than one",
         arguments: [
             "", "null", "NULL", "*", "shop.example", "https://", "https://shop.example/",
             "https://shop.example/x", "https://shop.example?x", "https://shop.example#x",
@@ -152,7 +155,7 @@ struct OriginTests {
     )
     func refuses(_ text: String) { #expect(Origin(text) == nil) }
 
-    @Test("are any while an app lists none, and only those that it lists")
+    @Test("are all allowed if an app lists none, and else only those in the list")
     func lists() throws {
         let shop = try #require(Origin("https://shop.example"))
         let evil = try #require(Origin("https://shop.example.evil.com"))

@@ -8,7 +8,7 @@ struct SourceTests {
     }
 
     @Test(
-        "each listed word maps to its token, others to none",
+        "correspond to listed words, and are unknown for others",
         arguments: [
             ("ig", .instagram), ("IG", .instagram), (" ig ", .instagram), ("instagram", .instagram),
             ("l.instagram.com", .instagram), ("com.instagram.android", .instagram),
@@ -41,7 +41,7 @@ struct SourceTests {
     }
 
     @Test(
-        "the first signal that maps wins; those that map to nothing are unknown, none at all is direct",
+        "come from the first known signal, are unknown if none is known, and direct without signals",
         arguments: [
             (SourceSignals(), .direct, nil),
             (link(("source", ""), ("utm_source", "  ")), .direct, nil),
@@ -49,7 +49,7 @@ struct SourceTests {
             (link(("source", "ig"), ("utm_source", "fb")), .instagram, "ig"),
             (link(("utm_source", "fb"), ("source", "ig")), .instagram, "ig"),
             (link(("source", ""), ("utm_source", "fb")), .facebook, "fb"),
-            // `utm_source` is asked only where the link has no `source`.
+            // `utm_source` counts only if the link has no `source`.
             (link(("source", "newsletter"), ("utm_source", "fb")), .unknown, "newsletter"),
             (link(("utm_source", "google"), ("referrer", "t.co")), .twitter, "t.co"),
             (link(("utm_source", "Google ")), .unknown, "Google"),
@@ -77,7 +77,7 @@ struct SourceTests {
                     utmSource: "instagram"
                 ), .facebook, "fb"
             ),
-            // The body's own word names a network, or only the kind of page.
+            // The source in the body is a network, or only the kind of page.
             (SourceSignals(source: "tiktok", utmSource: "instagram"), .tiktok, "tiktok"),
             (SourceSignals(source: "web", utmSource: "instagram"), .instagram, "instagram"),
             (SourceSignals(source: "web", referer: "https://instagram.com/"), .instagram, "instagram.com"),
@@ -92,7 +92,7 @@ struct SourceTests {
     }
 
     @Test(
-        "an in-app browser is known by its user agent, an ordinary one is no signal",
+        "come from the user agents of in-app browsers, but not of ordinary ones",
         arguments: [
             (
                 "Mozilla/5.0 (iPhone) Mobile/15E148 Instagram 300.0.0.0.0 (iPhone13,3; iOS 26_1; FBAV/1)",
@@ -116,22 +116,17 @@ struct SourceTests {
         #expect(Self.link(("source", "qr")).reading.token == .qr)
     }
 
-    @Test("the raw value is kept to 255 characters")
+    @Test("keep 255 characters of the raw value")
     func rawLength() {
         let long = String(repeating: "é", count: 300)
-        #expect(
-            Self.link(("source", long)).reading
-                == SourceSignals.Reading(token: .unknown, raw: String(long.prefix(255)))
-        )
+        let reading = SourceSignals.Reading(token: .unknown, raw: String(long.prefix(255)))
+        #expect(Self.link(("source", long)).reading == reading)
     }
 
-    @Test("only five of the seven tokens are written into links")
+    @Test("are written into links, except two of the seven")
     func written() {
         #expect(SourceToken.allCases.filter { !$0.isWritten } == [.direct, .unknown])
-        #expect(
-            SourceToken.allCases.map(\.rawValue) == [
-                "instagram", "facebook", "twitter", "tiktok", "qr", "direct", "unknown",
-            ]
-        )
+        let words = ["instagram", "facebook", "twitter", "tiktok", "qr", "direct", "unknown"]
+        #expect(SourceToken.allCases.map(\.rawValue) == words)
     }
 }

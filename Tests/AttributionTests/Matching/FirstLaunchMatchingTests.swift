@@ -14,7 +14,7 @@ struct FirstLaunchMatchingTests {
         replayGrace: 60_000
     )
 
-    /// What a store that knows nothing but these clicks with the fingerprint tells.
+    /// Returns the view of a store with only these clicks.
     private func view(_ clicks: Click..., replay: Claim? = nil) -> CheckView {
         let candidates = clicks.map { click in
             Candidate(
@@ -43,79 +43,60 @@ struct FirstLaunchMatchingTests {
         return try await FirstLaunchMatching(store: store).match(&check)
     }
 
-    @Test("claims the newest candidate and says so before it answers")
+    /// Returns the last calls of a check that matches a click.
+    private func matched(_ click: Click) -> [ScriptedClickStore.Call] {
+        [.claim(.click(click.id)), .willRespond(click.id), .record(.match(claim(of: click)))]
+    }
+
+    @Test("claims the newest candidate, and announces the response before it returns")
     func match() async throws {
         let store = ScriptedClickStore(view(newer, older), claims: [.claimed(claim(of: newer))])
         #expect(try await outcome(store) == .match(claim(of: newer)))
-        #expect(
-            store.calls == [
-                .view, .claim(.click(newer.id)), .willRespond(newer.id), .note(.match(claim(of: newer))),
-            ]
-        )
+        #expect(store.calls == [.view] + matched(newer))
     }
 
-    @Test("gives an earlier answer again without claiming anything, even when there are candidates")
+    @Test("repeats a former match without a claim, even if there are candidates")
     func replay() async throws {
         let store = ScriptedClickStore(view(newer, replay: claim(of: older)))
         #expect(try await outcome(store) == .replay(claim(of: older)))
-        #expect(store.calls == [.view, .note(.replay(claim(of: older)))])
+        #expect(store.calls == [.view, .record(.replay(claim(of: older)))])
     }
 
-    @Test("finds nothing without a candidate, with the store's reason", arguments: NoMatchReason.allCases)
+    @Test("returns no match without a candidate, with the store's reason", arguments: NoMatchReason.allCases)
     func noMatch(_ reason: NoMatchReason) async throws {
         let store = ScriptedClickStore(CheckView(reason: reason))
         #expect(try await outcome(store) == .noMatch(reason))
-        #expect(store.calls == [.view, .note(.noMatch(reason))])
+        #expect(store.calls == [.view, .record(.noMatch(reason))])
     }
 
-    @Test("looks again when somebody else was faster, and takes what is left")
+    @Test("reads again after another check was faster, and claims the next click")
     func lostThenMatch() async throws {
-        let store = ScriptedClickStore(
-            view(newer, older),
-            view(older),
-            claims: [.lost, .claimed(claim(of: older))]
-        )
+        let claims: [ClaimOutcome] = [.lost, .claimed(claim(of: older))]
+        let store = ScriptedClickStore(view(newer, older), view(older), claims: claims)
         #expect(try await outcome(store) == .match(claim(of: older)))
-        #expect(
-            store.calls == [
-                .view, .claim(.click(newer.id)), .view, .claim(.click(older.id)), .willRespond(older.id),
-                .note(.match(claim(of: older))),
-            ]
-        )
+        #expect(store.calls == [.view, .claim(.click(newer.id)), .view] + matched(older))
     }
 
-    @Test("does not look again and again for counted clicks of which none is left")
+    @Test("reads only once more for counted clicks of which none is left")
     func countedAndGone() async throws {
         let gone = CreditedDestination(url: 7, campaign: 7)
         var counted = view(older)
-        counted.model = Scenario.taught()
-        counted.evidence?.background = [
-            BackgroundCount(
-                destination: gone,
-                platformForm: PlatformForm(platform: .ios, form: nil),
-                ageBin: 0,
-                weight: 1000
-            )
-        ]
+        counted.model = Scenario.learnt()
+        let form = PlatformForm(platform: .ios, form: nil)
+        let count = BackgroundCount(destination: gone, platformForm: form, ageBin: 0, weight: 1000)
+        counted.evidence?.background = [count]
         let store = ScriptedClickStore(counted, claims: [.lost, .claimed(claim(of: older))])
         #expect(try await outcome(store) == .match(claim(of: older)))
         #expect(store.calls.prefix(4) == [.view, .claim(.newest(of: gone)), .view, .claim(.click(older.id))])
         #expect(store.reports.last?.basis.evidence?.background.isEmpty == true)
     }
 
-    @Test("takes the next best click while another check is claiming the best, and learns nothing from it")
+    @Test("claims the next best click while another check claims the best, and learns nothing from it")
     func secondChoice() async throws {
-        let store = ScriptedClickStore(
-            view(newer, older),
-            claims: [.underWay(newer.id), .claimed(claim(of: older))]
-        )
+        let claims: [ClaimOutcome] = [.underWay(newer.id), .claimed(claim(of: older))]
+        let store = ScriptedClickStore(view(newer, older), claims: claims)
         #expect(try await outcome(store) == .match(claim(of: older)))
-        #expect(
-            store.calls == [
-                .view, .claim(.click(newer.id)), .claim(.click(older.id)), .willRespond(older.id),
-                .note(.match(claim(of: older))),
-            ]
-        )
+        #expect(store.calls == [.view, .claim(.click(newer.id))] + matched(older))
         let report = try #require(store.reports.last)
         #expect(report.basis.hasLostRace && report.basis.verdict == nil && report.basis.evidence == nil)
         let first = ScriptedClickStore(view(newer, older), claims: [.claimed(claim(of: newer))])
@@ -123,27 +104,19 @@ struct FirstLaunchMatchingTests {
         #expect(first.reports.last?.basis.hasLostRace == false && first.reports.last?.basis.verdict != nil)
     }
 
-    @Test("stands in line for the only click while another check is claiming it, and reads again after that")
+    @Test("waits for the only click while another check claims it, and reads again then")
     func standsInLine() async throws {
-        let store = ScriptedClickStore(
-            view(newer),
-            CheckView(reason: .alreadyClaimed),
-            claims: [.underWay(newer.id)]
-        )
+        let nothing = CheckView(reason: .alreadyClaimed)
+        let store = ScriptedClickStore(view(newer), nothing, claims: [.underWay(newer.id)])
         #expect(try await outcome(store) == .noMatch(.alreadyClaimed))
-        #expect(
-            store.calls == [
-                .view, .claim(.click(newer.id)), .wait(newer.id), .view, .note(.noMatch(.alreadyClaimed)),
-            ]
-        )
-        let failed = ScriptedClickStore(
-            view(newer),
-            claims: [.underWay(newer.id), .claimed(claim(of: newer))]
-        )
-        #expect(try await outcome(failed) == .match(claim(of: newer)), "the one before it has failed")
+        let waiting: [ScriptedClickStore.Call] = [.view, .claim(.click(newer.id)), .wait(newer.id), .view]
+        #expect(store.calls == waiting + [.record(.noMatch(.alreadyClaimed))])
+        let claims: [ClaimOutcome] = [.underWay(newer.id), .claimed(claim(of: newer))]
+        let failed = ScriptedClickStore(view(newer), claims: claims)
+        #expect(try await outcome(failed) == .match(claim(of: newer)), "the first claim failed")
     }
 
-    @Test("stands in line for the click that a certain way leads to, and takes no other")
+    @Test("waits for the click of a certain match, and claims no other")
     func certainStandsInLine() async throws {
         var certain = view(newer, older)
         certain.certainChoice = ClickChoice(newer.id, method: .signedToken)
@@ -152,26 +125,23 @@ struct FirstLaunchMatchingTests {
         #expect(store.calls.prefix(4) == [.view, .claim(.click(newer.id)), .wait(newer.id), .view])
     }
 
-    @Test("finds nothing when somebody else was faster and nothing is left")
+    @Test("returns no match when another check was faster and no click is left")
     func lostThenNothing() async throws {
         let store = ScriptedClickStore(view(newer), CheckView(reason: .alreadyClaimed), claims: [.lost])
         #expect(try await outcome(store) == .noMatch(.alreadyClaimed))
-        #expect(store.calls == [.view, .claim(.click(newer.id)), .view, .note(.noMatch(.alreadyClaimed))])
+        #expect(store.calls == [.view, .claim(.click(newer.id)), .view, .record(.noMatch(.alreadyClaimed))])
     }
 
-    @Test("gives the answer of a twin of the same caller that was faster, as a replay, and says so before")
+    @Test("repeats the match of an equal check that was faster, and announces the response")
     func replayedWhileClaiming() async throws {
         let store = ScriptedClickStore(view(newer), claims: [.replayed(claim(of: older))])
         #expect(try await outcome(store) == .replay(claim(of: older)))
-        #expect(
-            store.calls == [
-                .view, .claim(.click(newer.id)), .willRespond(older.id), .note(.replay(claim(of: older))),
-            ]
-        )
+        let calls: [ScriptedClickStore.Call] = [.view, .claim(.click(newer.id)), .willRespond(older.id)]
+        #expect(store.calls == calls + [.record(.replay(claim(of: older)))])
     }
 
     @Test(
-        "passes every error of the store on and never makes it no match",
+        "passes every error of the store on, never as no match",
         arguments: [
             StoreError.Code.overloaded, .timedOut, .full, .readOnly, .inputOutput, .locked, .corrupted,
             .stopping, .defect,
@@ -195,11 +165,11 @@ struct FirstLaunchMatchingTests {
         #expect(unreadableAfterLoss.calls == [.view, .claim(.click(newer.id)), .view])
     }
 
-    @Test("gives up with an error, not with no match, when it loses again and again")
+    @Test("fails with an error, not with no match, after it lost 64 times")
     func alwaysLost() async {
         let store = ScriptedClickStore(view(newer), claims: [.lost])
         await #expect { try await outcome(store) } throws: { ($0 as? StoreError)?.code == .overloaded }
         #expect(store.calls.count { $0 == .view } == 64)
-        #expect(!store.calls.contains { if case .note = $0 { true } else { false } })
+        #expect(!store.calls.contains { if case .record = $0 { true } else { false } })
     }
 }

@@ -1,14 +1,14 @@
 import Attribution
 import Synchronization
 
-/// A store that answers as it is told, and writes down what it was asked.
+/// A store with scripted answers that records its calls.
 final class ScriptedClickStore: ClickStore, Sendable {
     enum Call: Equatable {
         case view
         case claim(ClickChoice.Target)
         case wait(ClickID)
         case willRespond(ClickID)
-        case note(CheckEnding)
+        case record(MatchOutcome)
     }
 
     private struct State {
@@ -21,12 +21,12 @@ final class ScriptedClickStore: ClickStore, Sendable {
 
     private let state: Mutex<State>
 
-    /// The answers to `view` and `claim`, in their order; the last one is given again and again.
+    /// Creates a store with answers to `view` and `claim`, in order; the last one of each is repeated.
     init(views: [Result<CheckView, StoreError>], claims: [Result<ClaimOutcome, StoreError>] = []) {
         state = Mutex(State(views: views, claims: claims))
     }
 
-    /// The same where none of them fails.
+    /// Creates a store whose answers never fail.
     convenience init(_ views: CheckView..., claims: [ClaimOutcome] = []) {
         self.init(views: views.map { .success($0) }, claims: claims.map { .success($0) })
     }
@@ -43,11 +43,10 @@ final class ScriptedClickStore: ClickStore, Sendable {
         return outcome
     }
 
-    /// Remembers which clicks are under way in the claims that were answered so.
+    /// Marks the clicks of claims that were answered with `underWay`.
     func markClaimsUnderWay(in evidence: inout CandidateEvidence, of check: Check) {
         let underWay = state.withLock { $0.underWay }
-        for index in evidence.candidates.indices
-        where underWay.contains(evidence.candidates[index].click) {
+        for index in evidence.candidates.indices where underWay.contains(evidence.candidates[index].click) {
             evidence.candidates[index].claimedAt = check.at
         }
     }
@@ -58,7 +57,7 @@ final class ScriptedClickStore: ClickStore, Sendable {
 
     func receipt(for claim: Claim) -> any Receipt { ScriptedReceipt(claim, self) }
 
-    /// Writes down when the response to a claim is announced.
+    /// Records when the response to a claim is announced.
     private struct ScriptedReceipt: Receipt {
         private let click: ClickID
         private let store: ScriptedClickStore
@@ -75,13 +74,13 @@ final class ScriptedClickStore: ClickStore, Sendable {
 
     func recordOutcome(_ report: CheckReport, of check: Check) {
         state.withLock {
-            $0.calls.append(.note(report.ending))
+            $0.calls.append(.record(report.ending))
             $0.reports.append(report)
         }
     }
 
     func record(_ click: NewClick) async throws(StoreError) -> RecordOutcome {
-        throw StoreError(.defect, "a check records nothing")
+        throw StoreError(.defect, "a check records no click")
     }
 
     private func next<Answer>(

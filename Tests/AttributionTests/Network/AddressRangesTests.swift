@@ -1,14 +1,15 @@
 import Attribution
+import Support
 import Testing
 
-@Suite("Many address ranges")
+@Suite("Lists of address ranges")
 struct AddressRangesTests {
     private func ranges(_ text: String) throws(DataFileError) -> AddressRanges {
         try AddressRanges(reading: Array(text.utf8), file: "ranges.csv")
     }
 
     @Test(
-        "hold what lies in one of them, to the last address",
+        "contain the addresses of each range, to the last one",
         arguments: [
             ("172.224.224.0", true), ("172.224.224.31", true), ("172.224.224.32", false),
             ("172.224.223.255", false), ("10.0.0.1", true), ("10.0.0.2", false), ("0.0.0.0", false),
@@ -20,7 +21,7 @@ struct AddressRangesTests {
     func contains(text: String, expected: Bool) throws {
         let ranges = try ranges(
             """
-            # Addresses that a relay leaves from
+            # Addresses of a relay
             172.224.224.0/27,GB,GB-EN,London,
             172.224.224.16/28,GB,GB-EN,London,\r
 
@@ -34,13 +35,10 @@ struct AddressRangesTests {
         #expect(ranges.contains(address) == expected)
     }
 
-    @Test("of a random lot hold exactly what one of the ranges holds")
+    @Test("of random ranges contain exactly the addresses of these")
     func likeEachRange() throws {
-        var state: UInt64 = 7
-        func next() -> UInt64 {
-            state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
-            return state >> 33
-        }
+        var random = SeededGenerator(seed: 7)
+        func next() -> UInt64 { random.next() >> 33 }
         let all = (0..<300).compactMap { _ in
             AddressRange("10.\(next() % 4).\(next() % 256).\(next() % 256)/\(14 + next() % 19)")
         }
@@ -52,7 +50,7 @@ struct AddressRangesTests {
         }
     }
 
-    @Test("none hold nothing; all hold everything")
+    @Test("contain nothing if empty, and everything with ::/0")
     func ends() throws {
         let address = try #require(NetworkAddress("203.0.113.9"))
         #expect(!AddressRanges().contains(address) && AddressRanges().isEmpty)
@@ -60,7 +58,7 @@ struct AddressRangesTests {
     }
 
     @Test(
-        "refuse a file with the line that is wrong",
+        "are refused with the wrong line of the file",
         arguments: [("10.0.0.0/8\nhere,GB\n", 2), ("10.0.0.0/33", 1), ("# nothing\n\n", 0), (",GB", 1)]
     )
     func refusal(text: String, line: Int) throws {

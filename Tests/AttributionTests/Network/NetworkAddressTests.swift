@@ -51,7 +51,7 @@ struct NetworkAddressTests {
     }
 
     @Test(
-        "know whether they say where somebody is",
+        "are loopback, private, shared or public",
         arguments: [
             ("127.0.0.1", "loopback"), ("127.255.255.255", "loopback"), ("::1", "loopback"),
             ("128.0.0.1", "public"), ("126.255.255.255", "public"), ("::2", "public"),
@@ -72,12 +72,11 @@ struct NetworkAddressTests {
         #expect(address.isShared == (expected == "shared"))
     }
 
-    @Test("are cut for logs to /24 and /48")
+    @Test("are cut to their first bits")
     func truncation() throws {
-        #expect(try #require(NetworkAddress("203.0.113.42")).truncatedText == "203.0.113.0/24")
-        #expect(try #require(NetworkAddress("2001:db8:1:2:3::4")).truncatedText == "2001:db8:1::/48")
         let address = try #require(NetworkAddress("2001:db8:1:2:3::4"))
         #expect(address.prefix(ipv4Bits: 24, ipv6Bits: 64).text == "2001:db8:1:2::")
+        #expect(NetworkAddress(ipv4: 0xcb00_712a).prefix(ipv4Bits: 24, ipv6Bits: 48).text == "203.0.113.0")
         #expect(address.prefix(ipv4Bits: 24, ipv6Bits: 128) == address)
         #expect(address.prefix(ipv4Bits: 24, ipv6Bits: 0).text == "::")
         #expect(NetworkAddress(ipv4: .max).prefix(ipv4Bits: 0, ipv6Bits: 48).text == "0.0.0.0")
@@ -87,7 +86,7 @@ struct NetworkAddressTests {
 @Suite("Address ranges")
 struct AddressRangeTests {
     @Test(
-        "hold the addresses that begin with their bits, and no others",
+        "contain the addresses that begin with their bits",
         arguments: [
             ("10.0.0.0/8", "10.255.1.2", true), ("10.0.0.0/8", "11.0.0.0", false),
             ("10.0.0.0/8", "9.255.255.255", false), ("192.168.1.7/24", "192.168.1.200", true),
@@ -109,7 +108,7 @@ struct AddressRangeTests {
     }
 
     @Test(
-        "are refused when they are none",
+        "are refused in any other spelling",
         arguments: [
             "", "/", "/8", "10.0.0.0/", "10.0.0.0/33", "10.0.0.0/-1", "10.0.0.0/08", "10.0.0.0/8/8",
             "10.0.0/8", "::/129", "10.0.0.0/255.0.0.0", " 10.0.0.0/8", "10.0.0.0 /8", "10.0.0.0/8 ",
@@ -117,4 +116,31 @@ struct AddressRangeTests {
         ]
     )
     func refusal(_ text: String) { #expect(AddressRange(text) == nil) }
+}
+
+@Suite("Addresses that outgoing requests may use")
+struct PublicAddressTests {
+    @Test(
+        "do not include private and special ones",
+        arguments: [
+            "127.0.0.1", "127.255.255.254", "0.0.0.0", "10.0.0.1", "172.16.0.1", "172.31.255.255",
+            "192.168.1.1", "169.254.169.254", "169.254.0.1", "100.64.0.1", "100.100.100.200", "192.0.0.192",
+            "192.0.2.1", "198.18.0.1", "198.51.100.1", "203.0.113.1", "224.0.0.1", "239.255.255.255",
+            "240.0.0.1", "255.255.255.255", "168.63.129.16", "192.88.99.1", "::", "::1", "::ffff:127.0.0.1",
+            "::ffff:10.0.0.1", "::ffff:169.254.169.254", "::127.0.0.1", "fe80::1", "fec0::1", "fc00::1",
+            "fd00:ec2::254", "ff02::1", "64:ff9b::7f00:1", "64:ff9b:1::1", "100::1", "2001::1", "2001:db8::1",
+            "2002:7f00:1::1", "3fff::1", "5f00::1",
+        ]
+    )
+    func refuses(text: String) throws { #expect(try !#require(NetworkAddress(text)).isPublic) }
+
+    @Test(
+        "include those of the public Internet",
+        arguments: [
+            "1.1.1.1", "8.8.8.8", "17.253.144.10", "172.15.0.1", "172.32.0.1", "192.0.1.1", "192.169.0.1",
+            "100.63.255.255", "100.128.0.1", "223.255.255.255", "168.63.129.17", "2606:4700::1111",
+            "2a00:1450:4001::1", "2001:4860:4860::8888", "2620:149::1",
+        ]
+    )
+    func permits(text: String) throws { #expect(try #require(NetworkAddress(text)).isPublic) }
 }

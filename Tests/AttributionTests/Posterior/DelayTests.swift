@@ -5,7 +5,7 @@ import Testing
 @Suite("Delays from click to launch")
 struct DelayTests {
     @Test(
-        "fall into two bins for each doubling, the first for everything below a second",
+        "have two bins for each doubling, and the first one for all below a second",
         arguments: [
             (seconds: -5.0, bin: 0), (0, 0), (0.999, 0), (1, 1), (1.4142, 1), (1.4143, 2), (2, 3), (240, 16),
             (86_400, 33), (2_592_000, 43), (1e12, 44), (.infinity, 44), (.nan, 0),
@@ -13,7 +13,7 @@ struct DelayTests {
     )
     func bins(seconds: Double, bin: Int) { #expect(DelayBins.bin(forSeconds: seconds) == bin) }
 
-    @Test("have bins that follow each other without a gap, and hold their own middle")
+    @Test("have adjacent bins, each with its own middle")
     func bounds() {
         for bin in 0..<DelayBins.count - 1 {
             let upper = DelayBins.bounds(ofBin: bin).upperBound
@@ -22,7 +22,7 @@ struct DelayTests {
         }
     }
 
-    @Test("have a prior that adds up to one, three quarters of it within an hour and most within a day")
+    @Test("have a prior with a sum of one, three quarters within an hour, and most within a day")
     func prior() {
         let masses = DelayPrior.masses
         #expect(masses.count == DelayBins.count)

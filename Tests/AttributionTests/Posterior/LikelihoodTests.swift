@@ -1,12 +1,12 @@
 import Attribution
 import Testing
 
-/// What agreement of addresses is worth: the odds of a click beside those of one whose address is not known.
+/// The likelihood ratio of addresses: the odds of a click, divided by those of a click with an unknown address.
 ///
-/// By hand throughout: the model knows 1,000 launches and 1,000 clicks, and that nobody was met twice at an address, so
-/// that a stranger comes from one where nobody else was seen with 0.2 / 4 / 1,001. A device that has moved, 0.24 of those
-/// of the first minutes, is met like a stranger.
-@Suite("What an address is worth")
+/// All numbers are computed by hand: the model knows 1,000 launches and 1,000 clicks, each at its own address, so that a
+/// stranger has a given unused address with 0.2 / 4 / 1,001. A device that has moved, 0.24 of those of the first minutes,
+/// counts like a stranger.
+@Suite("The likelihood ratio of addresses")
 struct LikelihoodTests {
     private let unseen = 0.05 / 1001
     private let alone = AddressTraffic(clicksExact: 1, clicksNear: 1, liveClicks: 1000)
@@ -29,7 +29,7 @@ struct LikelihoodTests {
     private func odds(
         _ candidates: [Candidate],
         _ traffic: AddressTraffic,
-        _ model: MatchingModel = Scenario.taught()
+        _ model: MatchingModel = Scenario.learnt()
     ) -> Double {
         let posterior = Scenario.posterior(candidates, organic: 2, traffic: traffic, model: model)
         let first = posterior.destinations.first { $0.destination.url == 1 }
@@ -41,7 +41,7 @@ struct LikelihoodTests {
         _ traffic: AddressTraffic,
         secondsAgo: Double = 300,
         beside others: [Candidate] = [],
-        _ model: MatchingModel = Scenario.taught()
+        _ model: MatchingModel = Scenario.learnt()
     ) -> Double {
         func click(_ address: AddressAgreement) -> [Candidate] {
             [Scenario.candidate(1, secondsAgo: secondsAgo, address: address)] + others
@@ -52,7 +52,7 @@ struct LikelihoodTests {
     private func isClose(_ value: Double, _ expected: Double) -> Bool { abs(value / expected - 1) < 1e-6 }
 
     @Test(
-        "falls with the click's age, as phones change their networks",
+        "falls with the click's age, because phones change networks",
         arguments: [(300, 0.70), (1800, 0.65), (7200, 0.50), (30_000, 0.40), (60_000, 0.35)]
     )
     func age(seconds: Double, same: Double) {
@@ -62,50 +62,46 @@ struct LikelihoodTests {
         #expect(isClose(ratio(.differs, alone, secondsAgo: seconds), moved))
     }
 
-    @Test("is that of the launches which were seen since addresses can be compared")
+    @Test("uses only the launches since addresses can be compared")
     func coverage() {
         var traffic = alone
         traffic.coverage = 0.5
         #expect(isClose(ratio(.exact, traffic), 0.24 + 0.70 / (0.05 / 501)))
     }
 
-    @Test("falls with everybody else who was seen there, and counts nobody twice")
+    @Test("falls with other clicks and launches there, and counts none twice")
     func others() {
         let traffic = self.traffic(6, 11, of: 1000, launches: (4, 9))
         #expect(isClose(ratio(.exact, traffic), 0.24 + 0.70 / ((5.0 + 4) / 2001 + unseen)))
-        // Eleven near are five beside the six at the address itself, one of them the click's own.
+        // Eleven near it include the six at the address, and one of the other five is the click itself.
         #expect(isClose(ratio(.near, traffic), 0.24 + 0.06 / ((4.0 + 5) / 2001 + unseen)))
     }
 
-    @Test("of a crowd too large to be counted is that of its share of the launches")
+    @Test("uses the share of launches if clicks are too many to be counted")
     func largeCrowd() {
-        var traffic = self.traffic(
-            AddressTraffic.countLimit,
-            AddressTraffic.countLimit,
-            of: 100_000,
-            launches: (500, 500)
-        )
+        let limit = AddressTraffic.countLimit
+        var traffic = self.traffic(limit, limit, of: 100_000, launches: (500, 500))
         #expect(isClose(ratio(.exact, traffic), 0.24 + 0.70 / (500.0 / 1001)))
         traffic.clicksExact -= 1
         #expect(isClose(ratio(.exact, traffic), 0.24 + 0.70 / (8690.0 / 101_001 + unseen)))
         traffic.clicksExact = 1990
         traffic.liveClicks = 1000
-        // More are known than live: some were claimed.
-        let share = (1989.0 + 500) / (AddressTraffic.countLimit + 1001)
+        // More clicks are known than are live, because some were claimed.
+        let share = (1989.0 + 500) / (limit + 1001)
         #expect(isClose(ratio(.exact, traffic), 0.24 + 0.70 / (share + unseen)))
     }
 
-    @Test("of a network where everybody is says nothing, nor that a click from elsewhere is the likely one")
+    @Test("is small for a network of nearly all visitors, and does not favour clicks from elsewhere")
     func everybody() {
         let traffic = self.traffic(300, 498, of: 500, launches: (600, 1000))
         #expect(isClose(ratio(.exact, traffic), 0.24 + 0.70 / (899.0 / 1501 + unseen)))
         #expect(isClose(ratio(.near, traffic), 0.24 + 0.06 / (597.0 / 1501 + unseen)))
         #expect(isClose(ratio(.differs, traffic), 0.24))
         let all = self.traffic(1000, 1000, of: 1000, launches: (1000, 1000))
-        #expect(isClose(ratio(.exact, all), 0.24 + 0.70 / 0.98), "never that everybody is there")
+        #expect(isClose(ratio(.exact, all), 0.24 + 0.70 / 0.98), "the share is at most 0.98")
     }
 
-    @Test("among clicks of the same minutes is told by their own share")
+    @Test("uses the share among the clicks of the same minutes")
     func rush() {
         func others(_ count: Int, _ address: AddressAgreement, secondsAgo: Double) -> [Candidate] {
             (0..<count).map { number in
@@ -114,7 +110,7 @@ struct LikelihoodTests {
             }
         }
         let strangers = others(10, .differs, secondsAgo: 400)
-        // Sixteen since the oldest that differs, of which six are here: four besides the click and the one it may be.
+        // Of sixteen since the oldest click from elsewhere, six are here: four apart from the click and its own visitor's.
         let rush = strangers + others(5, .exact, secondsAgo: 200)
         #expect(isClose(ratio(.exact, alone, beside: rush), 0.24 + 0.70 / (4.0 / 16)))
         let before = strangers + others(5, .exact, secondsAgo: 500)
@@ -123,15 +119,16 @@ struct LikelihoodTests {
         #expect(isClose(ratio(.exact, alone, beside: few), 0.24 + 0.70 / unseen))
     }
 
-    @Test("is learnt within bounds: never that a device keeps its address for certain")
+    @Test("is learnt within bounds: no device keeps its address for certain")
     func learnt() {
         func model(_ agreement: AddressAgreement) -> MatchingModel {
-            Scenario.taught { increments in
+            Scenario.learnt { increments in
+                let noon = Scenario.noon
                 for _ in 0..<10_000 {
                     ModelUpdates.addCertainPair(
                         agreement: agreement,
                         delaySeconds: 300,
-                        at: Scenario.noon,
+                        at: noon,
                         to: &increments
                     )
                 }
@@ -144,7 +141,7 @@ struct LikelihoodTests {
     }
 
     @Test(
-        "makes the answer more than a fingerprint's where it agrees at all",
+        "makes the evidence probabilistic if addresses agree",
         arguments: zip(AddressAgreement.allCases, [true, true, false, false])
     )
     func evidence(address: AddressAgreement, isProbabilistic: Bool) {
@@ -153,7 +150,7 @@ struct LikelihoodTests {
         #expect(share?.evidence == (isProbabilistic ? .probabilistic : .fingerprint))
     }
 
-    @Test("of a click that was consumed tells of a device set up anew, from the same address alone")
+    @Test("of a consumed click suggests a reinstalled device, only at the same address")
     func reinstall() {
         let click = Scenario.candidate(1, secondsAgo: 300)
         func organic(_ address: AddressAgreement) -> Double {
@@ -166,25 +163,24 @@ struct LikelihoodTests {
     }
 
     @Test(
-        "leaves a fiftieth of a visitor's older clicks once he has launched, unless many people share the address",
+        "leaves a visitor's older clicks a fiftieth after a launch, unless many visitors share the address",
         arguments: [(1.0, 0.02), (5, 0.02), (6, 1)]
     )
     func spent(clicksThere: Double, left: Double) {
         let click = Scenario.candidate(1, secondsAgo: 300, address: .exact)
         let traffic = self.traffic(clicksThere, clicksThere, of: 1000)
         func odds(claimedSecondsAgo: Double) -> Double {
-            let claimed = Scenario.candidate(
-                2,
-                secondsAgo: 500,
-                address: .exact,
-                claimedSecondsAgo: claimedSecondsAgo
-            )
+            let ago = claimedSecondsAgo
+            let claimed = Scenario.candidate(2, secondsAgo: 500, address: .exact, claimedSecondsAgo: ago)
             return self.odds([click, claimed], traffic)
         }
         #expect(isClose(odds(claimedSecondsAgo: 200) / odds(claimedSecondsAgo: 400), left))
     }
 
-    @Test("of five clicks from one address and agent is five people's, of four one's", arguments: [4, 5])
+    @Test(
+        "treats four clicks from one address and agent as one visitor's, and five as five visitors'",
+        arguments: [4, 5]
+    )
     func manyClicks(count: UInt64) {
         let clicks = (1...count).map {
             Scenario.candidate($0, secondsAgo: 300, url: $0, address: .exact, visitor: 9)
@@ -192,14 +188,14 @@ struct LikelihoodTests {
         #expect(Scenario.posterior(clicks).destinations.count == (count == 4 ? 1 : 5))
     }
 
-    @Test("beside it counts how many launches send such a fingerprint at all")
-    func lanes() {
+    @Test("is combined with the share of launches that send such a fingerprint")
+    func forms() {
         func model(others: Double) -> MatchingModel {
-            Scenario.taught { increments in
+            Scenario.learnt { increments in
                 increments.add(1000, to: CounterKey(AppTotal.organicWithCandidates), at: Scenario.noon)
                 for (form, count) in [(FingerprintForm.a, 90), (.d, others)] {
-                    let lane = PlatformForm(platform: .ios, form: form).code
-                    increments.add(count, to: CounterKey(.conversions, lane), at: Scenario.noon)
+                    let code = PlatformForm(platform: .ios, form: form).code
+                    increments.add(count, to: CounterKey(.conversions, code), at: Scenario.noon)
                 }
             }
         }

@@ -1,5 +1,6 @@
 import Attribution
 import Simulation
+import Support
 import Testing
 
 @Suite("The posterior")
@@ -9,7 +10,7 @@ struct PosteriorTests {
     // L = 2 / 124,649 s · (1 − e^−8) = 1.604e-5. A stranger has the address of one click among 2,001 events with
     // 0.05 / 1001 = 5.0e-5.
     @Test(
-        "weighs the agreement of addresses as computed by hand",
+        "weighs the agreement of addresses as in the calculation by hand",
         arguments: [
             (AddressAgreement.missing, 0.8999),  // n / (n + L)
             (.differs, 0.6833),  // n · 0.24 / 0.9994
@@ -25,28 +26,28 @@ struct PosteriorTests {
         #expect(abs(posterior.organic + share.probability - 1) < 1e-12)
     }
 
-    @Test("adds up to one whatever the evidence, and never yields what is no number", arguments: 1...40)
+    @Test("adds up to one for any evidence, and is always a number", arguments: 1...40)
     func addsUp(seed: UInt64) {
-        var random = SplitMix64(seed: seed)
+        var random = SeededGenerator(seed: seed)
         let candidates = (0..<random.below(40)).map { RandomEvidence.candidate(UInt64($0), &random) }
         let background = (0..<random.below(10)).map { _ in RandomEvidence.background(&random) }
-        let traffic = RandomEvidence.crowd(&random)
+        let traffic = RandomEvidence.traffic(&random)
         let posterior = Scenario.posterior(
             candidates,
             background: background,
             organic: random.chance(0.3) ? 0 : random.unit() * 1000,
             traffic: traffic
         )
-        let told = posterior.destinations.reduce(0) { $0 + $1.probability }
+        let sum = posterior.destinations.reduce(posterior.organic) { $0 + $1.probability }
         let lumped = background.contains { $0.destination == nil }
         #expect(posterior.organic >= 0 && posterior.organic <= 1)
         #expect(posterior.destinations.allSatisfy { $0.probability >= 0 && $0.probability <= 1 })
-        #expect(lumped ? told + posterior.organic < 1 + 1e-9 : abs(told + posterior.organic - 1) < 1e-9)
+        #expect(lumped ? sum < 1 + 1e-9 : abs(sum - 1) < 1e-9)
     }
 
-    @Test("does not depend on the order in which candidates are told", arguments: 1...10)
+    @Test("does not depend on the order of the candidates", arguments: 1...10)
     func ignoresOrder(seed: UInt64) {
-        var random = SplitMix64(seed: seed)
+        var random = SeededGenerator(seed: seed)
         let candidates = (0..<20).map { RandomEvidence.candidate(UInt64($0), &random) }
         let one = Scenario.posterior(candidates, organic: 3)
         let other = Scenario.posterior(candidates.shuffled(using: &random), organic: 3)
@@ -58,30 +59,25 @@ struct PosteriorTests {
     func growsWithAgreement() {
         let order: [AddressAgreement] = [.differs, .missing, .near, .exact]
         let probabilities = order.map { address in
-            Scenario.posterior(
-                [Scenario.candidate(1, secondsAgo: 7200, address: address)],
-                organic: 40
-            ).conversion
+            let click = Scenario.candidate(1, secondsAgo: 7200, address: address)
+            return Scenario.posterior([click], organic: 40).conversion
         }
         #expect(zip(probabilities, probabilities.dropFirst()).allSatisfy { $0 < $1 })
     }
 
-    @Test("falls with the organic launches of the fingerprint, and with the crowd at the address")
+    @Test("falls with the organic launches of the fingerprint, and with the traffic at the address")
     func fallsWithOrganicLaunches() {
         let click = [Scenario.candidate(1, secondsAgo: 7200, address: .exact)]
         let byOrganic = [0.0, 1, 10, 100, 1000].map { Scenario.posterior(click, organic: $0).conversion }
         #expect(zip(byOrganic, byOrganic.dropFirst()).allSatisfy { $0 > $1 })
-        let byCrowd = [1.0, 10, 100, 1000].map {
-            Scenario.posterior(
-                click,
-                organic: 40,
-                traffic: AddressTraffic(clicksExact: $0, clicksNear: $0, liveClicks: 1000)
-            ).conversion
+        let byTraffic = [1.0, 10, 100, 1000].map {
+            let traffic = AddressTraffic(clicksExact: $0, clicksNear: $0, liveClicks: 1000)
+            return Scenario.posterior(click, organic: 40, traffic: traffic).conversion
         }
-        #expect(zip(byCrowd, byCrowd.dropFirst()).allSatisfy { $0 > $1 })
+        #expect(zip(byTraffic, byTraffic.dropFirst()).allSatisfy { $0 > $1 })
     }
 
-    @Test("counts clicks that are told as numbers as it counts those told one by one")
+    @Test("counts clicks in sums like clicks in a list")
     func countsBackground() {
         let middle = DelayBins.middle(ofBin: 20)
         let single = (1...30).map { Scenario.candidate($0, secondsAgo: middle, visitor: $0) }
@@ -91,15 +87,15 @@ struct PosteriorTests {
             ageBin: 20,
             weight: 29
         )
-        let told = Scenario.posterior(single, organic: 9)
+        let listed = Scenario.posterior(single, organic: 9)
         let counted = Scenario.posterior([single[0]], background: [count], organic: 9)
-        #expect(abs(told.organic - counted.organic) < 1e-9)
+        #expect(abs(listed.organic - counted.organic) < 1e-9)
     }
 }
 
 /// Candidates of every kind.
 enum RandomEvidence {
-    static func candidate(_ number: UInt64, _ random: inout SplitMix64) -> Candidate {
+    static func candidate(_ number: UInt64, _ random: inout SeededGenerator) -> Candidate {
         let ages = [-5, 0, 1, 60, 300, 3000, 40_000, 86_400, 2_600_000]
         let addresses = AddressAgreement.allCases
         return Scenario.candidate(
@@ -114,7 +110,7 @@ enum RandomEvidence {
         )
     }
 
-    static func background(_ random: inout SplitMix64) -> BackgroundCount {
+    static func background(_ random: inout SeededGenerator) -> BackgroundCount {
         BackgroundCount(
             destination: random.chance(0.3) ? nil : CreditedDestination(url: 1, campaign: 1),
             platformForm: PlatformForm(platform: .android, form: nil),
@@ -124,7 +120,7 @@ enum RandomEvidence {
         )
     }
 
-    static func crowd(_ random: inout SplitMix64) -> AddressTraffic {
+    static func traffic(_ random: inout SeededGenerator) -> AddressTraffic {
         AddressTraffic(
             clicksExact: Double(random.below(1200)),
             clicksNear: Double(random.below(1200)),

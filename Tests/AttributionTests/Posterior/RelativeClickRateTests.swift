@@ -3,7 +3,7 @@ import Testing
 
 @Suite("Launches from no click in busy minutes")
 struct RelativeClickRateTests {
-    /// Traffic that is told to a model every two minutes, as a server does.
+    /// Traffic that updates a model every two minutes, as a server does.
     private struct Traffic {
         private(set) var model = MatchingModel.fresh(at: TestValues.noon)
         private var increments = LearntIncrements(epoch: LearningEpoch(began: TestValues.noon))
@@ -50,10 +50,10 @@ struct RelativeClickRateTests {
         return traffic
     }
 
-    @Test("are expected to follow the clicks where they did so before, as soon as the clicks come")
+    @Test("are expected to follow clicks at once, if they followed them before")
     func follow() {
         var following = traffic(launchesInRush: 10)
-        // A message went to customers: many clicks, and no more launches of others than before.
+        // A message to customers brings many clicks, but no more organic launches than before.
         var unmoved = traffic(launchesInRush: 1)
         for _ in 0..<3 {
             following.pass(clicks: 40, launches: 1)
@@ -65,9 +65,9 @@ struct RelativeClickRateTests {
         #expect((0.4...1.6).contains(unmoved.model.relativeOrganicRate))
     }
 
-    @Test("are expected by the clicks of the last minutes, also at the moment when the next minutes begin")
-    func present() {
-        // Noon lies 80 s inside its two minutes, and 200 s inside its ten.
+    @Test("are expected by the clicks of the last minutes, also when a new slot begins")
+    func current() {
+        // Noon is 80 s after the start of its slot of two minutes, and 200 s after that of ten.
         let began = TestValues.noon.advanced(byMilliseconds: -200_000)
         var increments = LearntIncrements(epoch: LearningEpoch(began: began))
         func model(after seconds: Int64) -> MatchingModel {
@@ -87,18 +87,16 @@ struct RelativeClickRateTests {
                 to: &increments
             )
         }
-        // A click a second for ten minutes, then one in ten seconds, and 1,200 seconds are the moment that it ends.
+        // A click a second for ten minutes, then one in ten seconds; a slot ends after 1,200 seconds.
         let (before, at, after) = (model(after: 1199), model(after: 1200), model(after: 1201))
         #expect(at.relativeClickRate < 0.6)
-        #expect(
-            abs(at.relativeClickRate - before.relativeClickRate) < 0.02
-                && abs(at.relativeClickRate - after.relativeClickRate) < 0.02
-        )
-        #expect(abs(at.relativeOrganicRate - before.relativeOrganicRate) < 0.02)
-        #expect(abs(at.relativeOrganicRate - after.relativeOrganicRate) < 0.02)
+        for other in [before, after] {
+            #expect(abs(at.relativeClickRate - other.relativeClickRate) < 0.02)
+            #expect(abs(at.relativeOrganicRate - other.relativeOrganicRate) < 0.02)
+        }
     }
 
-    @Test("are as many as on average while nothing is known")
+    @Test("have the average rate without any traffic")
     func unknown() {
         let model = MatchingModel.fresh(at: TestValues.noon)
         #expect(model.relativeClickRate == 1)

@@ -1,13 +1,13 @@
 import Attribution
 
-/// Candidates and launches in few words.
+/// A short notation for candidates and launches.
 enum Scenario {
     static let noon = TestValues.noon
     static let model = MatchingModel.fresh(at: noon)
 
-    /// A model that has seen a thousand clicks and launches in the two days before noon, and at noon whatever else is
-    /// told to it.
-    static func taught(_ more: (inout LearntIncrements) -> Void = { _ in }) -> MatchingModel {
+    /// Returns a model that has learnt from a thousand clicks and launches in the two days before noon, and then from
+    /// `more`.
+    static func learnt(_ more: (inout LearntIncrements) -> Void = { _ in }) -> MatchingModel {
         let began = noon.advanced(byMilliseconds: -2 * 86_400_000)
         let epoch = LearningEpoch(began: began)
         var increments = LearntIncrements(epoch: epoch)
@@ -28,18 +28,19 @@ enum Scenario {
         signals: SignalHashes = .none,
         claimedSecondsAgo: Double? = nil
     ) -> Candidate {
-        Candidate(
+        var candidate = Candidate(
             click: ClickID(high: number, low: 0),
             clickedAt: noon.advanced(byMilliseconds: Int64(-secondsAgo * 1000)),
             destination: CreditedDestination(url: url, campaign: campaign),
             platform: .ios,
             form: form,
-            address: address,
-            visitor: visitor ?? number,
-            hasAddress: address != .missing,
-            signals: signals,
-            claimedAt: claimedSecondsAgo.map { noon.advanced(byMilliseconds: Int64(-$0 * 1000)) }
+            visitor: visitor ?? number
         )
+        candidate.address = address
+        candidate.hasAddress = address != .missing
+        candidate.signals = signals
+        candidate.claimedAt = claimedSecondsAgo.map { noon.advanced(byMilliseconds: Int64(-$0 * 1000)) }
+        return candidate
     }
 
     static let launch = LaunchTraits(at: noon, hasAddress: true)
@@ -50,7 +51,7 @@ enum Scenario {
         organic: Double = 0,
         traffic: AddressTraffic = AddressTraffic(clicksExact: 1, clicksNear: 1, liveClicks: 1000),
         signals: SignalHashes = .none,
-        model: MatchingModel = taught()
+        model: MatchingModel = learnt()
     ) -> Posterior {
         let evidence = CandidateEvidence(
             candidates: candidates,
@@ -68,7 +69,7 @@ enum Scenario {
         background: [BackgroundCount] = [],
         organic: Double = 0,
         policy: MatchPolicy = MatchPolicy(),
-        model: MatchingModel = taught()
+        model: MatchingModel = learnt()
     ) -> Verdict {
         let traffic = AddressTraffic(clicksExact: 1, clicksNear: 1, liveClicks: 1000)
         let evidence = CandidateEvidence(

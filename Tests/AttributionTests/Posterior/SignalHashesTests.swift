@@ -1,17 +1,17 @@
 import Attribution
 import Testing
 
-@Suite("What signals tell beside a fingerprint")
+@Suite("Hashes of signals beyond a fingerprint")
 struct SignalHashesTests {
     private static let pro = TestValues.screen(393, 852)
     private static let max = TestValues.screen(430, 932)
-    /// 375 points across may be 1125 pixels or others: the points alone are told.
+    /// 375 points across may be 1125 pixels or others, so that the hashes contain only the points.
     private static let mini = TestValues.screen(375, 812)
-    /// As a client tells it that knows nothing but the pixels.
+    /// The hashes of a client that knows only the pixels.
     private static let proWidth = SignalHashes(CanonicalSignals(platform: .ios, panelWidth: 1179).evidence())
 
-    @Test("is equal for equal screens, other for others, and stands in 32 bits")
-    func marks() {
+    @Test("are equal for equal screens, differ for others, and fit into 32 bits")
+    func hashes() {
         #expect(Self.pro == TestValues.screen(852, 393))
         #expect(Self.pro.components == [.width, .screen])
         #expect(Self.mini.components == [.screen] && Self.mini[.width] == nil)
@@ -22,22 +22,22 @@ struct SignalHashesTests {
         #expect(SignalHashes.none.isEmpty && SignalHashes.none.components.isEmpty)
     }
 
-    @Test("stays what it is from version to version, because it is stored")
+    @Test("stay the same in all versions, because they are stored")
     func isStored() {
         #expect(Self.proWidth.word == Self.pro.word & 0xffff)
         #expect(Self.pro.word == 15_332 << 16 | 60_679)
     }
 
-    @Test("never takes one known screen for another")
+    @Test("differ for all known screens")
     func distinct() {
         let widths = [
             640, 750, 828, 960, 1080, 1125, 1170, 1179, 1206, 1242, 1260, 1284, 1290, 1320, 1488, 1536, 1620,
             1640, 1668, 2048, 2064,
         ]
-        let marks = widths.map {
+        let hashes = widths.map {
             SignalHashes(CanonicalSignals(platform: .ios, panelWidth: $0).evidence()).word
         }
-        #expect(Set(marks).count == widths.count)
+        #expect(Set(hashes).count == widths.count)
         let sides: [(Double, Double)] = [
             (320, 480), (320, 568), (320, 693), (375, 667), (375, 812), (414, 736), (414, 896), (390, 844),
             (393, 852), (402, 874), (420, 912), (428, 926), (430, 932), (440, 956), (744, 1133), (768, 1024),
@@ -47,7 +47,7 @@ struct SignalHashesTests {
     }
 
     @Test(
-        "is what the fingerprint does not hold, in whatever words",
+        "leave out the components that the fingerprint contains",
         arguments: [
             (FingerprintForm.a, []), (.b, []), (.c, []), (.d, [.width, .screen]), (nil, []),
         ] as [(FingerprintForm?, [SignalComponent])]
@@ -56,10 +56,10 @@ struct SignalHashesTests {
         #expect(Self.pro.excludingComponents(of: form).components == components)
     }
 
-    // By hand: of no clicks seen, a value is that of 2 in 5. n · 0.97 / 0.4 and n · 0.03 / 0.6 beside the n and L of a
-    // click of five minutes ago with an address that is missing: 1.441e-4 and 1.604e-5.
+    // By hand: without former clicks, a value has a share of 2 in 5. A click of five minutes ago without an address has
+    // n = 1.441e-4 and L = 1.604e-5; its n becomes n · 0.97 / 0.4 or n · 0.03 / 0.6.
     @Test(
-        "weighs as computed by hand, and not at all where one of the two does not tell",
+        "count as in the calculation by hand, and only if click and launch have them",
         arguments: [
             (click: pro, launch: pro, probability: 0.9561), (pro, proWidth, 0.9561), (pro, max, 0.3100),
             (max, proWidth, 0.3100), (mini, mini, 0.9561), (mini, max, 0.3100),
@@ -67,13 +67,8 @@ struct SignalHashesTests {
         ]
     )
     func byHand(example: (click: SignalHashes, launch: SignalHashes, probability: Double)) throws {
-        let click = Scenario.candidate(
-            1,
-            secondsAgo: 300,
-            address: .missing,
-            form: .d,
-            signals: example.click
-        )
+        let signals = example.click
+        let click = Scenario.candidate(1, secondsAgo: 300, address: .missing, form: .d, signals: signals)
         let posterior = Scenario.posterior([click], organic: 2, signals: example.launch)
         let share = try #require(posterior.destinations.first)
         #expect(abs(share.probability - example.probability) < 2e-4)
@@ -81,20 +76,20 @@ struct SignalHashesTests {
         #expect(share.evidence == (isCompared ? .probabilistic : .fingerprint))
     }
 
-    @Test("of two clicks prefers the one that agrees, however much newer the other is")
+    @Test("prefer the click that agrees, even if another one is much newer")
     func prefers() throws {
         let clicks = [
             Scenario.candidate(1, secondsAgo: 900, url: 1, form: .d, signals: Self.pro),
             Scenario.candidate(2, secondsAgo: 60, url: 2, form: .d, signals: Self.max),
         ]
-        let told = Scenario.posterior(clicks, signals: Self.pro)
-        #expect(told.destinations.first?.click == ClickID(high: 1, low: 0))
-        #expect(try #require(told.destinations.first).probability > 0.85)
-        let untold = Scenario.posterior(clicks)
-        #expect(untold.destinations.first?.click == ClickID(high: 2, low: 0))
+        let known = Scenario.posterior(clicks, signals: Self.pro)
+        #expect(known.destinations.first?.click == ClickID(high: 1, low: 0))
+        #expect(try #require(known.destinations.first).probability > 0.85)
+        let unknown = Scenario.posterior(clicks)
+        #expect(unknown.destinations.first?.click == ClickID(high: 2, low: 0))
     }
 
-    @Test("says little where nearly all clicks have it, and much where few do")
+    @Test("count little if nearly all clicks have them, and much if few do")
     func frequency() throws {
         let began = Scenario.noon.advanced(byMilliseconds: -2 * 86_400_000)
         let epoch = LearningEpoch(began: began)
@@ -111,13 +106,13 @@ struct SignalHashesTests {
             )
         }
         let model = MatchingModel(sums: increments.sums, epoch: epoch, at: Scenario.noon)
-        func odds(_ marks: SignalHashes, _ launch: SignalHashes) throws -> Double {
-            let click = Scenario.candidate(1, secondsAgo: 300, address: .missing, form: .d, signals: marks)
+        func odds(_ signals: SignalHashes, _ launch: SignalHashes) throws -> Double {
+            let click = Scenario.candidate(1, secondsAgo: 300, address: .missing, form: .d, signals: signals)
             let posterior = Scenario.posterior([click], organic: 9, signals: launch, model: model)
             return posterior.conversion / posterior.organic
         }
         let unknown = try odds(.none, Self.pro)
-        // 97 and 7 of 105.
+        // 97 and 7 of 105 clicks, with the prior.
         #expect(abs(try odds(Self.pro, Self.pro) / unknown - 0.97 * 105 / 97) < 1e-6)
         #expect(abs(try odds(Self.max, Self.max) / unknown - 0.97 * 105 / 7) < 1e-6)
         #expect(abs(try odds(Self.max, Self.pro) / unknown - 0.03 * 105 / 8) < 1e-6)

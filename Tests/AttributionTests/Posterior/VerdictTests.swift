@@ -6,7 +6,7 @@ struct VerdictTests {
     private let near = Scenario.candidate(1, secondsAgo: 300, url: 1, campaign: 7, address: .exact)
     private let other = Scenario.candidate(2, secondsAgo: 280, url: 2, campaign: 7, address: .exact)
 
-    @Test("of a fresh server is the newest click with the fingerprint, whatever else is known")
+    @Test("of a fresh server is the newest click with the fingerprint")
     func freshServer() {
         let clicks = (1...9).map { Scenario.candidate($0, secondsAgo: 5000 - Double($0), url: $0) }
         let verdict = Scenario.verdict(clicks, model: Scenario.model)
@@ -16,7 +16,7 @@ struct VerdictTests {
         #expect(alone.confidence == Verdict.highestConfidence)
     }
 
-    @Test("needs the minimum confidence, and says why there is none")
+    @Test("needs the minimum confidence, and has a reason without it")
     func threshold() {
         let weak = Scenario.candidate(1, secondsAgo: 300)
         let verdict = Scenario.verdict([weak], organic: 2)
@@ -30,7 +30,7 @@ struct VerdictTests {
         #expect(lenient.evidence == .fingerprint)
     }
 
-    @Test("between two people's clicks is ambiguous, and the policy says what becomes of it")
+    @Test("between two visitors' clicks is ambiguous, and follows the policy")
     func ambiguity() {
         func verdict(_ ambiguity: MatchPolicy.Ambiguity) -> Verdict {
             Scenario.verdict([near, other], policy: MatchPolicy(onAmbiguity: ambiguity))
@@ -46,7 +46,7 @@ struct VerdictTests {
         #expect(verdict(.noMatch).competingClicks == 1)
     }
 
-    @Test("sums what leads to one place: two people's clicks on one link do not compete")
+    @Test("adds up clicks with one destination: two visitors' clicks on one link do not compete")
     func sums() {
         var same = other
         same.destination = near.destination
@@ -55,7 +55,7 @@ struct VerdictTests {
         #expect(verdict.evidence == .probabilistic)
     }
 
-    @Test("by the plain rule is the newest click and states how likely it is")
+    @Test("under the newest-click rule is the newest click, with its probability")
     func plainRule() {
         let late = Scenario.candidate(3, secondsAgo: 20, url: 3, visitor: 3)
         let verdict = Scenario.verdict([near, late], organic: 2, policy: MatchPolicy(rule: .newest))
@@ -63,7 +63,7 @@ struct VerdictTests {
         #expect(verdict.confidence < 0.01)
     }
 
-    @Test("counts the clicks that compete with the likeliest, told one by one or as numbers")
+    @Test("counts the clicks that compete with the most likely one, in the list and in sums")
     func competing() {
         let count = BackgroundCount(
             destination: CreditedDestination(url: 1, campaign: 7),
@@ -75,7 +75,7 @@ struct VerdictTests {
         #expect(Scenario.verdict([near, other], background: [count]).competingClicks == 30)
     }
 
-    @Test("tells what sixteen campaigns are worth, the likeliest ones")
+    @Test("contains the shares of the sixteen most likely campaigns")
     func campaigns() {
         let clicks = (1...20).map { (number: UInt64) in
             Scenario.candidate(number, secondsAgo: 300 + Double(number) * 60, url: number, campaign: number)
@@ -87,11 +87,11 @@ struct VerdictTests {
         #expect(probabilities.reduce(0, +) < verdict.expectedConversions)
     }
 
-    @Test("is never given by a fingerprint where fingerprints are switched off")
+    @Test("matches no fingerprint if fingerprints are switched off")
     func switchedOff() {
         let verdict = Scenario.verdict([near], policy: MatchPolicy(usesFingerprints: false))
         #expect(verdict.outcome == .noMatch(.fingerprintDisabled))
-        #expect(Scenario.verdict([]).outcome == .noMatch(.noCandidate))
+        #expect(Scenario.verdict([]).outcome == .noMatch(nil))
     }
 
     @Test("clamps policies", arguments: [(-1.0, 0.0), (2, 1), (.nan, 0.70), (.infinity, 1), (0.9, 0.9)])

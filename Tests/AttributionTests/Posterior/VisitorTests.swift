@@ -3,7 +3,7 @@ import Testing
 
 @Suite("One visitor's clicks")
 struct VisitorTests {
-    @Test("do not compete: two taps on one link are as good as one")
+    @Test("do not compete: two taps on one link count like one")
     func doubleTap() {
         let one = [Scenario.candidate(1, secondsAgo: 300, address: .exact, visitor: 9)]
         let two = one + [Scenario.candidate(2, secondsAgo: 297, address: .exact, visitor: 9)]
@@ -15,7 +15,7 @@ struct VisitorTests {
         #expect(double.destinations.first?.click == ClickID(high: 2, low: 0))
     }
 
-    @Test("are credited to the last of them, wherever it leads")
+    @Test("are credited to the last one, with any destination")
     func lastCounts() {
         let verdict = Scenario.verdict([
             Scenario.candidate(1, secondsAgo: 300, url: 1, address: .exact, visitor: 9),
@@ -23,25 +23,23 @@ struct VisitorTests {
         ])
         let last = CreditedDestination(url: 2, campaign: 1)
         #expect(verdict.outcome == .match(ClickID(high: 2, low: 0), last))
-        // He installed while the first click was five minutes old: the tap after that makes it no less likely.
+        // The visitor installed within five minutes of the first click; another tap does not make that less likely.
         #expect(verdict.confidence == Verdict.highestConfidence)
     }
 
-    @Test("are told apart where many people share an address and an agent")
+    @Test("are separated if many visitors share an address and an agent")
     func crowd() {
         let clicks = (1...3).map {
             Scenario.candidate($0, secondsAgo: 300, url: $0, address: .exact, visitor: 9)
         }
         let alone = Scenario.posterior(clicks)
-        let crowded = Scenario.posterior(
-            clicks,
-            traffic: AddressTraffic(clicksExact: 60, clicksNear: 60, liveClicks: 1000)
-        )
+        let traffic = AddressTraffic(clicksExact: 60, clicksNear: 60, liveClicks: 1000)
+        let crowded = Scenario.posterior(clicks, traffic: traffic)
         #expect(alone.destinations.count == 1)
         #expect(crowded.destinations.count == 3)
     }
 
-    @Test("are two people's where their screens differ, and one's where one of them is not told")
+    @Test("belong to two visitors if their screens differ, and to one if a screen is unknown")
     func screens() {
         let (pro, max) = (TestValues.screen(393, 852), TestValues.screen(430, 932))
         func links(_ screens: [SignalHashes]) -> [UInt64] {
@@ -64,7 +62,7 @@ struct VisitorTests {
         #expect(links([pro, max, pro, .none]) == [1, 3])
     }
 
-    @Test("without an address are one person's at low traffic, and many people's at high traffic")
+    @Test("without an address belong to one visitor at low traffic, and to many at high traffic")
     func withoutAddress() {
         func clicks(_ count: UInt64) -> [Candidate] {
             (1...count).map {
@@ -75,17 +73,11 @@ struct VisitorTests {
         #expect(Scenario.posterior(clicks(9)).destinations.count == 9)
     }
 
-    @Test("explain no second launch once one of them was consumed, but a later click does")
+    @Test("do not explain a second launch after one was consumed, but a later click does")
     func reinstall() {
         let older = Scenario.candidate(1, secondsAgo: 9000, url: 1, address: .exact, visitor: 9)
-        let claimed = Scenario.candidate(
-            2,
-            secondsAgo: 8000,
-            url: 2,
-            address: .exact,
-            visitor: 9,
-            claimedSecondsAgo: 7600
-        )
+        var claimed = Scenario.candidate(2, secondsAgo: 8000, url: 2, address: .exact, visitor: 9)
+        claimed.claimedAt = Scenario.noon.advanced(byMilliseconds: -7_600_000)
         let later = Scenario.candidate(3, secondsAgo: 200, url: 3, address: .exact, visitor: 9)
         #expect(Scenario.verdict([older]).confidence > 0.9)
         #expect(Scenario.verdict([older, claimed]).outcome == .noMatch(.belowThreshold))

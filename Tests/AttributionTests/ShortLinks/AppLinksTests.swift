@@ -28,7 +28,7 @@ struct AppLinksTests {
         return fields
     }()
 
-    @Test("come back from their fields as they went in, every field of them")
+    @Test("are the same when read from their fields, with every field")
     func roundTrip() throws {
         let links = try AppLinks(Self.whole)
         #expect(links.fields == Self.whole)
@@ -39,7 +39,7 @@ struct AppLinksTests {
         #expect(links.schemes == ["shopapp"])
     }
 
-    @Test("allow every web host only where that is said")
+    @Test("allow every web host only with `any`")
     func anyHost() throws {
         var fields = AppLinkFields()
         fields[.webHosts] = ["any"]
@@ -51,11 +51,11 @@ struct AppLinksTests {
     }
 
     @Test(
-        "name the field of what is refused",
+        "name the field that is refused",
         arguments: [
             (AppLinkField.hosts, "https://go.shop.example"), (.rules, "products/*"), (.rules, "exclude"),
-            (.hosts, "go.shop.example/x"),
-            (.hosts, "go.shop.example:8443"), (.hosts, "a b"), (.hosts, "*.shop.example"),
+            (.hosts, "go.shop.example/x"), (.hosts, "go.shop.example:8443"), (.hosts, "a b"),
+            (.hosts, "*.shop.example"),
             (.webHosts, "https://x.example"), (.icon, "http://shop.example/i.png"), (.color, "blue"),
             (.iosTeam, "abcde12345"), (.iosTeam, "ABCDE1234"), (.iosBundles, "shop"),
             (.iosBundles, "com..shop"), (.iosBundles, "com.sh op"), (.iosStoreID, "id"),
@@ -75,7 +75,7 @@ struct AppLinksTests {
         #expect(error?.all.first?.message.hasSuffix(".") == true)
     }
 
-    @Test("are brought into the form that files and systems use")
+    @Test("have the spelling of association files and systems")
     func canonical() throws {
         var fields = AppLinkFields()
         fields[.hosts] = ["GO.Shop.Example", "go.shop.example"]
@@ -92,7 +92,7 @@ struct AppLinksTests {
     }
 
     @Test(
-        "have hosts as requests name them: without the port, in any case",
+        "have hosts as in requests: without the port, in lower case",
         arguments: [
             ("go.shop.example", "go.shop.example"), ("GO.shop.example:8443", "go.shop.example"),
             ("localhost", "localhost"), ("127.0.0.1:8080", "127.0.0.1"), ("[::1]:80", "[::1]"), ("", nil),
@@ -101,7 +101,7 @@ struct AppLinksTests {
     )
     func hosts(_ text: String, expected: String?) { #expect(LinkHost(text)?.text == expected) }
 
-    @Test("answer on the hosts that they list; all others are for the apps that list none")
+    @Test("respond on the hosts that they list; other hosts belong to the apps that list none")
     func directory() throws {
         func app(_ number: UInt64, _ hosts: String...) -> App {
             var links = AppLinks()

@@ -20,7 +20,7 @@ struct FirebaseLinkTests {
         return link
     }
 
-    @Test("say what the fields of a link say, parameter by parameter")
+    @Test("correspond to the fields of a link, parameter by parameter")
     func fields() throws {
         let link = Self.link([
             .link: " https://shop.example/promo ", .androidFallback: "https://shop.example/a",
@@ -32,24 +32,20 @@ struct FirebaseLinkTests {
         var expected = LinkFields()
         for (field, text) in [
             (LinkField.destination, "https://shop.example/promo"),
-            (.androidFallback, "https://shop.example/a"),
-            (.iosFallback, "https://shop.example/i"), (.desktopURL, "https://shop.example/d"),
+            (.androidFallback, "https://shop.example/a"), (.iosFallback, "https://shop.example/i"),
+            (.desktopURL, "https://shop.example/d"),
             (.previewTitle, "T"), (.previewDescription, "D"), (.previewImage, "https://shop.example/p.png"),
             (.utmSource, "s"), (.utmMedium, "m"), (.utmCampaign, "c"), (.utmTerm, "t"), (.utmContent, "o"),
             (.campaignKey, "c"), (.metadata, #"{"amv":"12","imv":"1.2"}"#),
         ] { expected.set(field, text) }
         #expect(link.fields(of: Self.app) == expected)
-        #expect(
-            try Link.Settings(expected).problems(
-                for: App.Settings(name: "a", links: Self.app),
-                at: TestValues.noon
-            ).isEmpty
-        )
+        let app = App.Settings(name: "a", links: Self.app)
+        #expect(try Link.Settings(expected).problems(for: app, at: TestValues.noon).isEmpty)
         #expect(link.leftOut(of: Self.app).isEmpty)
         #expect(Self.link([.utmSource: "  "]) == FirebaseLink())
     }
 
-    @Test("keep what they tell Apple's store, encoded anew, where they lead there")
+    @Test("keep the parameters for Apple's store in links to that store")
     func storePage() {
         let parameters: [FirebaseLink.Parameter: String] = [
             .link: "https://shop.example/x", .provider: "1", .storeCampaign: "a b&c", .affiliate: "x",
@@ -59,24 +55,21 @@ struct FirebaseLinkTests {
         #expect(Self.link(parameters).fields(of: Self.app).text(.iosFallback) == page)
         #expect(Self.link(parameters).leftOut(of: Self.app).isEmpty)
         let own = parameters.merging([.appStoreID: "55555"]) { $1 }
-        #expect(
-            Self.link(own).fields(of: AppLinks()).text(.iosFallback)?.hasPrefix(
-                "https://apps.apple.com/app/id55555?"
-            ) == true
-        )
-        // With a fallback of their own nobody gets to the store.
+        let fallback = Self.link(own).fields(of: AppLinks()).text(.iosFallback)
+        #expect(fallback?.hasPrefix("https://apps.apple.com/app/id55555?") == true)
+        // A fallback of the link's own does not lead to the store.
         let elsewhere = Self.link(parameters.merging([.iosFallback: "https://shop.example/i"]) { $1 })
         #expect(elsewhere.fields(of: Self.app).text(.iosFallback) == "https://shop.example/i")
         #expect(elsewhere.leftOut(of: Self.app) == [.provider, .affiliate, .storeCampaign, .mediaType])
         #expect(Self.link(parameters).fields(of: AppLinks()).text(.iosFallback) == nil)
     }
 
-    @Test("tell which of their parameters mean nothing here")
+    @Test("list their parameters without a meaning here")
     func leftOut() {
         let all: [(FirebaseLink.Parameter, String, Bool)] = [
             (.ipadFallback, "https://shop.example/i", true), (.forcedRedirect, "1", true),
-            (.forcedRedirect, "0", false),
-            (.forcedRedirect, "false", false), (.iosScheme, "SHOPAPP", false), (.iosScheme, "other", true),
+            (.forcedRedirect, "0", false), (.forcedRedirect, "false", false),
+            (.iosScheme, "SHOPAPP", false), (.iosScheme, "other", true),
             (.androidMinimumVersion, "a\"b", true), (.androidMinimumVersion, "12", false),
         ]
         for (parameter, text, isLeftOut) in all {
@@ -86,7 +79,7 @@ struct FirebaseLinkTests {
         #expect(Self.link([.iosMinimumVersion: "1\",\"x\":\"2"]).fields(of: Self.app).text(.metadata) == nil)
     }
 
-    @Test("are another app's where they name another one")
+    @Test("belong to another app if they name one")
     func apps() {
         let own = Self.link([
             .androidPackage: "com.example.shop", .iosBundle: "com.example.shop", .appStoreID: "1234567890",
@@ -97,7 +90,7 @@ struct FirebaseLinkTests {
             let link = Self.link([parameter: "77777"])
             #expect(link.problems(for: Self.app).map(\.field) == [parameter.rawValue])
             #expect(link.problems(for: Self.app).first?.message.contains("afterlink apps set --") == true)
-            // An app that has not said what it is may be any.
+            // An app without these settings may be any app.
             #expect(link.problems(for: AppLinks()).isEmpty)
             #expect(!link.names(Self.app) && !link.names(AppLinks()))
         }

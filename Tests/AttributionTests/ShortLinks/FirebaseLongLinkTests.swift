@@ -29,12 +29,10 @@ struct FirebaseLongLinkTests {
         do throws(FieldProblems) {
             _ = try long.settings(for: app.settings)
             return []
-        } catch {
-            return error.all.map(\.field)
-        }
+        } catch { return error.all.map(\.field) }
     }
 
-    @Test("say for one tap what a link says")
+    @Test("have the settings of a link, for one tap")
     func settings() throws {
         let long = try Self.longLink(
             "link=https%3A%2F%2Fshop.example%2Fpromo%3Fid%3D1%26x%3D2&apn=com.example.shop&ibi=com.example.shop"
@@ -54,7 +52,7 @@ struct FirebaseLongLinkTests {
         #expect(!long.isPreview)
     }
 
-    @Test("are what has a link in its query; d=1 asks what it does")
+    @Test("have a link in the query; d=1 requests the debug page")
     func recognises() throws {
         for query in ["", "apn=com.example.shop", "link=", "Link=https://shop.example/x", "d=1"] {
             #expect(FirebaseLongLink(query: QueryItem.items(ofQuery: query[...].utf8)) == nil, "\(query)")
@@ -68,7 +66,7 @@ struct FirebaseLongLinkTests {
     }
 
     @Test(
-        "lead to nothing but what the app lists by name",
+        "lead only to destinations that the app lists by name",
         arguments: [
             ("link=https://shop.example/x", []), ("link=https://go.shop.example/summer25", []),
             ("link=shopapp://promo", []), ("link=https://evil.example/x", ["destination"]),
@@ -99,7 +97,7 @@ struct FirebaseLongLinkTests {
     )
     func openRedirects(query: String, fields: [String]) throws { #expect(try Self.refused(query) == fields) }
 
-    @Test("do not lead anywhere because the operator allowed any host, or listed no destinations")
+    @Test("do not lead to every host even if the app allows any host or lists no destination")
     func anyHost() throws {
         let app = Self.app(webHosts: nil)
         #expect(try Self.refused("link=https://evil.example/x", app) == ["destination"])
@@ -111,7 +109,7 @@ struct FirebaseLongLinkTests {
         #expect(try Self.refused("link=legacy://x&ofl=https://old.example/shop", listing) == ["desktop_url"])
     }
 
-    @Test("lose what a link cannot hold, and a picture of a stranger's, and lead on")
+    @Test("lose invalid texts and pictures from other hosts, but keep their destination")
     func texts() throws {
         let query =
             "link=https://shop.example/x&si=https://evil.example/p.png&utm_term=\(String(repeating: "t", count: 256))"
@@ -122,7 +120,7 @@ struct FirebaseLongLinkTests {
         #expect(settings.utm.map(\.value) == ["s"])
     }
 
-    @Test("are the app's that they name, or the only one's of the host")
+    @Test("belong to the app that they name, or to the only app of the host")
     func owner() throws {
         let (shop, other) = (Self.app(), Self.app(package: "com.example.other", id: 2))
         let plain = try Self.longLink("link=https://shop.example/x")

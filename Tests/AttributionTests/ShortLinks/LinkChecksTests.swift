@@ -1,7 +1,7 @@
 import Attribution
 import Testing
 
-@Suite("What an app allows its links")
+@Suite("Destinations that an app allows its links")
 struct LinkChecksTests {
     private static let now = TestValues.noon
 
@@ -27,7 +27,7 @@ struct LinkChecksTests {
     }
 
     @Test(
-        "is its own schemes, its own hosts, and what it lists",
+        "are its schemes and hosts, and the stores",
         arguments: [
             (LinkField.destination, "myapp://promo", true), (.destination, "MyApp://promo", true),
             (.destination, "other://promo", false), (.destination, "https://shop.example/x", true),
@@ -35,9 +35,9 @@ struct LinkChecksTests {
             (.destination, "https://evil.example/x", false),
             (.destination, "https://shop.example.evil.example/x", false),
             (.destination, "https://www.shop.example/x", false),
-            // An unencrypted page can be exchanged on the way.
-            (.destination, "http://shop.example/x", false),
-            (.destination, "/promo/1", true), (.destination, "/pro%20mo/1", false),
+            // An attacker on the network can replace an unencrypted page.
+            (.destination, "http://shop.example/x", false), (.destination, "/promo/1", true),
+            (.destination, "/pro%20mo/1", false),
             (.iosDestination, "https://evil.example/x", false), (.androidDestination, "other://x", false),
             (.variants, "a 1 https://evil.example/x", false), (.variants, "a 1 myapp://a", true),
             (.desktopURL, "https://shop.example", true), (.desktopURL, "https://evil.example", false),
@@ -52,17 +52,17 @@ struct LinkChecksTests {
         #expect(problems == (isAllowed ? [] : [field.rawValue]))
     }
 
-    @Test("is any web host where the operator says so, and any scheme where none is known")
+    @Test("are on any web host if the operator allows it, and with any scheme if the app has none")
     func open() throws {
         let anyHost = Self.app(scheme: nil, webHosts: nil)
         #expect(try Self.problems(.destination, "https://evil.example/x", anyHost).isEmpty)
         #expect(try Self.problems(.desktopURL, "https://evil.example/", anyHost).isEmpty)
         #expect(try Self.problems(.destination, "other://promo", anyHost).isEmpty)
-        // A path stands behind a scheme, and there is none.
+        // A path needs a scheme.
         #expect(try Self.problems(.destination, "/promo", anyHost) == ["destination"])
     }
 
-    @Test("is also where strangers' clicks may lead")
+    @Test("include the destinations that clicks from outside may have")
     func destinations() throws {
         let app = Self.app(destinations: ["legacy://", "https://old.example/shop"])
         #expect(try Self.problems(.destination, "legacy://x", app).isEmpty)
@@ -71,7 +71,7 @@ struct LinkChecksTests {
         #expect(try Self.problems(.desktopURL, "https://old.example/shop", app) == ["desktop_url"])
     }
 
-    @Test("takes a destination of some kind, and an expiry that lies ahead")
+    @Test("are required in one form, and an expiry must be in the future")
     func needs() throws {
         #expect(Link.Settings().problems(for: Self.app(), at: Self.now).map(\.field) == ["destination"])
         var fields = LinkFields()
@@ -84,7 +84,7 @@ struct LinkChecksTests {
         }
     }
 
-    @Test("is told with the command that changes it")
+    @Test("are refused with the command that would allow them")
     func advice() throws {
         var fields = LinkFields()
         fields.set(.destination, "https://evil.example/x")

@@ -1,7 +1,7 @@
 import Attribution
 import Testing
 
-@Suite("Where a tap leads")
+@Suite("The destination of a tap")
 struct LinkResolutionTests {
     private static func link(_ fields: [(LinkField, [String])], archivedAt: Timestamp? = nil) throws -> Link {
         var texts = LinkFields()
@@ -25,7 +25,7 @@ struct LinkResolutionTests {
     }
 
     @Test(
-        "is the platform's own destination, else the one for all, with the platform's scheme before a path",
+        "is the platform's, else the general one, with the platform's scheme before a path",
         arguments: [
             ([(LinkField.destination, ["myapp://a"])], Platform.ios, "myapp://a"),
             ([(.destination, ["myapp://a"])], .android, "myapp://a"),
@@ -43,13 +43,11 @@ struct LinkResolutionTests {
     )
     func platforms(_ fields: [(LinkField, [String])], _ platform: Platform, expected: String) throws {
         let link = try Self.link(fields)
-        let app = Self.links("ios-app", "droid-app")
-        #expect(
-            link.settings.deepLink(link.settings.variant(for: 0), on: platform, of: app)?.text == expected
-        )
+        let (app, variant) = (Self.links("ios-app", "droid-app"), link.settings.variant(for: 0))
+        #expect(link.settings.deepLink(variant, on: platform, of: app)?.text == expected)
     }
 
-    @Test("takes the other platform's scheme where the own one is not known, and nothing where none is")
+    @Test("uses the other platform's scheme if its own is unknown, and is missing if both are")
     func schemes() throws {
         let link = try Self.link([(.destination, ["/p"])])
         #expect(link.settings.deepLink(nil, on: .ios, of: Self.links(nil, "d"))?.text == "d://p")
@@ -57,12 +55,12 @@ struct LinkResolutionTests {
         #expect(link.settings.deepLink(nil, on: .ios, of: Self.links(nil, nil)) == nil)
     }
 
-    @Test("falls on variants by their weights, and for one visitor always on the same")
+    @Test("is a variant chosen by weight, and always the same one for one visitor")
     func variants() throws {
         let link = try Self.link([(.variants, ["a 70 myapp://a", "b 29 myapp://b", "c 1 myapp://c"])])
         var counts: [String: Int] = [:]
         for visitor in 0..<100_000 as Range<UInt64> {
-            // Spread as keyed hashes are.
+            // Spread evenly like keyed hashes.
             let hash = visitor &* 0x9e37_79b9_7f4a_7c15
             let variant = try #require(link.settings.variant(for: hash))
             #expect(link.settings.variant(for: hash) == variant)
@@ -76,7 +74,7 @@ struct LinkResolutionTests {
         #expect(link.settings.variant(named: "d") == nil)
     }
 
-    @Test("is chosen for each link anew, by the network of the address and the agent")
+    @Test("is chosen separately for each link, by the network of the address and the agent")
     func choice() throws {
         let key = try #require(ServerKey(bytes: Array(repeating: 7, count: ServerKey.byteCount)))
         let link = LinkID(high: 1, low: 1)
@@ -90,7 +88,7 @@ struct LinkResolutionTests {
         #expect(try choice(LinkID(high: 1, low: 2), "2001:db8::1", "Safari") != one)
     }
 
-    @Test("is nowhere when archived, from the moment of expiry on, and after the last click that it may have")
+    @Test("is missing if the link is archived, has expired, or has had its maximum number of clicks")
     func ending() throws {
         let noon = TestValues.noon
         #expect(try Self.link([], archivedAt: noon).ending(at: noon, clicks: 0) == .archived)
@@ -103,7 +101,7 @@ struct LinkResolutionTests {
     }
 
     @Test(
-        "takes along the parameters on the list alone, encoded anew, and never in place of the link's own",
+        "gets only the listed parameters, encoded, and never in place of the link's own",
         arguments: [
             ("myapp://p", "gclid=x%20y&evil=1", "myapp://p?gclid=x%20y"),
             ("myapp://p?a=1#f", "gclid=1&utm_id=2", "myapp://p?a=1&gclid=1&utm_id=2#f"),
@@ -118,7 +116,7 @@ struct LinkResolutionTests {
         #expect(try DeepLinkURL(parsing: destination).adding(items).text == expected)
     }
 
-    @Test("stays as it is where a parameter would make it longer than clients can open")
+    @Test("stays unchanged if a parameter would make it too long for clients")
     func tooLong() throws {
         let url = try DeepLinkURL(parsing: "myapp://p")
         let item = QueryItem(name: "gclid", value: String(repeating: "x", count: 2048))

@@ -3,7 +3,7 @@ import Testing
 
 @Suite("Link settings")
 struct LinkSettingsTests {
-    /// Every field, as an operator may write it.
+    /// All fields, as an operator may write them.
     static let whole: LinkFields = {
         var fields = LinkFields()
         for (field, text) in samples { fields.set(field, text) }
@@ -28,7 +28,7 @@ struct LinkSettingsTests {
         (.qrErrorCorrection, "H"),
     ]
 
-    @Test("come back from their fields as they went in, every field of them")
+    @Test("are the same when read from their fields, with every field")
     func roundTrip() throws {
         let settings = try Link.Settings(Self.whole)
         #expect(settings.fields == Self.whole)
@@ -39,7 +39,7 @@ struct LinkSettingsTests {
         #expect(Link.Settings().fields == LinkFields())
     }
 
-    @Test("name the field and say what to do for every text that a field cannot have", arguments: refused)
+    @Test("refuse invalid texts with the field and a remedy", arguments: refused)
     func refuses(_ field: LinkField, _ text: String) {
         var fields = LinkFields()
         fields[field] = [text]
@@ -49,17 +49,17 @@ struct LinkSettingsTests {
             #expect(problem.message.hasSuffix("."))
             #expect(!problem.message.contains("\n"))
         }
-        // What a store gives back is never refused: the rest of the link goes on working.
+        // Stored fields are never refused, so that the rest of the link continues to work.
         #expect(Link.Settings(stored: fields) == Link.Settings())
     }
 
     private static let refused: [(LinkField, String)] = [
-        // Released clients lose these.
+        // Released clients lose these destinations.
         (.destination, "myapp:///item"), (.destination, "https://shop.example"),
         (.destination, "https://shop.example/"), (.destination, "https://shop.example/?a=1"),
         (.destination, "myapp:item"), (.destination, "promo/item"), (.destination, "//shop.example/x"),
         (.destination, "/"), (.destination, "myapp://" + String(repeating: "x", count: 2048)),
-        // These run code, read files or hide where they lead.
+        // These run code, read files or hide their destination.
         (.destination, "javascript:alert(1)"), (.destination, "JavaScript://x/%0aalert(1)"),
         (.destination, "data:text/html,x"), (.iosDestination, "file:///etc/passwd"),
         (.androidDestination, "intent://x#Intent;end"), (.destination, "blob:https://shop.example/x"),
@@ -86,21 +86,19 @@ struct LinkSettingsTests {
         (.passedParameters, "a\u{1}"),
     ]
 
-    @Test("tell everything that is wrong at once")
-    func tellsAll() {
+    @Test("report all problems at once")
+    func reportsAll() {
         var fields = LinkFields()
         fields.set(.destination, "myapp:///x")
         fields.set(.windowSeconds, "1")
         fields.set(.previewTitle, String(repeating: "x", count: 251))
         fields[.variants] = ["a 1 myapp://x", "a 2 myapp://y", "b"]
         let error = #expect(throws: FieldProblems.self) { try Link.Settings(fields) }
-        #expect(
-            error?.all.map(\.field)
-                == ["destination", "attribution_window_seconds", "variants", "variants", "preview_title"]
-        )
+        let wrong = ["destination", "attribution_window_seconds", "variants", "variants", "preview_title"]
+        #expect(error?.all.map(\.field) == wrong)
     }
 
-    @Test("keep lists in their order, each text once, and no more than there may be")
+    @Test("keep lists in order, each text once, up to a limit")
     func lists() throws {
         var fields = LinkFields()
         fields[.tags] = [" b ", "a", "b", "", "  "]
@@ -112,7 +110,7 @@ struct LinkSettingsTests {
         #expect(throws: FieldProblems.self) { try Link.Settings(fields) }
     }
 
-    @Test("hold destinations in the form that clients get: in ASCII, encoded")
+    @Test("contain destinations in the form for clients: in ASCII, encoded")
     func encodes() throws {
         var fields = LinkFields()
         fields.set(.destination, "myapp://promo/yaz indirimi?a=ğ")
@@ -122,7 +120,7 @@ struct LinkSettingsTests {
         #expect(settings.iosTarget?.text == "/%C3%BCr%C3%BCn/1")
     }
 
-    @Test("know every field's place in JSON")
+    @Test("have the right JSON type for each field")
     func kinds() {
         #expect(LinkField.allCases.filter(\.isList) == [.variants, .passedParameters, .tags])
         #expect(LinkField.allCases.filter { $0.kind == .number } == [.windowSeconds, .maximumClicks])

@@ -6,7 +6,7 @@ import Testing
 @Suite("Link slugs")
 struct LinkSlugTests {
     @Test(
-        "are one to four parts of letters, digits, -, _ and ., told apart by their case",
+        "have one to four parts of letters, digits, -, _ and ., in either case",
         arguments: [
             "a", "Summer-25", "summer_25", "go/summer", "a/b/c/d", "x1.y2", "AbC123", "a.", "-", "_",
             "administration", "apiary", "v10", "a/v1", "go/admin", "qr.svg.png", "qr.svg/a",
@@ -19,7 +19,7 @@ struct LinkSlugTests {
     }
 
     @Test(
-        "are refused with the rule that they break",
+        "are refused with the broken rule",
         arguments: [
             ("", LinkSlugError.wrongLength), (String(repeating: "x", count: 129), .wrongLength),
             ("a/b/c/d/e", .wrongLength), ("/a", .malformed), ("a/", .malformed), ("a//b", .malformed),
@@ -37,13 +37,13 @@ struct LinkSlugTests {
         #expect(throws: error) { try LinkSlug(parsing: text) }
     }
 
-    @Test("say what to do when they are refused", arguments: LinkSlugError.allCases)
+    @Test("are refused with a remedy", arguments: LinkSlugError.allCases)
     func messages(_ error: LinkSlugError) {
         #expect(error.message.hasSuffix("."))
         #expect(["shorten", "write", "choose"].contains { error.message.contains($0) })
     }
 
-    @Test("made by chance have no look-alikes, no vowels and no bad words, and none comes twice")
+    @Test("at random have no similar characters, no vowels and no bad words, and do not repeat")
     func random() throws {
         let generator = Mutex(SeededGenerator(seed: 7))
         let source = RandomSource { count in
@@ -64,8 +64,7 @@ struct LinkSlugTests {
             #expect((try? LinkSlug(parsing: slug.text)) == slug)
         }
         #expect(counts.keys.allSatisfy { !"aeiou01l2v5s8bnquz34".contains($0) })
-        // 17 characters, each as often as any other: the rarest is within a fifth of the commonest, though words with
-        // some of them are left out.
+        // All 17 characters are about equally frequent, although words with some of them are left out.
         #expect(counts.count == 17)
         let (least, most) = (try #require(counts.values.min()), try #require(counts.values.max()))
         #expect(Double(least) > Double(most) * 0.7)

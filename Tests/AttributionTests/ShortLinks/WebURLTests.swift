@@ -1,10 +1,10 @@
 import Attribution
 import Testing
 
-@Suite("A page that browsers are sent to")
+@Suite("The URL of a page for browsers")
 struct WebURLTests {
     @Test(
-        "is read as it stands, its host in lower case and what is not ASCII encoded",
+        "stays as written, apart from characters beyond ASCII, and has its host in lower case",
         arguments: [
             ("https://shop.example", "shop.example", "https://shop.example"),
             (" https://Shop.Example:8443/a?b=c#d ", "shop.example", "https://Shop.Example:8443/a?b=c#d"),
@@ -19,7 +19,7 @@ struct WebURLTests {
     }
 
     @Test(
-        "is refused where a browser could take it for another one, or where it is not encrypted",
+        "is refused if browsers could read it otherwise, or if it is not encrypted",
         arguments: [
             ("", .malformed(.empty)), ("http://shop.example/", .notSecure), ("myapp://promo", .notSecure),
             ("https://shop.example/a\\b", .malformed(.backslash)),

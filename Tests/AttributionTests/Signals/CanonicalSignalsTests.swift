@@ -17,7 +17,7 @@ struct CanonicalSignalsTests {
     private static let android10 =
         "Mozilla/5.0 (Linux; Android 10; SM-A505F) Chrome/143.0.0.0 Mobile Safari/537.36"
 
-    @Test("agree with the shared vectors for user agents with what their scripts told")
+    @Test("agree with the shared vectors for user agents and their scripts")
     func userAgentVectors() throws {
         let vectors = try Vectors.read("canonical", as: Vectors.Canonical.self).userAgent
         #expect(vectors.count == 9)
@@ -29,10 +29,8 @@ struct CanonicalSignalsTests {
             )
             let canonical = CanonicalSignals(signals, userAgent: vector.userAgent)
             #expect(canonical.model == vector.expect.model, "\(vector.userAgent)")
-            #expect(
-                canonical.osVersion?.text(for: canonical.platform) == vector.expect.osVersion,
-                "\(vector.userAgent)"
-            )
+            let version = canonical.osVersion?.text(for: canonical.platform)
+            #expect(version == vector.expect.osVersion, "\(vector.userAgent)")
         }
     }
 
@@ -48,7 +46,7 @@ struct CanonicalSignalsTests {
     }
 
     @Test(
-        "take the model from the script, else from the agent",
+        "have the model of the script, else of the agent",
         arguments: [
             (DeviceSignals(model: "iPhone"), "", "iPhone", .ios),
             (DeviceSignals(model: "iPhone15,2"), "", "iPhone", .ios),
@@ -66,7 +64,7 @@ struct CanonicalSignalsTests {
             (DeviceSignals(model: "SAMSUNG SM-A546E Build/UP1A"), reducedChrome, "SM-A546E", .android),
             (DeviceSignals(model: "Pixel 9"), "", "Pixel 9", .unknown), (DeviceSignals(), "", nil, .unknown),
             (DeviceSignals(model: String(repeating: "x", count: 101)), reducedChrome, nil, .android),
-            // The bar separates components: with it in a model, one device could pass for another.
+            // The bar separates components: with one in its model, a device could imitate another.
             (DeviceSignals(model: "A|1080"), reducedChrome, nil, .android),
             (DeviceSignals(uaModel: "A\u{7}"), reducedChrome, nil, .android),
         ] as [(DeviceSignals, String, String?, Platform)]
@@ -77,29 +75,25 @@ struct CanonicalSignalsTests {
         #expect(canonical.platform == platform)
     }
 
-    @Test("take the platform that the caller names only where nothing else tells")
-    func namedPlatform() {
-        #expect(
-            CanonicalSignals(DeviceSignals(model: "Pixel 9"), userAgent: "", platform: .android).platform
-                == .android
-        )
-        #expect(
-            CanonicalSignals(DeviceSignals(), userAgent: Self.safari17, platform: .android).platform == .ios
-        )
-        #expect(
-            CanonicalSignals(DeviceSignals(), userAgent: Self.reducedChrome, platform: .ios).platform
-                == .android
-        )
+    @Test(
+        "have the platform that the caller names only if nothing else shows it",
+        arguments: [
+            (DeviceSignals(model: "Pixel 9"), "", .android, .android),
+            (DeviceSignals(), safari17, .android, .ios), (DeviceSignals(), reducedChrome, .ios, .android),
+        ] as [(DeviceSignals, String, Platform, Platform)]
+    )
+    func namedPlatform(_ signals: DeviceSignals, userAgent: String, named: Platform, expected: Platform) {
+        #expect(CanonicalSignals(signals, userAgent: userAgent, platform: named).platform == expected)
     }
 
     @Test(
-        "take the version from the script, unless it is one that Safari or Chrome froze",
+        "have the version of the script, unless Safari or Chrome froze it",
         arguments: [
             (DeviceSignals(osVersion: "17_2"), safari17, "17.2"),
             (DeviceSignals(osVersion: "17.2.0"), safari17, "17.2"),
             (DeviceSignals(osVersion: "17.2.1"), safari17, "17.2.1"),
-            (DeviceSignals(osVersion: "17"), safari17, "17.0"),
-            (DeviceSignals(), safari17, "17.2"), (DeviceSignals(osVersion: "rubbish"), safari17, "17.2"),
+            (DeviceSignals(osVersion: "17"), safari17, "17.0"), (DeviceSignals(), safari17, "17.2"),
+            (DeviceSignals(osVersion: "rubbish"), safari17, "17.2"),
             (DeviceSignals(osVersion: "18.7"), safari26, "26.3"),
             (DeviceSignals(osVersion: "18_6"), safari26, "26.3"),
             (DeviceSignals(osVersion: "26.3.1"), safari26, "26.3.1"),
@@ -119,7 +113,7 @@ struct CanonicalSignalsTests {
     }
 
     @Test(
-        "hold a screen upright and in whole points",
+        "have an upright screen in whole points",
         arguments: [
             (390, 844, "390x844"), (844, 390, "390x844"), (390.9, 844.2, "390x844"), (1, 1, "1x1"),
             (0, 844, nil), (-390, 844, nil), (.nan, 844, nil), (.infinity, 844, nil), (390, 1e300, nil),
@@ -127,15 +121,12 @@ struct CanonicalSignalsTests {
         ] as [(Double?, Double?, String?)]
     )
     func screen(width: Double?, height: Double?, expected: String?) {
-        let canonical = CanonicalSignals(
-            DeviceSignals(screenWidth: width, screenHeight: height),
-            userAgent: ""
-        )
-        #expect(canonical.screen?.text == expected)
+        let signals = DeviceSignals(screenWidth: width, screenHeight: height)
+        #expect(CanonicalSignals(signals, userAgent: "").screen?.text == expected)
     }
 
     @Test(
-        "take the first language, without region and in its present spelling",
+        "have the first language, without region and in its current spelling",
         arguments: [
             (DeviceSignals(language: "tr-TR"), "tr"), (DeviceSignals(language: "TR"), "tr"),
             (DeviceSignals(languages: ["de-DE", "en"]), "de"),
@@ -152,7 +143,7 @@ struct CanonicalSignalsTests {
         #expect(CanonicalSignals(signals, userAgent: "").language == expected)
     }
 
-    @Test("know a time zone by its canonical name, and keep the one that came, unless it is none")
+    @Test("have a time zone's canonical name and its given name, unless it is malformed")
     func timezone() {
         func signals(_ name: String?) -> CanonicalSignals {
             CanonicalSignals(DeviceSignals(timezone: name), userAgent: "")
@@ -165,10 +156,10 @@ struct CanonicalSignalsTests {
         }
     }
 
-    @Test("know for certain, to the minor number, or not at all, which version a script's one is")
+    @Test("have an exact version, one to the minor number, or none")
     func osReading() {
-        func reading(_ told: String?, _ userAgent: String) -> OSVersionReading {
-            CanonicalSignals(DeviceSignals(model: "iPhone", osVersion: told), userAgent: userAgent).system
+        func reading(_ version: String?, _ userAgent: String) -> OSVersionReading {
+            CanonicalSignals(DeviceSignals(model: "iPhone", osVersion: version), userAgent: userAgent).system
         }
         let known = OSVersion(major: 17, minor: 2)
         let new = OSVersion(major: 26, minor: 3)
@@ -181,7 +172,7 @@ struct CanonicalSignalsTests {
         #expect(reading(nil, "") == .unknown)
     }
 
-    @Test("take from an app's own browser what the script left open")
+    @Test("complete the script with the agent of an in-app browser")
     func appTokens() {
         let instagram =
             "Mozilla/5.0 (iPhone; CPU iPhone OS 18_5 like Mac OS X) Mobile/22F76 Instagram 393.1.0.36.70 (iPhone15,3; iOS 18_5; tr_TR; tr; scale=3.00; 1290x2796; IABMV/1; 776538208) Safari/604.1"
@@ -208,7 +199,7 @@ struct CanonicalSignalsTests {
         #expect(CanonicalSignals(DeviceSignals(), userAgent: facebook).languages == ["fr"])
     }
 
-    @Test("take from client hints and Accept-Language what neither script nor agent tells")
+    @Test("complete script and agent with client hints and Accept-Language")
     func headers() {
         let headers = VisitHeaders(
             userAgent: Self.reducedChrome,
@@ -226,13 +217,13 @@ struct CanonicalSignalsTests {
         #expect(signals(DeviceSignals()).model == "SM-A546E")
         #expect(signals(DeviceSignals()).osVersion == OSVersion(major: 14))
         #expect(signals(DeviceSignals()).languages == ["tr", "en"])
-        let told = signals(DeviceSignals(language: "de", uaModel: "Pixel 9", uaPlatformVersion: "16.0.0"))
-        #expect(told.model == "Pixel 9")
-        #expect(told.osVersion == OSVersion(major: 16))
-        #expect(told.languages == ["de"])
+        let complete = signals(DeviceSignals(language: "de", uaModel: "Pixel 9", uaPlatformVersion: "16.0.0"))
+        #expect(complete.model == "Pixel 9")
+        #expect(complete.osVersion == OSVersion(major: 16))
+        #expect(complete.languages == ["de"])
     }
 
-    @Test("of an app agree with those of a browser on the same device")
+    @Test("agree between an app and a browser on the same device")
     func native() {
         let app = CanonicalSignals(
             NativeSignals(

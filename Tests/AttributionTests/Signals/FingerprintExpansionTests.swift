@@ -33,7 +33,7 @@ struct FingerprintExpansionTests {
     }
 
     @Test(
-        "hold the canonical name of the time zone, its old one, those of the United States and of UTC",
+        "include a time zone's canonical, old and American names, and the names of UTC",
         arguments: [
             ("Asia/Calcutta", ["Asia/Calcutta", "Asia/Kolkata"]),
             ("Asia/Kolkata", ["Asia/Calcutta", "Asia/Kolkata"]),
@@ -52,7 +52,7 @@ struct FingerprintExpansionTests {
         #expect(iPhone(timezone: given).inputs().last?.value(of: .timezone) == asItCame)
     }
 
-    @Test("hold the language and its old code, which Android gives mostly")
+    @Test("include the language and its old code, which Android mostly uses")
     func oldCodes() throws {
         let ios = weights(iPhone(languages: ["he"]), .d)
         #expect(ios.count == 2)
@@ -69,31 +69,25 @@ struct FingerprintExpansionTests {
         #expect(made[Fingerprint(of: "M2101K6G|1080|Asia/Jakarta|id")] != nil)
     }
 
-    @Test("hold the language that iOS negotiates with the app's own, and less likely the one most wanted")
+    @Test("include the language that iOS selects from the app's, and with less weight the preferred one")
     func negotiatedLanguage() {
-        let app = AppLocalization(
-            localizations: ["tr", "en"],
-            developmentLanguage: "en",
-            languages: data.languages
-        )
+        let table = data.languages
+        let app = AppLocalization(localizations: ["tr", "en"], developmentLanguage: "en", languages: table)
         let german = iPhone(languages: ["de", "tr"])
-        #expect(
-            weights(german, .d, app) == [
-                Fingerprint(of: "iPhone|Europe/Istanbul|tr"): 1,
-                Fingerprint(of: "iPhone|Europe/Istanbul|de"): 0.3,
-            ]
+        let (tr, de) = (
+            Fingerprint(of: "iPhone|Europe/Istanbul|tr"), Fingerprint(of: "iPhone|Europe/Istanbul|de")
         )
+        #expect(weights(german, .d, app) == [tr: 1, de: 0.3])
         #expect(german.fingerprints(localization: app).first { $0.form == .d }?.weight == 1)
-        #expect(
-            weights(iPhone(languages: ["en"]), .d, app) == [Fingerprint(of: "iPhone|Europe/Istanbul|en"): 1]
-        )
+        let en = Fingerprint(of: "iPhone|Europe/Istanbul|en")
+        #expect(weights(iPhone(languages: ["en"]), .d, app) == [en: 1])
         var android = german
         android.platform = .android
         android.panelWidth = 1080
         #expect(weights(android, .c, app).count == 1)
     }
 
-    @Test("hold the releases that what is known of the version leaves possible, each with its share")
+    @Test("include all releases that the known version allows, weighted by their shares")
     func releases() throws {
         let new = OSVersion(major: 26, minor: 2)
         let made = iPhone(system: .minor(new)).fingerprints().filter { $0.form == .a }
@@ -111,25 +105,26 @@ struct FingerprintExpansionTests {
         #expect(versions.allSatisfy { $0.major == 26 || $0 == OSVersion(major: 18, minor: 7) })
         #expect(frozen.filter { $0.form == .d }.map(\.osVersion) == [nil])
         let early = iPhone(system: .frozen(OSVersion(major: 18, minor: 6))).fingerprints()
+        let possible = Set(early.filter { $0.form == .a }.compactMap(\.osVersion))
         #expect(
-            Set(early.filter { $0.form == .a }.compactMap(\.osVersion)) == [
+            possible == [
                 OSVersion(major: 18, minor: 6), OSVersion(major: 26), OSVersion(major: 26, patch: 1),
             ]
         )
-        // A version newer than the data stands for itself.
+        // A version newer than the data is the only possible one.
         let future = iPhone(system: .minor(OSVersion(major: 99, minor: 1))).fingerprints()
         #expect(future.first?.osVersion == OSVersion(major: 99, minor: 1))
         #expect(future.first?.weight == 1)
     }
 
-    @Test("hold both widths under Display Zoom")
+    @Test("include both widths under Display Zoom")
     func displayZoom() {
         let made = weights(iPhone(screen: (320, 693)), .c)
         #expect(made[Fingerprint(of: "iPhone|960|Europe/Istanbul|tr")] != nil)
         #expect(made[Fingerprint(of: "iPhone|1170|Europe/Istanbul|tr")] != nil)
     }
 
-    @Test("are no more than sixty, none twice, always in the same order, whatever is known")
+    @Test("are at most sixty, all different, and always in the same order")
     func bounds() {
         let systems: [OSVersionReading] = [
             .unknown, .frozen(OSVersion(major: 18, minor: 7)), .major(18),
@@ -142,12 +137,8 @@ struct FingerprintExpansionTests {
                     "UTC", "America/New_York", "America/Indianapolis", "Etc/GMT+7", "Europe/Istanbul",
                 ] {
                     for languages in [["he"], ["id", "he"], ["tr"], []] {
-                        let signals = iPhone(
-                            system: system,
-                            screen: screen,
-                            timezone: zone,
-                            languages: languages
-                        )
+                        var signals = iPhone(system: system, screen: screen, timezone: zone)
+                        signals.languages = languages
                         let made = signals.fingerprints(localization: app)
                         #expect(made.count <= CanonicalSignals.maximumFingerprints)
                         #expect(made.isEmpty == languages.isEmpty)
@@ -161,7 +152,7 @@ struct FingerprintExpansionTests {
         }
     }
 
-    @Test("hold every form even when so little is known that the least likely are left out")
+    @Test("include every form even if so little is known that the least likely ones are left out")
     func everyForm() throws {
         let rows = (0..<50).map { "ios-release\t26.\($0)\t1" }.joined(separator: "\n")
         let even = try DeviceData(replacing: Array(rows.utf8), file: "even.tsv")
@@ -174,7 +165,7 @@ struct FingerprintExpansionTests {
         #expect(Set(embedded.filter { $0.form == .a }.compactMap(\.osVersion)).count >= 15)
     }
 
-    @Test("are those of the inputs that are told beside them, whichever are left out")
+    @Test("correspond to the listed inputs")
     func inputs() {
         for system in [OSVersionReading.unknown, .minor(OSVersion(major: 26, minor: 4))] {
             for timezone in ["Asia/Calcutta", "America/New_York"] {
@@ -187,7 +178,7 @@ struct FingerprintExpansionTests {
         }
     }
 
-    @Test("are made of the spellings that are told of each component, first the value as it came")
+    @Test("consist of the listed spellings of each component, the given value first")
     func spellings() {
         let device = iPhone(system: .unknown, timezone: "Asia/Calcutta", languages: ["he"])
         #expect(device.spellings(of: .model) == [Spelling("iPhone", weight: 1)])

@@ -19,7 +19,7 @@ struct FingerprintFormTests {
         )
     }
 
-    @Test("give the hash of every form of every device of the shared vectors, under that form")
+    @Test("have the hashes of the shared vectors for every form and device")
     func vectors() throws {
         let devices = try Vectors.read("fingerprints", as: Vectors.Fingerprints.self).devices
         #expect(devices.count == 12)
@@ -32,7 +32,10 @@ struct FingerprintFormTests {
         }
     }
 
-    @Test("have a vector each; what one leaves out is compared", arguments: FingerprintForm.allCases)
+    @Test(
+        "have a vector each, and their missing components are compared",
+        arguments: FingerprintForm.allCases
+    )
     func complete(form: FingerprintForm) throws {
         let devices = try Vectors.read("fingerprints", as: Vectors.Fingerprints.self).devices
         #expect(devices.contains { $0.forms[form.rawValue] != nil }, "Vectors/fingerprints.json has none")
@@ -42,7 +45,7 @@ struct FingerprintFormTests {
         }
     }
 
-    @Test("give the input of every form of the shared vectors from the values as the device has them")
+    @Test("have the inputs of the shared vectors for the device's own values")
     func inputs() throws {
         for device in try Vectors.read("fingerprints", as: Vectors.Fingerprints.self).devices
         where device.platform == "ios" {
@@ -55,7 +58,7 @@ struct FingerprintFormTests {
         }
     }
 
-    @Test("are made of what a browser on the device says, the hash of the values as they came first")
+    @Test("are made from a browser's values, starting with the values as given")
     func fromBrowser() throws {
         let page = DeviceSignals(
             model: "iPhone",
@@ -68,17 +71,14 @@ struct FingerprintFormTests {
             languages: ["tr-TR", "en"],
             touchPoints: 5
         )
-        let vector = try #require(
-            Vectors.read("fingerprints", as: Vectors.Fingerprints.self).devices.first {
-                $0.device == "iPhone 13"
-            }
-        )
+        let devices = try Vectors.read("fingerprints", as: Vectors.Fingerprints.self).devices
+        let vector = try #require(devices.first { $0.device == "iPhone 13" })
         let made = CanonicalSignals(page, userAgent: "").fingerprints()
         for form in FingerprintForm.allCases {
             let first = try #require(made.first { $0.form == form })
             #expect(first.fingerprint.hex == vector.forms[form.rawValue]?.sha256)
         }
-        // Nobody told the patch, so that forms A and B may hold 17.2.1 as well.
+        // The patch is unknown, so that forms A and B may contain 17.2.1 as well.
         #expect(made.map(\.form) == [.a, .a, .b, .b, .c, .d])
         #expect(made.filter { $0.form == .a }.map(\.osVersion?.patch) == [0, 1])
         #expect(abs(made.filter { $0.form == .a }.reduce(0) { $0 + $1.weight } - 1) < 1e-9)
@@ -86,18 +86,15 @@ struct FingerprintFormTests {
         #expect(made.suffix(2).allSatisfy { $0.osVersion == OSVersion(major: 17, minor: 2) })
     }
 
-    @Test("name what is missing when none can be made")
+    @Test("name the missing components if none can be made")
     func missing() {
         let nothing = CanonicalSignals(DeviceSignals(), userAgent: "", platform: .ios)
         #expect(nothing.fingerprints().isEmpty)
         #expect(nothing.missing() == [.model, .timezone, .language])
         let unknown = CanonicalSignals(DeviceSignals(), userAgent: "")
         #expect(unknown.missing() == [.model, .width, .timezone, .language])
-        #expect(
-            unknown.missing().flatMap(\.fields) == [
-                "model", "screenWidth", "screenHeight", "pixelRatio", "timezone", "language",
-            ]
-        )
+        let fields = ["model", "screenWidth", "screenHeight", "pixelRatio", "timezone", "language"]
+        #expect(unknown.missing().flatMap(\.fields) == fields)
         var most = CanonicalSignals(platform: .ios, model: "iPhone", timezone: "Europe/Istanbul")
         #expect(most.missing() == [.language])
         most.languages = ["tr"]
@@ -105,7 +102,7 @@ struct FingerprintFormTests {
         #expect(most.fingerprints().map(\.form) == [.d])
     }
 
-    @Test("B and D are made for iOS alone, A and C for any device")
+    @Test("B and D are made for iOS only, A and C for every device")
     func platforms() {
         let android = CanonicalSignals(
             DeviceSignals(

@@ -1,7 +1,7 @@
 import Attribution
 import Testing
 
-@Suite("Search for what a fingerprint was made of")
+@Suite("Search for the values of a fingerprint")
 struct FingerprintSearchTests {
     private let click = FingerprintInput(form: .d, values: ["iPhone", "Europe/Istanbul", "tr"])
     private let vocabulary = FingerprintSearch.Vocabulary([
@@ -11,7 +11,7 @@ struct FingerprintSearchTests {
     ])
 
     @Test(
-        "names the component in which a launch differs from the nearest click",
+        "finds the components in which a launch differs from the nearest click",
         arguments: [
             (["iPhone", "Asia/Dubai", "tr"], [SignalComponent.timezone]),
             (["iPhone", "Asia/Dubai", "ar"], [.timezone, .language]),
@@ -28,17 +28,9 @@ struct FingerprintSearchTests {
         #expect(found.differences(from: click) == differing)
     }
 
-    @Test("tells the form of a launch whose nearest click was made in every form")
+    @Test("finds the form of a launch near a click with every form")
     func form() throws {
-        let signals = CanonicalSignals(
-            platform: .ios,
-            model: "iPhone",
-            system: .exact(OSVersion(major: 17, minor: 2)),
-            screen: ScreenSize(390, 844),
-            scale: 3,
-            timezone: "Europe/Istanbul",
-            languages: ["tr"]
-        )
+        let signals = TestValues.signals
         let search = FingerprintSearch(vocabulary)
         let launch = Fingerprint(of: "iPhone|26.3.1|390x844|Europe/Istanbul|tr")
         let found = try #require(search.input(of: launch, near: signals.inputs()))
@@ -46,11 +38,11 @@ struct FingerprintSearchTests {
         #expect(found.value(of: .osVersion) == "26.3.1")
         let nearest = try #require(signals.inputs().first { $0.form == .a })
         #expect(found.differences(from: nearest) == [.osVersion])
-        // Without a click near by, all combinations are tried.
+        // Without a near click, all combinations are tried.
         #expect(search.input(of: launch, near: [])?.text == "iPhone|26.3.1|390x844|Europe/Istanbul|tr")
     }
 
-    @Test("finds nothing that the vocabulary does not hold, and ends at its limit")
+    @Test("finds no values outside the vocabulary, and ends at its limit")
     func limit() throws {
         let click = try #require(click)
         let search = FingerprintSearch(vocabulary)
@@ -66,19 +58,19 @@ struct FingerprintSearchTests {
         #expect(FingerprintSearch(wide, limit: 5000).input(of: launch.fingerprint, near: [click]) == nil)
     }
 
-    @Test("tries what is near the clicks before all combinations")
+    @Test("tries values near the clicks before all combinations")
     func nearest() throws {
         let click = try #require(click)
         var wide = vocabulary
         for number in 0..<1000 { wide.values[.model, default: []].append("m\(number)") }
         let launch = try #require(FingerprintInput(form: .d, values: ["iPhone", "Asia/Dubai", "ar"]))
-        // All combinations are nine thousand.
+        // There are nine thousand combinations.
         #expect(FingerprintSearch(wide, limit: 1100).input(of: launch.fingerprint, near: [click]) == launch)
         #expect(FingerprintSearch(wide, limit: 1100).input(of: launch.fingerprint, near: []) == nil)
         #expect(FingerprintSearch(wide, limit: 10_000).input(of: launch.fingerprint, near: []) == launch)
     }
 
-    @Test("takes an input only with a value for each component")
+    @Test("accepts an input only with a value for each component")
     func inputs() {
         #expect(FingerprintInput(form: .d, values: ["iPhone", "tr"]) == nil)
         #expect(click?.value(of: .timezone) == "Europe/Istanbul")

@@ -5,7 +5,7 @@ import Testing
 struct LanguageTests {
     private let languages = DeviceData.embedded.languages
 
-    @Test("agree for browser and app in the shared vectors")
+    @Test("agree between browser and app in the shared vectors")
     func vectors() throws {
         let pairs = try Vectors.read("canonical", as: Vectors.Canonical.self).language
         #expect(pairs.count == 10)
@@ -16,7 +16,7 @@ struct LanguageTests {
     }
 
     @Test(
-        "are given in the spelling of today",
+        "have today's spelling",
         arguments: [
             ("iw", "he"), ("in", "id"), ("ji", "yi"), ("jw", "jv"), ("mo", "ro"), ("no", "nb"), ("tl", "fil"),
             ("sh", "sr"), ("tur", "tr"), ("ger", "de"), ("deu", "de"), ("heb", "he"), ("nor", "nb"),
@@ -27,12 +27,12 @@ struct LanguageTests {
     func canonical(_ tag: String, code: String) { #expect(languages.canonical(tag) == code) }
 
     @Test(
-        "are unknown when they are none, or say so themselves",
+        "are unknown if they are malformed or undetermined",
         arguments: ["", "x", "türkçe", "|", "t|r", "und", "und-Latn", "mul", "C", "abcdefghi", "12", "e n"]
     )
     func unknown(_ tag: String) { #expect(languages.canonical(tag) == nil) }
 
-    @Test("of iOS apps are the first of the person's that the app has, else the app's own")
+    @Test("of iOS apps are the person's first one that the app has, else the app's default")
     func negotiation() {
         let app = AppLocalization(
             localizations: ["Base", "tr", "pt-BR", "iw"],
@@ -45,13 +45,13 @@ struct LanguageTests {
         #expect(app.negotiated(["de"]) == "en")
         #expect(app.negotiated([]) == nil)
         #expect(AppLocalization.unknown.negotiated(["de"]) == nil)
-        let bare = AppLocalization(localizations: ["tr"], developmentLanguage: nil, languages: languages)
-        #expect(bare.negotiated(["tr"]) == "tr")
-        #expect(bare.negotiated(["de"]) == nil)
+        let single = AppLocalization(localizations: ["tr"], developmentLanguage: nil, languages: languages)
+        #expect(single.negotiated(["tr"]) == "tr")
+        #expect(single.negotiated(["de"]) == nil)
     }
 
     @Test(
-        "of a request come by quality, equal ones in their order",
+        "of a request are ordered by quality, and else as given",
         arguments: [
             ("tr-TR,tr;q=0.9,en-US;q=0.8,en;q=0.7", ["tr-TR", "tr", "en-US", "en"]),
             ("en;q=0.5, tr , de;q=0.5", ["tr", "en", "de"]), ("*", []), ("tr;q=0, en", ["en"]),

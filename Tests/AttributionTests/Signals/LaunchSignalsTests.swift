@@ -1,7 +1,7 @@
 import Attribution
 import Testing
 
-@Suite("What a launch's signals are worth")
+@Suite("Signals of a launch")
 struct LaunchSignalsTests {
     private static let phone = TestValues.iPhone
     private static let texts = [
@@ -9,7 +9,7 @@ struct LaunchSignalsTests {
         "iPhone|17.2|390x844|Europe/Istanbul|tr",
     ]
 
-    @Test("an iPhone's are the four fingerprints of its clients, the broadest first, and the screen")
+    @Test("of an iPhone are the four fingerprints of its clients, the broadest first, and the screen")
     func iPhone() {
         let signals = LaunchSignals(CanonicalSignals(Self.phone), given: nil)
         #expect(signals.fingerprints == Self.texts.map { Fingerprint(of: $0) })
@@ -18,7 +18,7 @@ struct LaunchSignalsTests {
         #expect(signals.release == OSRelease(platform: .ios, major: 17, minor: 2))
     }
 
-    @Test("an Android's fingerprint holds the width, so that nothing is beside it, and no click tells more")
+    @Test("of an Android are its fingerprint alone, which contains the width")
     func android() {
         let phone = NativeSignals(
             platform: .android,
@@ -36,7 +36,7 @@ struct LaunchSignalsTests {
         #expect(signals.release == OSRelease(platform: .android, major: 15))
     }
 
-    @Test("a fingerprint of the client's own comes last, once")
+    @Test("include the client's fingerprint last, once")
     func givenAsWell() {
         let canonical = CanonicalSignals(Self.phone)
         let own = Fingerprint(of: "something else")
@@ -49,8 +49,8 @@ struct LaunchSignalsTests {
     }
 
     @Test(
-        "beside a hash only that counts which the hash does not hold",
-        // Of a screen that it holds in points, the pixels are nothing new.
+        "include beyond a given hash only components that it does not contain",
+        // A screen in points determines the pixels.
         arguments: [(0, ["1170", "390x844"]), (1, []), (2, []), (3, [])]
     )
     func besideAHash(index: Int, beside: [String]) {
@@ -58,17 +58,14 @@ struct LaunchSignalsTests {
         let signals = LaunchSignals(CanonicalSignals(Self.phone), given: given, isWeighedByGiven: true)
         #expect(signals.fingerprints == [given])
         #expect(signals.remainingValues.map(\.text) == beside)
-        let unknown = LaunchSignals(
-            CanonicalSignals(Self.phone),
-            given: Fingerprint(of: "x"),
-            isWeighedByGiven: true
-        )
+        let other = Fingerprint(of: "x")
+        let unknown = LaunchSignals(CanonicalSignals(Self.phone), given: other, isWeighedByGiven: true)
         #expect(unknown.remainingValues.isEmpty)
     }
 
-    @Test("a width that may be one of two is no evidence, but the points are")
+    @Test("include the points, but not a width that may be one of two")
     func uncertainWidth() {
-        // What an iPhone 14 tells under Display Zoom, whose panel has 1170 pixels.
+        // The values of an iPhone 14 under Display Zoom; its panel has 1170 pixels.
         var zoomed = Self.phone
         (zoomed.screenWidth, zoomed.screenHeight) = (320, 693)
         #expect(CanonicalSignals(zoomed).inputs().count == 4)
@@ -79,23 +76,23 @@ struct LaunchSignalsTests {
     }
 
     @Test(
-        "are made with the language by which the app's clicks are found",
+        "have the language by which the app's clicks are found",
         arguments: [
-            // Not set on the server: clicks are found by the browser's first.
+            // The server has no languages of the app: clicks are found by the browser's first one.
             ([], nil, "en", ["tr-TR", "en"], "tr"), ([], nil, "en", [], "en"),
             ([], ["en"], nil, ["tr"], "tr"),
-            // Set: by what the system chose, which the app tells or can be told.
+            // The server has some: clicks are found by the language that the system selects from them.
             (["en", "de"], nil, "en", ["tr", "de"], "en"), (["en", "de"], nil, nil, ["tr", "de"], "de"),
             (["en", "de"], ["fr"], nil, ["tr", "fr"], "fr"), (["en"], nil, nil, [], nil),
         ] as [([String], [String]?, String?, [String], String?)]
     )
-    func language(set: [String], told: [String]?, own: String?, preferred: [String], expected: String?) {
+    func language(set: [String], reported: [String]?, own: String?, preferred: [String], expected: String?) {
         let table = DeviceData.embedded.languages
         let localization =
             set.isEmpty
             ? .unknown : AppLocalization(localizations: set, developmentLanguage: nil, languages: table)
         let signals = NativeSignals(language: own, languages: preferred)
-            .withLanguageOfClicks(localization, reported: told, languages: table)
+            .withLanguageOfClicks(localization, reported: reported, languages: table)
         #expect(signals.language == expected)
     }
 }

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Fingerprints of a population")
 struct PopulationTests {
-    /// The share of devices whose own hash is among those of their click, and how many those are on average.
+    /// Returns the share of devices whose hash is among those of their click, and the mean number of a click's hashes.
     private func measure(
         _ audience: SimulatedDevice.Audience,
         seed: UInt64,
@@ -31,7 +31,7 @@ struct PopulationTests {
     }
 
     @Test(
-        "of iPhones hold what 97 of 100 clients send, in seven or fewer a click at home",
+        "of iPhones include the hash of 97 of 100 clients, with at most seven a click at home",
         arguments: SimulatedDevice.Audience.allCases,
         [1, 2, 3] as [UInt64]
     )
@@ -42,7 +42,7 @@ struct PopulationTests {
     }
 
     @Test(
-        "of Android devices hold what 97 of 100 clients send, in three or fewer a click at home",
+        "of Android devices include the hash of 97 of 100 clients, with at most three a click at home",
         arguments: SimulatedDevice.Audience.allCases,
         [1, 2, 3] as [UInt64]
     )
@@ -53,7 +53,7 @@ struct PopulationTests {
     }
 
     @Test(
-        "take eight rows a click or fewer where half of the phones are iPhones, wherever the clicks come from",
+        "need at most eight rows a click if half of the phones are iPhones, in each audience",
         arguments: SimulatedDevice.Audience.allCases
     )
     func rows(_ audience: SimulatedDevice.Audience) throws {

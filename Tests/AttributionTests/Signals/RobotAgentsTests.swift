@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Robots")
 struct RobotAgentsTests {
-    /// Those of the list, and those that other tests read.
+    /// The agents of people in the list, and those of other tests.
     private static let people =
         lines("people.txt")
         + lines("agents.tsv").compactMap { $0.split(separator: "\t").last.map(String.init) }
@@ -20,56 +20,56 @@ struct RobotAgentsTests {
     }
 
     private static func row(
-        _ mark: String,
+        _ keyword: String,
         _ purpose: String = "crawler",
         source: String = "https://a.example"
-    ) -> String { "robot\t\(purpose)\tVendor\t\(mark)\t\(source)\n" }
+    ) -> String { "robot\t\(purpose)\tVendor\t\(keyword)\t\(source)\n" }
 
     private static func list(_ text: String) throws(DataFileError) -> RobotAgents {
         try RobotAgents(replacing: Array(text.utf8), file: "own.tsv")
     }
 
-    @Test("are known, by what they are for, from agents as they were logged")
+    @Test("are recognised with their purpose in recorded agents")
     func known() {
         #expect(Self.robots.count >= 150)
         for (purpose, agent) in Self.robots {
             let robot = RobotAgents.embedded.robot(agent)
-            #expect(robot?.purpose.rawValue == purpose, "\(agent): \(robot?.keyword ?? "nobody")")
+            #expect(robot?.purpose.rawValue == purpose, "\(agent): \(robot?.keyword ?? "none")")
             #expect(RobotAgents.embedded.isRobot(agent) == (purpose != "program"), "\(agent)")
             #expect(RobotAgents.embedded.robot(agent.uppercased()) == robot, "\(agent)")
         }
     }
 
-    @Test("are not people, whatever they browse in")
+    @Test("do not include people, with any browser")
     func people() {
         #expect(Self.people.count >= 180)
         for agent in Self.people {
-            let mark = RobotAgents.embedded.robot(agent)?.keyword
-            #expect(mark == nil, "\(agent)")
+            let keyword = RobotAgents.embedded.robot(agent)?.keyword
+            #expect(keyword == nil, "\(agent)")
         }
         #expect(RobotAgents.embedded.robot("") == nil)
     }
 
-    @Test("are found by each mark of the list, wherever that may stand, and not by a part of it")
-    func everyMark() {
+    @Test("are found by each keyword of the list, anywhere in the agent, but not by a part of it")
+    func everyKeyword() {
         let known = RobotAgents.embedded.known
         #expect(known.count >= 150)
         for robot in known {
             let isAtStart = robot.keyword.hasPrefix("^")
             let isAtEnd = robot.keyword.hasSuffix("$")
-            let mark = robot.keyword.trimmingCharacters(in: ["^", "$"])
-            let agent = (isAtStart ? "" : "Mozilla/5.0 ") + mark + (isAtEnd ? "" : " 1.0")
+            let text = robot.keyword.trimmingCharacters(in: ["^", "$"])
+            let agent = (isAtStart ? "" : "Mozilla/5.0 ") + text + (isAtEnd ? "" : " 1.0")
             #expect(RobotAgents.embedded.robot(agent) != nil, "\(robot.keyword)")
             #expect(RobotAgents.embedded.robot(agent.uppercased()) != nil, "\(robot.keyword)")
-            let cut = String(mark.dropLast()) + "~"
+            let cut = String(text.dropLast()) + "~"
             let isPart = known.contains {
-                mark.dropLast().contains($0.keyword.trimmingCharacters(in: ["^", "$"]))
+                text.dropLast().contains($0.keyword.trimmingCharacters(in: ["^", "$"]))
             }
             #expect(isPart || RobotAgents.embedded.robot(cut) == nil, "\(robot.keyword)")
         }
     }
 
-    @Test("are each told with a vendor and where their agent is published")
+    @Test("have a vendor and a source each")
     func sources() {
         let known = RobotAgents.embedded.known
         #expect(known.allSatisfy { !$0.vendor.isEmpty && $0.source.contains("://") })
@@ -77,7 +77,7 @@ struct RobotAgentsTests {
         for purpose in RobotAgents.Purpose.allCases { #expect(known.contains { $0.purpose == purpose }) }
     }
 
-    @Test("are known by the mark that comes first, and as programs only if there is no other")
+    @Test("are found by the first keyword, and as programs only without another one")
     func precedence() throws {
         let list = try Self.list(
             Self.row("^curl/", "program") + Self.row("serpbot") + Self.row("previewer", "preview")
@@ -88,7 +88,7 @@ struct RobotAgentsTests {
         #expect(list.isRobot("curl/8.5.0") == false && list.isRobot("a serpbot"))
     }
 
-    @Test("are known by a mark at the beginning or the end only where the list says so")
+    @Test("are found by a keyword at the start or the end only if the list demands it")
     func anchors() throws {
         let list = try Self.list(Self.row("^whatsapp/") + Self.row("^node$") + Self.row("agent$"))
         #expect(list.robot("WhatsApp/2.23.20.0 A") != nil)
@@ -98,7 +98,7 @@ struct RobotAgentsTests {
         #expect(list.robot("my agent") != nil && list.robot("my agent 2") == nil)
     }
 
-    @Test("are not known by a mark within the text of a person's agent, but by one beside it")
+    @Test("are not found by a keyword inside an exception, but by one outside it")
     func exceptions() throws {
         let list = try Self.list(
             Self.row("bot/") + Self.row("mini") + "person\tA\tcubot\thttps://a.example\n"
@@ -112,7 +112,7 @@ struct RobotAgentsTests {
         }
     }
 
-    @Test("of a file given at start take the place of the built-in ones, kind by kind")
+    @Test("of a file replace the built-in ones, kind by kind")
     func replacing() throws {
         let robots = try Self.list("# a comment\n\n" + Self.row("newbot"))
         #expect(robots.known.map(\.keyword) == ["newbot"])
@@ -136,14 +136,14 @@ struct RobotAgentsTests {
         ("person\tA\tcubot\thttps://a.example\nperson\tB\tcubot\thttps://a.example\n", 2, 3),
     ]
 
-    @Test("are read from a file that says what is wrong with it, and where", arguments: unreadable)
+    @Test("are refused with line and column of a wrong file", arguments: unreadable)
     func errors(text: String, line: Int, column: Int) {
         let error = #expect(throws: DataFileError.self) { try Self.list(text) }
         #expect(error?.line == line && error?.column == column)
         #expect(error?.message.hasPrefix("own.tsv") == true && (error?.message.count ?? 0) > 40)
     }
 
-    @Test("are sought in the first two thousand bytes of an agent, in a time that its length bounds")
+    @Test("are searched in the first two thousand bytes of an agent, in linear time")
     func length() {
         let long = String(repeating: "x", count: 2048 - 11)
         #expect(RobotAgents.embedded.isRobot(long + "twitterbot/"))
@@ -154,10 +154,10 @@ struct RobotAgentsTests {
     }
 }
 
-@Suite("Fetching ahead")
+@Suite("Prefetching")
 struct PrefetchingTests {
     @Test(
-        "is announced by an item that says so, whatever its parameters and its case",
+        "is announced by such an item, with any parameters and in any case",
         arguments: [
             "prefetch", "prefetch;prerender", "prefetch; prerender", "prefetch;anonymous-client-ip",
             "prefetch;anonymous-client-ip;prerender=?1", "Prefetch", " prefetch ", "prefetch ;x", "preview",
@@ -170,7 +170,7 @@ struct PrefetchingTests {
     }
 
     @Test(
-        "is announced by nothing else",
+        "is not announced by other values",
         arguments: [
             "", ";", ",", "navigate", "prefetched", "noprefetch", ";prefetch", "x;prefetch", "x=prefetch",
         ]

@@ -5,7 +5,7 @@ import Testing
 struct ScreenTableTests {
     private let screens = DeviceData.embedded.screens
 
-    @Test("of Android are as wide as in the shared vectors")
+    @Test("of Android have the widths of the shared vectors")
     func vectors() throws {
         let vectors = try Vectors.read("canonical", as: Vectors.Canonical.self).androidWidth
         #expect(vectors.count == 7)
@@ -17,7 +17,7 @@ struct ScreenTableTests {
     }
 
     @Test(
-        "of Android are a panel's width where one is possible, else the largest, and unknown without a ratio",
+        "of Android have a panel's width if one is possible, else the largest, and none without a ratio",
         arguments: [
             (412, 2.625, [1080]), (412, 3.5, [1440]), (393, 2.75, [1080]), (360, 2, [720]),
             (411, 2.608_695_65, [1072]), (1000, 1, [1000]), (100, 1.5, [150]), (442, 2.75, [1215]),
@@ -29,7 +29,7 @@ struct ScreenTableTests {
         #expect(screens.androidWidths(points: points, pixelRatio: ratio).map(\.pixels) == widths)
     }
 
-    @Test("of iOS have the widths of all panels that their points occur with, points times scale first")
+    @Test("of iOS have the widths of all panels with these points, points times scale first")
     func iosWidths() throws {
         func widths(_ width: Double, _ height: Double, _ scale: Double?) throws -> [Int] {
             screens.iosWidths(of: try #require(ScreenSize(width, height)), scale: scale).map(\.pixels)
@@ -48,7 +48,7 @@ struct ScreenTableTests {
         #expect(try widths(390, 844, 2.5) == [975])
     }
 
-    @Test("have widths whose weights add up to one")
+    @Test("have widths with weights that add up to one")
     func weights() throws {
         for (width, height) in [(320.0, 693.0), (375, 812), (414, 896), (390, 844)] {
             let screen = try #require(ScreenSize(width, height))

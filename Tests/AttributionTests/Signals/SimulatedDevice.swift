@@ -1,9 +1,9 @@
 import Attribution
 import Support
 
-/// A device that a person clicks on and opens the app on: what its browser says of it, and what its client hashes.
+/// A device with a click and a first launch: its browser's values, and the text that its client hashes.
 ///
-/// The spellings differ between browser and app as they do in the world, and by none of the tables under test.
+/// Browser and app spell values differently, as in reality, and independently of the tables under test.
 struct SimulatedDevice {
     let page: DeviceSignals
     let userAgent: String
@@ -11,11 +11,11 @@ struct SimulatedDevice {
     /// The text that the client hashes.
     let hashed: String
 
-    /// Whose devices visit an app, and the languages that it comes in.
+    /// The visitors of an app, and the app's languages.
     enum Audience: CaseIterable, Sendable {
         /// Four of five are in Turkey; the app speaks Turkish and English.
         case turkish
-        /// From everywhere, mostly where time zones have two names; the app speaks the languages of most.
+        /// From everywhere, mostly from time zones with two names; the app speaks the languages of most.
         case world
 
         var localizations: [String] {
@@ -33,7 +33,7 @@ struct SimulatedDevice {
 
     fileprivate struct Place {
         let zone: String
-        /// As older tables write it.
+        /// The name of the time zone in older tables.
         let oldZone: String?
         let american: String?
         let language: String
@@ -68,7 +68,7 @@ struct SimulatedDevice {
         (402, 874, 3), (440, 956, 3), (390, 844, 3), (393, 852, 3), (428, 926, 3), (414, 896, 3),
     ]
 
-    /// Three of a hundred use Display Zoom.
+    /// Returns a screen; three of a hundred use Display Zoom.
     private static func screen(_ random: inout SeededGenerator) -> (
         width: Double, height: Double, scale: Double
     )? {
@@ -89,16 +89,16 @@ struct SimulatedDevice {
             let form = FingerprintForm.allCases.randomElement(using: &random)
         else { return nil }
         let preferred = [place.language, "en"]
-        let told = preferred.first { audience.localizations.contains($0) } ?? "en"
+        let language = preferred.first { audience.localizations.contains($0) } ?? "en"
         let width = String(Int(screen.width * screen.scale))
         let sides = "\(Int(screen.width))x\(Int(screen.height))"
         let zone = nativeZone(place, &random)
         let components: [String] =
             switch form {
-            case .a: ["iPhone", version, sides, zone, told]
-            case .b: ["iPhone", version, width, zone, told]
-            case .c: ["iPhone", width, zone, told]
-            case .d: ["iPhone", zone, told]
+            case .a: ["iPhone", version, sides, zone, language]
+            case .b: ["iPhone", version, width, zone, language]
+            case .c: ["iPhone", width, zone, language]
+            case .d: ["iPhone", zone, language]
             }
         return SimulatedDevice(
             page: DeviceSignals(
@@ -117,12 +117,11 @@ struct SimulatedDevice {
     }
 
     static func android(_ audience: Audience, _ random: inout SeededGenerator) -> SimulatedDevice? {
-        guard let place = audience.place(&random),
-            let device = androids.randomElement(using: &random),
+        guard let place = audience.place(&random), let device = androids.randomElement(using: &random),
             let ratio = device.ratios.randomElement(using: &random)
         else { return nil }
         let old = ["he": "iw", "id": "in"][place.language]
-        let told = Double.random(in: 0..<1, using: &random) < 0.8 ? old ?? place.language : place.language
+        let language = Double.random(in: 0..<1, using: &random) < 0.8 ? old ?? place.language : place.language
         // Browsers round the points of a screen up.
         let points = (Double(device.pixels) / ratio).rounded(.up)
         return SimulatedDevice(
@@ -139,7 +138,7 @@ struct SimulatedDevice {
             userAgent:
                 "Mozilla/5.0 (Linux; Android 10; K) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/143.0.0.0 Mobile Safari/537.36",
             form: .c,
-            hashed: [device.model, String(device.pixels), nativeZone(place, &random), told]
+            hashed: [device.model, String(device.pixels), nativeZone(place, &random), language]
                 .joined(separator: "|")
         )
     }
@@ -156,7 +155,7 @@ struct SimulatedDevice {
         return old
     }
 
-    /// Safari mostly, then apps that say the version, Chrome, which hides the patch, and bare web views.
+    /// Returns mostly Safari's agent, then those of apps with the version, Chrome without the patch, and web views.
     private static func agent(_ version: String, _ random: inout SeededGenerator) -> String {
         let parts = version.split(separator: ".").map(String.init)
         let isNew = parts[0] == "26"

@@ -5,7 +5,7 @@ import Testing
 struct TimeZoneTableTests {
     private let zones = DeviceData.embedded.timeZones
 
-    @Test("lead from every known name, in either case, to the canonical one")
+    @Test("have a canonical name, in any case")
     func vectors() throws {
         let classes = try Vectors.read("timezones", as: Vectors.TimeZones.self).classes
         #expect(classes.count == 96)
@@ -18,7 +18,7 @@ struct TimeZoneTableTests {
         }
     }
 
-    @Test("agree for browser and app in the shared vectors")
+    @Test("agree between browser and app in the shared vectors")
     func pairs() throws {
         let pairs = try Vectors.read("canonical", as: Vectors.Canonical.self).timezone
         #expect(pairs.count == 15)
@@ -29,7 +29,7 @@ struct TimeZoneTableTests {
     }
 
     @Test(
-        "stay within the country where the links of the database would leave it",
+        "stay within the country, unlike the links of the database",
         arguments: [
             ("Africa/Asmera", "Africa/Asmara"), ("Africa/Timbuktu", "Africa/Bamako"),
             ("America/Coral_Harbour", "America/Atikokan"), ("America/Virgin", "America/St_Thomas"),
@@ -42,7 +42,7 @@ struct TimeZoneTableTests {
     func exceptions(_ name: String, canonical: String) { #expect(zones.canonical(name) == canonical) }
 
     @Test(
-        "give fixed offsets one spelling, and leave alone what they do not know",
+        "have one spelling for fixed offsets, and stay unchanged if unknown",
         arguments: [
             ("GMT+3", "UTC+03:00"), ("UTC+3", "UTC+03:00"), ("+03:00", "UTC+03:00"), ("+0300", "UTC+03:00"),
             ("gmt+0330", "UTC+03:30"), ("-05:00", "UTC-05:00"), ("Etc/GMT-3", "UTC+03:00"),
@@ -55,7 +55,7 @@ struct TimeZoneTableTests {
     func offsets(_ name: String, expected: String) { #expect(zones.canonical(name) == expected) }
 
     @Test(
-        "are unknown when they are none, or say so themselves",
+        "are unknown if they are malformed or undetermined",
         arguments: ["", " ", "a b", "a|b", "Europe/İstanbul", "Etc/Unknown", "etc/unknown", "Factory"]
     )
     func unknown(_ name: String) { #expect(zones.canonical(name) == nil) }

@@ -15,7 +15,7 @@ struct UserAgentTests {
     ) -> String { "Mozilla/5.0 (Linux; \(device)) AppleWebKit/537.36 (KHTML, like Gecko) \(rest)" }
 
     @Test(
-        "of iOS give the version by their most reliable statement, or none",
+        "of iOS have the version of their most reliable part, or none",
         arguments: [
             // Safari before and after its OS token froze.
             (iPhoneAgent("17_2", "Version/17.2 Mobile/15E148 Safari/604.1"), "17.2"),
@@ -24,7 +24,7 @@ struct UserAgentTests {
             (iPhoneAgent("18_7", "Version/26.3 Mobile/15E148 Safari/604.1"), "26.3"),
             (iPhoneAgent("18_7", "Version/18.7 Mobile/15E148 Safari/604.1"), "18.7"),
             (iPhoneAgent("18_6", "Version/18.6 Mobile/15E148 Safari/604.1"), "18.6"),
-            // A web view without anything that bears the token out.
+            // A web view, whose token may be frozen.
             (iPhoneAgent("18_7", "Mobile/15E148"), nil), (iPhoneAgent("18_6", "Mobile/15E148"), nil),
             (iPhoneAgent("18_5", "Mobile/15E148"), "18.5"),
             (iPhoneAgent("18_6_2", "Mobile/15E148"), "18.6.2"),
@@ -36,12 +36,12 @@ struct UserAgentTests {
             (iPhoneAgent("16_5", "Mobile/20F66"), "16.5"),
             (iPhoneAgent("17_2", "Mobile/24A1"), "17.2"), (iPhoneAgent("17_2", "Mobile/21Z1"), "17.2"),
             (iPhoneAgent("17_2", "Mobile/2"), "17.2"),
-            // Other browsers tell the truth in the token.
+            // Other browsers have the true version in the token.
             (iPhoneAgent("26_1_0", "CriOS/143.0.7499.92 Mobile/15E148 Safari/604.1"), "26.1"),
             (iPhoneAgent("18_7", "FxiOS/140.0 Mobile/15E148 Safari/605.1.15"), "18.7"),
             (iPhoneAgent("17_5_1", "EdgiOS/120.0 Version/17.0 Mobile/15E148 Safari/605.1.15"), "17.5.1"),
             (iPhoneAgent("18_7", "GSA/390.0 Mobile/15E148 Safari/604.1"), "18.7"),
-            // Apps name the version themselves.
+            // Apps state the version.
             (
                 iPhoneAgent(
                     "18_7",
@@ -67,7 +67,7 @@ struct UserAgentTests {
     }
 
     @Test(
-        "of Apple devices give the model as the system names it",
+        "of Apple devices have the system's name of the model",
         arguments: [
             (
                 "Mozilla/5.0 (iPad; CPU OS 17_5 like Mac OS X) AppleWebKit/605.1.15 Version/17.5 Mobile/15E148 Safari/604.1",
@@ -77,10 +77,7 @@ struct UserAgentTests {
                 "Mozilla/5.0 (iPod touch; CPU iPhone OS 15_8_2 like Mac OS X) Version/15.6 Mobile/15E148 Safari/604.1",
                 nil, "iPod touch", "15.8.2", .ios
             ),
-            (
-                mac + " Version/26.1 Safari/605.1.15", 5, "iPad",
-                "26.1", .ios
-            ),
+            (mac + " Version/26.1 Safari/605.1.15", 5, "iPad", "26.1", .ios),
             (mac + " AppleWebKit/605.1.15", 5, "iPad", nil, .ios),
             (mac + " Version/18.5 Safari/605.1.15", 0, nil, nil, .other),
             (mac + " Version/18.5 Safari/605.1.15", 1, nil, nil, .other),
@@ -92,10 +89,7 @@ struct UserAgentTests {
                 "Mozilla/5.0 (Macintosh; Intel Mac OS X 10_13_5) CriOS/85 Version/11.1.1 Safari/605.1.15", 5,
                 "iPad", nil, .ios
             ),
-            (
-                mac + " Mobile/15E148 [FBAN/FBIOS;FBDV/iPad13,4;FBSV/17.5]",
-                nil, "iPad", "17.5", .ios
-            ),
+            (mac + " Mobile/15E148 [FBAN/FBIOS;FBDV/iPad13,4;FBSV/17.5]", nil, "iPad", "17.5", .ios),
             (
                 "Mozilla/5.0 (iPhone; CPU iPhone OS 16_0 like Mac OS X) Instagram 300.0 (iPad11,3; iOS 16_0; en_US)",
                 5, "iPad", "16.0", .ios
@@ -117,7 +111,7 @@ struct UserAgentTests {
     }
 
     @Test(
-        "of Android give model and version where they are not hidden",
+        "of Android have model and version, unless they hide them",
         arguments: [
             (
                 androidAgent(
@@ -161,7 +155,7 @@ struct UserAgentTests {
         #expect(agent.osVersion?.text(for: .android) == osVersion)
     }
 
-    @Test("of any length and of rubbish are read without harm")
+    @Test("of any length and content are read safely")
     func rubbish() {
         for text in [
             "(iPhone", "(iPhone; CPU iPhone OS ", "Android (", "Instagram  Android (;;;;/",

@@ -9,19 +9,19 @@ struct AddressKeysTests {
 
     private func noon(_ day: Int64) -> Timestamp { Timestamp(milliseconds: day * Self.day + Self.day / 2) }
 
-    private func link(_ day: Int64, _ byte: UInt8 = 1) throws -> AddressKeys.Seed {
+    private func seed(_ day: Int64, _ byte: UInt8 = 1) throws -> AddressKeys.Seed {
         try #require(AddressKeys.Seed(day: day, bytes: Array(repeating: byte, count: 32)))
     }
 
     private func keys(from day: Int64, ready: Int64? = nil) throws -> AddressKeys {
-        try #require(AddressKeys([link(day)], readyUntil: noon(ready ?? day)))
+        try #require(AddressKeys([seed(day)], readyUntil: noon(ready ?? day)))
     }
 
     private func hashes(_ keys: AddressKeys, on day: Int64) throws -> AddressHashes {
         try #require(keys.key(at: noon(day)).addressHashes(of: address))
     }
 
-    @Test("are others each day, and the same for everybody who begins alike, made ready or not")
+    @Test("differ from day to day, and are the same for the same seed, precomputed or not")
     func everyDay() throws {
         let keys = try keys(from: 100, ready: 103)
         let late = try self.keys(from: 100)
@@ -31,14 +31,12 @@ struct AddressKeysTests {
             #expect(try own == hashes(late, on: day))
             #expect(seen.insert(own).inserted)
         }
-        #expect(
-            keys.key(at: Timestamp(milliseconds: 101 * Self.day - 1)).day == 100
-                && keys.key(at: Timestamp(milliseconds: 101 * Self.day)).day == 101
-        )
+        #expect(keys.key(at: Timestamp(milliseconds: 101 * Self.day - 1)).day == 100)
+        #expect(keys.key(at: Timestamp(milliseconds: 101 * Self.day)).day == 101)
     }
 
     @Test(
-        "are those that other releases make of the same beginning",
+        "are the same in all releases for the same seed",
         arguments: [
             (100, 0x92cc_b630_a1ba_ebd0, 0x92f9_c34d_dcd0_47ed),
             (101, 0x945b_f851_d9aa_87fb, 0x954f_54ce_5c0e_21fe),
@@ -46,27 +44,27 @@ struct AddressKeysTests {
         ] as [(Int64, UInt64, UInt64)]
     )
     func known(day: Int64, exact: UInt64, near: UInt64) throws {
-        // Worked out elsewhere: HMAC-SHA-256 of 1 for the next day's secret, of 2 for the day's key.
+        // Computed by another program: HMAC-SHA-256 of 1 for the next day's secret, of 2 for the day's key.
         #expect(try hashes(keys(from: 100), on: day) == AddressHashes(exact: exact, near: near))
     }
 
-    @Test("of later days stay as they are when earlier ones are destroyed, and these cannot be made again")
+    @Test("of later days stay the same when earlier ones are destroyed for good")
     func advanced() throws {
         let keys = try keys(from: 100)
         let rest = keys.advanced(to: 104, readyUntil: noon(104))
         #expect(rest.firstDay == 104 && rest.seeds.count == 1)
         for day in Int64(104)..<140 { #expect(try hashes(rest, on: day) == hashes(keys, on: day)) }
-        // What is asked for from before gets the oldest key there is.
+        // A time before the first day gets the oldest key.
         #expect(try hashes(rest, on: 103) == hashes(rest, on: 104))
         #expect(try hashes(rest, on: 103) != hashes(keys, on: 103))
         #expect(rest.seeds[0].bytes != keys.seeds[0].bytes)
         #expect(keys.advanced(to: 99, readyUntil: noon(99)).firstDay == 100)
     }
 
-    @Test("come from new bytes from a day on, and from the old ones until then")
+    @Test("come from a new seed from a day on, and from the old one before it")
     func renewed() throws {
         let keys = try keys(from: 100)
-        let other = keys.renewed(from: try link(103, 2), readyUntil: noon(101))
+        let other = keys.renewed(from: try seed(103, 2), readyUntil: noon(101))
         for day in Int64(100)..<103 { #expect(try hashes(other, on: day) == hashes(keys, on: day)) }
         for day in Int64(103)..<108 { #expect(try hashes(other, on: day) != hashes(keys, on: day)) }
         let ready = other.prepared(until: noon(107))
@@ -78,7 +76,7 @@ struct AddressKeysTests {
         #expect(other.advanced(to: 102, readyUntil: noon(102)).seeds.map(\.day) == [102, 103])
     }
 
-    @Test("let a launch be compared with clicks of other days, as long as their keys are there")
+    @Test("compare a launch with clicks of other days as long as their keys exist")
     func otherDays() throws {
         let keys = try keys(from: 100, ready: 160)
         for clicked in Int64(110)..<142 {
@@ -87,9 +85,8 @@ struct AddressKeysTests {
             #expect(launch.agreement(with: click) == .exact, "\(clicked)")
             let near = try #require(keys.key(on: clicked).addressHashes(of: neighbour))
             #expect(launch.agreement(with: near) == .near)
-            let elsewhere = try #require(
-                keys.key(on: clicked).addressHashes(of: NetworkAddress(high: 0, low: 0xFFFF_0808_0808))
-            )
+            let other = NetworkAddress(high: 0, low: 0xFFFF_0808_0808)
+            let elsewhere = try #require(keys.key(on: clicked).addressHashes(of: other))
             #expect(launch.agreement(with: elsewhere) == .differs)
         }
         let rest = keys.advanced(to: 139, readyUntil: noon(140))
@@ -99,15 +96,15 @@ struct AddressKeysTests {
         #expect(launch.agreement(with: nil) == .missing)
     }
 
-    @Test("say by the hashes themselves that two of different days cannot be compared")
-    func marks() throws {
+    @Test("mark their hashes, so that hashes of different days are not compared")
+    func keyIndexes() throws {
         let keys = try keys(from: 100)
         let (one, next) = (try hashes(keys, on: 100), try hashes(keys, on: 101))
         #expect(AddressHashes.agreement(one, next) == .missing)
         #expect(AddressHashes.agreement(one, one) == .exact)
     }
 
-    @Test("are looked for in few days, however many are kept", arguments: [(100, 1), (101, 2), (130, 4)])
+    @Test("are searched in few days, even if many are stored", arguments: [(100, 1), (101, 2), (130, 4)])
     func searched(day: Int64, count: Int) throws {
         let keys = try keys(from: 100)
         var launch = try #require(keys.address(address, at: noon(day)))
@@ -119,24 +116,23 @@ struct AddressKeysTests {
         #expect(launch.since == Timestamp(milliseconds: (day - Int64(count) + 1) * Self.day))
     }
 
-    @Test("find all from before a clock was set back, and all of a clock that began before the first day")
+    @Test("find all clicks from before a clock was set back, or before the first day")
     func before() throws {
         var keys = try keys(from: 100)
         func since(_ day: Int64) throws -> Timestamp? {
             try #require(keys.address(address, at: noon(day))).since
         }
-        let (first, later) = (
-            Timestamp(milliseconds: 100 * Self.day), Timestamp(milliseconds: 107 * Self.day)
-        )
+        let first = Timestamp(milliseconds: 100 * Self.day)
+        let later = Timestamp(milliseconds: 107 * Self.day)
         #expect(try since(99) == nil && since(100) == first && since(110) == later)
         keys.coversEarlierDays = true
         #expect(try since(99) == nil && since(100) == nil && since(103) == nil && since(110) == later)
         #expect(keys.prepared(until: noon(140)).coversEarlierDays)
-        #expect(keys.renewed(from: try link(103, 2), readyUntil: noon(101)).coversEarlierDays)
-        #expect(!keys.advanced(to: 104, readyUntil: noon(104)).coversEarlierDays, "keys came before")
+        #expect(keys.renewed(from: try seed(103, 2), readyUntil: noon(101)).coversEarlierDays)
+        #expect(!keys.advanced(to: 104, readyUntil: noon(104)).coversEarlierDays, "earlier days had keys")
     }
 
-    @Test("know the key that a visitor's last click was recorded under, in the first minutes of a day alone")
+    @Test("include the previous day's key only in the first ten minutes of a day")
     func visitors() throws {
         let keys = try keys(from: 100)
         let midnight = Timestamp(milliseconds: 105 * Self.day)
@@ -146,7 +142,7 @@ struct AddressKeysTests {
         #expect(keys.previousDayKey(at: Timestamp(milliseconds: 100 * Self.day)) == nil)
     }
 
-    @Test("are there whatever the clock says", arguments: [Int64.min, -1, 0, 1 << 45, .max])
+    @Test("exist at any time of the clock", arguments: [Int64.min, -1, 0, 1 << 45, .max])
     func anyTime(milliseconds: Int64) throws {
         let keys = try keys(from: 20_000)
         let moment = Timestamp(milliseconds: milliseconds)
@@ -156,22 +152,22 @@ struct AddressKeysTests {
         #expect(keys.advanced(to: AddressKeys.day(of: moment), readyUntil: moment).firstDay >= 20_000)
     }
 
-    @Test("have 32 bytes each, in order of their days, and never show in text")
+    @Test("have 32 bytes each, in order of their days, and do not appear in descriptions")
     func form() throws {
         #expect(AddressKeys.Seed(day: 1, bytes: [1]) == nil)
         #expect(AddressKeys([], readyUntil: noon(1)) == nil)
-        #expect(try AddressKeys([link(2), link(2)], readyUntil: noon(1)) == nil)
+        #expect(try AddressKeys([seed(2), seed(2)], readyUntil: noon(1)) == nil)
         #expect(try "\(keys(from: 1))" == "AddressKeys(hidden)")
         #expect(try Mirror(reflecting: keys(from: 1)).children.isEmpty)
     }
 }
 
-@Suite("What keys are still needed")
+@Suite("Required keys")
 struct RequiredKeysTests {
     private let replaced = Timestamp(milliseconds: 1_000_000_000)
 
     @Test(
-        "a former server key is, until all records of its time are gone, and never within an hour",
+        "include a former server key for an hour, and until all records of its time are gone",
         arguments: [
             (oldest: nil, now: 3_600_000, isNeeded: true), (oldest: nil, now: 3_600_001, isNeeded: false),
             (oldest: -5, now: 900_000_000, isNeeded: true),

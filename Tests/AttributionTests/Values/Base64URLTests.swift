@@ -5,7 +5,7 @@ import Testing
 @Suite("Base64url")
 struct Base64URLTests {
     @Test(
-        "is that of RFC 4648 without padding, in both directions",
+        "follows RFC 4648 without padding, in both directions",
         arguments: [
             ([], ""), ([0x66], "Zg"), ([0x66, 0x6f], "Zm8"), ([0x66, 0x6f, 0x6f], "Zm9v"),
             ([0x66, 0x6f, 0x6f, 0x62], "Zm9vYg"), ([0xfb, 0xff], "-_8"), ([0xff, 0xff, 0xff], "____"),
@@ -17,7 +17,7 @@ struct Base64URLTests {
     }
 
     @Test(
-        "reads no other spelling, so that nothing has two",
+        "accepts one spelling only",
         arguments: [
             "Z", "Zh", "Zm9", "Zn", "Zg=", "Zg==", "Zm9v=", "Zm9vZ", "+/8", "Zm 9v", "Zm9v\n", "é",
             "Zm9v\u{0}", "Zg.",
@@ -25,7 +25,7 @@ struct Base64URLTests {
     )
     func refuses(text: String) { #expect(Base64URL.bytes(of: text) == nil) }
 
-    @Test("writes again what it read, and reads again what it wrote, whatever it is")
+    @Test("is the same when written or read again, for random bytes")
     func roundTrips() {
         var random = SeededGenerator(seed: 3)
         let digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".map { String($0) }

@@ -8,7 +8,7 @@ struct FingerprintTests {
     @Test("is the SHA-256 of a client's text")
     func ofText() { #expect(Fingerprint(of: "iPhone|17.2|390x844|Europe/Istanbul|tr").hex == hex) }
 
-    @Test("reads 64 digits of either case and writes them small")
+    @Test("reads 64 digits of either case and writes them in lower case")
     func reads() {
         let fingerprint = Fingerprint(of: "iPhone|17.2|390x844|Europe/Istanbul|tr")
         #expect(Fingerprint(hex: hex) == fingerprint)
@@ -20,7 +20,7 @@ struct FingerprintTests {
         #expect(Fingerprint(hex: String(repeating: "F", count: 64))?.hex == String(repeating: "f", count: 64))
     }
 
-    @Test("refuses every other length and every other character, wherever it stands")
+    @Test("refuses every other length, and other characters at any position")
     func refuses() {
         for length in [0, 1, 32, 63, 65, 128] {
             #expect(Fingerprint(hex: String(repeating: "a", count: length)) == nil)
@@ -37,7 +37,7 @@ struct FingerprintTests {
         #expect(Fingerprint(hex: "0x" + hex.dropLast(2)) == nil)
     }
 
-    @Test("takes every byte for the digit that it is or for none, wherever it stands")
+    @Test("reads every byte as its digit or refuses it, at any position")
     func everyByte() {
         let digits = Array("0123456789abcdef".utf8)
         for position in 0..<64 {

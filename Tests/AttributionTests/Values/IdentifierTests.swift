@@ -4,7 +4,7 @@ import Testing
 @Suite("Identifiers")
 struct IdentifierTests {
     @Test(
-        "are written with their prefix and 26 digits, and read back the same",
+        "have their prefix and 26 digits, and are the same when read again",
         arguments: [
             (0, 0, "clk_00000000000000000000000000"), (0, 1, "clk_00000000000000000000000001"),
             (0, 31, "clk_0000000000000000000000000z"), (0, .max, "clk_0000000000000fzzzzzzzzzzzz"),
@@ -18,7 +18,7 @@ struct IdentifierTests {
         #expect(ClickID(expected) == identifier)
     }
 
-    @Test("read back every bit", arguments: 0..<128)
+    @Test("keep every bit when read again", arguments: 0..<128)
     func everyBit(_ bit: Int) {
         let identifier = AppID(
             high: bit < 64 ? 1 << UInt64(bit) : 0,
@@ -43,12 +43,10 @@ struct IdentifierTests {
     )
     func refuses(_ text: String) { #expect(ClickID(text) == nil) }
 
-    @Test("carry the moment in which they were made and sort by it, as texts too")
+    @Test("contain the time of their creation and sort by it, also as text")
     func order() {
-        let moments = [0, 1, 1_700_000_000_000, 1_700_000_000_001, 1 << 48 - 1].map(
-            Timestamp.init(milliseconds:)
-        )
-        let identifiers = moments.map { ClickID(at: $0, random: TestValues.random) }
+        let times: [Int64] = [0, 1, 1_700_000_000_000, 1_700_000_000_001, 1 << 48 - 1]
+        let identifiers = times.map { ClickID(at: Timestamp(milliseconds: $0), random: TestValues.random) }
         #expect(identifiers == identifiers.sorted())
         #expect(identifiers.map(\.text) == identifiers.map(\.text).sorted())
         #expect(identifiers[2].high >> 16 == 1_700_000_000_000)
@@ -56,7 +54,7 @@ struct IdentifierTests {
         #expect(identifiers[2].low == 0x0f16_1d24_2b32_3940)
     }
 
-    @Test("of one millisecond sort by their sequence")
+    @Test("of the same millisecond sort by their sequence")
     func sequence() throws {
         let identifiers = [UInt16(0), 1, 0x7fff, 0xffff].map {
             ClickID(at: TestValues.noon, sequence: $0, random: TestValues.random)
@@ -66,7 +64,7 @@ struct IdentifierTests {
         #expect(last.high == 1_700_000_000_000 << 16 | 0xffff)
     }
 
-    @Test("hold at the ends of what 48 bits of milliseconds reach")
+    @Test("clamp times beyond 48 bits of milliseconds")
     func ends() {
         let before = ClickID(at: Timestamp(milliseconds: -5), random: TestValues.random)
         let beyond = ClickID(at: Timestamp(milliseconds: .max), random: TestValues.random)

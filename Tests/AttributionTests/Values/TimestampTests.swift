@@ -23,7 +23,7 @@ struct TimestampTextTests {
     }
 
     @Test(
-        "refuses days that no calendar has, times that no clock shows, and other spellings",
+        "refuses impossible days and times, and other spellings",
         arguments: [
             "", "2025", "2025-01-08", "2025-01-08T14:30:00", "2025-01-08 14:30:00Z", "2025-01-08T14:30Z",
             "2025-1-8T14:30:00Z", "25-01-08T14:30:00Z", "02025-01-08T14:30:00Z", "2025-02-29T00:00:00Z",
@@ -39,7 +39,7 @@ struct TimestampTextTests {
     func refuses(_ text: String) { #expect(Timestamp(iso8601: text) == nil) }
 
     @Test(
-        "writes three digits of milliseconds and Z, and holds at the years 1 and 9999",
+        "writes three digits of milliseconds and Z, and clamps to the years 1 to 9999",
         arguments: [
             (0, "1970-01-01T00:00:00.000Z"), (1_736_346_600_007, "2025-01-08T14:30:00.007Z"),
             (-1, "1969-12-31T23:59:59.999Z"), (1_709_164_800_000, "2024-02-29T00:00:00.000Z"),
@@ -51,13 +51,11 @@ struct TimestampTextTests {
         #expect(Timestamp(milliseconds: milliseconds).iso8601 == expected)
     }
 
-    @Test("reads every moment back as it wrote it, over four centuries and at both ends")
+    @Test("is the same when read again, over four centuries and at both limits")
     func roundTrip() {
-        var moments = stride(from: Int64(-6_000_000_000_000), to: 7_000_000_000_000, by: 12_345_678_901).map {
-            $0
-        }
-        moments += [Timestamp.earliestWritten.milliseconds, Timestamp.latestWritten.milliseconds]
-        for milliseconds in moments {
+        var times = Array(stride(from: Int64(-6_000_000_000_000), to: 7_000_000_000_000, by: 12_345_678_901))
+        times += [Timestamp.earliestWritten.milliseconds, Timestamp.latestWritten.milliseconds]
+        for milliseconds in times {
             let moment = Timestamp(milliseconds: milliseconds)
             #expect(Timestamp(iso8601: moment.iso8601) == moment)
         }
@@ -66,7 +64,7 @@ struct TimestampTextTests {
 
 @Suite("Civil dates")
 struct CivilDateTests {
-    @Test("count every day of a thousand years once and in order")
+    @Test("include every day of a thousand years once and in order")
     func everyDay() throws {
         var previous = CivilDate(daysSinceEpoch: -200_001)
         for days in Int64(-200_000)...200_000 {
@@ -79,7 +77,7 @@ struct CivilDateTests {
     }
 
     @Test(
-        "begin an hour and a day at or before the moment",
+        "round a time down to its hour and its day",
         arguments: [
             (0, 0, 0), (3_599_999, 0, 0), (3_600_000, 3_600_000, 0), (86_399_999, 82_800_000, 0),
             (86_400_000, 86_400_000, 86_400_000), (-1, -3_600_000, -86_400_000), (.min, .min, .min),
@@ -87,7 +85,7 @@ struct CivilDateTests {
     )
     func starts(milliseconds: Int64, hour: Int64, day: Int64) {
         let moment = Timestamp(milliseconds: milliseconds)
-        #expect(moment.startOfHour == Timestamp(milliseconds: hour))
-        #expect(moment.startOfDay == Timestamp(milliseconds: day))
+        #expect(Granularity.hour.start(of: moment) == Timestamp(milliseconds: hour))
+        #expect(Granularity.day.start(of: moment) == Timestamp(milliseconds: day))
     }
 }

@@ -3,13 +3,13 @@ import CLinux
 import Glibc
 import Support
 
-/// Sends the requests of a ``ConstantRatePlan``: one thread that waits for answers and for the time of the next
+/// Sends the requests of a ``ConstantRatePlan``: one thread that waits for responses and for the time of the next
 /// request, whichever comes first.
 package final class ConstantRateLoad {
     private let plan: ConstantRatePlan
     private let epoll: Int32
     private var connections: [LoadConnection] = []
-    /// Those without a request, by number.
+    /// The numbers of the connections without a request.
     private var free: [Int] = []
     private var misses: RequestPattern
     /// Clicks, or checks of clicks.
@@ -32,15 +32,14 @@ package final class ConstantRateLoad {
         epoll = epoll_create1(Int32(EPOLL_CLOEXEC))
         random = SeededGenerator(seed: UInt64(plan.series))
         let (key, time) = (plan.key, plan.history.map { Timestamp(milliseconds: $0.lowerBound) })
-        let mark = SampleRequests.hexadecimal(plan.series)
-        misses = RequestPattern(mark: "ffffffff") { SampleRequests.check(fingerprint: $0, key: key) }
-        launches = RequestPattern(mark: mark, time: time) {
-            SampleRequests.check(fingerprint: $0, key: key, time: time)
+        let series = SampleRequests.hexadecimal(plan.series)
+        misses = RequestPattern(prefix: "ffffffff") { SampleRequests.check($0, key: key) }
+        launches = RequestPattern(prefix: series, time: time) {
+            SampleRequests.check($0, key: key, time: time)
         }
-        made = RequestPattern(mark: mark, time: time) {
+        made = RequestPattern(prefix: series, time: time) {
             plan.kind == .missesAndMatches
-                ? SampleRequests.check(fingerprint: $0, key: key)
-                : SampleRequests.click(fingerprint: $0, key: key, time: time)
+                ? SampleRequests.check($0, key: key) : SampleRequests.click($0, key: key, time: time)
         }
         intended = Int(plan.rate * plan.seconds)
         latencies = Latencies(capacity: intended)
@@ -62,8 +61,8 @@ package final class ConstantRateLoad {
             now = Stopwatch.nanoseconds
         }
         giveUp(at: now)
-        let last = max(now - start, 1)
-        let length = sent < intended || free.count < connections.count ? Double(last) / 1e9 : plan.seconds
+        let isComplete = sent == intended && free.count == connections.count
+        let length = isComplete ? plan.seconds : Double(max(now - start, 1)) / 1e9
         let quantiles = latencies.quantiles(0.99, 1)
         let answered = latencies.count - failures
         return ConstantRateResult(
@@ -84,7 +83,7 @@ package final class ConstantRateLoad {
         _ = linux_epoll_control(epoll, EPOLL_CTL_ADD, descriptor, EPOLLIN.rawValue, UInt64(number))
     }
 
-    /// Sends the requests that are due, as far as connections are free.
+    /// Sends the requests that are due, as long as a connection is free.
     private func sendDue(at now: UInt64) throws {
         while sent < intended, let number = free.last {
             let intendedAt = intendedAt(sent)
@@ -118,7 +117,7 @@ package final class ConstantRateLoad {
         return made.bytes
     }
 
-    /// Ten clicks, and then a check of one of them that was sent well before: no connection may still carry it.
+    /// Ten clicks, and then a check of a click that was sent so long before that no connection still carries it.
     private func requestOfThePast(_ number: Int) -> [UInt8] {
         guard let history = plan.history else { return [] }
         let span = Double(history.upperBound - history.lowerBound)
@@ -131,7 +130,7 @@ package final class ConstantRateLoad {
         return launches.bytes
     }
 
-    /// Sleeps until an answer arrives or the next request is due.
+    /// Sleeps until a response arrives or the next request is due.
     private func wait(from now: UInt64) {
         let next = sent < intended && !free.isEmpty ? intendedAt(sent) : now + 100_000_000
         guard next > now else { return }
@@ -173,7 +172,7 @@ package final class ConstantRateLoad {
         try open(number)
     }
 
-    /// Counts requests without an answer, or never sent, as failures that waited until now.
+    /// Counts requests without a response, or never sent, as failures that waited until now.
     private func giveUp(at now: UInt64) {
         for connection in connections {
             if let intendedAt = connection.intendedAt { record(since: intendedAt, at: now, isGood: false) }

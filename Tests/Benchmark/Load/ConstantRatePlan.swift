@@ -1,7 +1,7 @@
 import Foundation
 import Support
 
-/// Requests at a rate that does not follow the answers, as those of real visitors do not.
+/// Requests at a rate that does not follow the responses, as those of real visitors do not.
 package struct ConstantRatePlan: Codable {
     package enum Kind: String, Codable {
         /// Checks of fingerprints without a click.
@@ -17,47 +17,38 @@ package struct ConstantRatePlan: Codable {
     var kind: Kind
     var port: UInt16
     var key: String
-    /// Distinguishes its clicks from those of other loads.
-    var series: UInt32
     /// Requests a second.
     var rate: Double
     var seconds: Double
-    var connections = 64
-    /// Of the clicks that ``Kind/missesAndMatches`` follows.
+    /// Distinguishes its clicks from those of other loads.
+    var series: UInt32 = 1
+    package var connections = 64
+    /// The rate of the clicks that ``Kind/missesAndMatches`` follows.
     var clickRate = 0.0
-    /// When the first and the last request of ``Kind/clicksOfThePast`` happen, in milliseconds since 1970.
+    /// The times of the first and the last request of ``Kind/clicksOfThePast``, in milliseconds since 1970.
     var history: ClosedRange<Int64>?
-    /// How many seconds after the last request answers are awaited.
+    /// For how many seconds after the last request the load waits for responses.
     var patience = 5.0
 
-    package init(
-        kind: Kind,
-        port: UInt16,
-        key: String,
-        series: UInt32,
-        rate: Double,
-        seconds: Double,
-        connections: Int = 64
-    ) {
-        (self.kind, self.port, self.key, self.series) = (kind, port, key, series)
-        (self.rate, self.seconds, self.connections) = (rate, seconds, connections)
+    package init(_ kind: Kind, port: UInt16, key: String, rate: Double, seconds: Double) {
+        (self.kind, self.port, self.key, self.rate, self.seconds) = (kind, port, key, rate, seconds)
     }
 
-    /// Starts it as a process of its own.
+    /// Starts the load as a process of its own.
     func start() throws -> ChildProcess { try LoadProgram.constantRate.start(self) }
 
-    /// Runs it to its end, as a process of its own.
+    /// Runs the load to its end, as a process of its own.
     func run() throws -> ConstantRateResult { try LoadProgram.result(of: start()) }
 }
 
 /// The result of a ``ConstantRatePlan``.
 ///
-/// Durations count from when a request should have been sent, so that one slow answer does not hide the delay of
-/// those that had to wait behind it.
+/// Durations count from when a request should have been sent, so that one slow response does not hide the delay of
+/// the requests that had to wait for it.
 package struct ConstantRateResult: Codable {
     package let intended: Int
     package let answered: Int
-    /// Refused, cut off, or not answered some seconds after the end.
+    /// Requests that were refused, cut off, or without a response some seconds after the end.
     package let failures: Int
     package let perSecond: Double
     package let p99: Double

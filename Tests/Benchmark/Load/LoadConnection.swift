@@ -27,7 +27,7 @@ final class LoadConnection {
         descriptor = -1
     }
 
-    /// Sends a request; false when the connection is of no use any more.
+    /// Sends a request; returns false when the connection cannot be used any more.
     func send(_ bytes: [UInt8]) -> Bool {
         // send reads within the array's memory and keeps no pointer. A request is far smaller than a socket's buffer.
         let count = unsafe bytes.withUnsafeBytes {
@@ -42,7 +42,7 @@ final class LoadConnection {
         case ended
     }
 
-    /// Reads what is there.
+    /// Reads the bytes that have arrived.
     func receive() -> Progress {
         guard filled < buffer.count else { return .ended }
         // recv writes at most what is left of the array's memory and keeps no pointer.
@@ -53,7 +53,7 @@ final class LoadConnection {
         if count < 0, errno == EAGAIN { return .unfinished }
         guard count > 0 else { return .ended }
         filled += count
-        guard let end = AnswerBytes.end(of: buffer.span, count: filled), end <= filled else {
+        guard let end = ResponseBytes.end(of: buffer.span, count: filled), end <= filled else {
             return .unfinished
         }
         filled = 0
@@ -62,45 +62,31 @@ final class LoadConnection {
     }
 }
 
-/// Just enough of HTTP to see where an answer ends.
-package enum AnswerBytes {
+/// Just enough of HTTP to find the end of a response.
+package enum ResponseBytes {
     private static let lengthName = Array("content-length:".utf8)
 
-    /// Where the answer ends, once its head is whole; its body may still be on the way.
+    /// Returns the position after the response once its head is complete; its body may still be on the way.
     package static func end(of bytes: Span<UInt8>, count: Int) -> Int? {
-        var length = 0
-        var line = 0
-        while let next = lineEnd(bytes, from: line, count: count) {
-            if next == line { return next + 2 + length }
-            if isLength(bytes, from: line, to: next) {
-                length = number(bytes, from: line + lengthName.count, to: next)
-            }
-            line = next + 2
+        var (line, length, index) = (0, 0, 1)
+        while index < count {
+            defer { index += 1 }
+            guard bytes[index] == 10, bytes[index - 1] == 13 else { continue }
+            if index == line + 1 { return index + 1 + length }
+            length = contentLength(bytes, from: line, to: index) ?? length
+            line = index + 1
         }
         return nil
     }
 
-    /// Where the line that starts here has its CR.
-    private static func lineEnd(_ bytes: Span<UInt8>, from start: Int, count: Int) -> Int? {
-        var index = start
-        while index + 1 < count {
-            if bytes[index] == 13, bytes[index + 1] == 10 { return index }
-            index += 1
-        }
-        return nil
-    }
-
-    private static func isLength(_ bytes: Span<UInt8>, from start: Int, to end: Int) -> Bool {
-        guard end - start > lengthName.count else { return false }
+    /// Returns the value of a line with the field Content-Length; nil for other lines.
+    private static func contentLength(_ bytes: Span<UInt8>, from start: Int, to end: Int) -> Int? {
+        guard end - start > lengthName.count else { return nil }
         for (offset, letter) in lengthName.enumerated() where bytes[start + offset] | 0x20 != letter | 0x20 {
-            return false
+            return nil
         }
-        return true
-    }
-
-    private static func number(_ bytes: Span<UInt8>, from start: Int, to end: Int) -> Int {
         var number = 0
-        for index in start..<end where bytes[index] >= 48 && bytes[index] <= 57 {
+        for index in start + lengthName.count..<end where 48...57 ~= bytes[index] {
             number = number * 10 + Int(bytes[index] - 48)
         }
         return number

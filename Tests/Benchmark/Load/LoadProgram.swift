@@ -1,10 +1,11 @@
 import Foundation
 import Glibc
 import Support
+import Synchronization
 
-/// Loads that run as processes of their own, so that they do not share a lock or a heap with what measures.
+/// Loads that run as processes of their own, so that they share no lock and no heap with what measures.
 ///
-/// They are this program, started again.
+/// Each is this program, started again.
 enum LoadProgram: String {
     case constantRate = "load-constant-rate"
     case resumption = "load-resumption"
@@ -33,7 +34,7 @@ enum LoadProgram: String {
         return try ChildProcess(URL(filePath: program), [rawValue, text], endsWithStarter: true)
     }
 
-    /// Waits for its end, and reads what it found.
+    /// Waits for the end of a load, and returns its result.
     static func result<Result: Decodable>(of child: ChildProcess) throws -> Result {
         let output = try child.remainingOutput()
         guard child.waitUntilExit() == 0 else {
@@ -41,4 +42,61 @@ enum LoadProgram: String {
         }
         return try JSONDecoder().decode(Result.self, from: output)
     }
+}
+
+/// Checks on new TLS 1.3 connections, each of which resumes the session of the one before.
+struct ResumptionPlan: Codable {
+    var port: UInt16
+    var key: String
+    var seconds: Double
+    /// Connections at a time, a thread for each.
+    var connections = 32
+
+    /// Runs threads that connect, send a check, read the response, and connect again.
+    static func run(_ plan: ResumptionPlan) throws -> ResumptionResult {
+        let request = SampleRequests.check(SampleRequests.unknown, key: plan.key, isClosing: true)
+        let total = Mutex(ResumptionResult())
+        let watch = Stopwatch()
+        let group = DispatchGroup()
+        for _ in 0..<plan.connections {
+            group.enter()
+            Thread {
+                var session: SavedTLSSession?
+                while watch.seconds < plan.seconds {
+                    do {
+                        let settings = TLSClientSettings(.tls13, resuming: session)
+                        let client = try RawClient(port: plan.port, tls: settings)
+                        client.send(request)
+                        _ = try client.answer().expecting(200)
+                        let resumed = client.isResumed ? 1 : 0
+                        total.withLock {
+                            $0.answered += 1
+                            $0.resumed += resumed
+                        }
+                        // Tickets of TLS 1.3 come after the handshake, with the response.
+                        session = client.tlsSession
+                    } catch {
+                        total.withLock { $0.failures += 1 }
+                    }
+                }
+                group.leave()
+            }.start()
+        }
+        group.wait()
+        let seconds = watch.seconds
+        return total.withLock {
+            $0.seconds = seconds
+            return $0
+        }
+    }
+}
+
+struct ResumptionResult: Codable {
+    var answered = 0
+    /// The responses on connections that resumed a session.
+    var resumed = 0
+    var failures = 0
+    var seconds = 0.0
+
+    var perSecond: Double { seconds > 0 ? Double(answered) / seconds : 0 }
 }

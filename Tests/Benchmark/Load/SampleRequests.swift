@@ -1,13 +1,15 @@
 package import Attribution
 import Foundation
 
-/// The requests of a landing page and of an SDK, as a proxy hands them on.
+/// The requests of a landing page and of an SDK, as a proxy forwards them.
 enum SampleRequests {
     static let clickPath = "/v1/deferred-deeplink/click"
     static let checkPath = "/v1/deferred-deeplink?fingerprint="
     static let userAgent = "Shop/1 CFNetwork/1496.0.7 Darwin/23.5.0"
+    /// A fingerprint that no click has.
+    static let unknown = String(repeating: "f", count: 64)
 
-    /// What a click leads to, as members of its JSON.
+    /// A click's link and campaign, as members of its JSON.
     static let linkMembers =
         #""deeplink_url":"myapp://promo?campaign=summer_sale","campaign_key":"SUMMER_SALE_2025","#
         + #""metadata":{"utm_source":"instagram"}"#
@@ -16,7 +18,7 @@ enum SampleRequests {
         #"{"fingerprint":"\#(fingerprint)","platform":"ios",\#(linkMembers)}"#
     }
 
-    static func click(fingerprint: String, key: String, time: Timestamp? = nil) -> String {
+    static func click(_ fingerprint: String, key: String, time: Timestamp? = nil) -> String {
         click(body: clickBody(fingerprint: fingerprint), key: key, time: time)
     }
 
@@ -33,7 +35,7 @@ enum SampleRequests {
 
     /// A check; `install` is its installation id.
     static func check(
-        fingerprint: String,
+        _ fingerprint: String,
         key: String,
         address: [UInt8] = SampleAddress.bytes(0),
         install: String? = nil,
@@ -49,7 +51,7 @@ enum SampleRequests {
         head("GET", target, key, from: SampleAddress.bytes(0), userAgent, nil) + "\r\n"
     }
 
-    /// Eight digits.
+    /// Returns eight digits.
     static func hexadecimal(_ number: UInt32) -> String {
         let digits = String(number, radix: 16)
         return String(repeating: "0", count: 8 - digits.count) + digits
@@ -69,22 +71,22 @@ enum SampleRequests {
     }
 }
 
-/// A request whose address, last sixteen digits of fingerprint, and time differ from one to the next.
+/// A request whose address, time, and last sixteen digits of the fingerprint differ from one to the next.
 package struct RequestPattern {
     package private(set) var bytes: [UInt8]
     private let firstDigit: Int
     private let firstOfAddress: Int
     private let firstOfTime: Int?
-    /// Of the last two digits of the campaign key, where there is one.
+    /// The position of the last two digits of the campaign key; nil where there is none.
     private let lastOfCampaign: Int?
     private static let digits = Array("0123456789abcdef".utf8)
 
     /// - Parameters:
-    ///   - mark: the first eight digits of the fingerprint.
+    ///   - prefix: the first eight digits of the fingerprint.
     ///   - time: the time in the request; nil where it has none.
     ///   - make: makes the request for a fingerprint from the address of the number 0.
-    package init(mark: String, time: Timestamp? = nil, _ make: (String) -> String) {
-        let fingerprint = mark + String(repeating: "0", count: 56)
+    package init(prefix: String, time: Timestamp? = nil, _ make: (String) -> String) {
+        let fingerprint = prefix + String(repeating: "0", count: 56)
         let text = make(fingerprint)
         bytes = Array(text.utf8)
         firstDigit = (Self.start(of: fingerprint, in: text) ?? 0) + 48
@@ -95,14 +97,14 @@ package struct RequestPattern {
     }
 
     package mutating func set(_ number: UInt64) {
-        for place in 0..<16 {
-            bytes[firstDigit + place] = Self.digits[Int(number >> UInt64(60 - 4 * place) & 15)]
+        for index in 0..<16 {
+            bytes[firstDigit + index] = Self.digits[Int(number >> UInt64(60 - 4 * index) & 15)]
         }
         let address = SampleAddress.bytes(Int(number & 0xffff_ffff))
-        for (place, byte) in address.enumerated() { bytes[firstOfAddress + place] = byte }
+        for (index, byte) in address.enumerated() { bytes[firstOfAddress + index] = byte }
     }
 
-    /// Sets the time too, and a campaign: one of a hundred, eight of them at a time.
+    /// Sets the time too, and one of a hundred campaigns, of which eight run at a time.
     package mutating func set(_ number: UInt64, at time: Timestamp) {
         set(number)
         if let firstOfTime { bytes.replaceSubrange(firstOfTime..<firstOfTime + 24, with: time.iso8601.utf8) }
@@ -117,25 +119,25 @@ package struct RequestPattern {
     }
 }
 
-/// Where requests come from, as the proxy before the server says: a hundred thousand networks of a hundred addresses,
-/// whose texts are all of one length.
+/// The clients' addresses in the proxy's header: a hundred thousand networks of a hundred addresses, all texts of the
+/// same length.
 package enum SampleAddress {
     private static let count = 10_000_000
     /// Neighbouring numbers belong to different networks.
     private static let step = 40_503
 
-    /// The address of a number, as in `150.100.104.105`; different ones up to ten million.
+    /// Returns the address of a number, as in `150.100.104.105`; numbers below ten million have different ones.
     package static func bytes(_ number: Int) -> [UInt8] {
         var bytes = Array("150.100.100.100".utf8)
         var rest = number % count * step % count
-        for place in [14, 13, 10, 9, 6, 5, 2] {
-            bytes[place] += UInt8(rest % 10)
+        for index in [14, 13, 10, 9, 6, 5, 2] {
+            bytes[index] += UInt8(rest % 10)
             rest /= 10
         }
         return bytes
     }
 
-    /// The same as a function of Lua.
+    /// The same as a Lua function.
     static let lua = """
         local function address(number)
             local s = string.format("%07d", number % \(count) * \(step) % \(count))

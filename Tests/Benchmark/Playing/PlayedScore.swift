@@ -2,12 +2,10 @@ package import Attribution
 package import Simulation
 package import Storage
 
-/// What a launch was answered, as its client reads it.
+/// The response to a launch, as its client reads it.
 package struct PlayedAnswer: Decodable, Equatable {
-    /// What its click brought along to be known by.
-    struct Metadata: Decodable, Equatable {
-        let click: Int
-    }
+    /// The metadata of the matched click, with its number in the trace.
+    struct Metadata: Decodable, Equatable { let click: Int }
 
     let matched: Bool
     let url: String?
@@ -15,29 +13,25 @@ package struct PlayedAnswer: Decodable, Equatable {
     let confidence: Double?
     let metadata: Metadata?
 
-    /// Whether it leads to the link of a click and credits its campaign; what the server adds to links is behind a `?`.
+    /// Whether it leads to the link of a click and credits its campaign, apart from the query that the server adds.
     func leads(to link: String, of campaign: String) -> Bool {
         matched && campaignKey == campaign && url?.split(separator: "?").first.map(String.init) == link
     }
 }
 
-/// How the answers to a trace fare against its truth.
+/// The responses to a trace, compared with its truth.
 package struct PlayedScore {
-    private struct Given: Equatable {
-        let at: Timestamp
-        let caller: String
-    }
-
-    /// Of launches behind the first day, which warms up.
+    /// The sums over launches after the first day, which warms the model up.
     package private(set) var sums = ReplayScore()
-    /// Launches that were given a click which another launch had been given; the answer to a lost one is none of them.
+    /// Launches matched with a click that another launch had got; retries do not count.
     package private(set) var clicksUsedTwice = 0
-    /// Repeated launches that got something else than the match before; behind no match there may be a new click.
+    /// Retries that got another response than the match before; after no match, a new click may have arrived.
     package private(set) var changedAnswers = 0
-    /// Strangers who were taken for a visitor who asks again: same device, same address, within the time for that.
+    /// Launches of strangers that got the match of another visitor as a repetition: same device and address, in time.
     package private(set) var strangersRepeated = 0
     private var clicks: [Int: TracedClick] = [:]
-    private var given: [Int: Given] = [:]
+    /// When and to which caller each click was first given.
+    private var given: [Int: (at: Timestamp, caller: String)] = [:]
     private var answers: [UInt64: PlayedAnswer] = [:]
     private let judgedFrom: Timestamp
 
@@ -46,10 +40,10 @@ package struct PlayedScore {
     private static let replayGrace: Int64 = 60_000
 
     package init(beginning: Timestamp) { judgedFrom = beginning.advanced(byMilliseconds: Self.day) }
-    package mutating func note(_ click: TracedClick) { clicks[click.number] = click }
+    package mutating func add(_ click: TracedClick) { clicks[click.number] = click }
 
-    package mutating func note(_ launch: TracedLaunch, _ answer: PlayedAnswer) {
-        noteUse(launch, answer)
+    package mutating func add(_ launch: TracedLaunch, _ answer: PlayedAnswer) {
+        addUse(launch, answer)
         guard launch.truth != .retry else {
             if let first = answers[launch.person], first.matched, first != answer { changedAnswers += 1 }
             return
@@ -59,17 +53,16 @@ package struct PlayedScore {
         judge(launch, answer)
     }
 
-    private mutating func noteUse(_ launch: TracedLaunch, _ answer: PlayedAnswer) {
+    private mutating func addUse(_ launch: TracedLaunch, _ answer: PlayedAnswer) {
         guard let click = answer.metadata?.click else { return }
         let caller = "\(launch.fingerprintText) \(launch.address ?? 0) \(launch.agent)"
         guard let earlier = given[click] else {
-            given[click] = Given(at: launch.at, caller: caller)
+            given[click] = (launch.at, caller)
             return
         }
         if launch.truth == .retry, answers[launch.person]?.metadata?.click == click { return }
-        let isRepeated =
-            earlier.caller == caller && launch.at.milliseconds(since: earlier.at) <= Self.replayGrace
-        if isRepeated { strangersRepeated += 1 } else { clicksUsedTwice += 1 }
+        let isInTime = launch.at.milliseconds(since: earlier.at) <= Self.replayGrace
+        if earlier.caller == caller, isInTime { strangersRepeated += 1 } else { clicksUsedTwice += 1 }
     }
 
     private mutating func judge(_ launch: TracedLaunch, _ answer: PlayedAnswer) {
@@ -77,7 +70,6 @@ package struct PlayedScore {
         switch launch.truth {
         case .click(let number):
             guard let click = clicks[number], launch.at.milliseconds(since: click.at) <= Self.day else {
-                sums.lateConversions += 1
                 break
             }
             sums.conversions += 1

@@ -8,33 +8,23 @@ struct SimulatedWorld {
         case newest
     }
 
-    /// What its matches must reach, in percent but for the last.
-    struct Bars {
-        var precision: Double
-        var found: Double
-        var organic: Double?
-        var rematched: Double?
-        var calibration: Double?
-    }
-
     let world: World
     let policy: Policy
 
-    /// What it is called in the table.
+    /// The name of the world and its policy in the table.
     var label: String { "\(world.label), \(policy.rawValue)" }
 
-    /// None but under the default policy, and in the worlds that have been thought about.
-    var bars: Bars? { policy == .standard ? Self.bars[world.label] : nil }
-
-    private static let bars = [
-        "turkey-10000": Bars(precision: 96, found: 68, organic: 2, rematched: 8, calibration: 0.02),
-        "world-10000": Bars(precision: 95, found: 73, organic: 2.5, rematched: 8, calibration: 0.02),
-        "venue-10000": Bars(precision: 92, found: 66, organic: 7, rematched: 8, calibration: 0.03),
-        "turkey-100000": Bars(precision: 97, found: 64, organic: 1.5, rematched: 8, calibration: 0.02),
-        "tokens-85-10000": Bars(precision: 99, found: 90),
+    /// The bars of precision, found, organic, rematched and calibration under the default policy, in worlds that have
+    /// some.
+    private static let bars: [String: [Bar]] = [
+        "turkey-10000": [.atLeast(96), .atLeast(68), .atMost(2), .atMost(8), .atMost(0.02)],
+        "world-10000": [.atLeast(95), .atLeast(73), .atMost(2.5), .atMost(8), .atMost(0.02)],
+        "venue-10000": [.atLeast(92), .atLeast(66), .atMost(7), .atMost(8), .atMost(0.03)],
+        "turkey-100000": [.atLeast(97), .atLeast(64), .atMost(1.5), .atMost(8), .atMost(0.02)],
+        "tokens-85-10000": [.atLeast(99), .atLeast(90)],
     ]
 
-    /// Worlds by their names with their sizes, each under both policies.
+    /// Returns worlds by their names with their sizes, each under both policies.
     static func all(_ labels: [String], isQuick: Bool) throws -> [SimulatedWorld] {
         try labels.flatMap { label in
             guard var world = Worlds.all.first(where: { $0.label == label }) else {
@@ -45,49 +35,44 @@ struct SimulatedWorld {
             return Policy.allCases.map { SimulatedWorld(world: world, policy: $0) }
         }
     }
+
+    /// The figures of the world, with their bars.
+    var figures: [(name: FigureName, figure: SimulatedFigure)] {
+        let bars = policy == .standard ? Self.bars[world.label] ?? [] : []
+        return SimulatedFigure.all.enumerated().map { index, figure in
+            // Two figures have the same bar everywhere.
+            let bar = figure.isFault ? .atMost(0) : bars.indices.contains(index) ? bars[index] : nil
+            let name = "\(world.label)_\(policy.rawValue)_\(figure.name)"
+            return (FigureName(name, "\(label): \(figure.title)", bar), figure)
+        }
+    }
 }
 
-/// A figure of a world that was played.
+/// A figure of every world that is played.
 struct SimulatedFigure: Sendable {
     let name: String
     let title: String
+    /// Whether it counts events that must not happen at all.
+    var isFault = false
     let value: @Sendable (PlayedScore) -> Double
-    let bar: @Sendable (SimulatedWorld) -> Bar?
 
     static let all = [
-        SimulatedFigure("precision", "precision %", { percent($0.sums.precision) }) {
-            $0.bars.map { .atLeast($0.precision) }
+        SimulatedFigure(name: "precision", title: "precision %") { percent($0.sums.precision) },
+        SimulatedFigure(name: "found", title: "found %") { percent($0.sums.found) },
+        SimulatedFigure(name: "organic", title: "organic given a campaign %") {
+            percent($0.sums.falseAttribution)
         },
-        SimulatedFigure("found", "found %", { percent($0.sums.found) }) {
-            $0.bars.map { .atLeast($0.found) }
+        SimulatedFigure(name: "rematched", title: "reinstalls matched again %") {
+            percent($0.sums.rematched)
         },
-        SimulatedFigure("organic", "organic given a campaign %", { percent($0.sums.falseAttribution) }) {
-            $0.bars?.organic.map { .atMost($0) }
+        SimulatedFigure(name: "calibration", title: "calibration error") { $0.sums.calibration.error },
+        SimulatedFigure(name: "used_twice", title: "clicks used twice", isFault: true) {
+            Double($0.clicksUsedTwice)
         },
-        SimulatedFigure("rematched", "reinstalls matched again %", { percent($0.sums.rematched) }) {
-            $0.bars?.rematched.map { .atMost($0) }
-        },
-        SimulatedFigure("calibration", "calibration error", { $0.sums.calibration.error }) {
-            $0.bars?.calibration.map { .atMost($0) }
-        },
-        SimulatedFigure("used_twice", "clicks used twice", { Double($0.clicksUsedTwice) }) { _ in .atMost(0)
-        },
-        SimulatedFigure("changed", "retries with another response", { Double($0.changedAnswers) }) { _ in
-            .atMost(0)
+        SimulatedFigure(name: "changed", title: "retries with another response", isFault: true) {
+            Double($0.changedAnswers)
         },
     ]
-
-    private init(
-        _ name: String,
-        _ title: String,
-        _ value: @escaping @Sendable (PlayedScore) -> Double,
-        bar: @escaping @Sendable (SimulatedWorld) -> Bar?
-    ) { (self.name, self.title, self.value, self.bar) = (name, title, value, bar) }
-
-    func name(in world: SimulatedWorld) -> FigureName {
-        let prefix = "\(world.world.label)_\(world.policy.rawValue)"
-        return FigureName("\(prefix)_\(name)", "\(world.label): \(title)", bar(world))
-    }
 
     private static func percent(_ share: Double?) -> Double { (share ?? .nan) * 100 }
 }

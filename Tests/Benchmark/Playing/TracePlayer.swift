@@ -3,12 +3,10 @@ import Foundation
 import Simulation
 import Support
 
-/// Plays a world's events, one after another as they came, to a server that takes their time for its own: with the
-/// requests of a customer's own server and of released clients.
+/// Plays a world's events in order to a server that takes their times for its own: clicks as a customer's server sends
+/// them, launches as released clients do.
 struct TracePlayer {
-    private struct ClickAnswer: Decodable {
-        let token: String?
-    }
+    private struct ClickAnswer: Decodable { let token: String? }
 
     private let server: Server
     private let client: RawClient
@@ -21,7 +19,7 @@ struct TracePlayer {
         client = try server.connect()
     }
 
-    /// - Throws: where the server refuses an event.
+    /// - Throws: when the server refuses an event.
     static func play(_ events: [TraceEvent], on server: Server) throws -> PlayedScore {
         var player = try TracePlayer(server)
         for event in events { try player.play(event) }
@@ -33,27 +31,27 @@ struct TracePlayer {
         case .click(let click):
             let answer: ClickAnswer = try ask(request(click))
             tokens[click.number] = answer.token
-            score.note(click)
+            score.add(click)
         case .launch(let launch):
             let token = launch.token.flatMap { tokens[$0] }
-            score.note(launch, try ask(request(launch, token: token)))
+            score.add(launch, try ask(request(launch, token: token)))
         }
     }
 
-    /// How often a request is sent again that the server could not serve at the moment, as clients do.
-    private static let mostRepetitions = 30
+    /// How often a request is sent again after 503, as clients do.
+    private static let maximumRepetitions = 30
 
     private func ask<Answer: Decodable>(_ request: String) throws -> Answer {
         client.send(request)
         var answer = try client.answer()
-        for _ in 0..<Self.mostRepetitions where answer.status == 503 {
+        for _ in 0..<Self.maximumRepetitions where answer.status == 503 {
             sleep(1)
             client.send(request)
             answer = try client.answer()
         }
         guard 200..<300 ~= answer.status else {
             throw BenchmarkError(
-                "The server answers an event of the trace with \(answer.status): \(answer.body)"
+                "The server refuses an event of the trace with \(answer.status): \(answer.body)"
             )
         }
         return try decoder.decode(Answer.self, from: Data(answer.body.utf8))
@@ -61,24 +59,13 @@ struct TracePlayer {
 
     private func request(_ click: TracedClick) -> String {
         let body =
-            #"{"deeplink_url":"\#(click.link)","campaign_key":"\#(click.campaignKey)","#
-            + #""platform":"\#(click.device.platform.rawValue)","signals":\#(click.device.browserSignals),"#
-            + #""ip_address":"\#(Self.address(click.address, of: click.person))","#
+            #"{\#(click.members),"ip_address":"\#(Self.address(click.address, of: click.person))","#
             + #""user_agent":"\#(click.userAgent)","click_timestamp":"\#(click.at.iso8601)","#
             + #""metadata":{"click":\#(click.number)}}"#
-        return """
-            POST \(SampleRequests.clickPath) HTTP/1.1\r
-            Host: 127.0.0.1\r
-            Authorization: Bearer \(server.installation.keys.server)\r
-            X-Test-Time: \(click.at.iso8601)\r
-            Content-Type: application/json\r
-            Content-Length: \(body.utf8.count)\r
-            \r
-            \(body)
-            """
+        return SampleRequests.click(body: body, key: server.installation.keys.server, time: click.at)
     }
 
-    /// A released client's check; `token` is that of the click it brings.
+    /// A released client's check; `token` is the token of a click, if it brings one.
     private func request(_ launch: TracedLaunch, token: String?) -> String {
         let fingerprint = Fingerprint(of: launch.fingerprintText).hex
         let token = token.map { "&token=\($0)" } ?? ""
@@ -94,7 +81,7 @@ struct TracePlayer {
             """
     }
 
-    /// An address that says nothing is a private one, which still belongs to one person.
+    /// An unknown address becomes a private one, which still belongs to one person.
     private static func address(_ bits: UInt32?, of person: UInt64) -> String {
         NetworkAddress(ipv4: bits ?? 0x0a00_0000 | UInt32(truncatingIfNeeded: person) & 0x00ff_ffff).text
     }

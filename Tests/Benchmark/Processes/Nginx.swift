@@ -2,7 +2,7 @@ import Foundation
 import Glibc
 import Support
 
-/// nginx with one static answer: the bytes that the server would send, as far as nginx can be configured to.
+/// nginx with one static response: the bytes that the server would send, as far as nginx can be configured to.
 final class Nginx: Listener {
     enum Log { case eachRequest, buffered }
 
@@ -12,10 +12,12 @@ final class Nginx: Listener {
     let isEncrypted: Bool
     private let process: ChildProcess
     private let folder: URL
+    /// The fields that nginx writes by itself.
+    private static let ownFields: Set = ["date", "content-length", "content-type", "server", "connection"]
 
-    /// Starts it with one answer to everything.
+    /// Starts nginx so that it sends one response to every request.
     init(
-        _ answer: StaticAnswer,
+        _ response: RawClient.Answer,
         _ bench: Workbench,
         log: Log = .eachRequest,
         certificate: CertificateFiles? = nil
@@ -24,7 +26,11 @@ final class Nginx: Listener {
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         guard let port = Loopback.freePort() else { throw BenchmarkError("No port is free.") }
         self.port = port
-        let fields = answer.fields.map { "add_header \($0.name) \"\($0.value)\";" }.joined(separator: "\n")
+        let fields = response.fields.compactMap { line -> String? in
+            let parts = line.split(separator: ":", maxSplits: 1)
+            guard parts.count == 2, !Self.ownFields.contains(parts[0].lowercased()) else { return nil }
+            return "add_header \(parts[0]) \"\(parts[1].drop { $0 == " " })\";"
+        }
         let tls = certificate.map {
             "ssl_certificate \($0.certificate); ssl_certificate_key \($0.key); ssl_protocols TLSv1.3;"
         }
@@ -44,21 +50,17 @@ final class Nginx: Listener {
                 server {
                     listen 127.0.0.1:\(port) reuseport backlog=4096 \(certificate == nil ? "" : "ssl");
                     \(tls ?? "")
-                    default_type "\(answer.contentType)";
-                    \(fields)
-                    location / { return 200 '\(answer.body)'; }
+                    default_type "\(response.field("content-type") ?? "text/plain")";
+                    \(fields.joined(separator: "\n"))
+                    location / { return 200 '\(response.body)'; }
                 }
             }
             """
         let file = folder.appending(path: "nginx.conf")
         try configuration.write(to: file, atomically: false, encoding: .utf8)
         let errors = folder.appending(path: "errors")
-        process = try ChildProcess(
-            URL(filePath: "/usr/bin/env"),
-            ["nginx", "-c", file.path, "-p", folder.path],
-            errorLog: errors,
-            endsWithStarter: true
-        )
+        let (program, arguments) = (URL(filePath: "/usr/bin/env"), ["nginx", "-c", file.path, "-p", path])
+        process = try ChildProcess(program, arguments, errorLog: errors, endsWithStarter: true)
         figures = ProcessFigures(of: process.identifier)
         let isListening = try Polling.until {
             guard process.isRunning else {
@@ -66,7 +68,7 @@ final class Nginx: Listener {
             }
             return (try? RawClient(port: port)) != nil
         }
-        guard isListening else { throw BenchmarkError("nginx does not answer.") }
+        guard isListening else { throw BenchmarkError("nginx does not accept connections.") }
     }
 
     deinit {
@@ -74,37 +76,11 @@ final class Nginx: Listener {
         process.waitUntilExit()
         try? FileManager.default.removeItem(at: folder)
     }
-}
 
-/// An answer of the server that nginx is to repeat.
-struct StaticAnswer {
-    let contentType: String
-    /// Without those that nginx writes by itself.
-    let fields: [(name: String, value: String)]
-    let body: String
-
-    private static let writtenByNginx: Set = [
-        "date", "content-length", "content-type", "server", "connection",
-    ]
-
-    init(_ answer: RawClient.Answer) {
-        contentType = answer.field("content-type") ?? "text/plain"
-        body = answer.body
-        fields = answer.fields.compactMap { line in
-            let parts = line.split(separator: ":", maxSplits: 1)
-            guard parts.count == 2, !Self.writtenByNginx.contains(parts[0].lowercased()) else { return nil }
-            return (String(parts[0]), String(parts[1].drop { $0 == " " }))
-        }
-    }
-}
-
-/// Programs of others that are measured, or measured with: whether they are installed, and their versions.
-struct ReferencePrograms {
-    let versions: [String]
-
-    init() throws {
+    /// Returns the versions of nginx and of wrk; throws where one is not installed.
+    static func referenceVersions() throws -> [String] {
         let commands = ["nginx": "nginx -v 2>&1", "wrk": "wrk -v 2>&1 | head -n 1 | cut -d' ' -f1,2"]
-        versions = try commands.sorted(by: <).map { name, command in
+        return try commands.sorted(by: <).map { name, command in
             let script = "command -v \(name) >/dev/null && \(command)"
             let output = try ExternalProgram.run("sh", ["-c", script], statuses: [0, 1, 127])
             guard !output.isEmpty else {

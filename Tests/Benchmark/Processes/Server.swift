@@ -8,20 +8,18 @@ struct ServerBinary {
     /// The flags that `serve` knows.
     private let flags: Set<String>
 
-    /// Finds it at `path`, or beside this program.
+    /// Finds the program at `path`, or beside this one.
     init(_ path: String?) throws {
         file = path.map { URL(filePath: $0) } ?? Installation.binary
         guard FileManager.default.isExecutableFile(atPath: file.path) else {
             let build = "`swift build -c release --static-swift-stdlib --product afterlink`"
-            throw BenchmarkError(
-                "There is no program \(file.path): build it with \(build), or name it with --binary."
-            )
+            throw BenchmarkError("There is no program \(file.path). Build it with \(build), or use --binary.")
         }
         version = try Self.run(file, ["version"]).trimmingCharacters(in: .newlines)
+        let settings = try Self.run(file, ["help", "settings", "--markdown"])
         flags = Set(
-            try Self.run(file, ["help", "settings", "--markdown"]).split(separator: "`").compactMap { part in
-                part.hasPrefix("--") ? part.split(separator: " ").first.map(String.init) : nil
-            }
+            settings.split(separator: "`").filter { $0.hasPrefix("--") }
+                .compactMap { $0.split(separator: " ").first.map(String.init) }
         )
     }
 
@@ -29,7 +27,7 @@ struct ServerBinary {
 
     /// Refuses to measure a binary without the flag.
     func require(_ flag: String) throws {
-        guard knows(flag) else { throw NotMeasurable("the server has no setting \(flag)") }
+        guard knows(flag) else { throw NotMeasurable(reason: "the server has no setting \(flag)") }
     }
 
     private static func run(_ file: URL, _ arguments: [String]) throws -> String {
@@ -38,7 +36,7 @@ struct ServerBinary {
 }
 
 extension Installation {
-    /// Runs a command on the database, which must succeed.
+    /// Runs a command on the database, and throws if it fails.
     func configure(_ arguments: [String]) throws {
         let output = try run(arguments)
         guard output.status == 0 else {
@@ -55,14 +53,14 @@ protocol Listener {
     var bench: Workbench { get }
 }
 
-/// The server under measurement: keys checked, request log on and written to a file, every click on disk before
-/// its answer.
+/// The server under measurement: it checks keys, writes its request log to a file, and responds to a click once the
+/// click is on disk.
 final class Server: Listener {
     let bench: Workbench
     let installation: Installation
     let figures: ProcessFigures
     let isEncrypted: Bool
-    /// From before the process was started to its first answer that it is ready.
+    /// From before the process was started until it reports that it is ready.
     let secondsToReady: Double
     private let process: AfterlinkProcess
     private let logPath: String
@@ -71,9 +69,9 @@ final class Server: Listener {
     /// The key of an app's clients.
     var key: String { installation.keys.app }
 
-    /// Starts it and waits until it is ready.
+    /// Starts the server and waits until it is ready.
     ///
-    /// Expired clicks are kept for `retentionSeconds`, by default ten years; `extra` arguments come after the others.
+    /// It retains expired clicks for `retentionSeconds`, by default ten years; `extra` arguments come last.
     init(
         _ installation: Installation,
         _ bench: Workbench,
@@ -90,14 +88,11 @@ final class Server: Listener {
             "--retention", String(retentionSeconds), "--trusted-proxy", "127.0.0.1/32",
         ]
         if bench.binary.knows("--rate-limit") { arguments += ["--rate-limit", "off"] }
-        // The clock has not leapt: stored clicks may be some days old.
+        // Stored clicks may be some days old, although the clock is right.
         if bench.binary.knows("--accept-clock") { arguments.append("--accept-clock") }
+        arguments += (certificate?.arguments ?? []) + extra
         let watch = Stopwatch()
-        process = try AfterlinkProcess(
-            installation,
-            arguments + (certificate?.arguments ?? []) + extra,
-            endsWithStarter: true
-        )
+        process = try AfterlinkProcess(installation, arguments, endsWithStarter: true)
         figures = ProcessFigures(of: process.identifier)
         try Self.awaitReady(process, isEncrypted: isEncrypted)
         secondsToReady = watch.seconds
@@ -117,7 +112,7 @@ final class Server: Listener {
 
     deinit { stop() }
 
-    /// Stops it as an operator does.
+    /// Stops the server as an operator does.
     func stop() {
         if process.isRunning {
             process.terminate()
@@ -126,7 +121,7 @@ final class Server: Listener {
         try? FileManager.default.removeItem(atPath: logPath)
     }
 
-    /// Ends it as a power switch would.
+    /// Ends the process without a signal that it could handle.
     func kill() { process.kill() }
 
     /// The size of the write-ahead log's file.
@@ -136,25 +131,23 @@ final class Server: Listener {
         return (attributes?[.size] as? NSNumber)?.doubleValue ?? 0
     }
 
-    /// The answer to one request on a connection of its own.
-    func answer(_ request: String) throws -> RawClient.Answer {
+    /// Sends a request on a connection of its own, and returns the response; throws if its status is another one.
+    func response(to request: String, status: Int = 200) throws -> RawClient.Answer {
         let client = try connect()
         client.send(request)
-        return try client.answer()
+        return try client.answer().expecting(status)
     }
 
-    /// Reads the metrics; right after a load, the server may be too busy to count at once.
+    /// Reads the metrics, again where the server is too busy for them right after a load.
     func metrics() throws -> PrometheusText {
-        let request = SampleRequests.get("/metrics", key: installation.keys.admin)
-        var answer = try answer(request)
-        for _ in 0..<40 where answer.status == 503 {
+        for _ in 0..<40 {
+            let client = try connect()
+            client.send(SampleRequests.get("/metrics", key: installation.keys.admin))
+            let answer = try client.answer()
+            if answer.status != 503 { return PrometheusText(try answer.expecting(200).body) }
             usleep(250_000)
-            answer = try self.answer(request)
         }
-        guard answer.status == 200 else {
-            throw BenchmarkError("/metrics responds with \(answer.status): \(answer.body)")
-        }
-        return PrometheusText(answer.body)
+        throw BenchmarkError("The server is too busy to report its metrics.")
     }
 
     func connect() throws -> RawClient { try Self.connect(port, isEncrypted: isEncrypted) }
@@ -164,30 +157,29 @@ final class Server: Listener {
     }
 }
 
-/// What the kernel reports of a process that runs.
-extension ProcessFigures {
-    /// Resident memory in bytes.
-    func residentBytes() throws -> Double { try known(residentByteCount) }
-
-    /// The largest resident memory since the start, in bytes.
-    func peakResidentBytes() throws -> Double { try known(peakResidentByteCount) }
-
-    func descriptors() throws -> Double { try known(descriptorCount) }
-
-    /// Processor time used so far by the process and its children that still run, in seconds.
-    func processorSeconds() throws -> Double {
-        _ = try known(residentByteCount)
-        return ([self] + children).reduce(0) { $0 + Double($1.processorTicks) } / 100
-    }
-
-    private func known(_ value: Int) throws -> Double {
-        guard value > 0 else { throw BenchmarkError("The process is gone.") }
-        return Double(value)
+extension RawClient.Answer {
+    /// Returns the response; throws if its status is another one.
+    func expecting(_ status: Int) throws -> Self {
+        guard self.status == status else {
+            throw BenchmarkError("The server responds with \(self.status) instead of \(status): \(body)")
+        }
+        return self
     }
 }
 
+extension ProcessFigures {
+    /// Returns what the kernel reports of the process; throws once the process is gone.
+    func running(_ figure: KeyPath<ProcessFigures, Int>) throws -> Double {
+        guard residentByteCount > 0 else { throw BenchmarkError("The process is gone.") }
+        return Double(self[keyPath: figure])
+    }
+
+    /// Processor time used so far by the process and its children that still run, in hundredths of a second.
+    var ticksWithChildren: Int { ([self] + children).reduce(0) { $0 + $1.processorTicks } }
+}
+
 extension PrometheusText {
-    /// How much a metric without labels has grown; throws when the server does not report it.
+    /// Returns how much a metric without labels has grown; throws when the server does not report it.
     func growth(of name: String, since earlier: PrometheusText) throws -> Double {
         guard let value = value(name), let before = earlier.value(name) else {
             throw BenchmarkError("/metrics has no \(name).")

@@ -1,12 +1,12 @@
 import Foundation
 import Support
 
-/// A run of wrk: as many requests as the server answers.
+/// A run of wrk: as many requests as the server can serve.
 struct Wrk {
     struct Result: Decodable {
         let requests: Double
         let microseconds: Double
-        /// Answers other than 2xx and 3xx, and connections that failed.
+        /// Responses other than 2xx and 3xx, and connections that failed.
         let failures: Double
         let p50: Double
         let p99: Double
@@ -14,18 +14,17 @@ struct Wrk {
         var perSecond: Double { microseconds > 0 ? requests / microseconds * 1_000_000 : 0 }
     }
 
-    private let script: WrkScript
+    /// The functions of a ``WrkScript``.
+    private let script: String
     private let connections: Int
 
-    init(_ script: WrkScript, connections: Int = 64) {
-        (self.script, self.connections) = (script, connections)
-    }
+    init(_ script: String, connections: Int = 64) { (self.script, self.connections) = (script, connections) }
 
-    /// Runs it, and refuses figures of failed requests.
+    /// Runs wrk, and throws where more than one request in a thousand failed.
     func run(_ target: some Listener, _ seconds: Double) throws -> Result {
         let path = target.bench.folder.path + "/wrk.lua"
-        try script.text.write(toFile: path, atomically: false, encoding: .utf8)
-        // wrk counts whole seconds, and takes less than one for none.
+        try (WrkScript.common + script).write(toFile: path, atomically: false, encoding: .utf8)
+        // wrk counts whole seconds, and refuses zero.
         let length = max(1, Int(seconds.rounded()))
         let arguments = [
             "-t", String(min(WrkScript.threadCount, connections)), "-c", String(connections), "-d",
@@ -35,53 +34,49 @@ struct Wrk {
         let output = String(decoding: try ExternalProgram.run("wrk", arguments), as: UTF8.self)
         guard let line = output.split(separator: "\n").first(where: { $0.hasPrefix("{") }),
             let result = try? JSONDecoder().decode(Result.self, from: Data(line.utf8))
-        else { throw BenchmarkError("wrk gave no figures: \(output.suffix(500))") }
+        else { throw BenchmarkError("wrk reported no figures: \(output.suffix(500))") }
         guard result.failures <= result.requests / 1000 else {
             throw BenchmarkError("\(Int(result.failures)) of \(Int(result.requests)) requests failed.")
         }
         return result
     }
 
-    /// A result with the processor time that the server took.
-    struct Turn {
-        let result: Result
-        /// Processor time of the server for each answer, in microseconds.
-        let coreMicroseconds: Double
-
-        var perSecond: Double { result.perSecond }
-    }
-
-    /// Runs it, and reads how much processor time the server's process took meanwhile.
-    func turn(_ target: some Listener, _ seconds: Double) throws -> Turn {
-        let before = try target.figures.processorSeconds()
+    /// Runs wrk, and reads how much processor time the target took for each response.
+    func turn(_ target: some Listener, _ seconds: Double) throws -> (result: Result, coreMicroseconds: Double)
+    {
+        let before = try target.figures.running(\.ticksWithChildren)
         let result = try run(target, seconds)
-        let used = try target.figures.processorSeconds() - before
-        return Turn(result: result, coreMicroseconds: used / max(result.requests, 1) * 1e6)
+        let ticks = try target.figures.running(\.ticksWithChildren) - before
+        return (result, ticks * 10_000 / max(result.requests, 1))
     }
 }
 
 extension Server {
-    /// The rate of checks that end in no match, as many as there can be over keep-alive connections.
+    /// Returns the highest rate of checks that end in no match, over keep-alive connections.
     func highestCheckRate(_ seconds: Double? = nil) throws -> Double {
-        try Wrk(.misses(key: key)).run(self, seconds ?? bench.options.seconds).perSecond
+        try Wrk(WrkScript.misses(key: key)).run(self, seconds ?? bench.options.seconds).perSecond
     }
 
-    /// The rate of clicks, as many as there can be.
+    /// Returns the highest rate of clicks.
     func highestClickRate() throws -> Double {
         let script = WrkScript.clicks(key: key, series: bench.nextSeries())
         return try Wrk(script, connections: 256).run(self, bench.options.seconds).perSecond
     }
 
-    /// Clicks as fast as they can be written, and how many of them the server put into one commit; `script` makes
-    /// them for a key and a series.
-    func clickTurn(
-        _ seconds: Double,
-        _ script: (_ key: String, _ series: UInt32) -> WrkScript
-    ) throws -> (rate: Double, batch: Double) {
+    /// Sends clicks as fast as the server records them: with ready-made fingerprints, or with a device's signals.
+    ///
+    /// - Returns: the rate, and how many clicks the server put into one commit on average.
+    func clickTurn(from device: SampleDevice? = nil, _ seconds: Double) throws -> (
+        rate: Double, batch: Double
+    ) {
+        let series = bench.nextSeries()
+        let script =
+            device.map { WrkScript.clicks(from: $0, key: key, series: series) }
+            ?? WrkScript.clicks(key: key, series: series)
         let before = try metrics()
-        let result = try Wrk(script(key, bench.nextSeries()), connections: 256).run(self, seconds)
+        let result = try Wrk(script, connections: 256).run(self, seconds)
         let after = try metrics()
-        // Of clicks that bring signals, a very few have the values and the address of another one.
+        // A very few clicks with signals have the values and the address of another click, and count once.
         guard try after.growth(of: "afterlink_clicks_total", since: before) >= result.requests * 0.99 else {
             throw BenchmarkError("The server acknowledged clicks that it has not counted.")
         }
@@ -90,31 +85,21 @@ extension Server {
         return (result.perSecond, sum / max(count, 1))
     }
 
-    /// A load of requests at a constant rate, with a series of its own.
-    func plan(
-        _ kind: ConstantRatePlan.Kind,
-        rate: Double,
-        seconds: Double,
-        connections: Int = 64
-    ) -> ConstantRatePlan {
-        ConstantRatePlan(
-            kind: kind,
-            port: port,
-            key: key,
-            series: bench.nextSeries(),
-            rate: rate,
-            seconds: seconds,
-            connections: connections
-        )
+    /// Returns a load of requests at a constant rate, with a series of its own.
+    func plan(_ kind: ConstantRatePlan.Kind, rate: Double, seconds: Double, connections: Int = 64)
+        -> ConstantRatePlan
+    {
+        var plan = ConstantRatePlan(kind, port: port, key: key, rate: rate, seconds: seconds)
+        (plan.series, plan.connections) = (bench.nextSeries(), connections)
+        return plan
     }
 
-    /// The server's answer to a check that finds nothing: what nginx is to repeat.
-    func noMatch() throws -> StaticAnswer {
-        let request = SampleRequests.check(fingerprint: String(repeating: "f", count: 64), key: key)
-        let answer = try answer(request)
-        guard answer.status == 200, answer.body.contains("no_match") else {
-            throw BenchmarkError("The server answers a check with \(answer.status): \(answer.body)")
+    /// Returns the server's response to a check that finds nothing, for nginx to repeat.
+    func noMatch() throws -> RawClient.Answer {
+        let answer = try response(to: SampleRequests.check(SampleRequests.unknown, key: key))
+        guard answer.body.contains("no_match") else {
+            throw BenchmarkError("The server responds to a check with \(answer.body)")
         }
-        return StaticAnswer(answer)
+        return answer
     }
 }

@@ -1,12 +1,9 @@
-/// The requests of a run of wrk, as the Lua script that makes them.
-struct WrkScript {
-    let text: String
-
-    /// Of a run; one with fewer connections has fewer.
+/// The Lua scripts that make the requests of runs of wrk; each follows ``common``.
+enum WrkScript {
+    /// The threads of a run; a run with fewer connections has as many threads as connections.
     static let threadCount = 2
 
-    private static let common =
-        """
+    static let common = """
         local thread = 0
         function setup(t)
             thread = thread + 1
@@ -22,7 +19,7 @@ struct WrkScript {
 
         """ + SampleAddress.lua
 
-    /// Fields of a check; `address` is an expression of Lua.
+    /// The header fields of a check; `address` is a Lua expression.
     private static func headers(_ key: String, from address: String, isClosing: Bool = false) -> String {
         let close = isClosing ? #"["Connection"] = "close", "# : ""
         return
@@ -31,74 +28,68 @@ struct WrkScript {
     }
 
     /// Checks of fingerprints without a click, spread over the whole index.
-    static func misses(key: String, isClosing: Bool = false) -> WrkScript {
+    static func misses(key: String, isClosing: Bool = false) -> String {
         let headers = headers(key, from: "address(math.random(0, 9999999))", isClosing: isClosing)
-        // Made before the run, because the load shares the server's cores.
-        return WrkScript(
-            text: common + """
-                local requests, position = {}, 0
-                function init()
-                    math.randomseed(id * 7919)
-                    for n = 1, 16384 do
-                        local hex = string.format("ffffffff%08x%048x", math.random(0, 0x7fffffff), id * 65536 + n)
-                        requests[n] = wrk.format("GET", "\(SampleRequests.checkPath)" .. hex, \(headers))
-                    end
+        // The requests are made before the run, because wrk shares the server's cores.
+        return """
+            local requests, position = {}, 0
+            function init()
+                math.randomseed(id * 7919)
+                for n = 1, 16384 do
+                    local hex = string.format("ffffffff%08x%048x", math.random(0, 0x7fffffff), id * 65536 + n)
+                    requests[n] = wrk.format("GET", "\(SampleRequests.checkPath)" .. hex, \(headers))
                 end
-                function request()
-                    position = position % 16384 + 1
-                    return requests[position]
-                end
-                """
-        )
+            end
+            function request()
+                position = position % 16384 + 1
+                return requests[position]
+            end
+            """
     }
 
     /// New clicks; `series` distinguishes them from those of other runs.
-    static func clicks(key: String, series: UInt32) -> WrkScript {
+    static func clicks(key: String, series: UInt32) -> String {
         let mark = String(repeating: "@", count: 64)
-        return WrkScript(
-            text: common + """
-                local head, middle, tail, count, addresses
-                function init()
-                    local made = wrk.format("POST", "\(SampleRequests.clickPath)", \(clickHeaders(key)),
-                        '\(SampleRequests.clickBody(fingerprint: mark))')
-                    local place = string.find(made, "\(addressMark)", 1, true)
-                    local start = string.find(made, "\(mark)", 1, true)
-                    head, middle = string.sub(made, 1, place - 1), string.sub(made, place + 15, start - 1)
-                    tail, count, addresses = string.sub(made, start + 64), 0, {}
-                    for n = 0, 65520 do addresses[n] = address(math.random(0, 9999999)) end
-                end
-                function request()
-                    count = count + 1
-                    return head .. addresses[count % 65521] .. middle
-                        .. string.format("\(SampleRequests.hexadecimal(series))%08x%048x", id, count) .. tail
-                end
-                """
-        )
+        return """
+            local head, middle, tail, count, addresses
+            function init()
+                local made = wrk.format("POST", "\(SampleRequests.clickPath)", \(clickHeaders(key)),
+                    '\(SampleRequests.clickBody(fingerprint: mark))')
+                local place = string.find(made, "\(addressMark)", 1, true)
+                local start = string.find(made, "\(mark)", 1, true)
+                head, middle = string.sub(made, 1, place - 1), string.sub(made, place + 15, start - 1)
+                tail, count, addresses = string.sub(made, start + 64), 0, {}
+                for n = 0, 65520 do addresses[n] = address(math.random(0, 9999999)) end
+            end
+            function request()
+                count = count + 1
+                return head .. addresses[count % 65521] .. middle
+                    .. string.format("\(SampleRequests.hexadecimal(series))%08x%048x", id, count) .. tail
+            end
+            """
     }
 
-    /// Clicks with the signals of a kind of device, each from an address that its values have not come from before.
-    static func clicks(from device: SampleDevice, key: String, series: UInt32) -> WrkScript {
-        WrkScript(
-            text: common + """
-                local heads, tails, count, addresses = {}, {}, 0, {}
-                function init()
-                    math.randomseed(\(series) * 64 + id)
-                    local function pick(list) return list[math.random(#list)] end
-                    \(SampleDevice.lists)
-                    for n = 0, 16383 do
-                        local made = wrk.format("POST", "\(SampleRequests.clickPath)", \(clickHeaders(key, device.userAgent)),
-                            \(device.body))
-                        local place = string.find(made, "\(addressMark)", 1, true)
-                        heads[n], tails[n] = string.sub(made, 1, place - 1), string.sub(made, place + 15)
-                    end
-                    for n = 0, 65520 do addresses[n] = address(math.random(0, 9999999)) end
-                end
-                function request()
-                    count = count + 1
-                    return heads[count % 16384] .. addresses[count % 65521] .. tails[count % 16384]
-                end
-                """
-        )
+    /// Clicks with the signals of a kind of device, each from an address that has not sent these values before.
+    static func clicks(from device: SampleDevice, key: String, series: UInt32) -> String {
+        """
+        local heads, tails, count, addresses = {}, {}, 0, {}
+        function init()
+            math.randomseed(\(series) * 64 + id)
+            local function pick(list) return list[math.random(#list)] end
+            \(SampleDevice.lists)
+            for n = 0, 16383 do
+                local made = wrk.format("POST", "\(SampleRequests.clickPath)", \(clickHeaders(key, device.userAgent)),
+                    \(device.body))
+                local place = string.find(made, "\(addressMark)", 1, true)
+                heads[n], tails[n] = string.sub(made, 1, place - 1), string.sub(made, place + 15)
+            end
+            for n = 0, 65520 do addresses[n] = address(math.random(0, 9999999)) end
+        end
+        function request()
+            count = count + 1
+            return heads[count % 16384] .. addresses[count % 65521] .. tails[count % 16384]
+        end
+        """
     }
 
     private static let addressMark = "@@@.@@@.@@@.@@@"
@@ -108,48 +99,42 @@ struct WrkScript {
             + #"["User-Agent"] = "\#(agent)", ["X-Forwarded-For"] = "\#(addressMark)" }"#
     }
 
-    /// Checks of stored clicks, each of which is matched: `count` of them over all threads, from the number `first` on.
+    /// Checks that match stored clicks: `count` of them over all threads, from the number `first` on.
     ///
     /// Every other one comes from the address of its click.
-    static func matches(key: String, first: Int, count: Int) -> WrkScript {
+    static func matches(key: String, first: Int, count: Int) -> String {
         let headers = headers(key, from: "address(number + number % 2 * 5000000)")
-        return WrkScript(
-            text: common + """
-                local number
-                function init() number = \(first) + math.floor(\(count) / \(threadCount)) * (id - 1) end
-                function request()
-                    local hex = string.format("\(SeedPlan.fingerprintPrefix)%016x", number)
-                    local made = wrk.format("GET", "\(SampleRequests.checkPath)" .. hex, \(headers))
-                    number = number + 1
-                    return made
-                end
-                """
-        )
+        return """
+            local number
+            function init() number = \(first) + math.floor(\(count) / \(threadCount)) * (id - 1) end
+            function request()
+                local hex = string.format("\(SeedPlan.fingerprintPrefix)%016x", number)
+                local made = wrk.format("GET", "\(SampleRequests.checkPath)" .. hex, \(headers))
+                number = number + 1
+                return made
+            end
+            """
     }
 
     /// The page of a link, as a browser asks for it.
-    static func page(_ target: String, host: String, agent: String) -> WrkScript {
-        WrkScript(
-            text: common + """
-                local made
-                function init()
-                    made = wrk.format("GET", "\(target)", { ["Host"] = "\(host)", ["User-Agent"] = "\(agent)",
-                        ["Accept"] = "text/html,*/*;q=0.8", ["Accept-Language"] = "tr-TR,tr;q=0.9,en;q=0.8",
-                        ["X-Forwarded-For"] = address(math.random(0, 9999999)) })
-                end
-                function request() return made end
-                """
-        )
+    static func page(_ target: String, host: String, agent: String) -> String {
+        """
+        local made
+        function init()
+            made = wrk.format("GET", "\(target)", { ["Host"] = "\(host)", ["User-Agent"] = "\(agent)",
+                ["Accept"] = "text/html,*/*;q=0.8", ["Accept-Language"] = "tr-TR,tr;q=0.9,en;q=0.8",
+                ["X-Forwarded-For"] = address(math.random(0, 9999999)) })
+        end
+        function request() return made end
+        """
     }
 
     /// One request, repeated.
-    static func get(_ target: String, key: String) -> WrkScript {
-        WrkScript(
-            text: common + """
-                local made
-                function init() made = wrk.format("GET", "\(target)", \(headers(key, from: "address(0)"))) end
-                function request() return made end
-                """
-        )
+    static func get(_ target: String, key: String) -> String {
+        """
+        local made
+        function init() made = wrk.format("GET", "\(target)", \(headers(key, from: "address(0)"))) end
+        function request() return made end
+        """
     }
 }

@@ -9,12 +9,8 @@ struct BenchmarkError: Error, CustomStringConvertible {
     init(_ description: String) { self.description = description }
 }
 
-/// Why a row cannot be measured on this machine or of this binary.
-struct NotMeasurable: Error {
-    let reason: String
-
-    init(_ reason: String) { self.reason = reason }
-}
+/// Why a row cannot be measured on this machine or with this binary.
+struct NotMeasurable: Error { let reason: String }
 
 /// The program: reads the command line, measures row by row, and prints a table.
 enum BenchmarkProgram {
@@ -37,7 +33,7 @@ enum BenchmarkProgram {
         }
     }
 
-    /// Lets this process and its children open as many files as the system allows: ten thousand connections need it.
+    /// Lets this process and its children open as many files as the system allows, for ten thousand connections.
     private static func raiseDescriptorLimit() {
         var limit = rlimit()
         // The kernel fills the local value, and reads it in the second call.
@@ -52,14 +48,15 @@ enum BenchmarkProgram {
             return 0
         }
         guard !options.listsRows else {
-            for row in Rows.all { print("\(row.name): \(row.summary)") }
+            for row in Row.all { print("\(row.name): \(row.summary)") }
             return 0
         }
-        let yardsticks = try ReferencePrograms()
+        let versions = try Nginx.referenceVersions()
         let bench = try Workbench(options)
         defer { bench.folder.delete() }
         let rival = try options.rival.map { Workbench(bench, with: try ServerBinary($0)) }
-        var report = Report(machine: try Machine(bench, yardsticks, rival?.binary), options: options)
+        let binaries = [bench.binary.version] + (rival.map { ["against \($0.binary.version)"] } ?? [])
+        var report = Report(machine: try Machine(bench, versions: versions + binaries), options: options)
         bench.say(report.machine.text)
         for row in options.rows {
             let watch = Stopwatch()
@@ -72,14 +69,10 @@ enum BenchmarkProgram {
         return report.rows.contains { $0.failed != nil } ? 1 : 0
     }
 
-    private static func measure(_ row: any Row.Type, _ bench: Workbench, _ rival: Workbench?) -> Report.Row {
+    private static func measure(_ row: Row, _ bench: Workbench, _ rival: Workbench?) -> Report.Row {
         var result = Report.Row(name: row.name)
         do {
-            if let rival, let row = row as? any ComparableRow.Type {
-                result.figures = try row.compare(bench, with: rival)
-            } else {
-                result.figures = try row.measure(bench)
-            }
+            result.figures = try rival.flatMap { try row.compare(bench, with: $0) } ?? row.measure(bench)
         } catch let error as NotMeasurable {
             result.notMeasured = error.reason
         } catch {
@@ -89,11 +82,11 @@ enum BenchmarkProgram {
     }
 }
 
-/// The time since it was made, by a clock that no one sets.
+/// The time since the value was created, by a clock that no one sets.
 struct Stopwatch {
     private let start = Self.nanoseconds
 
-    /// The clock: nanoseconds since some moment before the process started.
+    /// The clock: nanoseconds since some time before the process started.
     static var nanoseconds: UInt64 { DispatchTime.now().uptimeNanoseconds }
 
     var microseconds: Double { Double(Self.nanoseconds - start) / 1000 }

@@ -1,11 +1,11 @@
 /// The options of the command line.
 struct Options {
-    var rows = Rows.standard
-    /// How often each contestant is measured; odd, so that a median is one of them.
+    var rows = Row.standard
+    /// How often each contest is measured; odd, so that a median is one of the rounds.
     var rounds = 5
-    /// How long each contestant is measured in a round.
+    /// How long each contest is measured in a round.
     var seconds = 5.0
-    /// Event loops of the server, and worker processes of nginx.
+    /// The server's event loops, and nginx's worker processes.
     var workers = 2
     /// How many traces of each simulated world are played.
     var seeds = 1
@@ -16,11 +16,11 @@ struct Options {
     var isLong = false
     /// The server's binary; nil: the one beside this program.
     var binary: String?
-    /// Another binary of the server to compare with; nil: the yardsticks.
+    /// Another binary of the server to compare with; nil: the reference programs.
     var rival: String?
-    /// Where stored clicks are kept between runs; nil: beside this program.
+    /// The folder that keeps stored clicks between runs; nil: one beside this program.
     var cache: String?
-    /// Where the figures go as JSON; nil: nowhere.
+    /// The file for the figures as JSON; nil: none.
     var json: String?
     var listsRows = false
     var showsHelp = false
@@ -28,33 +28,33 @@ struct Options {
     static let usage = """
         Usage: Benchmark [options]
 
-        Measures the server side by side with yardsticks: nginx's static answer, and a plain loop on SQLite.
+        Measures the server side by side with references: nginx's static response, and a plain loop on SQLite.
         Install them with Tests/Benchmark/install-yardsticks, and build the server first:
         swift build -c release --static-swift-stdlib --product afterlink
 
           --only ROW       Measure this row; may be repeated. --list names them.
-          --rounds N       Interleaved rounds, 5 by default. Figures are medians over them.
-          --seconds S      Length of each measurement, 5 by default.
-          --workers N      The server's loops and nginx's processes, 2 by default.
+          --rounds N       Measure N interleaved rounds, 5 by default. Figures are medians over them.
+          --seconds S      Measure for S seconds in each round, 5 by default.
+          --workers N      Run the server with N loops and nginx with N processes, 2 by default.
           --world WORLD    Play this simulated world, by name and size, in the row simulation; may be repeated.
-          --seeds N        Traces of each simulated world, 1 by default.
+          --seeds N        Play N traces of each simulated world, 1 by default.
           --quick          Try every row in a minute, with little data: figures mean nothing, and none is judged.
-          --long           An hour of mixed load instead of ten minutes.
-          --binary PATH    The server's binary; by default the one beside this program.
-          --against PATH   Compare with this binary of the server instead of the yardsticks, turn by turn, each with a
+          --long           Measure an hour of mixed load instead of ten minutes.
+          --binary PATH    Measure this binary of the server; by default the one beside this program.
+          --against PATH   Compare with this binary of the server instead of the references, turn by turn, each with a
                            database of its own. A figure is the median of the rounds' ratios: above 1 means that
                            --binary is better.
-          --cache DIR      Where stored clicks are kept between runs (6 GB).
-          --json PATH      Write the figures there.
+          --cache DIR      Keep stored clicks between runs in this folder (6 GB).
+          --json PATH      Write the figures to this file.
           --list           List the rows.
 
         Exit status: 0 when every row was measured or has a reason not to be, whatever the figures are; 1 when one
-        failed; 2 for wrong use.
+        failed; 2 for a usage error.
         """
 
     init(_ arguments: [String]) throws {
         var rest = arguments[...]
-        var only: [any Row.Type] = []
+        var only: [Row] = []
         while let name = rest.popFirst() {
             switch name {
             case "--only": only.append(try Self.row(try Self.value(of: name, &rest)))
@@ -75,15 +75,15 @@ struct Options {
             }
         }
         if isQuick { (rounds, seconds) = (1, 1) }
-        if rival != nil { rows = Rows.comparable }
+        if rival != nil { rows = Row.comparable }
         if !only.isEmpty { rows = only }
-        if rival != nil, let row = rows.first(where: { !($0 is any ComparableRow.Type) }) {
+        if rival != nil, let row = rows.first(where: { $0.contests == nil }) {
             throw BenchmarkError("The row \(row.name) compares no binaries.")
         }
     }
 
     private static func value(of name: String, _ rest: inout ArraySlice<String>) throws -> String {
-        guard let value = rest.popFirst() else { throw BenchmarkError("\(name) wants a value.") }
+        guard let value = rest.popFirst() else { throw BenchmarkError("\(name) needs a value.") }
         return value
     }
 
@@ -95,13 +95,13 @@ struct Options {
         let text = try value(of: name, &rest)
         guard let number = Number(text), range.contains(number) else {
             let bounds = "from \(range.lowerBound) to \(range.upperBound)"
-            throw BenchmarkError("\(name) wants a number \(bounds), not \(text).")
+            throw BenchmarkError("\(name) needs a number \(bounds), not \(text).")
         }
         return number
     }
 
-    private static func row(_ name: String) throws -> any Row.Type {
-        guard let row = Rows.all.first(where: { $0.name == name }) else {
+    private static func row(_ name: String) throws -> Row {
+        guard let row = Row.all.first(where: { $0.name == name }) else {
             throw BenchmarkError("There is no row \(name); --list names them.")
         }
         return row

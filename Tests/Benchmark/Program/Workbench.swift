@@ -8,12 +8,15 @@ final class Workbench {
     let scale: Scale
     let binary: ServerBinary
     let folder: WorkFolder
-    /// How long a sync to disk took at the start.
+    /// The duration of a sync to disk at the start.
     let syncMicroseconds: Double
     /// The rates of the mixed load: with two binaries the same ones for both.
-    let mixedRates: MixedRow.Rates
+    let mixedRates: MixedRates
     private let cache: SeedCache
     private var seriesCount: UInt32
+
+    /// Whether two binaries are compared with each other, instead of one with reference programs.
+    var comparesBinaries: Bool { options.rival != nil }
 
     init(_ options: Options) throws {
         self.options = options
@@ -23,7 +26,7 @@ final class Workbench {
         cache = try SeedCache(folder: path)
         folder = try WorkFolder(in: path)
         syncMicroseconds = try DiskSync.medianMicroseconds(in: folder.path)
-        mixedRates = MixedRow.Rates()
+        mixedRates = MixedRates()
         seriesCount = UInt32(truncatingIfNeeded: UInt64(Date().timeIntervalSince1970))
     }
 
@@ -31,8 +34,7 @@ final class Workbench {
     init(_ other: Workbench, with binary: ServerBinary) {
         (options, scale, folder, cache) = (other.options, other.scale, other.folder, other.cache)
         (syncMicroseconds, seriesCount) = (other.syncMicroseconds, other.seriesCount)
-        mixedRates = other.mixedRates
-        self.binary = binary
+        (mixedRates, self.binary) = (other.mixedRates, binary)
     }
 
     /// Reports progress on standard error, apart from the figures.
@@ -40,7 +42,7 @@ final class Workbench {
 
     /// Makes a copy of a database with the plan's clicks, which is deleted with the value.
     ///
-    /// The copy is synced: writing it back must not disturb a measurement.
+    /// The copy is synced, so that writing it back does not disturb a measurement.
     func installation(_ plan: SeedPlan) throws -> Installation {
         let seeded = try cache.installation(plan, self)
         let copy = try Installation(in: folder.makeFolder("database"), binary: binary.file, keys: seeded.keys)
@@ -50,15 +52,15 @@ final class Workbench {
         return copy
     }
 
-    /// A server on a copy of a database whose clicks are all live.
+    /// Starts a server on a copy of a database whose clicks are all live.
     func liveServer() throws -> Server { try Server(installation(.live(scale.liveClicks)), self) }
 
-    /// A new database without clicks.
+    /// Makes a new database without clicks.
     func emptyInstallation() throws -> Installation {
         try Installation(in: folder.makeFolder("empty"), binary: binary.file)
     }
 
-    /// The next series of clicks, which differ from those of all other loads of this run and of earlier runs.
+    /// Returns the next series of clicks, which differ from those of all other loads of this run and earlier runs.
     func nextSeries() -> UInt32 {
         seriesCount &+= 1
         return seriesCount
@@ -72,7 +74,7 @@ final class Workbench {
         var results = contestants.map { _ in [Value]() }
         for round in 0..<options.rounds {
             let order = Array(contestants.indices)
-            // Each second round goes the other way, so that none always follows the same one.
+            // Each second round runs in the opposite order, so that no contestant always follows the same one.
             for index in round.isMultiple(of: 2) ? order : order.reversed() {
                 results[index].append(try contestants[index](options.seconds))
             }
@@ -81,7 +83,7 @@ final class Workbench {
     }
 }
 
-/// How much is stored and held for the rows.
+/// How much the rows store and hold.
 struct Scale {
     var liveClicks = 1_000_000
     var storedClicks = 10_000_000
@@ -98,18 +100,13 @@ struct Scale {
 
     init(_ options: Options) {
         if options.isLong { soakSeconds = 3600 }
-        // A comparison needs no more than its rows weigh, and each binary stores its own.
+        // Each binary stores clicks of its own, and the rows of a comparison need no more.
         if options.rival != nil { (liveClicks, storedClicks) = (500_000, 2_000_000) }
         guard options.isQuick else { return }
-        liveClicks = 40_000
-        storedClicks = 20_000
-        liveOfStored = 1_000
-        fewClicks = 2_000
-        expiredClicks = 10_000
-        hotClicks = 500
-        hotChecks = 20
-        idleConnections = 300
-        soakSeconds = 3
+        (liveClicks, storedClicks, liveOfStored) = (40_000, 20_000, 1_000)
+        (fewClicks, expiredClicks) = (2_000, 10_000)
+        (hotClicks, hotChecks) = (500, 20)
+        (idleConnections, soakSeconds) = (300, 3)
     }
 }
 
@@ -120,17 +117,17 @@ final class WorkFolder {
     private var count = 0
 
     init(in parent: String) throws {
-        Self.removeForsaken(in: parent)
+        Self.removeLeftovers(in: parent)
         path = "\(parent)/run-\(getpid())"
         try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
     }
 
     func delete() { try? FileManager.default.removeItem(atPath: path) }
 
-    /// Deletes what interrupted runs left behind, which may be gigabytes.
+    /// Deletes the folders of interrupted runs, which may be gigabytes.
     ///
-    /// The kernel has ended their children, as they were started to be.
-    private static func removeForsaken(in parent: String) {
+    /// No process uses them: the kernel has ended the children of such a run.
+    private static func removeLeftovers(in parent: String) {
         for name in (try? FileManager.default.contentsOfDirectory(atPath: parent)) ?? [] {
             guard name.hasPrefix("run-"), let process = Int32(name.dropFirst(4)), kill(process, 0) != 0 else {
                 continue
@@ -139,7 +136,7 @@ final class WorkFolder {
         }
     }
 
-    /// A folder in it that does not exist yet.
+    /// Returns a folder in it that does not exist yet.
     func makeFolder(_ name: String) -> URL {
         count += 1
         return URL(filePath: "\(path)/\(name)-\(count)", directoryHint: .isDirectory)

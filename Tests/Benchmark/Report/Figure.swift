@@ -4,9 +4,9 @@ import Foundation
 struct FigureName {
     /// Its name in the JSON.
     let name: String
-    /// What the table calls it.
+    /// Its name in the table.
     let title: String
-    /// What it must reach; nil where every value will do.
+    /// What it must reach; nil if every value passes.
     let bar: Bar?
 
     init(_ name: String, _ title: String, _ bar: Bar? = nil) {
@@ -15,19 +15,19 @@ struct FigureName {
 
     func figure(_ rounds: [Double], note: String? = nil) -> Figure {
         let median = rounds.median
-        let verdict = bar.map { $0.isReached(by: median) ? Figure.Verdict.pass : .miss }
-        return Figure(
+        var figure = Figure(
             name: name,
             title: title,
             median: median,
             rounds: rounds,
             bar: bar?.text,
-            verdict: verdict,
             note: note
         )
+        figure.verdict = bar.map { $0.isReached(median) ? .pass : .miss }
+        return figure
     }
 
-    /// A contestant's figures as shares of another's, round by round.
+    /// Returns a contestant's rounds as shares of another's.
     func figure(_ rounds: [Double], of others: [Double], note: String? = nil) -> Figure {
         figure(zip(rounds, others).map { $1 == 0 ? .nan : $0 / $1 }, note: note)
     }
@@ -45,38 +45,25 @@ struct Figure: Encodable {
     let bar: String?
     /// Nil without a bar.
     var verdict: Verdict?
-    /// What a reader must know beside it.
+    /// What a reader must know beside the value.
     let note: String?
 
-    /// Whether more is better: of all others, less is.
+    /// Whether more is better; for all other figures, less is.
     var isRate: Bool { name.hasSuffix("_per_second") }
 }
 
 /// What a figure must reach.
-enum Bar {
-    case atLeast(Double)
-    case atMost(Double)
-    case below(Double)
+struct Bar: Sendable {
+    let text: String
+    let isReached: @Sendable (_ value: Double) -> Bool
 
-    func isReached(by value: Double) -> Bool {
-        switch self {
-        case .atLeast(let bound): value >= bound
-        case .atMost(let bound): value <= bound
-        case .below(let bound): value < bound
-        }
-    }
-
-    var text: String {
-        switch self {
-        case .atLeast(let bound): "≥ \(NumberText.short(bound))"
-        case .atMost(let bound): "≤ \(NumberText.short(bound))"
-        case .below(let bound): "< \(NumberText.short(bound))"
-        }
-    }
+    static func atLeast(_ bound: Double) -> Bar { Bar(text: "≥ \(NumberText.short(bound))") { $0 >= bound } }
+    static func atMost(_ bound: Double) -> Bar { Bar(text: "≤ \(NumberText.short(bound))") { $0 <= bound } }
+    static func below(_ bound: Double) -> Bar { Bar(text: "< \(NumberText.short(bound))") { $0 < bound } }
 }
 
 extension [Double] {
-    /// The middle one; of an even number the mean of both.
+    /// The middle value; of an even number, the mean of the two middle ones.
     package var median: Double {
         guard !isEmpty else { return .nan }
         let sorted = sorted()
@@ -85,7 +72,7 @@ extension [Double] {
     }
 }
 
-/// Numbers for people: as many digits as are worth reading.
+/// Numbers with as many digits as a reader needs.
 enum NumberText {
     static func short(_ value: Double) -> String {
         guard value.isFinite else { return "–" }
@@ -97,11 +84,11 @@ enum NumberText {
 
 /// Whether a series of samples stays flat.
 package enum Trend {
-    /// The share at the start that does not count: caches and pools fill.
+    /// The share at the start that does not count, because caches and pools fill.
     private static let warmUp = 0.2
 
-    /// By how many percent of its mean the straight line through the samples (least squares) rises from the end of
-    /// the warm-up to the last one; negative when it falls.
+    /// Returns by how many percent of the mean the straight line through the samples (least squares) rises from the
+    /// end of the warm-up to the last sample; negative when it falls.
     package static func growthPercent(_ samples: [Double]) -> Double {
         let values = samples.dropFirst(Int(Double(samples.count) * warmUp))
         guard values.count > 1 else { return .nan }

@@ -9,13 +9,14 @@ struct Machine: Encodable {
     let memoryGigabytes: Double
     let kernel: String
     let fileSystem: String
-    /// Median of syncs of a page that was appended, at the start of the run.
+    /// The median of syncs of an appended page, at the start of the run.
     let syncMicroseconds: Double
-    /// The load of the last minute before the run: processes that wanted a core.
+    /// The number of processes that needed a core, on average over the minute before the run.
     let loadBefore: Double
     let versions: [String]
 
-    init(_ bench: Workbench, _ yardsticks: ReferencePrograms, _ rival: ServerBinary?) throws {
+    init(_ bench: Workbench, versions: [String]) throws {
+        self.versions = versions
         processor = Self.field("model name", in: "/proc/cpuinfo") ?? "unknown"
         cores = ProcessInfo.processInfo.activeProcessorCount
         memoryGigabytes = (Double(ProcessInfo.processInfo.physicalMemory) / 1e9 * 10).rounded() / 10
@@ -24,8 +25,6 @@ struct Machine: Encodable {
         fileSystem = String(decoding: type, as: UTF8.self).trimmingCharacters(in: .newlines)
         syncMicroseconds = bench.syncMicroseconds
         loadBefore = Self.text("/proc/loadavg").split(separator: " ").first.flatMap { Double($0) } ?? .nan
-        versions =
-            yardsticks.versions + [bench.binary.version] + (rival.map { ["against \($0.version)"] } ?? [])
     }
 
     var text: String {
@@ -47,7 +46,7 @@ struct Machine: Encodable {
     }
 }
 
-/// How long the disk takes to store a page durably: every commit waits for that.
+/// The time that the disk needs to store a page durably, which every commit waits for.
 enum DiskSync {
     /// The median of 100 syncs of an appended page, in microseconds.
     static func medianMicroseconds(in folder: String) throws -> Double {

@@ -1,8 +1,8 @@
 import Foundation
 
-/// What a run has found, row by row; for programs as JSON.
+/// The results of a run, row by row; as JSON for programs.
 struct Report: Encodable {
-    /// What one row found, or why it found nothing.
+    /// The figures of one row, or why there are none.
     struct Row: Encodable {
         let name: String
         var figures: [Figure] = []
@@ -15,7 +15,7 @@ struct Report: Encodable {
     let rounds: Int
     let seconds: Double
     let workers: Int
-    /// Whether the run was a try with little data, whose figures mean nothing and are not judged.
+    /// Whether the run used so little data that its figures mean nothing and are not judged.
     let isQuick: Bool
     /// Whether each figure is a ratio of two binaries.
     private let isComparison: Bool

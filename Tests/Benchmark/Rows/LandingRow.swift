@@ -1,38 +1,8 @@
 import Support
 
-/// What opening a link costs: its page for a phone and for a computer, and the codes.
-enum LandingRow: Row {
-    static let name = "landing"
-    static let summary = "the page of a link and its codes"
-    private static let computer =
-        "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/126.0.0.0 Safari/537.36"
-
-    private static let asked: [(target: String, agent: String, figure: FigureName)] = [
-        (
-            "/summer25?utm_source=mail", SampleDevice.iphone.userAgent,
-            FigureName(
-                "landing_page_iphone_core_microseconds",
-                "a link's page for an iPhone, µs of a core",
-                .below(1000)
-            )
-        ),
-        (
-            "/summer25", SampleDevice.android.userAgent,
-            FigureName("landing_page_android_core_microseconds", "the same for an Android", .below(1000))
-        ),
-        (
-            "/summer25", computer,
-            FigureName("landing_page_computer_core_microseconds", "the same for a computer", .below(1000))
-        ),
-        (
-            "/summer25?al_go=code", computer,
-            FigureName("hand_over_code_core_microseconds", "the code on a computer's page, µs of a core")
-        ),
-        ("/summer25/qr.svg", computer, FigureName("qr_svg_core_microseconds", "qr.svg, µs of a core")),
-        ("/summer25/qr.png", computer, FigureName("qr_png_core_microseconds", "qr.png, µs of a core")),
-    ]
-
-    static func measure(_ bench: Workbench) throws -> [Figure] {
+extension Row {
+    /// What opening a link costs: its page for a phone and for a computer, and its QR codes.
+    static let landing = Row("landing", "the page of a link and its codes") { bench in
         let installation = try bench.installation(.live(bench.scale.liveClicks))
         try installation.configure([
             "apps", "set", "--link-host", "go.shop.example", "--ios-scheme", "shopapp", "--ios-store-id",
@@ -40,15 +10,31 @@ enum LandingRow: Row {
         ])
         try installation.configure(["links", "create", "summer25", "--destination", "/promo/summer"])
         let server = try Server(installation, bench, extra: ["--rate-limit-pictures", "off"])
-        let turns = try bench.interleaved(
-            asked.map { target, agent, _ in
-                let wrk = Wrk(.page(target, host: "go.shop.example", agent: agent), connections: 1)
-                return { try wrk.turn(server, $0 / 2) }
+        let tail = FigureName("landing_page_p99_microseconds", "p99 of a link's page for an iPhone, µs")
+        return pages.map { target, browser, name, title in
+            let isPage = name.hasPrefix("landing")
+            let core = FigureName(
+                "\(name)_core_microseconds",
+                "\(title), µs of a core",
+                isPage ? .below(1000) : nil
+            )
+            let page = WrkScript.page(target, host: "go.shop.example", agent: browser?.userAgent ?? computer)
+            return Contest(names: browser == .iphone ? [core, tail] : [core]) { seconds in
+                let turn = try Wrk(page, connections: 1).turn(server, seconds / 2)
+                return [turn.coreMicroseconds, turn.result.p99]
             }
-        )
-        return [
-            FigureName("landing_page_p99_microseconds", "p99 of a link's page for an iPhone, µs")
-                .figure(turns[0].map(\.result.p99))
-        ] + zip(asked, turns).map { $0.figure.figure($1.map(\.coreMicroseconds)) }
+        }
     }
+
+    private static let computer =
+        "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/126.0.0.0 Safari/537.36"
+
+    /// What is requested; nil for the browser of a computer.
+    private static let pages: [(target: String, browser: SampleDevice?, name: String, title: String)] = [
+        ("/summer25?utm_source=mail", .iphone, "landing_page_iphone", "a link's page for an iPhone"),
+        ("/summer25", .android, "landing_page_android", "the same for an Android"),
+        ("/summer25", nil, "landing_page_computer", "the same for a computer"),
+        ("/summer25?al_go=code", nil, "hand_over_code", "the code on a computer's page"),
+        ("/summer25/qr.svg", nil, "qr_svg", "qr.svg"), ("/summer25/qr.png", nil, "qr_png", "qr.png"),
+    ]
 }

@@ -2,16 +2,16 @@ import Foundation
 import SQLite
 import Support
 
-/// The statements that write what the server writes for one click, learnt by letting it.
+/// The statements that write what the server writes for one click, derived from the rows of a click that it recorded.
 struct ClickTemplate {
-    /// One for each row that a click adds; the parameter is the click's number, which begins with its time.
+    /// One for each row that a click adds; the parameter is the click's number, whose first bits are its time.
     private(set) var rowsOfClick: [String] = []
     /// One for each count that a commit moves.
     private(set) var rowsOfCommit: [String] = []
-    /// How many rows of the index a click has.
+    /// The number of a click's rows in the index.
     private(set) var fingerprintCount = 0
 
-    /// Tables that a click leaves as they are, or that the server changes now and then whatever the number of clicks.
+    /// Tables that a click does not change, or whose changes do not depend on the number of clicks.
     private static let others: Set = [
         "apps", "app_fields", "keys", "directory", "migrations", "progress", "learning", "learnt_counters",
         "address_days", "jobs",
@@ -25,8 +25,8 @@ struct ClickTemplate {
         let body = device?.example ?? SampleRequests.clickBody(fingerprint: String(repeating: "a", count: 64))
         let agent = device?.userAgent ?? SampleRequests.userAgent
         let server = try Server(installation, bench)
-        let answer = try server.answer(SampleRequests.click(body: body, key: server.key, agent: agent))
-        guard answer.status == 201 else { throw BenchmarkError("The server records no click.") }
+        let request = SampleRequests.click(body: body, key: server.key, agent: agent)
+        _ = try server.response(to: request, status: 201)
         server.stop()
         let database = try installation.open()
         let window = try database.integer("SELECT window_seconds * 1000 FROM clicks")
@@ -36,7 +36,7 @@ struct ClickTemplate {
                 let insert = "INSERT INTO \(table.name) VALUES "
                 if table.hasRowsOfClicks {
                     let values = zip(table.columns, row).map { column, value in
-                        // One of the hashes that many devices have, all over the index; a single one is one click's.
+                        // Several hashes are of kinds that many devices share; a single one belongs to one click.
                         let bits = 14 + Int.bitWidth - rows.count.leadingZeroBitCount
                         let common = "((random() & 16383) * \(rows.count) + \(number)) << \(64 - bits)"
                         let hash = rows.count > 1 ? common : "random()"
@@ -59,7 +59,7 @@ struct ClickTemplate {
     }
 }
 
-/// The yardstick for clicks: one thread that writes the same rows to the same schema, and commits with a sync to disk
+/// The reference for clicks: one thread that writes the same rows to the same schema, and commits with a sync to disk
 /// after a given number of them.
 final class PlainLoop {
     private let rowsOfClick: [Statement]
@@ -67,12 +67,15 @@ final class PlainLoop {
     private let begin: Statement
     private let commit: Statement
     private var lastID: Int64
+    /// Lasts as long as the loop.
+    private let installation: Installation
 
-    /// Opens a database that no other process has open, to write to it.
-    init(_ installation: Installation, _ template: ClickTemplate) throws {
+    /// Opens a copy of the database with live clicks, which no other process has open.
+    init(_ bench: Workbench, _ template: ClickTemplate) throws {
+        installation = try bench.installation(.live(bench.scale.liveClicks))
         let database = try installation.open()
-        // As the server sets it. It copies the log beside its commits and bounds it at as many pages; one thread can
-        // only do so in between.
+        // The server's settings. The server checkpoints on another thread, at the same number of pages; one thread can
+        // only do so between its commits.
         try database.execute(
             """
             PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON;

@@ -7,7 +7,7 @@ import Support
 
 /// How many clicks a database contains: a year's, of which the newest are live.
 ///
-/// The others expired, the last of them three days ago, and up to every tenth of them was claimed.
+/// The others expired, the last of them three days ago; up to one in ten of these was claimed.
 struct SeedPlan {
     let stored: Int
     let live: Int
@@ -17,14 +17,14 @@ struct SeedPlan {
 
     var name: String { "\(stored)-\(live)" }
 
-    /// Of so many live clicks the fingerprints are known; the others are copies of their rows.
+    /// How many live clicks have a known fingerprint; the others are copies of their rows.
     var recorded: Int { live / copiesOfLive }
     var copiesOfLive: Int { live > 500_000 ? 2 : 1 }
     var copiesOfExpired: Int { stored - live >= 100_000 ? 100 : 1 }
 
-    /// Changes with how rows are made, so that a run does not take older databases for current ones.
+    /// Changes with the way rows are made, so that a run does not use databases of earlier versions.
     static let version = 5
-    /// How old stored clicks may be when they are used: well before live ones expire.
+    /// The maximum age of stored clicks that are used: live ones expire much later.
     static let shelfLife = 14 * day
     static let window = 30 * day
     static let day = 86_400.0
@@ -38,9 +38,9 @@ struct SeedPlan {
 /// Stores a plan's clicks.
 ///
 /// The server records a part of them, expired and claimed ones at their times in the past; the rest are copies of their
-/// rows, with fingerprints, addresses and identifiers of their own. So this code knows few columns, and the database
-/// has whatever rows its server writes. Counts stay those of the recorded clicks: a report costs what it has of rows of
-/// counts, not what they say.
+/// rows, with fingerprints, addresses and identifiers of their own. So this code needs few columns, and the database
+/// has the rows that its server writes. Counts stay those of the recorded clicks: the cost of a report depends on the
+/// number of rows with counts, not on the counts.
 struct Seeder {
     let plan: SeedPlan
     let installation: Installation
@@ -57,7 +57,7 @@ struct Seeder {
         try multiply(plan.copiesOfLive, after: last)
     }
 
-    /// Stores clicks of the past whose windows have ended.
+    /// Stores clicks whose windows have ended.
     private func storeExpired(_ count: Int) throws {
         let now = Date().timeIntervalSince1970
         let end = now - SeedPlan.window - 3 * SeedPlan.day
@@ -65,15 +65,10 @@ struct Seeder {
         let server = try Server(installation, bench, isDurable: false, extra: ["--unsafe-test-clock"])
         try record(count / plan.copiesOfExpired, on: server, during: history)
         // Sets the server's clock to now, which ends the windows.
-        let request = SampleRequests.check(
-            fingerprint: String(repeating: "f", count: 64),
-            key: installation.keys.app,
-            time: Timestamp(milliseconds: Int64(now) * 1000)
-        )
-        guard try server.answer(request).status == 200 else {
-            throw BenchmarkError("The server takes no time from a check.")
-        }
-        // Addresses are stored as long as a click is live.
+        let time = Timestamp(milliseconds: Int64(now) * 1000)
+        let request = SampleRequests.check(SampleRequests.unknown, key: installation.keys.app, time: time)
+        _ = try server.response(to: request)
+        // The server stores addresses as long as a click is live.
         let watch = Stopwatch()
         while try installation.open().integer("SELECT count(*) FROM click_addresses") > 0 {
             guard watch.seconds < 1800 else {
@@ -85,7 +80,7 @@ struct Seeder {
         try multiply(plan.copiesOfExpired, after: 0)
     }
 
-    /// Lets the server record clicks, as many at a time as it can take; those of the past with their claims.
+    /// Lets the server record clicks as fast as it can, clicks of the past together with their claims.
     private func record(_ count: Int, on server: Server, during history: ClosedRange<Int64>? = nil) throws {
         var plan =
             history == nil
@@ -103,7 +98,7 @@ struct Seeder {
     private func multiply(_ copies: Int, after last: Int64) throws {
         guard copies > 1 else { return }
         let database = try installation.open()
-        // Nothing must be undone: a database that is not finished is thrown away.
+        // No change must be undone: an unfinished database is deleted.
         try database.execute(
             """
             PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF; PRAGMA cache_size = -500000;
@@ -134,7 +129,7 @@ struct Seeder {
     }
 }
 
-/// A table, as the database describes it; of those with rows for each click it knows the columns.
+/// A table, as the database describes it.
 struct TableOfClicks {
     let name: String
     let columns: [String]
@@ -155,10 +150,10 @@ struct TableOfClicks {
     /// The column with the click's number.
     var click: String { name == "clicks" ? "id" : "click" }
 
-    /// Whether each row belongs to one click; other tables only mention one.
+    /// Whether each row belongs to one click; rows of other tables may mention one.
     var hasRowsOfClicks: Bool { name == "clicks" || columns.contains("click") && !columns.contains("id") }
 
-    /// All rows, their values as SQL.
+    /// Returns all rows, their values as SQL.
     func rows(in database: SQLiteConnection) throws -> [[String]] {
         let quoted = columns.map { "quote(\($0))" }.joined(separator: ", ")
         return try database.prepare(text: "SELECT \(quoted) FROM \(name)").all { row in
@@ -166,7 +161,7 @@ struct TableOfClicks {
         }
     }
 
-    /// What a column has in a copy, as SQL: numbers of clicks far enough apart, and in hashes another byte.
+    /// Returns a column's value in a copy, as SQL: clicks get numbers far enough apart, and hashes another byte.
     func copied(_ column: String) -> String {
         switch ClickColumn(column, of: name) {
         case .click: "\(column) + number * 512"
@@ -176,7 +171,7 @@ struct TableOfClicks {
         }
     }
 
-    /// What a column has in a new click's row, as SQL: `?1` is the click's number, `hash` its fingerprint in the index.
+    /// Returns a column's value in a new click's row, as SQL: `?1` is the click's number, `hash` its indexed fingerprint.
     func varied(_ column: String, _ value: String, hash: String, window: Int64) -> String {
         switch ClickColumn(column, of: name) {
         case _ where value == "NULL": value
@@ -187,7 +182,7 @@ struct TableOfClicks {
         case .random, .exactAddress: "random()"
         // One of the networks that clicks come from.
         case .nearAddress: "(random() & 1073741823) % 100000 << 47"
-        // Several hashes stay as they are: the click's own row leads to none of the loop's.
+        // Several hashes stay as they are: no query of the loop follows them from the click's row.
         case .hashes where value.utf8.count == 35: "randomblob(16)"
         case .marks where value.utf8.count == 11: "randomblob(4)"
         default: value
@@ -195,7 +190,7 @@ struct TableOfClicks {
     }
 }
 
-/// What a column of a click's rows contains, in the schemas that there have been.
+/// What a column of a click's rows contains, in the current schema and in earlier ones.
 enum ClickColumn {
     case click, clickedAt, expiresAt, random, hash, exactAddress, nearAddress
     /// All hashes of the click, each as 16 bytes; the first four bytes of each.
@@ -219,7 +214,7 @@ enum ClickColumn {
     }
 }
 
-/// Databases with many clicks, kept between runs: made once for each schema and plan.
+/// Databases with many clicks, made once for each schema and plan, and kept between runs.
 struct SeedCache {
     private let folder: String
 
@@ -229,7 +224,7 @@ struct SeedCache {
         try removeOld()
     }
 
-    /// The database of a plan, made unless a recent one is there.
+    /// Returns the database of a plan, and makes it unless there is a recent one.
     func installation(_ plan: SeedPlan, _ bench: Workbench) throws -> Installation {
         let new = try bench.emptyInstallation()
         let path = "\(folder)/clicks-\(try Self.schema(of: new))-\(plan.name)"
@@ -245,7 +240,7 @@ struct SeedCache {
         return try Installation(in: URL(filePath: path), binary: binary, keys: keys, isTemporary: false)
     }
 
-    /// A few digits that stand for the tables that a binary makes.
+    /// Returns a few digits that identify the tables that a binary makes.
     private static func schema(of installation: Installation) throws -> String {
         let database = try installation.open()
         let tables = try database.statement("SELECT sql FROM sqlite_schema ORDER BY rowid").all { $0.text(0) }

@@ -30,7 +30,7 @@ struct AppsAndKeysTests {
         #expect(second.errors.contains("has an app already"))
     }
 
-    @Test("database, log and server key can be read by their owner only")
+    @Test("only the owner can read database, log and server key")
     func modes() throws {
         let folder = try TemporaryFolder()
         #expect(try Installation.run(["init", "--data-directory", folder.file("data")]).status == 0)
@@ -44,7 +44,7 @@ struct AppsAndKeysTests {
         #expect(mode == 0o700)
     }
 
-    @Test("of several that start on one path at the same time, one makes the database, the others say so")
+    @Test("of several simultaneous inits on one path, one creates the database, and the others report it")
     func initialisedAtOnce() throws {
         let folder = try TemporaryFolder()
         for round in 0..<4 {
@@ -61,7 +61,7 @@ struct AppsAndKeysTests {
         }
     }
 
-    @Test("keys that the operator brings are taken and not printed")
+    @Test("keys that the operator supplies are used and not printed")
     func broughtKeys() throws {
         let folder = try TemporaryFolder()
         let (app, admin) = (String(repeating: "a", count: 32), String(repeating: "b", count: 40))
@@ -78,7 +78,7 @@ struct AppsAndKeysTests {
         #expect(list.text.split(separator: "\n").count == 5)
     }
 
-    @Test("apps are made, listed and changed; a name is taken once")
+    @Test("apps are created, listed and changed; two apps cannot have one name")
     func apps() throws {
         let installation = try Installation()
         let made = try json(
@@ -125,7 +125,7 @@ struct AppsAndKeysTests {
         #expect((list["apps"] as? [[String: Any]])?.map { $0["name"] as? String } == ["app", "Store"])
     }
 
-    @Test("what an app wants done with a probability is set, shown, and refused where it cannot be followed")
+    @Test("an app's policy is set and shown, and refused if it contradicts itself")
     func matchingPolicy() throws {
         let installation = try Installation()
         let list = try json(installation.run(["apps", "list", "--json"]))
@@ -149,7 +149,7 @@ struct AppsAndKeysTests {
         #expect(app["default_link"] as? String == "myapp://home")
         let table = try installation.run(["apps", "list"]).text
         #expect(table.contains("probability 0.85, else campaignOnly myapp://home"))
-        // The link cannot be taken away from under the policy.
+        // The policy needs the link, which cannot be removed.
         #expect(try installation.run(["apps", "set", "--default-link", "none"]).status == 2)
 
         #expect(try installation.run(["apps", "set", "--matching", "newest"]).text.contains("newest"))
@@ -170,20 +170,19 @@ struct AppsAndKeysTests {
         }
     }
 
-    @Test("tells with the second app that clicks without a key have to say whose they are, and how")
+    @Test("explains with the second app how clicks without a key must name their app")
     func secondApp() throws {
-        let (installation, server, connection) = try Installation.serving()
-        defer { server.kill() }
+        let (installation, _, connection) = try Installation.serving()
         #expect(try connection.click(fingerprint(1)).status == 201)
         let second = try installation.run(["apps", "create", "Shop"])
-        #expect(second.status == 0 && second.text.hasPrefix("Made the app \"Shop\""))
+        #expect(second.status == 0 && second.text.hasPrefix("Created the app \"Shop\""))
         #expect(
-            second.errors.contains("There are two apps now: from now on a click without a key has to say")
+            second.errors.contains("There are 2 apps: a click without a key must name its app")
         )
         let id = try #require(second.text.components(separatedBy: ", ").last?.prefix { $0 != "." })
         #expect(second.errors.contains("\"app\":\"\(id)\"") && second.errors.contains("--allowed-origin"))
         #expect(second.errors.contains("\"app\":\"\(installation.appID)\"  for app"))
-        // It is as it says.
+        // The server follows.
         #expect(try Polling.until { try connection.click(fingerprint(2)).status == 400 })
         #expect(try connection.click(fingerprint(2), ["app": String(id)]).status == 201)
         let third = try installation.run(["apps", "create", "Blog", "--json"])
@@ -193,7 +192,7 @@ struct AppsAndKeysTests {
         #expect(!first.errors.contains("without a key"))
     }
 
-    @Test("with several apps a command asks which one is meant")
+    @Test("with several apps a command requires the name of one")
     func whichApp() throws {
         let installation = try Installation()
         #expect(try installation.run(["keys", "create", "--kind", "app"]).status == 0)
@@ -209,11 +208,10 @@ struct AppsAndKeysTests {
         #expect(try installation.run(["keys", "create", "--kind", "app", "--app", "Shep"]).status == 1)
     }
 
-    @Test("a key is shown when it is made and never again, and works until it is revoked")
+    @Test("a key is shown only when it is created, and works until it is revoked")
     func keyLife() throws {
         let installation = try Installation()
         let server = try AfterlinkProcess(installation)
-        defer { server.kill() }
         let made = try json(
             installation.run([
                 "keys", "create", "--kind", "app", "--label", "phone", "--expires", "30d", "--json",
@@ -232,16 +230,15 @@ struct AppsAndKeysTests {
         let revoked = try installation.run(["keys", "revoke", id])
         #expect(revoked.status == 0 && revoked.text == "Revoked \(id).\n")
         #expect(try Polling.until { try connection.check(fingerprint(1), key: text).status == 401 })
-        #expect(try installation.run(["keys", "revoke", id]).text.contains("was revoked before"))
+        #expect(try installation.run(["keys", "revoke", id]).text.contains("was already revoked at"))
     }
 
-    @Test("a key that was revoked is refused by a running server a second later, and the new one goes on")
+    @Test("a running server refuses a revoked key a second later, and accepts the new one")
     func revocation() throws {
         let installation = try Installation()
         let server = try AfterlinkProcess(installation)
-        defer { server.kill() }
         var old = installation.keys.app
-        // More than once, since the server may just have looked by chance.
+        // More than one round, because the server may have polled just now.
         for round in 1...3 {
             let made = try json(installation.run(["keys", "create", "--kind", "app", "--json"]))
             let new = try #require((made["key"] as? [String: Any])?["text"] as? String)
@@ -252,7 +249,7 @@ struct AppsAndKeysTests {
             #expect(valid.count == 2 && valid.allSatisfy { $0["created_at"] is String })
             let id = try #require(valid.first?["id"] as? String)
             #expect(try installation.run(["keys", "revoke", id]).status == 0)
-            // However busy the machine: what is asked a second after the command ended is answered 401.
+            // On any machine, a check a second after the end of the command gets 401.
             let second = ContinuousClock.now + .seconds(1)
             while ContinuousClock.now < second { _ = try status(old, server) }
             #expect(try status(old, server) == 401)
@@ -267,12 +264,12 @@ struct AppsAndKeysTests {
         #expect(after.first?["revoked_at"] is String)
     }
 
-    /// What a check with this key is answered, on a connection of its own.
+    /// Returns the status of a check with this key on a new connection.
     private func status(_ key: String, _ server: AfterlinkProcess) throws -> Int {
         try server.connect().check(fingerprint(1), key: key).status
     }
 
-    /// The app keys as they are listed, oldest first.
+    /// Returns the listed app keys, the oldest first.
     private func keys(_ installation: Installation) throws -> [[String: Any]] {
         let list = try json(installation.run(["keys", "list", "--json"]))
         let keys = try #require(list["keys"] as? [[String: Any]])
@@ -291,7 +288,7 @@ struct AppsAndKeysTests {
         ("apps set --name \u{A0}\u{2003}", 2), ("keys create --kind app --label \u{A0}", 2),
     ]
 
-    @Test("refuses what makes no sense, and changes nothing", arguments: refusals)
+    @Test("refuses wrong settings, and changes nothing", arguments: refusals)
     func refuses(words: String, status: Int32) throws {
         let installation = try Installation()
         let before =

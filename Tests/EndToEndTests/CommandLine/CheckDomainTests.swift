@@ -13,7 +13,7 @@ struct CheckDomainTests {
         return path
     }
 
-    @Test("says of a file whether it is good, and which rule decides")
+    @Test("reports whether a file is valid, and which rule decides")
     func file() throws {
         let folder = try TemporaryFolder()
         let path = try write(Self.good, "apple-app-site-association", in: folder)
@@ -29,7 +29,7 @@ struct CheckDomainTests {
         #expect(other.text.contains("it stays in the browser, no rule fits"))
     }
 
-    @Test("says what is wrong, where, and what to do, and exits 1 for errors alone")
+    @Test("reports each mistake with its position and advice, and exits 1 only for errors")
     func findings() throws {
         let folder = try TemporaryFolder()
         let wrong = try write(Self.good.replacing("ABCDE12345.", with: ""), "aasa", in: folder)
@@ -51,7 +51,7 @@ struct CheckDomainTests {
         #expect(here.text.hasPrefix("assetlinks.json (assetlinks.json, 2 bytes)"), "\(here.errors)")
     }
 
-    @Test("lets a file write no line of its own, and steer no terminal")
+    @Test("prints no line of a file's own, and steers no terminal")
     func hostileText() throws {
         let folder = try TemporaryFolder()
         let forged = "\\naasa (x, 1 bytes): good\\u001b[2J\\u009b2J"
@@ -98,7 +98,7 @@ struct CheckDomainTests {
     }
 
     @Test(
-        "says what it takes where it is given something else",
+        "explains its arguments after a wrong one",
         arguments: [
             (["check-domain"], 2), (["check-domain", "a b"], 2), (["check-domain", "https://"], 2),
             (["check-domain", "http://a.example"], 2), (["check-domain", "/no/such/file"], 1),

@@ -1,3 +1,4 @@
+import Attribution
 import Foundation
 import SQLite
 import Support
@@ -5,10 +6,9 @@ import Testing
 
 @Suite("afterlink collisions", .blocking)
 struct CollisionsCommandTests {
-    /// Three people with one fingerprint, one of whom clicks twice, and a fourth with his own; two of them launch.
+    /// Plays three people with one fingerprint, one of whom clicks twice, and a fourth with another; two of them launch.
     private func fill(_ installation: Installation) throws {
         let (server, connection) = try installation.serve()
-        defer { server.kill() }
         for (fingerprint, agent, path) in [
             (1, "Anna", "a"), (1, "Ben", "a"), (1, "Anna", "b"), (1, "Cem", "a"), (2, "Dua", "a"),
         ] {
@@ -31,7 +31,7 @@ struct CollisionsCommandTests {
 
     private func check(_ app: [String: Any], _ installation: Installation) throws {
         #expect(app["app"] as? String == installation.appID)
-        #expect(app["window_seconds"] as? Int == 86_400)
+        #expect(app["window_seconds"] as? Int == Int(AttributionWindow.standard.seconds))
         let form = try #require((app["forms"] as? [[String: Any]])?.first)
         #expect(form["clicks"] as? Double == 5)
         #expect(form["form"] == nil)
@@ -45,7 +45,7 @@ struct CollisionsCommandTests {
         )
     }
 
-    @Test("counts how many people share a fingerprint, and says it as a table and as JSON")
+    @Test("counts how many people share a fingerprint, as a table and as JSON")
     func command() throws {
         let installation = try Installation()
         let empty = try installation.run(["collisions"])
@@ -64,7 +64,7 @@ struct CollisionsCommandTests {
         #expect(try installation.run(["collisions", "--test"]).text.contains("no click with a fingerprint"))
     }
 
-    @Test("a serving process counts the same beside its work, and shows it with the time in the statistics")
+    @Test("a serving process counts the same in the background, and shows it in the statistics")
     func statistics() throws {
         let installation = try Installation()
         try fill(installation)
@@ -76,7 +76,6 @@ struct CollisionsCommandTests {
         // The first server may have counted some of the clicks; the next one waits a minute then.
         try connection.execute("DELETE FROM figures")
         let server = try AfterlinkProcess(installation)
-        defer { server.kill() }
         let client = try server.connect()
         let isShown = try Polling.until {
             let statistics = try client.get("/admin/stats", key: installation.keys.admin)

@@ -9,7 +9,7 @@ struct CommandDocumentationTests {
         "Sources/afterlink/Afterlink.docc/FaultsAndSettings.md",
     ]
 
-    /// What stands behind `afterlink` at the beginning of a line of code, or of text set as code.
+    /// Returns the words after `afterlink` in code, at the start of a line or of inline code.
     private func calls(in path: String) throws -> [[String]] {
         var calls: [[String]] = []
         var isCode = false

@@ -13,7 +13,7 @@ struct CommandLineTests {
         try #require(throws: CommandFailure.self) { try parse(words, for: name) }
     }
 
-    @Test("reads values behind a blank and behind an equals sign, switches and operands, in any order")
+    @Test("reads values after a blank or an equals sign, switches and operands, in any order")
     func forms() throws {
         let arguments = try parse(["--kind", "app", "--label=two words=one", "--json"])
         #expect(arguments.value("kind") == "app")
@@ -32,7 +32,7 @@ struct CommandLineTests {
     }
 
     @Test(
-        "refuses what it does not know, and suggests what was meant",
+        "refuses unknown words, and suggests near ones",
         arguments: [
             (["--knid", "app"], "--kind"), (["--labels=x"], "--label"), (["--expire", "1d"], "--expires"),
             (["-json"], "--json"),
@@ -58,18 +58,18 @@ struct CommandLineTests {
         #expect(failure.explanation.contains(says))
     }
 
-    @Test("asks for an operand that is missing, unless help was asked for")
+    @Test("requires a missing operand, except with --help")
     func missingOperand() throws {
         #expect(try failure([], for: "keys revoke").explanation.contains("KEY"))
         #expect(try parse(["--help"], for: "keys revoke").has("help"))
         #expect(try parse(["-h"], for: "keys revoke").has("help"))
     }
 
-    @Test("does not repeat what stands behind the equals sign of an unknown option")
+    @Test("does not repeat the value of an unknown option")
     func unknownSecret() throws { #expect(try !failure(["--password=hunter2"]).text.contains("hunter2")) }
 
     @Test(
-        "measures how far a word is from another",
+        "measures the distance of two words",
         arguments: [
             ("serve", "serve", 0), ("srve", "serve", 1), ("sevre", "serve", 1), ("", "abc", 3),
             ("abc", "", 3),
@@ -79,7 +79,7 @@ struct CommandLineTests {
         #expect(Suggestion.distance(from: from, to: to) == distance)
     }
 
-    @Test("suggests nothing that is far from what was typed")
+    @Test("suggests no distant word")
     func noSuggestion() {
         #expect(Suggestion.nearest(to: "banana", among: ["serve", "stats"]) == nil)
         #expect(Suggestion.nearest(to: "stat", among: ["serve", "stats"]) == "stats")
@@ -92,7 +92,7 @@ struct CommandLineTests {
 
 @Suite("Help")
 struct CommandLineHelpTests {
-    @Test("every command says how it is called, what it does, what it takes, and gives an example")
+    @Test("every command has a usage, a description, options and an example")
     func everyCommand() throws {
         for command in Program.standard.commands {
             let text = HelpText.command(command)
@@ -106,7 +106,7 @@ struct CommandLineHelpTests {
         }
     }
 
-    @Test("examples begin with the program and use options that there are")
+    @Test("examples name the program and use existing options")
     func examples() throws {
         for command in Program.standard.commands {
             for example in command.examples {
@@ -119,12 +119,12 @@ struct CommandLineHelpTests {
         }
     }
 
-    @Test("lines fit a terminal, but for the examples' calls")
+    @Test("lines fit a terminal, except for the calls of examples")
     func width() throws {
         let calls = Program.standard.commands.flatMap(\.examples).map { "  \($0.key)" }
         for command in Program.standard.commands {
             for line in HelpText.command(command).split(separator: "\n") where !calls.contains(String(line)) {
-                // A long word, such as an address, has no place to be broken at.
+                // A long word, such as an address, cannot be broken.
                 let words = line.split(separator: " ")
                 #expect(line.count <= 80 || words.count == 1, "\(line)")
             }
@@ -145,7 +145,7 @@ struct CommandLineHelpTests {
 
 @Suite("Tables")
 struct TableTests {
-    @Test("put texts on the left, numbers on the right, and nothing behind the last column")
+    @Test("align texts left and numbers right, without blanks after the last column")
     func layout() {
         var table = Table([("NAME", .left), ("CLICKS", .right), ("END", .left)])
         table.add(["a", "5", "x"])

@@ -1,9 +1,10 @@
+import Attribution
 import Server
 import Testing
 
-@Suite("Documentation of the errors")
+@Suite("Documentation of errors and reasons")
 struct ErrorDocumentationTests {
-    @Test("the article on the API lists every code that there is, once, and no other")
+    @Test("the article on the API lists every error code once, and no other")
     func everyCode() throws {
         let article = try Repository.text("Sources/afterlink/Afterlink.docc/API.md")
         let rows = article.split(separator: "\n").drop { !$0.hasPrefix("| status | code |") }.dropFirst(2)
@@ -14,5 +15,15 @@ struct ErrorDocumentationTests {
             cell.split { $0 == "`" || $0 == "," || $0 == " " }.map(String.init)
         }
         #expect(listed.sorted() == APIError.Code.allCases.map(\.rawValue).sorted())
+    }
+
+    @Test("the article on the API explains every reason for no match, in the words of the code")
+    func everyReason() throws {
+        let article = try Repository.text("Sources/afterlink/Afterlink.docc/API.md")
+        let rows = article.split(separator: "\n").drop { $0 != "| reason | |" }.dropFirst(2)
+        #expect(
+            rows.prefix { $0.hasPrefix("|") }.map(String.init)
+                == NoMatchReason.allCases.map { "| `\($0.rawValue)` | \($0.meaning.clause) |" }
+        )
     }
 }

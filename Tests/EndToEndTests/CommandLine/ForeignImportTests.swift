@@ -2,12 +2,10 @@ import Foundation
 import Support
 import Testing
 
-/// What other services have exported.
-///
-/// The tables are made from their documentation, not taken from a real account.
+/// Exports of other services, written from their documentation and not taken from a real account.
 @Suite("Imports of other services' links", .blocking)
 struct ForeignImportTests {
-    /// The columns as Firebase's "Export Dynamic Links metadata" names them, in its order.
+    /// The columns in the words and the order of Firebase's "Export Dynamic Links metadata".
     private static let documentedColumns = [
         "Short link", "Deep link (link)", "Android package name (apn)", "Android fallback link (afl)",
         "Android minimum package version code (amv)", "iOS bundle ID (ibi)", "iOS fallback link (ifl)",
@@ -19,14 +17,14 @@ struct ForeignImportTests {
         "UTM term (utm_term)", "UTM content (utm_content)", "iTunes Connect at", "iTunes Connect ct",
         "iTunes Connect mt", "iTunes Connect pt", "Archived?", "Link name", "Creation timestamp",
     ]
-    /// The same as the files have them.
+    /// The same columns in the words of the files.
     private static let shortColumns = [
         "short_link", "link", "apn", "afl", "amv", "ibi", "ifl", "ius", "ipfl", "ipbi", "isi", "imv", "efr",
         "ofl", "st", "sd", "si", "utm_source", "utm_medium", "utm_campaign", "utm_term", "utm_content", "at",
         "ct", "mt", "pt", "archived", "name", "creation_timestamp",
     ]
 
-    /// A line in which every column says something, but for the fallback that would hide the store's parameters.
+    /// A line with a value in every column, except for the fallback that would hide the store's parameters.
     private static let whole = [
         "https://example.page.link/m9Mm", "https://shop.example/promo?id=1", "com.example.shop",
         "https://shop.example/android", "12", "com.example.shop", "", "other", "https://shop.example/ipad",
@@ -76,7 +74,7 @@ struct ForeignImportTests {
     }
 
     @Test(
-        "take over all of a Firebase export's 29 columns that mean something here, and count the others",
+        "import the columns of a Firebase export that links have fields for, and count the others",
         arguments: [documentedColumns, shortColumns]
     )
     func firebaseColumns(header: [String]) throws {
@@ -105,7 +103,7 @@ struct ForeignImportTests {
         #expect(link["ending"] == nil)
     }
 
-    @Test("keep a Firebase link's slug and prefix, its archiving and whatever it says of its age")
+    @Test("keep a Firebase link's slug and prefix, its archiving and its time of creation")
     func firebaseForms() throws {
         let installation = try shop()
         let link = "https://shop.example/x"
@@ -127,7 +125,7 @@ struct ForeignImportTests {
         let output = try installation.run(["links", "import", file, "--from", "firebase"])
         #expect(output.status == 0, "\(output.text)")
         #expect(output.text.contains("creation_timestamp (1 link)"), "\(output.text)")
-        #expect(output.text.contains("Made 3 links; 0 were refused."))
+        #expect(output.text.contains("Created 3 links; 0 were refused."))
         for (slug, createdAt) in [
             ("links/Ab-9_", "2020-05-06T07:08:09.123Z"), ("b", "2020-05-06T07:08:09.500Z"), ("c", nil),
         ] as [(String, String?)] {
@@ -137,7 +135,7 @@ struct ForeignImportTests {
         }
     }
 
-    @Test("refuse a Firebase link line by line, with what to do, and keep the good ones or none")
+    @Test("refuse wrong lines of Firebase links with advice, and import the others or none")
     func firebaseRefusals() throws {
         let installation = try shop()
         let link = "https://shop.example/x"
@@ -161,14 +159,14 @@ struct ForeignImportTests {
                 "line 3 (foreign): apn is com.other, and the app's package is com.example.shop",
                 "line 4 (evil): destination leads to evil.example", "--web-host evil.example",
                 "line 5 (lost): destination:", "line 6: short_link must be an address",
-                "line 7: It has no short link", "line 8 (good): The slug good is taken",
+                "line 7: The line has no short link", "line 8 (good): The slug good is taken",
                 "line 9 (plain): desktop_url:",
             ] { #expect(output.text.contains(part), "\(part) in \(output.text)") }
             #expect(try json(installation.run(["links", "list", "--json"]))["links"] as? [String] == [])
         }
         #expect(
             try installation.run(["links", "import", file, "--from", "firebase"]).text.contains(
-                "Made 1 links; 7"
+                "Created 1 links; 7"
             )
         )
         _ = try self.link("good", installation)
@@ -201,12 +199,12 @@ struct ForeignImportTests {
         ]
         let file = try file(Self.csv([Self.shortColumns] + lines), in: installation)
         let made = try installation.run(["links", "import", file, "--from", "firebase"])
-        #expect(made.text.contains("line 4 (none): It does not say whose link it is"), "\(made.text)")
+        #expect(made.text.contains("line 4 (none): The line names no app"), "\(made.text)")
         #expect(try link("wear", installation)["app"] as? String != installation.appID)
         #expect(try link("shop", installation)["app"] as? String == installation.appID)
     }
 
-    @Test("take over Branch's labels and link data, in columns or as one JSON object")
+    @Test("import Branch's labels and link data, in columns or as one JSON object")
     func branch() throws {
         let installation = try shop()
         let columns = [
@@ -244,7 +242,9 @@ struct ForeignImportTests {
             in: installation
         )
         let output = try installation.run(["links", "import", second, "--from", "branch"])
-        for part in ["line 3 (broken): data must be a JSON object", "line 4: It has neither url nor alias"] {
+        for part in [
+            "line 3 (broken): data must be a JSON object", "line 4: The link has neither url nor alias",
+        ] {
             #expect(output.text.contains(part), "\(output.text)")
         }
         let whole = try link("whole", installation)

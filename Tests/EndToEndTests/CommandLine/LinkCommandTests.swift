@@ -19,7 +19,7 @@ struct LinkCommandTests {
         return links.compactMap { $0["slug"] as? String }
     }
 
-    /// An app with a link host, a scheme and a web host.
+    /// Returns an installation whose app has a link host, a scheme and a web host.
     private func shop() throws -> Installation {
         let installation = try Installation()
         let output = try installation.run([
@@ -34,12 +34,11 @@ struct LinkCommandTests {
         return installation
     }
 
-    @Test("an app, a link, a tap, and the first launch gets what the link says")
+    @Test("after an app, a link and a tap, the first launch gets the link's fields")
     func wholeWay() throws {
         let installation = try shop()
         let server = try AfterlinkProcess(installation)
-        defer { server.kill() }
-        // Beside the serving process.
+        // The commands run beside the serving process.
         let made = try link(
             installation.run([
                 "links", "create", "summer25", "--destination", "/promo/summer", "--campaign-key", "SUMMER25",
@@ -67,11 +66,10 @@ struct LinkCommandTests {
         #expect(refused.status == 1 && refused.errors.contains("links archive"))
     }
 
-    @Test("the shortest way of the README: a key, a link, a tap that is simulated, a click and a match")
+    @Test("the shortest way of the README: a key, a link, a simulated tap, a click and a match")
     func shortestWay() throws {
         let installation = try Installation()
         let server = try AfterlinkProcess(installation)
-        defer { server.kill() }
         let key = installation.folder.appending(path: "app.key").path
         try installation.run(["keys", "create", "--kind", "app"]).text
             .write(toFile: key, atomically: true, encoding: .utf8)
@@ -93,7 +91,7 @@ struct LinkCommandTests {
         #expect(shown["clicks"] as? Int == 1 && shown["matches"] as? Int == 1)
     }
 
-    @Test("links are made, changed, archived, restored and deleted; every refusal says what to do")
+    @Test("links are created, changed, archived, restored and deleted; every refusal has advice")
     func life() throws {
         let installation = try shop()
         let made = try link(
@@ -140,7 +138,7 @@ struct LinkCommandTests {
         #expect(try installation.run(["links", "show", "a"]).status == 1)
     }
 
-    @Test("an app gets no link host on which a slug would lead to two links, and is told what to do")
+    @Test("an app gets no link host on which a slug would lead to two links; the refusal has advice")
     func sharedHosts() throws {
         let installation = try shop()
         let name = try #require(
@@ -166,7 +164,7 @@ struct LinkCommandTests {
         #expect(try installation.run(words).status == 0)
     }
 
-    @Test("an export comes back as it was by an import, in both forms, formulas escaped")
+    @Test("an import restores an export in both forms, with escaped formulas")
     func exportImport() throws {
         let installation = try shop()
         let words = [
@@ -207,11 +205,11 @@ struct LinkCommandTests {
                 #expect(NSDictionary(dictionary: first) == NSDictionary(dictionary: second), "\(slug)")
             }
             let again = try other.run(["links", "import", file])
-            #expect(again.status == 1 && again.text.contains("Made 0 links; 3 were refused."))
+            #expect(again.status == 1 && again.text.contains("Created 0 links; 3 were refused."))
         }
     }
 
-    @Test("an import names every line that something is wrong with, and keeps the good ones or none")
+    @Test("an import names every wrong line, and creates the others or none")
     func importReport() throws {
         let installation = try shop()
         let file = installation.folder.appending(path: "links.csv").path
@@ -232,7 +230,7 @@ struct LinkCommandTests {
             for part in [
                 "line 3 (admin): The service itself", "line 4 (lost): destination",
                 "line 5 (many): maximum_clicks",
-                "line 6 (good): The slug good is taken", "line 8: It has 2 cells",
+                "line 6 (good): The slug good is taken", "line 8: The line has 2 cells",
             ] { #expect(output.text.contains(part), "\(part) in \(output.text)") }
             #expect(try slugs(installation).isEmpty)
         }

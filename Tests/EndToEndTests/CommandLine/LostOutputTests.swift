@@ -2,17 +2,17 @@ import Foundation
 import Support
 import Testing
 
-/// What a command does whose standard output reaches nobody.
-@Suite("Output that nobody gets", .blocking)
+/// Commands whose standard output is closed or full.
+@Suite("Lost output", .blocking)
 struct LostOutputTests {
     private static let kinds = ["closed", "full", "unread"]
 
-    /// Runs a command, and gives its exit status and what it wrote to standard error.
+    /// Runs a command, and returns its exit status and its standard error.
     private func run(_ words: [String], output kind: String) throws -> (status: Int32, errors: String) {
         let redirections = ["closed": ">&-", "full": ">/dev/full"]
         let process = Process()
         process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-        // The signal that ends who writes to nobody, whatever the tests' own process does with it.
+        // SIGPIPE has its default action, whatever the action in the tests' process.
         process.arguments =
             ["--default-signal=PIPE", "/bin/sh", "-c", "exec \"$0\" \"$@\" \(redirections[kind] ?? "")"]
             + [Installation.binary.path] + words
@@ -27,13 +27,13 @@ struct LostOutputTests {
         return (process.terminationReason == .exit ? process.terminationStatus : -1, text)
     }
 
-    @Test("a key that was made is named, with the command that ends it", arguments: kinds)
+    @Test("the failure names a new key, with the command that revokes it", arguments: kinds)
     func key(kind: String) throws {
         let installation = try Installation()
         let database = ["--database", installation.database.path]
         let output = try run(["keys", "create", "--kind", "app"] + database, output: kind)
         #expect(output.status == 1)
-        #expect(output.errors.contains("was made, but it could not be printed and was never shown."))
+        #expect(output.errors.contains("was created, but could not be printed."))
         let advice = try #require(output.errors.components(separatedBy: "`afterlink ").dropFirst().first)
         let words = advice.prefix { $0 != "`" }.split(separator: " ").map(String.init)
         #expect(words.starts(with: ["keys", "revoke"]))
@@ -41,24 +41,26 @@ struct LostOutputTests {
         #expect(revoked.status == 0 && revoked.text.hasPrefix("Revoked key_"))
     }
 
-    @Test("an app that was made is named, and is there", arguments: kinds)
+    @Test("the failure names a new app, which exists", arguments: kinds)
     func app(kind: String) throws {
         let installation = try Installation()
         let database = ["--database", installation.database.path]
         let output = try run(["apps", "create", "Shop"] + database, output: kind)
         #expect(output.status == 1)
-        #expect(output.errors.contains("The app \"Shop\", app_") && output.errors.contains("was made, but"))
+        #expect(
+            output.errors.contains("The app \"Shop\", app_") && output.errors.contains("was created, but")
+        )
         #expect(output.errors.contains("`afterlink apps list`"))
         #expect(try installation.run(["apps", "list"]).text.contains("Shop"))
     }
 
-    @Test("a new database whose keys were lost is named, and so is what to delete", arguments: kinds)
+    @Test("the failure names a new database without known keys, and its files to delete", arguments: kinds)
     func database(kind: String) throws {
         let folder = try TemporaryFolder()
         let path = folder.file("new.db")
         let output = try run(["init", "--database", path], output: kind)
         #expect(output.status == 1)
-        #expect(output.errors.contains("its keys could not be printed and were never shown."))
+        #expect(output.errors.contains("its keys could not be printed."))
         #expect(output.errors.contains("delete \(path) and \(path).key"))
         #expect(try Installation.run(["verify", "--database", path]).status == 0)
         for name in try FileManager.default.contentsOfDirectory(atPath: folder.path) {
@@ -67,7 +69,7 @@ struct LostOutputTests {
         #expect(try Installation.run(["init", "--database", path]).status == 0)
     }
 
-    @Test("a service goes on, writes its keys into no file that it opens, and says that nobody has them")
+    @Test("a service continues, writes its keys into no file, and logs that they were not printed")
     func service() throws {
         let folder = try TemporaryFolder()
         let log = folder.file("afterlink.log")
@@ -79,9 +81,8 @@ struct LostOutputTests {
             ],
             errorLog: folder.url.appending(path: "errors")
         )
-        defer { server.kill() }
         func logged() -> String { (try? String(contentsOfFile: log, encoding: .utf8)) ?? "" }
-        #expect(Polling.until { logged().contains("were never shown") })
+        #expect(Polling.until { logged().contains("could not be printed") })
         #expect(logged().contains("`afterlink keys create`"))
         server.send(SIGTERM)
         #expect(server.waitUntilExit() == 0)

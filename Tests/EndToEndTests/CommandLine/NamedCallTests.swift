@@ -4,9 +4,9 @@ import Server
 import Testing
 import afterlink
 
-/// The commands and options that a text tells people to use.
+/// The commands and options that a text names.
 private struct NamedCalls {
-    /// What there is to say against a text; empty where all that it names is there.
+    /// Returns the wrong names in a text; empty if all of them exist.
     static func faults(in text: String) -> [String] {
         var faults: [String] = []
         let pieces = text.split(separator: "`", omittingEmptySubsequences: false)
@@ -42,7 +42,7 @@ private struct NamedCalls {
         return faults
     }
 
-    /// Without the signs that end a sentence.
+    /// Returns the word without the signs that end a sentence.
     private static func words(_ text: some StringProtocol) -> [String] {
         text.split(whereSeparator: \.isWhitespace).map {
             $0.trimmingCharacters(in: .init(charactersIn: ".,;:()\"'"))
@@ -56,9 +56,9 @@ private struct NamedCalls {
     )
 }
 
-@Suite("What texts tell people to call")
+@Suite("Commands that texts name")
 struct NamedCallTests {
-    @Test("is found wrong where it is")
+    @Test("are reported if they do not exist")
     func faults() {
         for text in [
             "`afterlink apps set --on-ambiguity campaign` helps", "`afterlink app set`",
@@ -81,12 +81,7 @@ struct NamedCallTests {
         )
         var explanation = Explanation(record: record)
         guard let component else { return explanation.advice }
-        let click = KnownClick(
-            id: ClickID(high: 1, low: 1),
-            clickedAt: moment,
-            expiresAt: moment,
-            platform: .ios
-        )
+        let click = KnownClick(id: ClickID(high: 1, low: 1), clickedAt: moment, expiresAt: moment)
         explanation.launch = FingerprintInput(form: .d, values: ["a", "b", "c"])
         explanation.clicks = [
             ExplainedClick(
@@ -99,19 +94,19 @@ struct NamedCallTests {
         return explanation.advice
     }
 
-    @Test("in every advice of an explanation is there", arguments: NoMatchReason.allCases)
+    @Test("in every advice of an explanation exist", arguments: NoMatchReason.allCases)
     func explanations(reason: NoMatchReason) {
         for text in advice(reason, near: nil) { #expect(NamedCalls.faults(in: text) == [], "\(text)") }
     }
 
-    @Test("in the advice on every value that differs is there", arguments: SignalComponent.allCases)
+    @Test("in the advice on every different value exist", arguments: SignalComponent.allCases)
     func components(component: SignalComponent) {
         let advice = advice(.noClick, near: component)
         #expect(advice.contains { $0.hasPrefix("\(component.rawValue): ") })
         for text in advice { #expect(NamedCalls.faults(in: text) == [], "\(text)") }
     }
 
-    @Test("in the warnings on policies is there")
+    @Test("in the warnings on policies exist")
     func policies() {
         let policies = [
             MatchPolicy(onAmbiguity: .campaignOnly), MatchPolicy(minimumConfidence: 0.1),
@@ -134,8 +129,8 @@ struct NamedCallTests {
         for text in texts { #expect(NamedCalls.faults(in: text) == [], "\(text)") }
     }
 
-    /// Texts that hold a value end, for this test, where the value stands.
-    @Test("in any text of the program is there")
+    /// For this test, a text ends at its first value.
+    @Test("in any text of the program exist")
     func sources() throws {
         let joint = /"\s*\n\s*\+ "/
         let call = /`afterlink [a-z][^`\n"]*/

@@ -3,7 +3,7 @@ import Support
 import Testing
 import afterlink
 
-/// What scripts rely on: words on the two outputs, and exit codes.
+/// The outputs and exit codes that scripts rely on.
 @Suite("The program", .blocking)
 struct ProgramTests {
     @Test("help and version go to standard output and end with 0")
@@ -24,7 +24,7 @@ struct ProgramTests {
     }
 
     @Test(
-        "wrong use goes to standard error, says what to do, and ends with 2",
+        "a wrong command line ends with 2 and advice on standard error",
         arguments: [
             ([], "Usage: afterlink COMMAND"), (["srve"], "Did you mean `afterlink serve`?"),
             (["serve", "--listn"], "Did you mean --listen?"), (["apps"], "afterlink apps create"),
@@ -41,7 +41,7 @@ struct ProgramTests {
         #expect(output.errors.contains(says))
     }
 
-    @Test("a wrong setting ends with 78 and leaves nothing behind")
+    @Test("a wrong setting ends with 78 and creates no file")
     func wrongConfiguration() throws {
         let folder = try TemporaryFolder()
         let words = ["serve", "--database", folder.file("x.db"), "--listen", "nowhere"]
@@ -57,7 +57,7 @@ struct ProgramTests {
     }
 
     @Test(
-        "wrong use is told before wrong settings, and before anything else is looked at",
+        "a wrong command line is reported before wrong settings and a missing database",
         arguments: [
             "apps create --open-clicks maybe Shop", "apps create --name Shop Shop", "apps set",
             "apps set --open-clicks maybe", "apps set --name ", "backup", "backup folder/",
@@ -77,7 +77,7 @@ struct ProgramTests {
     }
 
     @Test(
-        "a command on a database that is not there says so and makes none",
+        "a command on a missing database reports it and creates none",
         arguments: [
             "apps list", "stats", "migrate", "verify", "backup copy.db", "keys list", "apps create Shop",
             "apps set --open-clicks off", "keys create --kind admin",
@@ -93,16 +93,16 @@ struct ProgramTests {
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).isEmpty)
     }
 
-    @Test("help says of the database which commands make it, and claims it of no other")
+    @Test("the help names only the commands that create the database")
     func madeDatabase() throws {
         for command in Program.standard.commands where command.settings.contains("database") {
             let help = HelpText.command(command).split(whereSeparator: \.isWhitespace).joined(separator: " ")
-            #expect(help.contains("`serve` and `init` make it when it is not there."))
-            #expect(!help.contains("It is made when"))
+            #expect(help.contains("`serve` and `init` create it if it is missing."))
+            #expect(!help.contains("It is created when"))
         }
     }
 
-    @Test("migrate says what is there, and what would be done")
+    @Test("migrate shows the applied migrations and the pending ones")
     func migrate() throws {
         let installation = try Installation()
         for words in [["migrate", "--dry-run", "--json"], ["migrate", "--json"]] {
@@ -115,7 +115,7 @@ struct ProgramTests {
         #expect(try installation.run(["migrate"]).text.contains("The database is up to date."))
     }
 
-    @Test("the demo plays click, first launch and all the rest, and ends with 0")
+    @Test("the demo plays its whole sequence, and ends with 0")
     func demo() throws {
         let output = try Installation.run(["demo"])
         #expect(output.status == 0, "\(output.errors)")
@@ -123,7 +123,9 @@ struct ProgramTests {
             "< 201 Created", "< 401 Unauthorized", "\"status\": \"match\"", "\"status\": \"no_match\"",
             "SUMMER25", "(The demo serves with --replay-grace 0.",
         ] { #expect(output.text.contains(part)) }
-        #expect(output.text.hasSuffix("All of it was right: one click, one match, and no second one.\n"))
+        #expect(
+            output.text.hasSuffix("Every response was right: one click, one match, and no second match.\n")
+        )
         #expect(output.errors.isEmpty)
     }
 }

@@ -18,7 +18,7 @@ struct QRCommandTests {
         return installation
     }
 
-    @Test("are written to a new file, by its ending, and are read as the link's address")
+    @Test("are written to a new file, by its ending, and contain the link's address")
     func draws() throws {
         let installation = try shop()
         let folder = try TemporaryFolder()
@@ -36,7 +36,7 @@ struct QRCommandTests {
         #expect(svg.contains(##"fill="#1a2b3c""##))
     }
 
-    @Test("are drawn for no scanner that could not read them, over no file, and of no link that there is not")
+    @Test("are refused if unreadable, over an existing file, and for a link that does not exist")
     func refuses() throws {
         let installation = try shop()
         let folder = try TemporaryFolder()
@@ -56,11 +56,11 @@ struct QRCommandTests {
         }
         try Data("kept".utf8).write(to: URL(filePath: file))
         let output = try installation.run(["links", "qr", "summer25", "--output", file])
-        #expect(output.status == 1 && output.errors.contains("not there yet"))
+        #expect(output.status == 1 && output.errors.contains("does not exist yet"))
         #expect(try String(contentsOfFile: file, encoding: .utf8) == "kept")
     }
 
-    @Test("have no address without a link host, and say how to get one")
+    @Test("are refused without a link host, with advice")
     func withoutHost() throws {
         let installation = try Installation()
         let made = try installation.run(["links", "create", "a", "--destination", "shopapp://promo/item"])

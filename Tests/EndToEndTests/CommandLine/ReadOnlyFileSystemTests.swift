@@ -2,7 +2,7 @@ import Foundation
 import Support
 import Testing
 
-/// Whether, and by which program, a test may mount something that nobody else sees.
+/// A program by which tests mount a file system that no other process sees.
 private enum PrivateMount {
     static let unshare = "/usr/bin/unshare"
 
@@ -14,10 +14,10 @@ private enum PrivateMount {
     }()
 }
 
-/// What is said of a database on a file system that is mounted read-only.
+/// Commands on a database in a file system that is mounted read-only.
 @Suite("A file system that is mounted read-only", .blocking, .enabled(if: PrivateMount.isPossible))
 struct ReadOnlyFileSystemTests {
-    /// Runs a command where `folder` is read-only and holds a copy of the installation's database.
+    /// Runs a command while `folder` is read-only and has a copy of the installation's database.
     private func run(_ words: [String], in folder: TemporaryFolder, _ installation: Installation) throws
         -> ChildProcess.Output
     {
@@ -33,7 +33,7 @@ struct ReadOnlyFileSystemTests {
     }
 
     @Test(
-        "is named as the cause, by what changes a database and by what reads it",
+        "is named as the cause, by commands that change a database and by commands that read it",
         arguments: ["serve --listen 127.0.0.1:0", "stats", "apps create Shop", "keys list", "init"]
     )
     func database(command: String) throws {
@@ -48,7 +48,7 @@ struct ReadOnlyFileSystemTests {
     }
 
     @Test(
-        "is named as the cause where a database or its directory is to be made there",
+        "is named as the cause if a database or its directory cannot be created there",
         arguments: ["--database new.db", "--data-directory new"]
     )
     func new(option: String) throws {
@@ -61,7 +61,7 @@ struct ReadOnlyFileSystemTests {
         #expect(output.errors.contains("on a file system that can be written to"))
     }
 
-    @Test("does not keep verify and doctor from looking at it")
+    @Test("does not prevent verify and doctor from reading the database")
     func looking() throws {
         let (folder, installation) = (try TemporaryFolder(), try Installation())
         for command in ["verify", "doctor"] {

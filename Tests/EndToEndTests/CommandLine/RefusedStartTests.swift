@@ -3,8 +3,8 @@ import Support
 import Testing
 import afterlink
 
-/// What a start says of what is wrong around it.
-@Suite("A start that cannot be", .blocking)
+/// Starts that fail because of the system around them.
+@Suite("A refused start", .blocking)
 struct RefusedStartTests {
     private func serve(
         _ arguments: [String],
@@ -14,29 +14,31 @@ struct RefusedStartTests {
         return try Installation.run(["serve"] + listen + arguments, environment: environment)
     }
 
-    @Test("says of an address why it cannot be listened on, and what to do about that")
+    @Test("gives the reason and advice for an address that it cannot listen on")
     func addresses() throws {
         let installation = try Installation()
         let server = try AfterlinkProcess(installation)
-        defer { server.kill() }
         let database = ["--database", installation.database.path]
         let taken = try serve(database + ["--listen", "127.0.0.1:\(server.port)"])
         #expect(taken.status == 1)
-        #expect(taken.errors.contains("Another process has the address") && taken.errors.contains("ss -ltnp"))
+        #expect(
+            taken.errors.contains("Stop the process that has the address")
+                && taken.errors.contains("ss -ltnp")
+        )
         let metrics = try serve(database + ["--metrics-listen", "127.0.0.1:\(server.port)"])
         #expect(metrics.status == 1 && metrics.errors.contains("--metrics-listen"))
         // An address of the documentation (RFC 5737), which no machine has.
         let foreign = try serve(database + ["--listen", "203.0.113.1:8080"])
-        #expect(foreign.status == 1 && foreign.errors.contains("This machine has no such address"))
+        #expect(foreign.status == 1 && foreign.errors.contains("Give an address of this machine"))
     }
 
-    /// Ports below it need a right of their own; some containers have none such.
+    /// Ports below this number need a privilege, but not in some containers.
     private static let firstFreePort =
         (try? String(contentsOfFile: "/proc/sys/net/ipv4/ip_unprivileged_port_start", encoding: .utf8))
         .flatMap { Int($0.trimmingCharacters(in: .whitespacesAndNewlines)) } ?? 0
 
     @Test(
-        "says of a port that needs a right of its own which right, and shows no keys",
+        "names the privilege that a port needs, and shows no keys",
         .enabled(if: UnprivilegedUser.isPossible && firstFreePort > 1)
     )
     func privilegedPort() throws {
@@ -46,11 +48,11 @@ struct RefusedStartTests {
         #expect(server.waitUntilExit() == 1)
         let errors = try String(contentsOf: nobody.errorLog, encoding: .utf8)
         #expect(errors.contains("Cannot listen on 127.0.0.1:1: Permission denied"))
-        #expect(errors.contains("Ports below 1024 need a right of their own"))
+        #expect(errors.contains("Give a port above 1023"))
         #expect(errors.contains("CAP_NET_BIND_SERVICE") && errors.contains("--listen"))
     }
 
-    @Test("says that a database is a directory, and what to do", arguments: ["serve", "stats", "init"])
+    @Test("reports a database that is a directory, with advice", arguments: ["serve", "stats", "init"])
     func directory(command: String) throws {
         let folder = try TemporaryFolder()
         let output = try Installation.run(
@@ -62,7 +64,7 @@ struct RefusedStartTests {
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).isEmpty)
     }
 
-    @Test("makes a data directory, and says of one whose parent is missing what to make")
+    @Test("creates a data directory, but not its missing parent, whose command it names")
     func dataDirectory() throws {
         let folder = try TemporaryFolder()
         let output = try serve(["--data-directory", folder.file("a/b")])
@@ -71,16 +73,16 @@ struct RefusedStartTests {
         #expect(output.errors.contains("mkdir -p \(folder.file("a"))"))
     }
 
-    @Test("says of a data directory that is none what it is instead", arguments: ["serve", "init"])
+    @Test("reports a data directory that is not a directory", arguments: ["serve", "init"])
     func noDirectory(command: String) throws {
         let listen = command == "serve" ? ["--listen", "127.0.0.1:0"] : []
         let output = try Installation.run([command, "--data-directory", "/dev/null"] + listen)
         #expect(output.status == 1)
-        #expect(output.errors.contains("The data directory /dev/null is no directory."))
+        #expect(output.errors.contains("The data directory /dev/null is not a directory."))
         #expect(output.errors.contains("Name a directory with --data-directory"))
     }
 
-    @Test("warns when only the app key was brought, so that nobody could look at the statistics")
+    @Test("warns if the operator supplied only the app key, so that no admin key exists")
     func noAdminKey() throws {
         let folder = try TemporaryFolder()
         let server = try ChildProcess(
@@ -89,7 +91,6 @@ struct RefusedStartTests {
             environment: ["AFTERLINK_INITIAL_APP_KEY": String(repeating: "a", count: 32)],
             errorLog: folder.url.appending(path: "log")
         )
-        defer { server.kill() }
         _ = server.line(containing: "listening on")
         server.send(SIGTERM)
         #expect(server.waitUntilExit() == 0)

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("afterlink serve", .blocking)
 struct ServeTests {
-    /// A server on a folder without a database, from the folder's own point of view.
+    /// Starts a server in a folder, with the folder as its data directory.
     private func start(
         in folder: TemporaryFolder,
         _ arguments: [String] = [],
@@ -30,8 +30,7 @@ struct ServeTests {
     func firstStart() throws {
         let folder = try TemporaryFolder()
         let server = try start(in: folder)
-        defer { server.kill() }
-        // The two calls as they are printed, run by a shell.
+        // A shell runs the two printed calls.
         let target = try #require(server.line(containing: "curl -X POST"))
         #expect(target.contains("/v1/deferred-deeplink/click \\"))
         _ = server.line(containing: "Content-Type")
@@ -54,12 +53,11 @@ struct ServeTests {
         #expect(try !log(folder).contains(String(key)))
 
         let second = try start(in: folder)
-        defer { second.kill() }
         let line = second.line(containing: " ")
         #expect(line?.hasPrefix("listening on http://127.0.0.1:") == true, "keys are printed once")
     }
 
-    @Test("with keys of the operator's own prints none, and they work")
+    @Test("with keys that the operator supplied prints none, and they work")
     func broughtKeys() throws {
         let folder = try TemporaryFolder()
         let (app, admin) = (String(repeating: "a", count: 32), String(repeating: "b", count: 32))
@@ -68,7 +66,6 @@ struct ServeTests {
             ["--destination", "myapp://"],
             environment: ["AFTERLINK_INITIAL_APP_KEY": app, "AFTERLINK_INITIAL_ADMIN_KEY": admin]
         )
-        defer { server.kill() }
         let line = server.line(containing: " ")
         let connection = try HTTPTestClient(port: try port(line))
         #expect(line?.hasPrefix("listening on ") == true)
@@ -77,13 +74,12 @@ struct ServeTests {
         #expect(try !log(folder).contains("allows any destination"))
     }
 
-    @Test("says of a setting for new databases that it has no effect on this one, and what to call instead")
+    @Test("warns of settings for new databases on an existing one, with the commands to use instead")
     func settingsOfTheFirstStart() throws {
         let folder = try TemporaryFolder()
         let (app, other) = (String(repeating: "a", count: 32), String(repeating: "b", count: 32))
         func restart(_ arguments: [String], key: String) throws -> String {
             let server = try start(in: folder, arguments, environment: ["AFTERLINK_INITIAL_APP_KEY": key])
-            defer { server.kill() }
             _ = server.line(containing: "listening on")
             server.send(SIGTERM)
             #expect(server.waitUntilExit() == 0)
@@ -112,7 +108,7 @@ struct ServeTests {
         #expect(doctor.text.contains("warning  settings: --destination has no effect"))
     }
 
-    @Test("health tells whether a service is there, without any other program")
+    @Test("health reports whether a service is ready, without any other program")
     func health() throws {
         let installation = try Installation()
         let server = try AfterlinkProcess(installation)
@@ -120,23 +116,22 @@ struct ServeTests {
         #expect(try Installation.run(["health"] + address).status == 0)
         let files = try CertificateFiles(in: installation.folder)
         let overTLS = try Installation.run(["health"] + address + files.arguments)
-        #expect(overTLS.status == 1 && overTLS.errors.contains("speaks plain HTTP, and was asked over TLS"))
+        #expect(overTLS.status == 1 && overTLS.errors.contains("speaks plain HTTP, not HTTPS"))
         server.terminate()
         #expect(server.waitUntilExit() == 0)
         let output = try Installation.run(["health"] + address)
         #expect(
-            output.status == 1 && output.errors.contains("No service answers at 127.0.0.1:\(server.port)")
+            output.status == 1 && output.errors.contains("No service responds at 127.0.0.1:\(server.port)")
         )
     }
 
-    @Test("metrics have an address of their own")
+    @Test("metrics may have a separate address")
     func metrics() throws {
         let folder = try TemporaryFolder()
         let server = try start(in: folder, ["--metrics-listen", "127.0.0.1:0", "--log-format", "json"])
-        defer { server.kill() }
         let connection = try HTTPTestClient(port: try port(server.line(containing: "listening on")))
         #expect(try connection.get("/metrics").status == 401)
-        // The line is in the log before the address is printed only if the log was flushed: ask until it is.
+        // The log may be flushed after the address is printed: poll for the line.
         var metricsPort: UInt16?
         let end = Polling.end
         while metricsPort == nil, ContinuousClock.now < end {
@@ -148,7 +143,7 @@ struct ServeTests {
         #expect(try metrics.get("/v1/deferred-deeplink").status == 404)
     }
 
-    @Test("a busy address, an open or missing server key, and a directory that is none refuse the start")
+    @Test("a busy address, an open or missing server key, and a wrong directory refuse the start")
     func refusals() throws {
         let installation = try Installation()
         let key = installation.database.path + ".key"
@@ -160,7 +155,7 @@ struct ServeTests {
         let server = try AfterlinkProcess(installation)
         let busy = try serve("127.0.0.1:\(server.port)")
         #expect(busy.status == 1 && busy.errors.contains("--listen"))
-        // Keys are made once it is sure that they will be shown.
+        // No keys are created before it is certain that they can be shown.
         let folder = try TemporaryFolder()
         let inVain = ["serve", "--listen", "127.0.0.1:\(server.port)", "--data-directory", folder.path]
         #expect(try Installation.run(inVain).status == 1)
@@ -172,7 +167,7 @@ struct ServeTests {
         for broken in ["", "abc", String(repeating: "g", count: 64), String(text.dropLast(2))] {
             try broken.write(toFile: key, atomically: false, encoding: .utf8)
             let output = try serve()
-            #expect(output.status == 1 && output.errors.contains("is damaged"), "\(broken)")
+            #expect(output.status == 1 && output.errors.contains("are damaged"), "\(broken)")
         }
         try text.write(toFile: key, atomically: false, encoding: .utf8)
         try FileManager.default.setAttributes([.posixPermissions: 0o640], ofItemAtPath: key)
@@ -184,11 +179,10 @@ struct ServeTests {
         #expect(try serve("127.0.0.1:0", ["--data-directory", "/dev/null/x"]).status == 1)
     }
 
-    @Test("limits what one address may send, by class, where that was asked for")
+    @Test("limits the requests of one address, by class")
     func rateLimit() throws {
-        let (_, server, connection) = try Installation.serving(["--rate-limit-checks", "1/s:3"])
-        defer { server.kill() }
-        // At most one more passes for each second that the machine takes for it.
+        let (_, _, connection) = try Installation.serving(["--rate-limit-checks", "1/s:3"])
+        // One more request passes for each second that the machine needs.
         var replies: [HTTPTestClient.Reply] = []
         while replies.count < 200, replies.last?.status != 429 {
             replies.append(try connection.check(fingerprint(1)))
@@ -199,21 +193,21 @@ struct ServeTests {
         for number in 0..<50 { #expect(try connection.click(fingerprint(number)).status == 201) }
     }
 
-    @Test("a second signal hurries a stop that waits for a slow client")
+    @Test("a second signal ends a stop that waits for a slow client")
     func secondSignal() throws {
         let installation = try Installation()
         let server = try AfterlinkProcess(
             installation,
             ["--shutdown-grace", "3600", "--timeout-body", "3600"]
         )
-        // A request whose body does not come keeps its connection busy: 100 Continue says that it was read.
+        // A request without its body keeps the connection busy; 100 Continue shows that the server has read its head.
         let client = try RawClient(port: server.port)
         client.send(
             "POST /v1/deferred-deeplink/click HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
                 + "Content-Length: 100\r\nExpect: 100-continue\r\n\r\n"
         )
         #expect(try client.answer().status == 100)
-        // Two signals, since a second one of the same kind may fall together with the first.
+        // Two kinds of signals, because the system may merge two of the same kind.
         server.terminate(with: SIGTERM)
         server.terminate(with: SIGINT)
         #expect(server.exitStatus(withinSeconds: 8) == 0)

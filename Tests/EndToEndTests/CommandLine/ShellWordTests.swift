@@ -6,7 +6,7 @@ import afterlink
 @Suite("A word for a shell", .blocking)
 struct ShellWordTests {
     @Test(
-        "stands as it is where nothing in it has a meaning, and between quotes elsewhere",
+        "has quotes only if a character has a meaning",
         arguments: [
             ("/var/lib/after-link_1.db", "/var/lib/after-link_1.db"), ("", "''"), ("a b", "'a b'"),
             ("it's", #"'it'\''s'"#), ("$HOME", "'$HOME'"), ("~", "'~'"), ("a;b", "'a;b'"), ("é", "'é'"),
@@ -14,13 +14,13 @@ struct ShellWordTests {
     )
     func quoted(text: String, word: String) { #expect(ShellWord.quoted(text) == word) }
 
-    @Test("is no option where it stands first")
+    @Test("is not an option, even as the first word")
     func operand() {
         #expect(ShellWord.quoted(operand: "-f x") == "'./-f x'")
         #expect(ShellWord.quoted(operand: "f") == "f")
     }
 
-    @Test("the command that a backup prints restores it, whatever the names are")
+    @Test("the command that a backup prints restores it, whatever its names contain")
     func restoreCommand() throws {
         let folder = try TemporaryFolder()
         let place = folder.file("it's $HOME; \"here\"")

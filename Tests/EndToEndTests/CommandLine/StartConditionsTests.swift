@@ -3,16 +3,16 @@ import Support
 import Testing
 import afterlink
 
-/// What a start finds around it, and puts right by itself or lives with.
-@Suite("What a start finds", .blocking)
+/// Conditions of the system that a start corrects or tolerates.
+@Suite("The conditions of a start", .blocking)
 struct StartConditionsTests {
-    @Test("takes others' rights to a database's files away, and says so; the folder is its owner's business")
+    @Test("removes the rights of other users to a database's files, and only warns about the folder")
     func modes() throws {
         let installation = try Installation()
         let path = installation.database.path
         let first = try AfterlinkProcess(installation)
         #expect(try first.connect().click(fingerprint(1)).status == 201)
-        // Ended hard, it leaves its log beside the database.
+        // A killed server leaves its log beside the database.
         first.kill()
         for file in [path, path + "-wal", path + "-shm"] {
             try FileManager.default.setAttributes([.posixPermissions: 0o664], ofItemAtPath: file)
@@ -22,7 +22,6 @@ struct StartConditionsTests {
             ofItemAtPath: installation.folder.path
         )
         let second = try AfterlinkProcess(installation)
-        defer { second.kill() }
         for file in [path, path + "-wal", path + "-shm", path + ".key"] {
             let mode = try FileManager.default.attributesOfItem(atPath: file)[.posixPermissions] as? Int
             #expect(mode == 0o600, "\(file)")
@@ -32,31 +31,31 @@ struct StartConditionsTests {
         for file in ["afterlink.db", "afterlink.db-wal", "afterlink.db-shm"] {
             #expect(
                 installation.log.contains(
-                    "\(file) could be read or changed by others than its owner (mode 0664)"
+                    "users other than its owner could read or change \(installation.folder.path)/\(file) (mode 0664)"
                 )
             )
         }
-        #expect(installation.log.contains("can be changed by others than its owner (mode 0777)"))
+        #expect(installation.log.contains("users other than its owner can change the folder"))
         let mode =
             try FileManager.default.attributesOfItem(atPath: installation.folder.path)[.posixPermissions]
             as? Int
         #expect(mode == 0o777)
     }
 
-    @Test("is silent about modes where they are right")
+    @Test("does not mention correct modes")
     func silentModes() throws {
         let installation = try Installation()
         let server = try AfterlinkProcess(installation)
         server.terminate()
         #expect(server.waitUntilExit() == 0)
-        #expect(!installation.log.contains("others than its owner"))
+        #expect(!installation.log.contains("other than its owner"))
     }
 
     @Test(
-        "takes as many connections as the limit of open files lets it, and warns where that is few",
+        "takes as many connections as the limit of open files allows, and warns if these are few",
         arguments: [
-            (2000, [], "only 2000 files and sockets may be open, so that 1900 connections are taken"),
-            (2000, ["--maximum-connections", "2000"], "fewer than --maximum-connections 2000 needs"),
+            (2000, [], "may open only 2000 files and sockets, which allows 1900 connections"),
+            (2000, ["--maximum-connections", "2000"], "too few for --maximum-connections 2000"),
             (2000, ["--maximum-connections", "1500"], nil),
         ] as [(Int, [String], String?)]
     )
@@ -70,7 +69,6 @@ struct StartConditionsTests {
                 + ["--database", installation.database.path] + arguments,
             errorLog: log
         )
-        defer { server.kill() }
         _ = server.line(containing: "listening on")
         server.send(SIGTERM)
         #expect(server.waitUntilExit() == 0)
@@ -81,7 +79,7 @@ struct StartConditionsTests {
         }
     }
 
-    @Test("of 20000 files and sockets the usual number of connections is what is left of them")
+    @Test("with 20000 files and sockets the default number of connections is the rest of them")
     func usualConnections() {
         #expect(Configuration().connectionLimit(descriptors: 19_900) == 19_900)
         #expect(Configuration().connectionLimit(descriptors: 100_000) == 20_000)
@@ -89,13 +87,12 @@ struct StartConditionsTests {
     }
 
     @Test(
-        "needs no right of a particular user: as nobody, in a folder of nobody's, everything works",
+        "needs no privilege: everything works as an unprivileged user in that user's folder",
         .enabled(if: UnprivilegedUser.isPossible)
     )
     func asNobody() throws {
         let nobody = try UnprivilegedUser()
         let server = try nobody.serve("127.0.0.1:0")
-        defer { server.kill() }
         let line = server.line(containing: "listening on")
         let port = try #require(line?.split(separator: ":").last.flatMap { UInt16($0) })
         #expect(try HTTPTestClient(port: port).click(fingerprint(1)).status == 201)

@@ -3,17 +3,17 @@ import Support
 import Testing
 import afterlink
 
-@Suite("What commands print", .blocking)
+@Suite("The output of commands", .blocking)
 struct TerminalTests {
     private static let rude = "\u{1B}[31mred\u{9B}2J\u{202E}txt\r\u{7}"
 
-    @Test("shows what would steer a terminal as the escapes that JSON has for it, and nothing else otherwise")
+    @Test("shows characters that steer a terminal as escapes of JSON, and no others")
     func printable() {
         #expect(Console.printable("Größe\t1 🐻\n") == "Größe\t1 🐻\n")
         #expect(Console.printable(Self.rude) == #"\u001b[31mred\u009b2J\u202etxt\u000d\u0007"#)
     }
 
-    @Test("never steers the terminal, whatever names and labels were typed")
+    @Test("never steers the terminal by names and labels")
     func commands() throws {
         let installation = try Installation()
         for words in [
@@ -35,11 +35,10 @@ struct TerminalTests {
         }
     }
 
-    @Test("never steers the terminal by what strangers sent, and its JSON says the same as was sent")
+    @Test("never steers the terminal by values of clients, and has them unchanged in JSON")
     func campaigns() throws {
         let installation = try Installation()
         let server = try AfterlinkProcess(installation)
-        defer { server.kill() }
         let campaign = "\u{1B}[31mred\u{9B}2J\u{202E}"
         #expect(try server.connect().click(fingerprint(1), ["campaign_key": campaign]).status == 201)
         let table = try installation.run(["stats"])
@@ -52,12 +51,12 @@ struct TerminalTests {
         #expect(campaigns?.first?["campaign"] as? String == campaign)
     }
 
-    @Test("says of a wrong option what it may be, and that nothing was done")
+    @Test("states the rule for a wrong option, and that nothing was done")
     func wrongValue() throws {
         let installation = try Installation()
         let output = try installation.run(["stats", "--from", "yesterday"])
         #expect(output.status == 2)
-        #expect(output.errors.contains("--from \"yesterday\" must be a moment such as 2026-01-31"))
+        #expect(output.errors.contains("--from \"yesterday\" must be a time such as 2026-01-31"))
         #expect(!output.errors.contains("changed"))
     }
 

@@ -2,8 +2,8 @@ import Foundation
 import Support
 import Testing
 
-/// What commands say of a file that is there and is no database.
-@Suite("A file that is no database", .blocking)
+/// Commands on an existing file that is not a database.
+@Suite("A file that is not a database", .blocking)
 struct UnusableDatabaseTests {
     private static let commands = [
         "verify", "stats", "apps list", "keys list", "migrate", "backup copy.db", "apps create Shop",
@@ -23,7 +23,7 @@ struct UnusableDatabaseTests {
         return output
     }
 
-    @Test("with nothing in it is told from a database, and so is what makes one", arguments: commands)
+    @Test("with no bytes is refused, with the command that creates a database", arguments: commands)
     func empty(command: String) throws {
         let output = try run(command, on: "")
         #expect(output.status == 1)
@@ -31,17 +31,17 @@ struct UnusableDatabaseTests {
         #expect(output.errors.contains("some.db yet.") && output.errors.contains("`afterlink init`"))
     }
 
-    @Test("with something else in it is not called a database of ours", arguments: commands)
+    @Test("with other bytes is refused as no SQLite database", arguments: commands)
     func text(command: String) throws {
         let output = try run(command, on: "some words that are no database")
         #expect(output.status == 1)
         #expect(output.text.isEmpty)
         #expect(output.errors.contains("is not a SQLite database, or its beginning is damaged."))
-        #expect(output.errors.contains("from a backup, or name another one with --database"))
+        #expect(output.errors.contains("Restore a backup, or name another database with --database."))
         #expect(!output.errors.contains("key"))
     }
 
-    @Test("is one problem among the doctor's", arguments: ["", "some words that are no database"])
+    @Test("is one problem of doctor", arguments: ["", "some words that are no database"])
     func doctor(content: String) throws {
         let output = try run("doctor", on: content)
         #expect(output.status == 1)
@@ -66,7 +66,7 @@ struct UnusableDatabaseTests {
     }
 
     @Test(
-        "that this user may not open is neither missing nor a matter of the disk",
+        "that this user may not open is not reported as missing or as a fault of the disk",
         arguments: [
             ("afterlink.db", "Permission denied"), ("afterlink.db-shm", "check owners and modes"),
             (".", "is out of reach"),
@@ -77,7 +77,7 @@ struct UnusableDatabaseTests {
         let path = installation.folder.appending(path: name).path
         try setMode(0, of: path)
         defer { try? setMode(0o700, of: path) }
-        // What root may do in spite of modes is taken from it.
+        // Root loses its right to ignore modes.
         let words = [Installation.binary.path, "stats", "--database", installation.database.path]
         let output = try Installation.run(
             (geteuid() == 0 ? ["setpriv", "--bounding-set=-dac_override,-dac_read_search"] : []) + words,
@@ -89,7 +89,7 @@ struct UnusableDatabaseTests {
         #expect(output.errors.contains("user that Afterlink runs as"))
     }
 
-    @Test("whose key is missing is said so without a stray full stop")
+    @Test("without its key is reported without a stray full stop")
     func missingKey() throws {
         let installation = try Installation()
         try FileManager.default.removeItem(atPath: installation.database.path + ".key")
@@ -97,7 +97,7 @@ struct UnusableDatabaseTests {
             let output = try installation.run([command])
             #expect(output.status == 1)
             #expect(output.text.contains("server_key: the server key "))
-            #expect(output.text.contains("; put it back from the backup"))
+            #expect(output.text.contains("; restore it from the backup"))
             #expect(!output.text.contains(".;") && !output.text.contains("file.\n"))
         }
     }

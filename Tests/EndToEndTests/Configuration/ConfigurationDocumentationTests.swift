@@ -1,4 +1,6 @@
+import Attribution
 import Foundation
+import HTTPServer
 import Testing
 import afterlink
 
@@ -32,6 +34,27 @@ struct ConfigurationDocumentationTests {
         )
     }
 
+    @Test("the articles state the defaults in force")
+    func defaults() throws {
+        let standard = Configuration()
+        let window = ElapsedTime.text(milliseconds: standard.attributionWindow.seconds * 1000)
+        let retention = ElapsedTime.text(milliseconds: standard.retention * 1000)
+        let idle = standard.timeouts.idle.components.seconds
+        let sentences = [
+            ("API", "the grace (\(standard.replayGrace) s by default)"),
+            ("FaultsAndSettings", "with the defaults of \(window) and \(retention)"),
+            ("FaultsAndSettings", "`--timeout-idle`, \(idle) s by default"),
+            ("FaultsAndSettings", "the queue takes (\(standard.queueLimit))"),
+            ("InstallAndProxies", "keepalive_requests \(standard.limits.requestsPerConnection);"),
+            ("InstallAndProxies", "`--shutdown-grace` (\(standard.shutdownGrace) s,"),
+            ("KeysAndBackups", "the end of its window (\(retention) by default)"),
+        ]
+        for (article, sentence) in sentences {
+            let text = try Repository.text("Sources/afterlink/Afterlink.docc/\(article).md")
+            #expect(text.contains(sentence), "\(article).md")
+        }
+    }
+
     @Test("the guide says which durability is the default, and names by setting what a power cut takes")
     func durability() throws {
         let standard = Configuration().durability.rawValue
@@ -49,17 +72,38 @@ struct ConfigurationDocumentationTests {
         #expect(powerCut[1].hasPrefix("nothing") && powerCut[2].contains("since the last sync"))
     }
 
-    @Test("the README's tour leads to files that there are")
-    func tour() throws {
-        let paths = try Repository.text("README.md").split(separator: "`").filter {
-            $0.hasSuffix(".swift") && $0.contains("/")
+    @Test(
+        "the files and folders that articles name exist",
+        arguments: [("README.md", 15), (articles + "Contributing.md", 25), (articles + "ClaimPath.md", 5)]
+    )
+    func paths(article: String, minimumCount: Int) throws {
+        let names = try Set(
+            (Repository.files(under: "Sources") + Repository.files(under: "Tests")).map(Self.name)
+        )
+        let words = try Repository.text(article).split(separator: "`").filter { word in
+            word.wholeMatch(of: /[A-Za-z0-9.][A-Za-z0-9_.\/+-]*/) != nil
         }
-        #expect(paths.count > 8)
-        for path in paths {
-            let isFull = path.hasPrefix("Sources/") || path.hasPrefix("Tests/")
-            let full = isFull ? String(path) : "Sources/\(path)"
-            #expect(throws: Never.self, "\(path)") { try Repository.text(full) }
+        var count = 0
+        for word in words.map(String.init) {
+            // A path starts in one of these folders; other words with a slash are no paths.
+            let places = ["", "Sources/", "Sources/afterlink/"].filter { place in
+                Repository.exists(place + word.prefix { $0 != "/" })
+            }
+            if word.contains("/"), !places.isEmpty {
+                #expect(places.contains { Repository.exists($0 + word) }, "\(article): \(word)")
+                count += 1
+            } else if word.hasSuffix(".swift") {
+                #expect(names.contains(word) || Repository.exists(word), "\(article): \(word)")
+                count += 1
+            }
         }
+        #expect(count >= minimumCount)
+    }
+
+    private static let articles = "Sources/afterlink/Afterlink.docc/"
+
+    private static func name(_ path: String) -> String {
+        path.split(separator: "/").last.map(String.init) ?? ""
     }
 
     @Test("the terminal's list names every setting in all its spellings")
@@ -81,7 +125,12 @@ enum Repository {
         try String(contentsOf: top.appending(path: path), encoding: .utf8)
     }
 
-    /// Paths of all files below a folder.
+    /// Whether there is a file or a folder at a path.
+    static func exists(_ path: String) -> Bool {
+        FileManager.default.fileExists(atPath: top.appending(path: path).path)
+    }
+
+    /// Returns the paths of all files below a folder.
     static func files(under folder: String) throws -> [String] {
         try FileManager.default.subpathsOfDirectory(atPath: top.appending(path: folder).path)
             .map { "\(folder)/\($0)" }

@@ -33,7 +33,7 @@ struct ConfigurationTests {
         #expect("\(configuration.listen)" == "127.0.0.1:8080")
         #expect(configuration.databasePath == "afterlink.db")
         #expect(configuration.serverKeyPath == "afterlink.db.key")
-        #expect(configuration.attributionWindow.seconds == 86_400)
+        #expect(configuration.attributionWindow == .standard)
         #expect(configuration.replayGrace == 60)
         #expect(configuration.retention == 604_800)
         #expect(configuration.limits.bodyByteCount == 65_536)
@@ -128,7 +128,7 @@ struct ConfigurationTests {
         )
         #expect(failure.explanation.contains("retention in settings.json \"-1\" must be"))
         #expect(
-            failure.explanation.contains("databse in settings.json is no setting; did you mean database?")
+            failure.explanation.contains("databse in settings.json is not a setting; did you mean database?")
         )
         #expect(failure.explanation.contains("log_format in settings.json must be a text"))
     }
@@ -264,7 +264,9 @@ struct ConfigurationTests {
             "AFTERLINK_PORT_80_TCP": "x", "AFTERLINK_CONFIG": "f", "AFTERLINK_LISTEN": "x",
         ])
         #expect(
-            hints == ["AFTERLINK_RETENTON is no setting and has no effect; did you mean AFTERLINK_RETENTION?"]
+            hints == [
+                "AFTERLINK_RETENTON is not a setting and has no effect; did you mean AFTERLINK_RETENTION?"
+            ]
         )
     }
 }

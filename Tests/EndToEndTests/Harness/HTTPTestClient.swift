@@ -6,17 +6,21 @@ final class HTTPTestClient {
     let client: RawClient
     /// The key of checks that name no other one.
     private let key: String
+    /// The server runs as long as a client is connected to it.
+    private let server: AfterlinkProcess?
 
     static let prefix = "/v1/deferred-deeplink"
 
-    init(port: UInt16, key: String = "") throws {
+    init(port: UInt16, key: String = "", of server: AfterlinkProcess? = nil) throws {
         client = try RawClient(port: port, patienceMilliseconds: 60_000)
-        self.key = key
+        (self.key, self.server) = (key, server)
     }
 
-    init(port: UInt16, key: String = "", tls settings: TLSClientSettings) throws {
+    init(port: UInt16, key: String = "", of server: AfterlinkProcess? = nil, tls settings: TLSClientSettings)
+        throws
+    {
         client = try RawClient(port: port, tls: settings)
-        self.key = key
+        (self.key, self.server) = (key, server)
     }
 
     struct Reply {
@@ -129,10 +133,12 @@ func at(_ seconds: Double) -> [String: String] {
 }
 
 extension AfterlinkProcess {
-    func connect() throws -> HTTPTestClient { try HTTPTestClient(port: port, key: installation.keys.app) }
+    func connect() throws -> HTTPTestClient {
+        try HTTPTestClient(port: port, key: installation.keys.app, of: self)
+    }
 
     func connect(tls settings: TLSClientSettings) throws -> HTTPTestClient {
-        try HTTPTestClient(port: port, key: installation.keys.app, tls: settings)
+        try HTTPTestClient(port: port, key: installation.keys.app, of: self, tls: settings)
     }
 }
 

@@ -20,12 +20,13 @@ struct SimulateCommandTests {
         return object?["trials"] as? [[String: Any]] ?? []
     }
 
-    @Test("finds every browser's click by its device, by SDKs of all forms and newer clients, and no robot's")
+    @Test(
+        "matches every browser's click with its device, for SDKs of all forms and newer clients, but no robot's"
+    )
     func everyProfile() throws {
         for release in ["--sdk 1.7.1", "--sdk 1.8.5", "--sdk 1.8.7", "--sdk 1.8.9", "--resolve"] {
             let installation = try Installation()
             let server = try AfterlinkProcess(installation)
-            defer { server.kill() }
             let output = try run(installation, server, "--all --json \(release)")
             #expect(output.status == 0, "\(output.errors)")
             let trials = try trials(output)
@@ -40,27 +41,25 @@ struct SimulateCommandTests {
         }
     }
 
-    @Test("shows how the click was read, what was hashed, and why they met")
+    @Test("shows the click's values, the hashed values, and why they match")
     func shows() throws {
         let installation = try Installation()
         let server = try AfterlinkProcess(installation)
-        defer { server.kill() }
         let output = try run(installation, server, "--profile safari-ios-26 --sdk 1.7.1")
         #expect(output.status == 0, "\(output.errors)")
         for text in [
             "no live statistic counts it", "seen in shalanah/inapp-spy", "26.4, the patch unknown",
-            "iPhone|26.4.1|402x874|Europe/Istanbul|tr", "<- the launch asks for this one", "< 201 Created",
+            "iPhone|26.4.1|402x874|Europe/Istanbul|tr", "<- the launch sends this one", "< 201 Created",
             "Matched: the launch got this click", "Form A",
         ] { #expect(output.text.contains(text), "\(text)") }
         #expect(!output.text.contains("<- differs"))
         #expect(!KeyMark.occurs(in: output.text))
     }
 
-    @Test("asks as a newer client does: an update of the phone still finds its click, another zone does not")
+    @Test("checks as a newer client does: an updated phone still finds its click, another zone does not")
     func values() throws {
         let installation = try Installation()
         let server = try AfterlinkProcess(installation)
-        defer { server.kill() }
         let updated = try run(installation, server, "--resolve --os-version 26.5")
         #expect(updated.status == 0, "\(updated.errors)")
         for text in [
@@ -75,11 +74,10 @@ struct SimulateCommandTests {
         #expect(other.text.contains("the click says Europe/Istanbul, the launch says Asia/Dubai"))
     }
 
-    @Test("says which component differs when nothing matched, and that this was to be expected")
+    @Test("names the different component if nothing matched, and reports the result as expected")
     func differs() throws {
         let installation = try Installation()
         let server = try AfterlinkProcess(installation)
-        defer { server.kill() }
         let output = try run(installation, server, "--device-timezone Asia/Dubai")
         #expect(output.status == 0, "\(output.errors)")
         #expect(output.text.contains("<- differs"))
@@ -87,14 +85,13 @@ struct SimulateCommandTests {
         #expect(output.text.contains("The server's reason is no_click"))
     }
 
-    @Test("does not depend on what was tried a moment before, with a chosen link neither")
+    @Test("does not depend on earlier trials, also with a chosen link")
     func repeated() throws {
         let installation = try Installation()
         let server = try AfterlinkProcess(installation)
-        defer { server.kill() }
         for words in [
             "--device-timezone Asia/Dubai", "", "", "--profile preview-robot", "--profile safari-ios-17",
-            // A chosen link is the same each time; the journey id that each click brings is not.
+            // The chosen link is the same in each trial; the journey id of each click is not.
             "--device-timezone Asia/Dubai --url myapp://a/b", "--url myapp://a/b",
         ] {
             let output = try run(installation, server, words)
@@ -103,7 +100,7 @@ struct SimulateCommandTests {
         }
     }
 
-    @Test("lets time pass on a server whose clock its requests set, and says of another that it cannot")
+    @Test("delays the launch on a server with a test clock, and refuses to on another")
     func delay() throws {
         let installation = try Installation()
         let server = try AfterlinkProcess(installation, ["--unsafe-test-clock"])
@@ -115,17 +112,15 @@ struct SimulateCommandTests {
         server.kill()
 
         let other = try AfterlinkProcess(installation)
-        defer { other.kill() }
         let refused = try run(installation, other, "--delay 25h")
         #expect(refused.status == 1)
         #expect(refused.errors.contains("--unsafe-test-clock"))
     }
 
-    @Test("tries live keys from a file, and says that this counts")
+    @Test("uses live keys from a file, and reports that the trial counts")
     func live() throws {
         let installation = try Installation()
         let server = try AfterlinkProcess(installation)
-        defer { server.kill() }
         for (poster, key) in [
             ("page", installation.keys.app), ("app", installation.keys.app),
             ("server", installation.keys.server),
@@ -135,23 +130,22 @@ struct SimulateCommandTests {
             let output = try run(installation, server, "--as \(poster) --key-file \(file.path)")
             #expect(output.status == 0, "\(output.text) \(output.errors)")
             #expect(output.text.contains("This is live"))
-            #expect(output.text.contains("tells the reason to test keys only") == false)
+            #expect(output.text.contains("states the reason to test keys only") == false)
         }
         let totals = try server.connect().totals(installation.keys.admin)
         #expect(totals["clicks"] as? Int == 3)
         let wrong = installation.folder.appending(path: "app.key").path
         #expect(
-            try run(installation, server, "--key-file \(wrong)").errors.contains("needs one of kind test")
+            try run(installation, server, "--key-file \(wrong)").errors.contains("needs a key of kind test")
         )
         #expect(try run(installation, server, "--as app").errors.contains("--key-file"))
     }
 
-    @Test("trusts a certificate with the server's name that the machine trusts, and else sends no key")
+    @Test("sends the key only to a server whose certificate the machine trusts for its name")
     func overTLS() throws {
         let installation = try Installation()
         let files = try CertificateFiles(in: installation.folder)
         let server = try AfterlinkProcess(installation, files.arguments)
-        defer { server.kill() }
         func run(_ host: String, trusting certificate: String?) throws -> ChildProcess.Output {
             try Installation.run(
                 [
@@ -167,19 +161,18 @@ struct SimulateCommandTests {
             try run("localhost", trusting: nil), try run("127.0.0.1", trusting: files.certificate),
         ] {
             #expect(refused.status == 1)
-            #expect(refused.errors.contains("no certificate for that name that this machine trusts"))
+            #expect(refused.errors.contains("no certificate for its name that this machine trusts"))
         }
     }
 
-    @Test("says what to do where no server answers, no key is known, and no database is")
+    @Test("gives advice without a server, without a key and without a database")
     func missing() throws {
         let installation = try Installation()
         let gone = try installation.run(["simulate", "--server", "http://127.0.0.1:1"])
         #expect(gone.status == 1)
-        #expect(gone.errors.contains("No service answers at http://127.0.0.1:1"))
+        #expect(gone.errors.contains("No service responds at http://127.0.0.1:1"))
         #expect(gone.errors.contains("afterlink serve"))
         let server = try AfterlinkProcess(installation)
-        defer { server.kill() }
         let url = "http://localhost:\(server.port)"
         let nowhere = installation.folder.appending(path: "none.db").path
         let keyless = try Installation.run(["simulate", "--server", url, "--database", nowhere])
@@ -193,11 +186,10 @@ struct SimulateCommandTests {
         #expect(!unknown.errors.contains("0123456789"))
     }
 
-    @Test("makes another key if the kept one was revoked, and takes a link that the app's destinations allow")
+    @Test("creates another key if the stored one was revoked, and uses a link that the app allows")
     func keptKey() throws {
         let installation = try Installation()
         let server = try AfterlinkProcess(installation)
-        defer { server.kill() }
         #expect(
             try installation.run(["apps", "set", "--destination", "https://shop.example/app"]).status == 0
         )
@@ -208,7 +200,7 @@ struct SimulateCommandTests {
         let object = try JSONSerialization.jsonObject(with: list.standardOutput)
         let keys = (object as? [String: Any])?["keys"] as? [[String: Any]] ?? object as? [[String: Any]] ?? []
         let id = keys.first { $0["label"] as? String == "afterlink simulate" }?["id"] as? String
-        // The key of the first time serves the next times, until it is revoked.
+        // The first run's key serves the next runs until it is revoked.
         func made() throws -> Int {
             let keys = try installation.run(["keys", "list"]).text
             return keys.split(separator: "\n").count { $0.contains("afterlink simulate") }
@@ -223,7 +215,7 @@ struct SimulateCommandTests {
         #expect(outside.text.contains("with --url"))
     }
 
-    @Test("lists what there is without a server")
+    @Test("lists browsers, devices and releases without a server")
     func list() throws {
         let text = try Installation.run(["simulate", "--list"]).text
         for name in BrowserProfile.all.map(\.name) + TrialDevice.all.map(\.name) + SDKRelease.all.map(\.name)

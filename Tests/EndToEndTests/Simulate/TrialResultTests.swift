@@ -5,22 +5,20 @@ import afterlink
 
 @Suite("The end of a simulated launch")
 struct TrialResultTests {
-    private static let recorded = TrialClickResponse(
-        ClientResponse(
-            status: 201,
-            body: #"{"status":"success","click_id":"clk_1","expires_at":"2026-01-02T00:00:00.000Z"}"#
-        )
+    private static let recorded = ClientResponse(
+        status: 201,
+        body: #"{"status":"success","click_id":"clk_1","expires_at":"2026-01-02T00:00:00.000Z"}"#
     )
 
     private func result(
         _ words: String = "",
-        click: TrialClickResponse = recorded,
+        click: ClientResponse = recorded,
         _ answer: (Trial) -> String,
         launchedAt: Timestamp? = nil,
         token: TrialResult.Token = .notWanted
     ) throws -> TrialResult {
         let trial = try Trials.trial(words)
-        let launch = TrialLaunchResponse(ClientResponse(status: 200, body: answer(trial)))
+        let launch = ClientResponse(status: 200, body: answer(trial))
         return TrialResult(trial, click: click, launch: launch, launchedAt: launchedAt, token: token)
     }
 
@@ -69,7 +67,7 @@ struct TrialResultTests {
         let result = try result { _ in noMatch("below_threshold") }
         #expect(!result.isAsExpected)
         let text = result.explanation.joined(separator: "\n")
-        #expect(text.contains("less likely the right one than the app asks for"))
+        #expect(text.contains("is below the app's minimum"))
         #expect(text.contains("should have got this click"))
         #expect(try self.result { _ in noMatch() }.explanation.joined().contains("test keys only"))
     }
@@ -89,10 +87,8 @@ struct TrialResultTests {
     @Test("says of a browser that hides its model that it has no fingerprint; a token finds its click")
     func hiddenModel() throws {
         let trial = try Trials.trial("--profile firefox-android")
-        let refused = TrialClickResponse(
-            ClientResponse(status: 400, body: #"{"message":"No fingerprint","field":"signals"}"#)
-        )
-        let result = TrialResult(trial, click: refused, launch: nil)
+        let body = #"{"message":"No fingerprint","field":"signals"}"#
+        let result = TrialResult(trial, click: ClientResponse(status: 400, body: body), launch: nil)
         #expect(result.isAsExpected && result.word == "click refused")
         #expect(result.explanation.joined().contains("does not tell model"))
         let brought = try self.result("--profile firefox-android", { match($0.journey) }, token: .brought)
@@ -104,12 +100,10 @@ struct TrialResultTests {
     @Test("tells what to do about a link that the app does not allow, and about a launch that was refused")
     func refused() throws {
         let trial = try Trials.trial("--url other://x/y")
-        let click = TrialClickResponse(
-            ClientResponse(status: 400, body: #"{"message":"leads outside","field":"deeplink_url"}"#)
-        )
-        let outside = TrialResult(trial, click: click, launch: nil)
+        let body = #"{"message":"leads outside","field":"deeplink_url"}"#
+        let outside = TrialResult(trial, click: ClientResponse(status: 400, body: body), launch: nil)
         #expect(!outside.isAsExpected && outside.explanation.joined().contains("--url"))
-        let busy = TrialLaunchResponse(ClientResponse(status: 503, body: #"{"message":"busy"}"#))
+        let busy = ClientResponse(status: 503, body: #"{"message":"busy"}"#)
         let unanswered = TrialResult(trial, click: Self.recorded, launch: busy)
         #expect(!unanswered.isAsExpected && unanswered.word == "launch refused")
         #expect(unanswered.explanation.joined().contains("busy"))

@@ -3,7 +3,7 @@ import Server
 import Testing
 import afterlink
 
-/// Trials as a command line asks for them, without a server.
+/// Trials from command lines, without a server.
 enum Trials {
     static func choice(_ words: [String]) throws -> TrialChoice {
         let command = try #require(Program.standard.commands.first { $0.name == "simulate" })
@@ -66,7 +66,7 @@ struct TrialTests {
         #expect(trial.launch.fingerprint == Fingerprint(of: text))
     }
 
-    @Test("what the app is told can differ from what the browser says")
+    @Test("the app's values can differ from the browser's")
     func overrides() throws {
         let told = try Trials.trial(
             "--profile webview-android --model X --os-version 12 --device-timezone Asia/Dubai --device-language id-ID"
@@ -81,7 +81,7 @@ struct TrialTests {
     }
 
     @Test(
-        "names the component that differs, in its own words for each side",
+        "names the different component, with the value of each side",
         arguments: [
             ("--device-timezone Asia/Dubai", ["timezone"]), ("--device-language de", ["language"]),
             ("--device ipad-air", ["model"]), ("--sdk 1.7.1 --os-version 18.1", ["osVersion"]),
@@ -95,7 +95,7 @@ struct TrialTests {
         #expect(reading.differences.map(\.component.rawValue) == names)
     }
 
-    @Test("an app on iOS is told one of its own languages, by which the click is found all the same")
+    @Test("an app on iOS gets one of its own languages, and still finds the click")
     func localization() throws {
         let english = AppLocalization(
             localizations: ["en", "de"],
@@ -120,7 +120,7 @@ struct TrialTests {
         }
     }
 
-    @Test("spellings of one value are no difference")
+    @Test("spellings of one value do not differ")
     func spellings() throws {
         for words in [
             "--timezone Asia/Calcutta --device-timezone Asia/Kolkata",
@@ -134,13 +134,13 @@ struct TrialTests {
             let trial = try Trials.trial(["--profile", profile.name, "--resolve"])
             #expect(TrialAnalysis(trial).hit != nil, "\(profile.name): \(trial.launch.text)")
         }
-        // Found by the person's first language, whatever the app runs in, as long as its languages are not known.
+        // Without the app's languages, the person's first language finds the click, whatever the app runs in.
         let german = try Trials.trial("--resolve --device-language de")
         #expect(german.launch.text == "iPhone|Europe/Istanbul|tr")
         #expect(TrialAnalysis(german).hit != nil)
     }
 
-    @Test("sends what browser and SDK send")
+    @Test("sends the requests of browser and SDK")
     func requests() throws {
         let page = try Trials.trial("--profile chrome-android-hints --as page")
         let click = page.click(host: "h", key: "app_key", at: nil).shown
@@ -170,7 +170,7 @@ struct TrialTests {
     }
 
     @Test(
-        "refuses what there is not, and says what was meant",
+        "refuses unknown names, and suggests near ones",
         arguments: [
             ("--profile safari-ios-27", "Did you mean safari-ios-26"), ("--device x", "--list"),
             ("--sdk android", "Leave --sdk out"), ("--all --profile googlebot", "Leave one of them out"),
@@ -186,7 +186,7 @@ struct TrialTests {
     }
 
     @Test(
-        "takes a server by its URL, and no other text for one",
+        "accepts the URL of a server, and no other text",
         arguments: [
             ("http://127.0.0.1:8080", "127.0.0.1:8080"), ("http://localhost/", "localhost"),
             ("https://links.example", "links.example"), ("https://links.example:8443", "links.example:8443"),

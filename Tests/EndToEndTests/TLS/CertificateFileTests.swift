@@ -22,7 +22,7 @@ struct CertificateFileTests {
         #expect(output.errors.contains("\(flag) \"/some/file\" needs \(other) with it"))
     }
 
-    @Test("what cannot be used refuses the start, names the file, and says what to do")
+    @Test("an unusable file refuses the start, with its name and advice")
     func refusals() throws {
         let good = try TestCertificate()
         let encrypted = try TestCertificate(password: "secret")
@@ -77,7 +77,7 @@ struct CertificateFileTests {
     }
 
     @Test(
-        "a certificate that is over, not yet valid, or nearly over is served, and warned of",
+        "a certificate that is expired, not yet valid, or nearly expired is served with a warning",
         arguments: [
             (from: -7_200, until: -3_600, words: "expired at"),
             (from: 3_600, until: 90 * 86_400, words: "is valid from"),

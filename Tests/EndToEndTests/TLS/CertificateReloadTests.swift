@@ -5,7 +5,7 @@ import Testing
 
 @Suite("SIGHUP with TLS", .blocking)
 struct CertificateReloadTests {
-    /// Waits until a log says something so many times, asking the server meanwhile.
+    /// Waits until a log has a text this number of times, and sends requests meanwhile.
     private func awaitLog(_ log: URL, _ words: String, count: Int = 1, _ server: AfterlinkProcess) throws {
         let end = Polling.end
         while (try? String(contentsOf: log, encoding: .utf8))?.components(separatedBy: words).count ?? 1
@@ -16,12 +16,13 @@ struct CertificateReloadTests {
         }
     }
 
-    @Test("shows the new certificate under load, drops nobody, and keeps the old one where the new is broken")
+    @Test(
+        "serves the new certificate under load, drops no client, and keeps the old one if the new is broken"
+    )
     func reloads() throws {
         let installation = try Installation()
         let files = try CertificateFiles(in: installation.folder, "first")
         let server = try AfterlinkProcess(installation, files.arguments)
-        defer { server.kill() }
         let open = try (0..<20).map { _ in try server.connect(tls: TLSClientSettings()) }
         let load = Load(port: server.port)
         let log = installation.folder.appending(path: "server.log")
@@ -45,13 +46,12 @@ struct CertificateReloadTests {
         #expect(requests > 0 && failures.isEmpty, "\(failures.prefix(3))")
     }
 
-    @Test("with the same certificate sessions live on, and the log file is opened anew as well")
+    @Test("with the same certificate sessions continue, and the log file is also reopened")
     func sameCertificate() throws {
         let installation = try Installation()
         let files = try CertificateFiles(in: installation.folder)
         let log = installation.folder.appending(path: "requests.log")
         let server = try AfterlinkProcess(installation, files.arguments + ["--log-file", log.path])
-        defer { server.kill() }
         let first = try server.connect(tls: TLSClientSettings(.tls13))
         #expect(try first.get("/healthz").status == 200)
         let session = try #require(first.client.tlsSession)

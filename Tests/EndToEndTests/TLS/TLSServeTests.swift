@@ -4,12 +4,11 @@ import Testing
 
 @Suite("afterlink serve over TLS", .blocking)
 struct TLSServeTests {
-    @Test("a click and its match over TLS, with the promise of https on every answer, refusals too")
+    @Test("a click and its match over TLS, with the promise of https on every response, also on refusals")
     func serves() throws {
         let installation = try Installation()
         let files = try CertificateFiles(in: installation.folder)
         let server = try AfterlinkProcess(installation, files.arguments)
-        defer { server.kill() }
         let connection = try server.connect(tls: TLSClientSettings())
         let key = installation.keys.app
         let replies = [
@@ -26,14 +25,13 @@ struct TLSServeTests {
         #expect(malformed.status == 400 && malformed.fields["strict-transport-security"] != nil)
     }
 
-    @Test("plain HTTP on the TLS port is refused in plain text and led nowhere; no click is taken from it")
+    @Test("plain HTTP on the TLS port is refused in plain text without a redirect; no click is recorded")
     func plainText() throws {
         let installation = try Installation()
         let server = try AfterlinkProcess(
             installation,
             try CertificateFiles(in: installation.folder).arguments
         )
-        defer { server.kill() }
         let connection = try server.connect()
         let reply = try connection.click(fingerprint(1))
         #expect(reply.status == 400 && reply.text.contains("HTTPS"))
@@ -42,16 +40,15 @@ struct TLSServeTests {
         #expect(try secure.totals(installation.keys.admin)["clicks"] as? Int == 0)
     }
 
-    @Test("health and metrics know of it, and metrics of their own address stay without TLS")
+    @Test("health and metrics support it, and metrics with a separate address stay without TLS")
     func watching() throws {
         let installation = try Installation()
         let files = try CertificateFiles(in: installation.folder)
         let server = try AfterlinkProcess(installation, files.arguments)
-        defer { server.kill() }
         let address = ["--listen", "127.0.0.1:\(server.port)"]
         #expect(try Installation.run(["health"] + address + files.arguments).status == 0)
         let plain = try Installation.run(["health"] + address)
-        #expect(plain.status == 1 && plain.errors.contains("speaks HTTPS, and was asked in plain HTTP"))
+        #expect(plain.status == 1 && plain.errors.contains("speaks HTTPS, not plain HTTP"))
         #expect(plain.errors.contains("--tls-certificate"))
 
         let session = try server.connect(tls: TLSClientSettings(.tls12)).client.tlsSession
@@ -67,14 +64,13 @@ struct TLSServeTests {
         #expect(abs(expiry - Date.now.timeIntervalSince1970 - 86_400) < 600)
     }
 
-    @Test("a thousand handshakes broken off leave no descriptor behind")
+    @Test("a thousand aborted handshakes leave no open descriptor")
     func brokenOff() throws {
         let installation = try Installation()
         let server = try AfterlinkProcess(
             installation,
             try CertificateFiles(in: installation.folder).arguments
         )
-        defer { server.kill() }
         let hello = try ClientHello.bytes()
         let watching = try server.connect(tls: TLSClientSettings())
         _ = try watching.get("/healthz")
@@ -97,7 +93,7 @@ struct TLSServeTests {
         try FileManager.default.contentsOfDirectory(atPath: "/proc/\(server.identifier)/fd").count
     }
 
-    @Test("a match whose client resets before it has the answer's bytes goes to the next check, once")
+    @Test("a match whose client resets before it has the response goes to the next check, once")
     func redelivery() throws {
         let installation = try Installation()
         let disk = try FaultyDisk(in: installation.folder)
@@ -108,13 +104,12 @@ struct TLSServeTests {
             ],
             environment: disk.environment
         )
-        defer { server.kill() }
         let key = installation.keys.app
         for version in [TLSClientSettings.Version.tls12, .tls13] {
             let print = fingerprint(Int(version.rawValue))
             let connection = try server.connect(tls: TLSClientSettings(version))
             #expect(try connection.click(print).status == 201)
-            // The claim is committed after the client has gone.
+            // The claim is committed after the client has closed.
             try disk.set(.stuckSync)
             let unlucky = try server.connect(tls: TLSClientSettings(version))
             unlucky.sendCheck(print, key: key)

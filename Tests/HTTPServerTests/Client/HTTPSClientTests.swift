@@ -4,8 +4,8 @@ import Support
 import Synchronization
 import Testing
 
-/// Calls to a real server over real TLS on the loopback address, which only these tests may call.
-@Suite("Calls to servers outside", .blocking)
+/// Calls a real server over real TLS on the loopback address, which only these tests permit.
+@Suite("Calls to other servers", .blocking)
 struct HTTPSClientTests {
     private static let name = "shop.example"
     private static let loopback: HTTPSClient.Lookup = { _, port in
@@ -13,10 +13,17 @@ struct HTTPSClientTests {
     }
     private static let answer = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
 
-    /// A client that finds every name on the loopback address, and trusts one certificate.
+    private let folder: TemporaryFolder
+    private let certificate: TestCertificate
+
+    init() throws {
+        folder = try TemporaryFolder()
+        certificate = try TestCertificate(Self.name)
+    }
+
+    /// Creates a client that finds every name on the loopback address, and trusts one certificate.
     private func client(
         trusting certificate: TestCertificate?,
-        in folder: TemporaryFolder,
         time: Duration = .seconds(Polling.seconds),
         lookup: @escaping HTTPSClient.Lookup = HTTPSClientTests.loopback,
         permits: @escaping @Sendable (PeerAddress) -> Bool = { _ in true }
@@ -27,21 +34,26 @@ struct HTTPSClientTests {
             try Data(certificate.certificate).write(to: URL(filePath: path))
             roots = path
         }
-        return HTTPSClient(
-            bounds: HTTPSClient.Bounds(time: time),
-            roots: roots,
-            lookup: lookup,
-            permits: permits
-        )
+        let bounds = HTTPSClient.Bounds(time: time)
+        return HTTPSClient(bounds: bounds, roots: roots, lookup: lookup, permits: permits)
+    }
+
+    /// Starts a server that sends a text in response to each request.
+    private func server(answering text: String = Self.answer) throws -> RawTLSServer {
+        try RawTLSServer(certificate) { connection in
+            _ = connection.readHead()
+            connection.write(text)
+        }
     }
 
     private func request(_ server: RawTLSServer, host: String = name) throws -> HTTPSRequest {
         try #require(HTTPSRequest(host: host, port: server.port, .get, "/x?y=z"))
     }
 
-    private func failure(_ call: () throws(HTTPSFailure) -> HTTPSResponse) -> HTTPSFailure? {
+    /// Returns the error of a call; nil if there is a response.
+    private func failure(_ client: HTTPSClient, _ request: HTTPSRequest) -> HTTPSFailure? {
         do throws(HTTPSFailure) {
-            _ = try call()
+            _ = try client.send(request)
             return nil
         } catch {
             return error
@@ -56,16 +68,14 @@ struct HTTPSClientTests {
         }
     }
 
-    @Test("send one request, ask for no coding and for a close, and give the answer")
+    @Test("send one request without content codings, ask for a close, and return the response")
     func asks() throws {
-        let folder = try TemporaryFolder()
-        let certificate = try TestCertificate(Self.name)
         let head = SharedText()
         let server = try RawTLSServer(certificate) { connection in
             head.value = connection.readHead()
             connection.write(Self.answer)
         }
-        let answer = try client(trusting: certificate, in: folder).send(try request(server))
+        let answer = try client(trusting: certificate).send(try request(server))
         #expect(answer.status == 200)
         #expect(answer.body == Array("ok".utf8))
         #expect(head.value.hasPrefix("GET /x?y=z HTTP/1.1\r\nHost: shop.example:\(server.port)\r\n"))
@@ -78,8 +88,6 @@ struct HTTPSClientTests {
 
     @Test("send a body with its length")
     func posts() async throws {
-        let folder = try TemporaryFolder()
-        let certificate = try TestCertificate(Self.name)
         try await TLSServer.run(
             certificate,
             answer: { request in Response(.ok, body: request.body + Array("|\(request.method)".utf8)) },
@@ -94,16 +102,14 @@ struct HTTPSClientTests {
                         body: Array("{\"a\":1}".utf8)
                     )
                 )
-                let answer = try client(trusting: certificate, in: folder).send(post)
+                let answer = try client(trusting: certificate).send(post)
                 #expect(String(decoding: answer.body, as: UTF8.self) == "{\"a\":1}|post")
             }
         )
     }
 
-    @Test("take chunks, and an answer that goes to the connection's end")
+    @Test("accept chunks, and a response that ends with the connection")
     func framings() throws {
-        let folder = try TemporaryFolder()
-        let certificate = try TestCertificate(Self.name)
         for (text, isClean) in [
             ("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n", false),
             ("HTTP/1.0 200 OK\r\n\r\nok", true),
@@ -113,230 +119,154 @@ struct HTTPSClientTests {
                 connection.write(text)
                 if isClean { connection.sendCloseNotify() }
             }
-            let answer = try client(trusting: certificate, in: folder).send(try request(server))
+            let answer = try client(trusting: certificate).send(try request(server))
             #expect(answer.body == Array("ok".utf8))
         }
     }
 
-    @Test("take an answer whose end was cut off for none")
+    @Test("fail if the end of the response is cut off")
     func truncation() throws {
-        let folder = try TemporaryFolder()
-        let certificate = try TestCertificate(Self.name)
         for text in ["HTTP/1.1 200 OK\r\n\r\npart", "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\npart", ""] {
-            let server = try RawTLSServer(certificate) { connection in
-                _ = connection.readHead()
-                connection.write(text)
-            }
-            let call = try client(trusting: certificate, in: folder)
-            let asked = try request(server)
-            #expect(failure { () throws(HTTPSFailure) in try call.send(asked) } == .endedEarly)
+            let server = try server(answering: text)
+            #expect(try failure(client(trusting: certificate), request(server)) == .endedEarly)
         }
     }
 
-    @Test("follow no redirect: it is an answer as any other")
+    @Test("follow no redirect, and return it like any other response")
     func redirects() throws {
-        let folder = try TemporaryFolder()
-        let certificate = try TestCertificate(Self.name)
-        let server = try RawTLSServer(certificate) { connection in
-            _ = connection.readHead()
-            connection.write(
-                "HTTP/1.1 302 Found\r\nLocation: https://shop.example/y\r\nContent-Length: 0\r\n\r\n"
-            )
-        }
-        let answer = try client(trusting: certificate, in: folder).send(try request(server))
+        let fields = "Location: https://shop.example/y\r\nContent-Length: 0"
+        let server = try server(answering: "HTTP/1.1 302 Found\r\n\(fields)\r\n\r\n")
+        let answer = try client(trusting: certificate).send(try request(server))
         #expect(answer.status == 302)
         #expect(answer.field("location") == "https://shop.example/y")
         #expect(server.acceptedCount == 1)
     }
 
-    // MARK: - Who answers
+    // MARK: - Certificates
 
-    @Test("accept no certificate that nobody vouches for, of another name, of another time")
+    @Test("accept no certificate of an unknown authority, of another name, or of another time")
     func certificates() throws {
-        let folder = try TemporaryFolder()
-        let good = try TestCertificate(Self.name)
-        let cases: [(TestCertificate, TestCertificate?, String, String)] = [
-            (good, nil, Self.name, "self-signed"),
-            (good, try TestCertificate(Self.name), Self.name, "self-signed"),
-            (good, good, "other.example", "hostname mismatch"),
-            (good, good, "127.0.0.1", "IP address mismatch"),
-        ]
-        for (shown, trusted, host, words) in cases { try expectRefusal(shown, trusted, host, words, folder) }
         let expired = try TestCertificate(Self.name, validFrom: -7200, validUntil: -3600)
-        try expectRefusal(expired, expired, Self.name, "expired", folder)
         let early = try TestCertificate(Self.name, validFrom: 3600)
-        try expectRefusal(early, early, Self.name, "not yet valid", folder)
+        let cases: [(TestCertificate, TestCertificate?, String, String)] = [
+            (certificate, nil, Self.name, "self-signed"),
+            (certificate, try TestCertificate(Self.name), Self.name, "self-signed"),
+            (certificate, certificate, "other.example", "hostname mismatch"),
+            (certificate, certificate, "127.0.0.1", "IP address mismatch"),
+            (expired, expired, Self.name, "expired"), (early, early, Self.name, "not yet valid"),
+        ]
+        for (presented, trusted, host, words) in cases {
+            let head = SharedText()
+            let server = try RawTLSServer(presented) { connection in
+                head.value = connection.readHead()
+                connection.write(Self.answer)
+            }
+            let failed = try failure(client(trusting: trusted), request(server, host: host))
+            guard case .certificate(let reason) = failed else {
+                Issue.record("\(String(describing: failed)) instead of \(words)")
+                continue
+            }
+            #expect(reason.contains(words), "\(reason)")
+            #expect(head.value.isEmpty, "the client sends no byte of the request")
+        }
     }
 
-    private func expectRefusal(
-        _ shown: TestCertificate,
-        _ trusted: TestCertificate?,
-        _ host: String,
-        _ words: String,
-        _ folder: TemporaryFolder
-    ) throws {
-        let head = SharedText()
-        let server = try RawTLSServer(shown) { connection in
-            head.value = connection.readHead()
-            connection.write(Self.answer)
-        }
-        let call = try client(trusting: trusted, in: folder)
-        let asked = try request(server, host: host)
-        let failed = failure { () throws(HTTPSFailure) in try call.send(asked) }
-        guard case .certificate(let reason) = failed else {
-            Issue.record("\(String(describing: failed)) instead of \(words)")
-            return
-        }
-        #expect(reason.contains(words), "\(reason)")
-        #expect(head.value.isEmpty, "nothing is sent to whoever is not the one")
-    }
-
-    @Test("speak TLS alone")
+    @Test("use only TLS")
     func plain() throws {
-        let folder = try TemporaryFolder()
         let head = SharedText()
         let server = try RawTLSServer(nil) { connection in
             connection.write("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
             head.value = connection.readHead()
         }
-        let call = try client(trusting: nil, in: folder)
-        let asked = try request(server)
-        #expect(failure { () throws(HTTPSFailure) in try call.send(asked) } == .tls)
+        #expect(try failure(client(trusting: nil), request(server)) == .tls)
         #expect(!head.value.contains("GET"))
     }
 
-    // MARK: - Where they go
+    // MARK: - Addresses
 
-    @Test("go to no address that is not permitted, and to none of a name that has one")
+    @Test("connect to no address that is not permitted, and to no address of a name that has such an address")
     func addresses() throws {
-        let folder = try TemporaryFolder()
-        let certificate = try TestCertificate(Self.name)
-        let server = try RawTLSServer(certificate) { connection in
-            _ = connection.readHead()
-            connection.write(Self.answer)
-        }
-        let asked = try request(server)
-        let inside = try client(trusting: certificate, in: folder, permits: { $0.ipv4 != 0x7F00_0001 })
-        #expect(failure { () throws(HTTPSFailure) in try inside.send(asked) } == .addressRefused)
+        let server = try server()
+        let inside = try client(trusting: certificate, permits: { $0.ipv4 != 0x7F00_0001 })
+        #expect(try failure(inside, request(server)) == .addressRefused)
         let both = try client(
             trusting: certificate,
-            in: folder,
             lookup: { _, port in
                 [PeerAddress(ipv4: 0x7F00_0001, port: port), PeerAddress(ipv4: 0x0A00_0001, port: port)]
             },
             permits: { $0.ipv4 == 0x7F00_0001 }
         )
-        #expect(failure { () throws(HTTPSFailure) in try both.send(asked) } == .addressRefused)
-        #expect(server.acceptedCount == 0, "nobody was called")
+        #expect(try failure(both, request(server)) == .addressRefused)
+        #expect(server.acceptedCount == 0)
     }
 
-    @Test("look a name up once, and go to the very address that was looked at")
+    @Test("look a name up once, and connect to the address that was checked")
     func pinned() throws {
-        let folder = try TemporaryFolder()
-        let certificate = try TestCertificate(Self.name)
-        let server = try RawTLSServer(certificate) { connection in
-            _ = connection.readHead()
-            connection.write(Self.answer)
-        }
-        // A second look-up would lead elsewhere, where nobody answers.
-        let counted = CountedLookup()
-        let call = try client(trusting: certificate, in: folder, lookup: { _, port in counted.next(port) })
-        #expect(try call.send(try request(server)).status == 200)
-        #expect(counted.count == 1)
-    }
-
-    private final class CountedLookup: Sendable {
-        private let lookups = Mutex(0)
-
-        var count: Int { lookups.withLock { $0 } }
-        func next(_ port: UInt16) -> [PeerAddress] {
-            let number = lookups.withLock { number in
-                number += 1
-                return number
+        let server = try server()
+        let lookups = Mutex(0)
+        let counted = try client(trusting: certificate) { _, port in
+            let isFirst = lookups.withLock { count in
+                count += 1
+                return count == 1
             }
-            return [PeerAddress(ipv4: number == 1 ? 0x7F00_0001 : 0x7F00_0002, port: number == 1 ? port : 1)]
+            // No server listens at the address of a second look-up.
+            return [PeerAddress(ipv4: isFirst ? 0x7F00_0001 : 0x7F00_0002, port: isFirst ? port : 1)]
         }
+        #expect(try counted.send(try request(server)).status == 200)
+        #expect(lookups.withLock { $0 } == 1)
     }
 
-    @Test("try a name's next address where one does not answer, and say where none does or there is none")
+    @Test("try the next address of a name if one does not accept, and fail if none accepts or exists")
     func severalAddresses() throws {
-        let folder = try TemporaryFolder()
-        let certificate = try TestCertificate(Self.name)
-        let server = try RawTLSServer(certificate) { connection in
-            _ = connection.readHead()
-            connection.write(Self.answer)
-        }
-        let second = try client(
-            trusting: certificate,
-            in: folder,
-            lookup: { _, port in
-                // Nobody listens at the first one's port.
-                [PeerAddress(ipv4: 0x7F00_0001, port: 1), PeerAddress(ipv4: 0x7F00_0001, port: port)]
-            }
-        )
+        let server = try server()
+        let closed = PeerAddress(ipv4: 0x7F00_0001, port: 1)
+        let second = try client(trusting: certificate) { [closed] + Self.loopback($0, $1) }
         #expect(try second.send(try request(server)).status == 200)
-        let nobody = try client(
-            trusting: certificate,
-            in: folder,
-            lookup: { _, _ in [PeerAddress(ipv4: 0x7F00_0001, port: 1)] }
-        )
-        let asked = try request(server)
-        #expect(failure { () throws(HTTPSFailure) in try nobody.send(asked) } == .notReached)
-        let unknown = try client(trusting: certificate, in: folder, lookup: { _, _ in [] })
-        #expect(failure { () throws(HTTPSFailure) in try unknown.send(asked) } == .unknownHost)
+        let first = try client(trusting: certificate) { _, _ in [closed] }
+        #expect(try failure(first, request(server)) == .notReached)
+        let unknown = try client(trusting: certificate) { _, _ in [] }
+        #expect(try failure(unknown, request(server)) == .unknownHost)
     }
 
-    // MARK: - How long and how much
+    // MARK: - Limits
 
-    @Test("have five seconds and 64 KiB where nothing else is said")
+    @Test("have limits of five seconds and 64 KiB by default")
     func standardBounds() {
         #expect(HTTPSClient.Bounds().time == .seconds(5))
         #expect(HTTPSClient.Bounds().bodyByteCount == 64 * 1024)
     }
 
-    @Test("end in time, wherever the other end lets them wait")
+    @Test("end in time, at whatever step the server does not respond")
     func times() throws {
-        let folder = try TemporaryFolder()
-        let certificate = try TestCertificate(Self.name)
         let wait: @Sendable (RawTLSServer.Connection) -> Void = { connection in
             _ = connection.readHead()
             waitWithoutEnd()
         }
         let silent = try RawTLSServer(nil, serve: wait)
         let mute = try RawTLSServer(certificate, serve: wait)
-        // Bytes keep coming, one at a time: it is the whole that has its time.
+        // This server sends one byte after the other: the limit is for the whole response.
         let slow = try RawTLSServer(certificate) { connection in
             _ = connection.readHead()
             connection.write("HTTP/1.1 200 OK\r\n\r\n")
             while connection.write("a") { usleep(10_000) }
         }
         for server in [silent, mute, slow] {
-            let call = try client(trusting: certificate, in: folder, time: .seconds(1))
-            let asked = try request(server)
-            let failed = failure { () throws(HTTPSFailure) in try call.send(asked) }
-            // On a busy machine a good handshake, too, may take as long.
+            let failed = try failure(client(trusting: certificate, time: .seconds(1)), request(server))
+            // On a busy machine, a good handshake may also take a second.
             guard case .timedOut(let stage) = failed, stage == .handshake || stage == .answer else {
                 Issue.record("\(String(describing: failed))")
                 continue
             }
         }
-        let stuck = try client(
-            trusting: certificate,
-            in: folder,
-            time: .milliseconds(200),
-            lookup: { _, _ in
-                waitWithoutEnd()
-                return []
-            }
-        )
-        let asked = try request(mute)
-        #expect(failure { () throws(HTTPSFailure) in try stuck.send(asked) } == .timedOut(stage: .name))
+        let stuck = try client(trusting: certificate, time: .milliseconds(200)) { _, _ in
+            waitWithoutEnd()
+            return []
+        }
+        #expect(try failure(stuck, request(mute)) == .timedOut(stage: .name))
     }
 
-    @Test("read no more than the limit, however an answer tells its length")
+    @Test("read no more than the limit, whatever the framing of the response")
     func lengths() throws {
-        let folder = try TemporaryFolder()
-        let certificate = try TestCertificate(Self.name)
         let heads = [
             "HTTP/1.1 200 OK\r\nContent-Length: 65537\r\n\r\n", "HTTP/1.1 200 OK\r\n\r\n",
             "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n",
@@ -346,17 +276,15 @@ struct HTTPSClientTests {
                 _ = connection.readHead()
                 connection.write(head)
                 let piece = String(repeating: "a", count: 0x1000)
-                // Endless, until nobody reads any more.
+                // The client ends the loop when it closes the connection.
                 while connection.write(head.contains("chunked") ? "1000\r\n\(piece)\r\n" : piece) {}
             }
-            let call = try client(trusting: certificate, in: folder)
-            let asked = try request(server)
-            #expect(failure { () throws(HTTPSFailure) in try call.send(asked) } == .tooLarge)
+            #expect(try failure(client(trusting: certificate), request(server)) == .tooLarge)
         }
     }
 
     @Test(
-        "are not made of what could mean something else on the wire",
+        "refuse hosts and targets whose bytes would change the request",
         arguments: [
             ("", "/"), ("a b", "/"), ("a\r\nX: y", "/"), ("user@a", "/"), ("a:443", "/"), ("a/b", "/"),
             ("a%00", "/"), ("a.example", ""), ("a.example", "x"), ("a.example", "/ x"),
@@ -365,7 +293,7 @@ struct HTTPSClientTests {
     )
     func malformed(host: String, target: String) { #expect(HTTPSRequest(host: host, .get, target) == nil) }
 
-    @Test("are not made with fields that hold line breaks")
+    @Test("refuse fields that contain line breaks")
     func fields() {
         for (name, value) in [("A", "b\r\nC: d"), ("A: b\r\nC", "d"), ("", "x"), ("A", "b\0")] {
             #expect(
@@ -378,5 +306,5 @@ struct HTTPSClientTests {
     }
 }
 
-/// Longer than any test waits; the thread ends with the process.
+/// Waits longer than any test; the thread ends with the process.
 private func waitWithoutEnd() { sleep(600) }

@@ -1,9 +1,9 @@
 import HTTPServer
 import Testing
 
-@Suite("Answers of other people's servers")
+@Suite("Responses of other servers")
 struct HTTPSResponseParserTests {
-    /// Reads bytes that end with the connection, in steps of a length.
+    /// Parses a text in steps of a length; the connection ends after the text.
     private func read(
         _ text: String,
         step: Int = .max,
@@ -41,7 +41,7 @@ struct HTTPSResponseParserTests {
         ),
     ]
 
-    @Test("are read however they are cut up")
+    @Test("are parsed, whatever the pieces in which they arrive")
     func reads() throws {
         for (text, status, body) in Self.good {
             for step in [1, 2, 3, 7, .max] {
@@ -52,7 +52,7 @@ struct HTTPSResponseParserTests {
         }
     }
 
-    @Test("give their fields, in letters of either case, and those of interim answers never")
+    @Test("contain their fields, found in any case, and no field of an interim response")
     func fields() throws {
         let answer = try read(
             "HTTP/1.1 103 x\r\nA: 0\r\n\r\nHTTP/1.1 200 OK\r\nA: 1\r\nContent-type:  application/json \r\n\r\n"
@@ -62,7 +62,7 @@ struct HTTPSResponseParserTests {
         #expect(answer.field("b") == nil)
     }
 
-    @Test("to HEAD have no body, whatever length they tell")
+    @Test("to HEAD have no body, whatever their length")
     func head() throws {
         let answer = try read("HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n", isHead: true)
         #expect(answer.body.isEmpty)
@@ -70,7 +70,7 @@ struct HTTPSResponseParserTests {
     }
 
     @Test(
-        "are none where two readers could understand them differently",
+        "are refused if two readers could interpret them differently",
         arguments: [
             "HTTP/2 200 OK\r\n\r\n", "HTTP/1.2 200 OK\r\n\r\n", "http/1.1 200 OK\r\n\r\n", "200 OK\r\n\r\n",
             "HTTP/1.1  200 OK\r\n\r\n", "HTTP/1.1 20 OK\r\n\r\n", "HTTP/1.1 2000 OK\r\n\r\n",
@@ -111,7 +111,7 @@ struct HTTPSResponseParserTests {
         }
     }
 
-    @Test("are refused as soon as they are longer than what is read, and not before")
+    @Test("are refused as soon as they are longer than the limit, and not before")
     func length() throws {
         let body = String(repeating: "a", count: 64)
         #expect(try read("HTTP/1.1 200 OK\r\nContent-Length: 64\r\n\r\n\(body)").body.count == 64)
@@ -128,7 +128,7 @@ struct HTTPSResponseParserTests {
     }
 
     @Test(
-        "that end early are none",
+        "are refused if they end early",
         arguments: [
             "", "HTTP/1.1", "HTTP/1.1 200 OK\r\n", "HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nab",
             "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n",
@@ -137,7 +137,7 @@ struct HTTPSResponseParserTests {
     )
     func endsEarly(text: String) { #expect(throws: HTTPSFailure.endedEarly) { try read(text) } }
 
-    @Test("that go to the connection's end are whole only where the server has said that it is the end")
+    @Test("that end with the connection are complete only after a close_notify")
     func cut() throws {
         #expect(try read("HTTP/1.1 200 OK\r\n\r\nabc").body == Array("abc".utf8))
         #expect(throws: HTTPSFailure.endedEarly) { try read("HTTP/1.1 200 OK\r\n\r\nabc", isClean: false) }

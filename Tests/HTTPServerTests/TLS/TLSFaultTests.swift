@@ -8,10 +8,7 @@ import Threads
 struct TLSFaultTests {
     private static let rounds = ProcessInfo.processInfo.environment["AFTERLINK_LONG"] == nil ? 150 : 20_000
 
-    /// A client's first flight, as OpenSSL sends it with TLS 1.3.
-    private func clientHello() throws -> [UInt8] { try ClientHello.bytes() }
-
-    @Test("HTTP without TLS is told so in plain text, without a promise that only https may make")
+    @Test("HTTP without TLS gets a response without TLS and without Strict-Transport-Security")
     func plainText() async throws {
         try await TLSServer.run { server in
             for request in [TLSServer.get, "POST /x HTTP/1.1\r\n", "G", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"] {
@@ -28,9 +25,9 @@ struct TLSFaultTests {
         }
     }
 
-    @Test("garbage, a broken handshake and one of an old protocol are ended, and others are served meanwhile")
+    @Test("garbage, broken handshakes and old protocols end only their connection")
     func garbage() async throws {
-        let hello = try clientHello()
+        let hello = try ClientHello.bytes()
         try await TLSServer.run { server in
             let steady = try server.visit()
             var broken = hello
@@ -40,7 +37,7 @@ struct TLSFaultTests {
                 [0x16, 0x03, 0x01, 0xFF, 0xFF] + [UInt8](repeating: 0, count: 70_000),
                 [0x16, 0x03, 0x01, 0x00, 0x00], [0x17, 0x03, 0x03, 0x00, 0x10],
                 [0x15, 0x03, 0x01, 0, 2, 2, 40],
-                // SSL 2's greeting, and a record that is longer than any may be.
+                // The first message of SSL 2, and a record that is longer than the maximum.
                 [0x80, 0x2E, 0x01, 0x03, 0x01, 0, 0x15, 0, 0, 0, 0x10], [0x16, 0x03, 0x03, 0x48, 0x01],
                 hello + hello, hello + [0x17, 0x03, 0x03, 0, 5, 1, 2, 3, 4, 5], broken,
             ]
@@ -57,7 +54,7 @@ struct TLSFaultTests {
         }
     }
 
-    @Test("a broken record after the handshake ends its connection and no other one")
+    @Test("a broken record after the handshake ends only its connection")
     func brokenRecord() async throws {
         try await TLSServer.run { server in
             let steady = try server.visit()
@@ -76,10 +73,7 @@ struct TLSFaultTests {
         }
     }
 
-    @Test(
-        "a handshake that comes byte by byte is finished",
-        arguments: [TLSClientSettings.Version.tls12, .tls13]
-    )
+    @Test("a handshake byte by byte succeeds", arguments: [TLSClientSettings.Version.tls12, .tls13])
     func byteByByte(version: TLSClientSettings.Version) async throws {
         try await TLSServer.run { server in
             let relay = try SlowRelay(to: server.port)
@@ -88,11 +82,9 @@ struct TLSFaultTests {
         }
     }
 
-    @Test(
-        "a handshake that is not finished in the time for a header is closed, and so is a silent connection"
-    )
+    @Test("connections without a handshake, or with a part of one, are closed after the timeout of a header")
     func tooSlow() async throws {
-        let hello = try clientHello()
+        let hello = try ClientHello.bytes()
         try await TLSServer.run(nil, { $0.timeouts.header = .seconds(3) }) { server in
             let silent = try server.connectWithoutTLS()
             let half = try server.connectWithoutTLS()
@@ -101,20 +93,20 @@ struct TLSFaultTests {
             answered.send(hello)
             #expect(try silent.rest() == "")
             #expect(try half.rest() == "")
-            #expect(try !answered.rest().isEmpty, "its own part of the handshake was sent")
-            #expect(server.statistics.failedHandshakes == 2, "who never began has not failed")
+            #expect(try !answered.rest().isEmpty, "the server sent its part of the handshake")
+            #expect(server.statistics.failedHandshakes == 2, "the silent connection did not fail a handshake")
             #expect(server.statistics.requests == 0)
         }
     }
 
-    @Test("a stop does not wait for handshakes that are not finished, nor for who is silent")
+    @Test("a stop does not wait for incomplete handshakes, nor for silent connections")
     func stopsMeanwhile() async throws {
-        let hello = try clientHello()
+        let hello = try ClientHello.bytes()
         try await TLSServer.run(nil, { $0.timeouts.header = .seconds(3600) }) { server in
             let silent = try server.connectWithoutTLS()
             let half = try server.connectWithoutTLS()
             half.send(hello)
-            #expect(!half.isSilent(milliseconds: 60_000), "its own part of the handshake is sent")
+            #expect(!half.isSilent(milliseconds: 60_000), "the server sends its part of the handshake")
             #expect(await Polling.eventually { server.statistics.openConnections == 2 })
             let start = MonotonicTime.now()
             let webServer = server.webServer
@@ -126,13 +118,13 @@ struct TLSFaultTests {
         }
     }
 
-    @Test("new keys without end are no request: the connection is closed when its time is over")
+    @Test("endless key updates are no request: the connection is closed after the idle timeout")
     func keysWithoutEnd() async throws {
         try await TLSServer.run(
             nil,
             {
                 $0.timeouts.idle = .seconds(3)
-                // The answers to the keys fill the socket, for the client reads none.
+                // The server's responses to key updates fill the socket, because the client reads none.
                 $0.timeouts.write = .seconds(3)
             }
         ) { server in
@@ -143,9 +135,9 @@ struct TLSFaultTests {
         }
     }
 
-    @Test("a thousand handshakes broken off anywhere leave nothing behind")
+    @Test("a thousand handshakes that end at any byte leave no connection open")
     func brokenOff() async throws {
-        let hello = try clientHello()
+        let hello = try ClientHello.bytes()
         var generator = SeededGenerator(seed: 7)
         try await TLSServer.run { server in
             for _ in 0..<1_000 {
@@ -160,9 +152,9 @@ struct TLSFaultTests {
         }
     }
 
-    @Test("no handshake bytes crash it: changed, cut, doubled, from a seed", arguments: [UInt64(1), 2, 3])
+    @Test("random changes of a handshake do not crash the server", arguments: [UInt64(1), 2, 3])
     func fuzz(seed: UInt64) async throws {
-        let hello = try clientHello()
+        let hello = try ClientHello.bytes()
         var generator = SeededGenerator(seed: seed)
         try await TLSServer.run(nil, { $0.timeouts.header = .seconds(5) }) { server in
             for _ in 0..<Self.rounds {

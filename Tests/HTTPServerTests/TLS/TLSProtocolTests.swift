@@ -5,7 +5,7 @@ import Testing
 
 @Suite("TLS", .blocking)
 struct TLSProtocolTests {
-    @Test("answers requests on one connection, and says that the host is for https only")
+    @Test("answers requests on one connection, with Strict-Transport-Security")
     func keepsAlive() async throws {
         let wasSecure = Mutex<[Bool]>([])
         try await TLSServer.run(answer: { request in
@@ -29,10 +29,7 @@ struct TLSProtocolTests {
         }
     }
 
-    @Test(
-        "speaks 1.2 and 1.3, whatever the key, and none older",
-        arguments: TLSClientSettings.Version.allCases
-    )
+    @Test("supports only 1.2 and 1.3, with every kind of key", arguments: TLSClientSettings.Version.allCases)
     func versions(version: TLSClientSettings.Version) async throws {
         for kind in [TestCertificate.KeyKind.p256, .p384, .rsa(bits: 2048)] {
             try await TLSServer.run(TestCertificate("localhost", kind)) { server in
@@ -48,7 +45,7 @@ struct TLSProtocolTests {
     }
 
     @Test(
-        "takes authenticated encryption with forward secrecy only",
+        "accepts only authenticated encryption with forward secrecy",
         arguments: [
             (list: "ECDHE-ECDSA-AES128-GCM-SHA256", taken: true),
             (list: "ECDHE-ECDSA-AES256-GCM-SHA384", taken: true),
@@ -73,7 +70,7 @@ struct TLSProtocolTests {
         }
     }
 
-    @Test("takes the suites of TLS 1.3 but those with short tags")
+    @Test("accepts the suites of TLS 1.3, except those with short tags")
     func suitesOf13() async throws {
         try await TLSServer.run { server in
             for name in ["TLS_AES_128_GCM_SHA256", "TLS_AES_256_GCM_SHA384", "TLS_CHACHA20_POLY1305_SHA256"] {
@@ -95,7 +92,7 @@ struct TLSProtocolTests {
     func groups(name: String, taken: Bool) async throws {
         try await TLSServer.run { server in
             for version in [TLSClientSettings.Version.tls12, .tls13] {
-                // With TLS 1.2 the certificate's own curve must be among the client's groups.
+                // With TLS 1.2, the curve of the certificate must be among the client's groups.
                 var settings = TLSClientSettings(version)
                 settings.groups = name
                 guard version == .tls13 || name == "P-256" || !taken else { continue }
@@ -109,7 +106,7 @@ struct TLSProtocolTests {
     }
 
     @Test(
-        "settles on http/1.1, serves who does not ask, and refuses who wants something else",
+        "selects http/1.1, serves clients without a protocol, and refuses clients with only other protocols",
         arguments: [
             (offered: [], settled: String?.none, refused: false),
             (offered: ["http/1.1"], settled: "http/1.1", refused: false),
@@ -138,7 +135,7 @@ struct TLSProtocolTests {
         }
     }
 
-    @Test("does not renegotiate, and changes keys when it is asked to")
+    @Test("does not renegotiate, and updates keys on request")
     func renegotiation() async throws {
         try await TLSServer.run { server in
             let client = try server.visit(TLSClientSettings(.tls12))
@@ -151,10 +148,7 @@ struct TLSProtocolTests {
         }
     }
 
-    @Test(
-        "carries bodies, long answers, many requests",
-        arguments: [TLSClientSettings.Version.tls12, .tls13]
-    )
+    @Test("transfers bodies and long responses", arguments: [TLSClientSettings.Version.tls12, .tls13])
     func traffic(version: TLSClientSettings.Version) async throws {
         let long = [UInt8]((0..<3_000_000).map { UInt8(truncatingIfNeeded: $0 % 251) })
         try await TLSServer.run(answer: { request in
@@ -176,7 +170,7 @@ struct TLSProtocolTests {
         }
     }
 
-    @Test("the end is said over TLS: by us after the last answer, and heard from the client")
+    @Test("sends a close_notify after the last response, and handles that of the client")
     func ends() async throws {
         try await TLSServer.run { server in
             let closing = try server.connect()
@@ -191,19 +185,19 @@ struct TLSProtocolTests {
             ending.endTLS()
             #expect(try ending.rest() == "" && ending.receivedCloseNotify)
 
-            // Half a request, then an end: said or cut off, it is no request.
-            for saysSo in [true, false] {
+            // A part of a request is no request, with a close_notify after it or without.
+            for endsTLS in [true, false] {
                 let before = server.statistics.requests
                 let half = try server.connect()
                 half.send("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\n\r\nhalf")
-                if saysSo { half.endTLS() } else { half.endSending() }
+                if endsTLS { half.endTLS() } else { half.endSending() }
                 #expect(try half.answer().status == 400)
                 #expect(server.statistics.requests == before)
             }
         }
     }
 
-    @Test("a graceful stop ends idle connections with a word, and lets a request in flight finish")
+    @Test("a graceful stop ends idle connections with a close_notify, and finishes current requests")
     func stops() async throws {
         let gate = Gate()
         try await TLSServer.run(answer: { request in
@@ -214,7 +208,8 @@ struct TLSProtocolTests {
             let busy = try server.connect()
             busy.send("GET /slow HTTP/1.1\r\nHost: a\r\n\r\n")
             #expect(await Polling.eventually { gate.waitingCount == 1 })
-            let stopped = server.stopInBackground()
+            let webServer = server.webServer
+            let stopped = Background.start { webServer.stop(within: .seconds(600)) }
             #expect(try idle.rest() == "" && idle.receivedCloseNotify)
             gate.open()
             let answer = try busy.answer()
@@ -224,7 +219,7 @@ struct TLSProtocolTests {
         }
     }
 
-    @Test("one connection too many is told so over TLS")
+    @Test("answers a connection above the limit with 503 over TLS")
     func tooMany() async throws {
         try await TLSServer.run(nil, { $0.maximumConnections = 1 }) { server in
             let first = try server.visit()
@@ -233,13 +228,5 @@ struct TLSProtocolTests {
             #expect(answer.status == 503 && answer.field("retry-after") != nil)
             #expect(try first.ask(TLSServer.get).status == 200)
         }
-    }
-}
-
-extension TLSServer {
-    /// Stops the server; the gate opens when it has stopped.
-    func stopInBackground() -> Gate {
-        let server = webServer
-        return Background.start { server.stop(within: .seconds(600)) }
     }
 }

@@ -6,11 +6,11 @@ import Testing
 struct TLSResumptionTests {
     private static let versions = [TLSClientSettings.Version.tls12, .tls13]
 
-    @Test("a session is taken up again, by whatever loop", arguments: versions)
+    @Test("a session is resumed by any loop", arguments: versions)
     func resumes(version: TLSClientSettings.Version) async throws {
         try await TLSServer.run(nil, { $0.loopCount = 4 }) { server in
             var session = try #require(try server.visit(TLSClientSettings(version)).tlsSession)
-            // Whichever loop has a connection is the kernel's choice: of twenty all four have some.
+            // The kernel chooses the loop of a connection; of twenty connections, each of the four loops gets some.
             for _ in 0..<20 {
                 let client = try server.visit(TLSClientSettings(version, resuming: session))
                 #expect(client.isResumed && client.tlsVersion == version)
@@ -20,8 +20,8 @@ struct TLSResumptionTests {
         }
     }
 
-    @Test("a session of another server is not taken up, and the connection begins anew", arguments: versions)
-    func strange(version: TLSClientSettings.Version) async throws {
+    @Test("a session of another server is not resumed, and the handshake is a full one", arguments: versions)
+    func otherServer(version: TLSClientSettings.Version) async throws {
         let certificate = try TestCertificate()
         var session: SavedTLSSession?
         try await TLSServer.run(certificate) { session = try $0.visit(TLSClientSettings(version)).tlsSession }
@@ -31,10 +31,7 @@ struct TLSResumptionTests {
         }
     }
 
-    @Test(
-        "another certificate is shown from the next handshake on; open connections last",
-        arguments: versions
-    )
+    @Test("another certificate is presented from the next handshake on", arguments: versions)
     func replaces(version: TLSClientSettings.Version) async throws {
         try await TLSServer.run(TestCertificate("old")) { server in
             let open = try server.visit(TLSClientSettings(version))
@@ -45,14 +42,14 @@ struct TLSResumptionTests {
             #expect(try open.ask(TLSServer.get).status == 200)
             let visitor = try server.visit(TLSClientSettings(version))
             #expect(visitor.serverName == "new")
-            // The certificate may have been replaced because it was stolen.
+            // The previous certificate may have been stolen, so that its sessions must end.
             let returning = try server.visit(TLSClientSettings(version, resuming: session))
             #expect(!returning.isResumed && returning.serverName == "new")
             #expect(server.statistics.certificateExpiry == server.termination.certificate.notAfter)
         }
     }
 
-    @Test("the same certificate loaded again leaves sessions alone", arguments: versions)
+    @Test("sessions can be resumed after the same certificate was loaded again", arguments: versions)
     func reloads(version: TLSClientSettings.Version) async throws {
         let certificate = try TestCertificate()
         try await TLSServer.run(certificate) { server in
@@ -63,7 +60,7 @@ struct TLSResumptionTests {
         }
     }
 
-    @Test("a handshake that began with the old certificate ends with it")
+    @Test("a handshake that started with the old certificate ends with it")
     func replacedMeanwhile() async throws {
         try await TLSServer.run(TestCertificate("old")) { server in
             let replacement = try TestCertificate("new")
@@ -78,7 +75,7 @@ struct TLSResumptionTests {
         }
     }
 
-    @Test("a connection that had said nothing is shown the certificate that came meanwhile")
+    @Test("a connection that has sent no byte gets the certificate that was loaded meanwhile")
     func replacedBefore() async throws {
         try await TLSServer.run(TestCertificate("old")) { server in
             let silent = try server.connectWithoutTLS()
@@ -90,7 +87,7 @@ struct TLSResumptionTests {
         }
     }
 
-    @Test("what cannot be used is refused with its reason, and the certificate before stays")
+    @Test("an unusable certificate or key is refused with its cause, and the previous certificate stays")
     func refusals() async throws {
         let good = try TestCertificate("good")
         let other = try TestCertificate("other")
@@ -121,7 +118,7 @@ struct TLSResumptionTests {
         }
     }
 
-    @Test("a chain behind the certificate is taken, and key and certificate may be one file")
+    @Test("a chain after the certificate is accepted, and key and certificate may be in one file")
     func chain() async throws {
         let own = try TestCertificate("own")
         let file = own.key + own.certificate + (try TestCertificate("above")).certificate
@@ -132,7 +129,7 @@ struct TLSResumptionTests {
         }
     }
 
-    @Test("a certificate file tells from when until when it holds")
+    @Test("the summary of a certificate contains its validity")
     func summary() throws {
         let certificate = try TestCertificate(validFrom: -1_000, validUntil: 5_000)
         let summary = try CertificateSummary(pem: certificate.certificate)

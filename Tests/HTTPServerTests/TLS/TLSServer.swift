@@ -1,12 +1,12 @@
 import HTTPServer
 import Support
 
-/// A server over TLS on a free port of the loopback address, for as long as a test lasts.
+/// A server over TLS on a free port of the loopback address, which runs during one test.
 struct TLSServer {
     let termination: TLSTermination
     private let inner: TestServer
 
-    /// Runs a closure with a server of one loop, or as many as are set, and stops it afterwards.
+    /// Runs a closure with a server, of one loop by default, and then stops the server.
     static func run(
         _ certificate: TestCertificate? = nil,
         _ configure: (inout HTTPServerConfiguration) -> Void = { _ in },
@@ -33,7 +33,7 @@ struct TLSServer {
         try RawClient(port: port, tls: settings)
     }
 
-    /// A connection that has not begun a handshake.
+    /// Opens a connection that has not started a handshake.
     func connectWithoutTLS(receiveBufferByteCount: Int32? = nil) throws -> RawClient {
         try RawClient(port: port, receiveBufferByteCount: receiveBufferByteCount)
     }
@@ -42,7 +42,7 @@ struct TLSServer {
         try termination.replace(certificatePEM: certificate.certificate, keyPEM: certificate.key)
     }
 
-    /// Sends a request on a connection of its own and reads the answer to its end.
+    /// Opens a connection, sends a request on it and reads the whole response.
     func visit(_ settings: TLSClientSettings = TLSClientSettings()) throws -> RawClient {
         let client = try connect(settings)
         guard try client.ask(Self.get).status == 200 else { throw RawClient.Failure.malformed("not 200") }

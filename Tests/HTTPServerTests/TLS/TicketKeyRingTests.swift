@@ -6,7 +6,7 @@ import Threads
 struct TicketKeyRingTests {
     private let start = MonotonicTime(nanoseconds: 1_000)
 
-    /// Keys whose bytes all are their number.
+    /// Returns keys whose bytes are all the number of the key.
     private struct Source {
         var count: UInt8 = 0
 
@@ -16,7 +16,7 @@ struct TicketKeyRingTests {
         }
     }
 
-    @Test("one key seals for twelve hours, then the next one does")
+    @Test("one key encrypts tickets for twelve hours, and then the next one")
     func rotates() throws {
         var ring = TicketKeyRing()
         var source = Source()
@@ -26,7 +26,7 @@ struct TicketKeyRingTests {
         }
     }
 
-    @Test("a ticket that was sealed last thing opens for as long as a session lives, and no longer")
+    @Test("a key decrypts its last ticket for the lifetime of a session")
     func opens() throws {
         var ring = TicketKeyRing()
         var source = Source()
@@ -40,7 +40,7 @@ struct TicketKeyRingTests {
         #expect(ring.opening(named: [UInt8](repeating: 99, count: 16), at: start) == nil)
     }
 
-    @Test("without randomness no new key is made, and the old one is not used beyond its time")
+    @Test("without randomness, there is no new key, and the old key encrypts only for twelve hours")
     func withoutRandomness() {
         var ring = TicketKeyRing()
         #expect(ring.sealing(at: start) { _ in nil } == nil)

@@ -181,8 +181,7 @@ struct DomainCheckTests {
     )
     func refusals(body: String, status: Int, code: String) async throws {
         let service = try await TestService()
-        let fields = service.bearer(.admin).merging(["Content-Type": "application/json"]) { $1 }
-        let answer = await service.send(.post, "/admin/api/domains/check", fields: fields, body: body)
+        let answer = await service.admin(.post, "/domains/check", body)
         #expect(answer.status == status && answer.text.contains(code), "\(answer.text)")
     }
 
@@ -204,15 +203,7 @@ struct DomainCheckTests {
             )
         )
         let service = try await TestService { $0.outgoing = outgoing }
-        let fields = service.bearer(.admin).merging(["Content-Type": "application/json"]) { $1 }
-        let ask = { @Sendable in
-            await service.send(
-                .post,
-                "/admin/api/domains/check",
-                fields: fields,
-                body: #"{"host":"a.example"}"#
-            )
-        }
+        let ask = { @Sendable in await service.admin(.post, "/domains/check", #"{"host":"a.example"}"#) }
         try await withThrowingTaskGroup(of: Answer.self) { group in
             for _ in 0..<4 { group.addTask { await ask() } }
             var iterator = begun.makeAsyncIterator()
@@ -230,7 +221,6 @@ struct DomainCheckTests {
     @Test("are never fetched from a private address")
     func inside() async throws {
         let service = try await TestService()
-        let fields = service.bearer(.admin).merging(["Content-Type": "application/json"]) { $1 }
         for host in [
             "localhost", "127.0.0.1", "169.254.169.254", "10.0.0.1", "100.100.100.200", "192.168.0.1",
             "224.0.0.1",
@@ -239,25 +229,15 @@ struct DomainCheckTests {
             "[::ffff:a9fe:a9fe]", "[::7f00:1]", "[64:ff9b::7f00:1]", "[64:ff9b:1::a00:1]", "[2002:7f00:1::]",
             "[2002:a9fe:a9fe::1]", "[fe80::1]", "[fd00:ec2::254]", "[ff02::1]", "[2001:0:7f00:1::]",
         ] {
-            let answer = await service.send(
-                .post,
-                "/admin/api/domains/check",
-                fields: fields,
-                body: #"{"host":"\#(host)","url":"/x"}"#
-            )
+            let answer = await service.admin(.post, "/domains/check", #"{"host":"\#(host)","url":"/x"}"#)
             // A text that is not a host name is not resolved.
             guard answer.status != 400 else { continue }
             #expect(answer.status == 200 && answer.text.contains(#""ok":false"#), "\(host)")
             #expect(answer.text.contains("inside a network"), "\(host): \(answer.text)")
         }
-        let nobody = await service.send(.post, "/admin/api/domains/check", body: "{}")
-        #expect(nobody.status == 401)
-        let app = await service.send(
-            .post,
-            "/admin/api/domains/check",
-            fields: service.bearer(.app),
-            body: "{}"
-        )
-        #expect(app.status == 403)
+        for (fields, status) in [([:], 401), (service.bearer(.app), 403)] {
+            let answer = await service.send(.post, "/admin/api/domains/check", fields: fields, body: "{}")
+            #expect(answer.status == status)
+        }
     }
 }

@@ -24,7 +24,7 @@ struct DomainFileEndpointTests {
         return App.Settings(name: name, links: links)
     }
 
-    /// A service that has these apps, in this order, besides one that has no link host.
+    /// A service that has these apps, in this order, after an app without a link host.
     private func service(
         _ settings: [App.Settings],
         trustedProxies: [String] = []
@@ -40,11 +40,8 @@ struct DomainFileEndpointTests {
             Self.settings(rules: ["exclude /terms", "/p/* ?id=?*"]), Self.settings("news"),
         ])
         for path in [Self.apple, "/apple-app-site-association"] {
-            await Step(
-                path,
-                path,
-                fields: Self.host,
-                status: 200,
+            await service.send(.get, path, fields: Self.host).expect(
+                200,
                 holds: [
                     "Content-Type: application/json", "Cache-Control: public, max-age=3600", "ETag: \"",
                     #""appIDs":["ABCDE12345.com.example.shop"]"#, #"{"/":"/terms","exclude":true}"#,
@@ -53,13 +50,10 @@ struct DomainFileEndpointTests {
                     #""appclips":{"apps":["ABCDE12345.com.example.shop.Clip""#,
                 ],
                 lacks: ["Location", "charset"]
-            ).play(on: service)
+            )
         }
-        await Step(
-            "Google's",
-            Self.google,
-            fields: ["Host": "l.example.com:8443"],
-            status: 200,
+        await service.send(.get, Self.google, fields: ["Host": "l.example.com:8443"]).expect(
+            200,
             holds: [
                 "Content-Type: application/json",
                 #"{"namespace":"web","site":"https://l.example.com"}"#,
@@ -67,7 +61,7 @@ struct DomainFileEndpointTests {
                 #""relation_extensions":{"delegate_permission/common.handle_all_urls":{"dynamic_app_link_components":"#,
             ],
             lacks: ["Location"]
-        ).play(on: service)
+        )
     }
 
     @Test("pass every rule for other hosts' files, and open what they should")
@@ -93,19 +87,12 @@ struct DomainFileEndpointTests {
             #expect(await service.send(.get, path, fields: Self.host).text == first.text)
             let tag = try #require(first.field("ETag"))
             for named in [tag, "W/\(tag)", "\"x\", \(tag)", "*"] {
-                let again = await service.send(
-                    .get,
-                    path,
-                    fields: Self.host.merging(["If-None-Match": named]) { $1 }
-                )
+                let fields = Self.host.merging(["If-None-Match": named]) { $1 }
+                let again = await service.send(.get, path, fields: fields)
                 #expect(again.status == 304 && again.text.isEmpty && again.field("ETag") == tag, "\(named)")
             }
-            let changed = await service.send(
-                .get,
-                path,
-                fields: Self.host.merging(["If-None-Match": "\"x\""]) { $1 }
-            )
-            #expect(changed.status == 200)
+            let fields = Self.host.merging(["If-None-Match": "\"x\""]) { $1 }
+            #expect(await service.send(.get, path, fields: fields).status == 200)
             let head = await service.send(.head, path, fields: Self.host)
             #expect(head.status == 200 && head.field("ETag") == tag)
         }
@@ -115,15 +102,9 @@ struct DomainFileEndpointTests {
     func unknownHosts() async throws {
         let service = try await service([Self.settings()])
         for path in [Self.apple, Self.google] {
-            await Step(
-                path,
-                path,
-                fields: ["Host": "other.example.com"],
-                status: 404,
-                holds: ["other.example.com", "--link-host"],
-                lacks: ["com.example.shop"]
-            ).play(on: service)
-            await Step("no host", path, status: 404, holds: ["host name"]).play(on: service)
+            let other = await service.send(.get, path, fields: ["Host": "other.example.com"])
+            other.expect(404, holds: ["other.example.com", "--link-host"], lacks: ["com.example.shop"])
+            await service.send(.get, path).expect(404, holds: ["host name"])
         }
     }
 
@@ -140,12 +121,7 @@ struct DomainFileEndpointTests {
     func tooLong() async throws {
         let rules = (0..<100).map { "/\($0)" + String(repeating: "x", count: 450) }
         let service = try await service((0..<3).map { try Self.settings("shop\($0)", rules: rules) })
-        await Step(
-            "long",
-            Self.apple,
-            fields: Self.host,
-            status: 500,
-            holds: ["131072", "fewer rules"]
-        ).play(on: service)
+        let answer = await service.send(.get, Self.apple, fields: Self.host)
+        answer.expect(500, holds: ["131072", "fewer rules"])
     }
 }

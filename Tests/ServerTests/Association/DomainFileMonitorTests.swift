@@ -7,14 +7,14 @@ import Support
 import Synchronization
 import Testing
 
-/// Link hosts whose files, and Apple's and Google's copies of them, a server on the loopback address shows.
+/// A server on the loopback address serves the files of link hosts, and Apple's and Google's copies of them.
 @Suite("The monitor of domain file copies", .blocking)
 struct DomainFileMonitorTests {
     private static let fingerprint = (0..<32).map { _ in "AB" }.joined(separator: ":")
     private static let apple = """
         {"applinks":{"details":[{"appIDs":["ABCDE12345.com.example.shop"],"components":[\(components)]}]}}
         """
-    /// As the service creates them, but for comments, which are not compared.
+    /// The components that the service writes, with other comments, which are not compared.
     private static let components = AppLinks().components.map { component in
         #"{"/":"\#(component.path ?? "")","exclude":\#(component.excludes),"comment":"x"}"#
     }.joined(separator: ",")

@@ -3,7 +3,7 @@ import HTTPServer
 import Support
 import Testing
 
-/// One request, and what its response must and must not be.
+/// One request, and what its response must and must not contain.
 struct Step: Sendable, CustomTestStringConvertible {
     let name: String
     let method: HTTPServer.Method
@@ -38,8 +38,22 @@ struct Step: Sendable, CustomTestStringConvertible {
     @discardableResult
     func play(on service: TestService, sourceLocation: SourceLocation = #_sourceLocation) async -> Answer {
         let answer = await service.send(method, path, query: query, fields: fields, body: body)
-        let whole = answer.fieldLines + "\n" + answer.text
-        #expect(answer.status == status, "\(name): \(answer.text)", sourceLocation: sourceLocation)
+        answer.expect(status, holds: holds, lacks: lacks, name, sourceLocation: sourceLocation)
+        return answer
+    }
+}
+
+extension Answer {
+    /// Verifies the status, and the texts that the body or a field line must contain and those that neither may.
+    func expect(
+        _ status: Int,
+        holds: [String] = [],
+        lacks: [String] = [],
+        _ name: String = "",
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) {
+        let whole = fieldLines + "\n" + text
+        #expect(self.status == status, "\(name): \(text)", sourceLocation: sourceLocation)
         for text in holds {
             #expect(whole.contains(text), "\(name): lacks \(text)", sourceLocation: sourceLocation)
         }
@@ -47,6 +61,5 @@ struct Step: Sendable, CustomTestStringConvertible {
         for text in lacks + ["SQLITE", "sqlite", "SELECT", ".swift", TemporaryFolder.place.path + "/"] {
             #expect(!whole.contains(text), "\(name): holds \(text)", sourceLocation: sourceLocation)
         }
-        return answer
     }
 }

@@ -23,15 +23,7 @@ actor ServiceLoop {
         let session = store.makeSession()
         self.session = session
         handler = service.makeHandler(
-            loop: 0,
-            stores: Stores(
-                clicks: WatchedClicks(session, watch),
-                apps: session,
-                statistics: session,
-                learning: session,
-                checks: session,
-                links: session
-            ) { session.endTurn() }
+            Stores(session, clicks: WatchedClicks(session, watch), endTurn: { session.endTurn() })
         )
     }
 

@@ -13,6 +13,19 @@ import Threads
 /// A fingerprint, where any will do.
 let hex = String(repeating: "ab", count: 32)
 
+/// The body of a click, where any with ``hex`` will do.
+let anyClick = #"{"fingerprint":"\#(hex)","deeplink_url":"myapp://promo/item"}"#
+
+extension RateLimits {
+    /// Creates limits such as `1/s:1` for some classes, which apply to this machine too.
+    init(_ classes: [RateLimitClass], _ text: String) {
+        self.init()
+        for limitClass in classes {
+            self[limitClass] = RateLimit(text).map { Rule($0, countsLoopback: true) }
+        }
+    }
+}
+
 /// The whole service on a real database, called without a socket, at a time that the test sets.
 final class TestService: Sendable {
     let service: Service
@@ -177,11 +190,26 @@ extension TestService {
     }
 
     @discardableResult
-    func click(_ body: String, fields: [String: String] = [:], peer: PeerAddress = TestService.peer) async
-        -> Answer
-    {
+    func click(
+        _ body: String = anyClick,
+        fields: [String: String] = [:],
+        peer: PeerAddress = TestService.peer,
+        at moment: MonotonicTime = .now()
+    ) async -> Answer {
         let all = ["Content-Type": "application/json"].merging(fields) { $1 }
-        return await send(.post, "/v1/deferred-deeplink/click", fields: all, body: body, peer: peer)
+        return await send(
+            .post,
+            "/v1/deferred-deeplink/click",
+            fields: all,
+            body: body,
+            peer: peer,
+            at: moment
+        )
+    }
+
+    /// Calls `GET /admin/stats`.
+    func statistics(_ query: String? = nil, key: KeyKind = .admin) async -> Answer {
+        await send(.get, "/admin/stats", query: query, fields: bearer(key))
     }
 
     @discardableResult
@@ -192,14 +220,7 @@ extension TestService {
         peer: PeerAddress = TestService.peer,
         at moment: MonotonicTime = .now()
     ) async -> Answer {
-        await send(
-            .get,
-            "/v1/deferred-deeplink",
-            query: "fingerprint=\(fingerprint)",
-            fields: bearer(key).merging(fields) { $1 },
-            peer: peer,
-            at: moment
-        )
+        await check(query: "fingerprint=\(fingerprint)", key: key, fields: fields, peer: peer, at: moment)
     }
 
     /// Sends a check as a newer client does.
@@ -212,14 +233,8 @@ extension TestService {
         at moment: MonotonicTime = .now()
     ) async -> Answer {
         let usual = ["Content-Type": "application/json"].merging(bearer(key)) { $1 }
-        return await send(
-            .post,
-            "/v1/deferred-deeplink/resolve",
-            fields: usual.merging(fields) { $1 },
-            body: body,
-            peer: peer,
-            at: moment
-        )
+        let (path, all) = ("/v1/deferred-deeplink/resolve", usual.merging(fields) { $1 })
+        return await send(.post, path, fields: all, body: body, peer: peer, at: moment)
     }
 
     /// Sends a check with any query items.
@@ -228,15 +243,11 @@ extension TestService {
         query: String,
         key: KeyKind = .app,
         fields: [String: String] = [:],
-        peer: PeerAddress = TestService.peer
+        peer: PeerAddress = TestService.peer,
+        at moment: MonotonicTime = .now()
     ) async -> Answer {
-        await send(
-            .get,
-            "/v1/deferred-deeplink",
-            query: query,
-            fields: bearer(key).merging(fields) { $1 },
-            peer: peer
-        )
+        let all = bearer(key).merging(fields) { $1 }
+        return await send(.get, "/v1/deferred-deeplink", query: query, fields: all, peer: peer, at: moment)
     }
 
     func reject(_ kind: Rejection.Kind, origin: String? = nil, at moment: MonotonicTime = .now()) async
@@ -295,21 +306,16 @@ struct Answer: Sendable {
             && (field == nil || member("field") == field)
     }
 
-    /// Returns a text member of the JSON body.
-    func member(_ name: String) -> String? {
-        let object = try? JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any]
-        return object?[name] as? String
+    private var object: [String: Any]? {
+        try? JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any]
     }
+
+    /// Returns a text member of the JSON body.
+    func member(_ name: String) -> String? { object?[name] as? String }
 
     /// Returns a number member of the JSON body.
-    func number(_ name: String) -> Double? {
-        let object = try? JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any]
-        return object?[name] as? Double
-    }
+    func number(_ name: String) -> Double? { object?[name] as? Double }
 
-    /// A member that is true or false.
-    func flag(_ name: String) -> Bool? {
-        let object = try? JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any]
-        return object?[name] as? Bool
-    }
+    /// Returns a member of the JSON body that is true or false.
+    func flag(_ name: String) -> Bool? { object?[name] as? Bool }
 }

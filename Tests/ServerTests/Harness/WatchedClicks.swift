@@ -2,11 +2,12 @@ import Attribution
 import Storage
 import Synchronization
 
-/// What endpoints pass to the store, and what the store is made to return.
+/// Records the values that endpoints pass to the store, and can change those that the store returns.
 final class ClickWatch: Sendable {
     private struct State {
         var click: NewClick?
         var check: Check?
+        var claimedClick: Click?
         var claim: @Sendable (Claim) -> Claim = { $0 }
     }
 
@@ -24,6 +25,15 @@ final class ClickWatch: Sendable {
         set { state.withLock { $0.check = newValue } }
     }
 
+    /// The click of the last claim, as the store returned it.
+    var claimedClick: Click? { state.withLock { $0.claimedClick } }
+
+    /// Records a claim, and returns the one that the endpoint gets.
+    func claimed(_ claim: Claim) -> Claim {
+        state.withLock { $0.claimedClick = claim.click }
+        return self.claim(claim)
+    }
+
     /// Changes the outcome of a claim before it is returned.
     var claim: @Sendable (Claim) -> Claim {
         get { state.withLock { $0.claim } }
@@ -31,7 +41,7 @@ final class ClickWatch: Sendable {
     }
 }
 
-/// The real store, watched.
+/// The real store, whose calls a ``ClickWatch`` records.
 final class WatchedClicks: ClickStore {
     private let session: any LoopSession
     private let watch: ClickWatch
@@ -54,8 +64,8 @@ final class WatchedClicks: ClickStore {
         -> ClaimOutcome
     {
         switch try await session.claim(choice, for: check, basis) {
-        case .claimed(let claim): .claimed(watch.claim(claim))
-        case .replayed(let claim): .replayed(watch.claim(claim))
+        case .claimed(let claim): .claimed(watch.claimed(claim))
+        case .replayed(let claim): .replayed(watch.claimed(claim))
         case .lost: .lost
         case .underWay(let click): .underWay(click)
         }

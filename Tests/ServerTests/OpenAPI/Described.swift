@@ -3,15 +3,15 @@ import HTTPServer
 import JSON
 import Server
 
-/// The description of the API, as tests look things up in it.
+/// The description of the API, with the look-ups that tests need.
 struct Described: Sendable {
     /// A call by its operation.
     struct Call: Sendable {
         let method: HTTPServer.Method
-        /// The path under which it is described, and those that it is answered under besides.
+        /// The path under which it is described, and then its other paths.
         let paths: [String]
         let operation: JSONObject
-        /// What holds for all calls of the path.
+        /// The parameters of all calls of the path.
         let shared: [JSONValue]
     }
 
@@ -35,7 +35,7 @@ struct Described: Sendable {
         }
     }
 
-    /// What a reference stands for; the value itself where it is none.
+    /// Returns the value that a reference names, or the value itself if it is not a reference.
     func resolved(_ value: JSONValue) -> JSONValue {
         guard let reference = value["$ref"].string else { return value }
         return reference.split(separator: "/").dropFirst().reduce(root) { $0[String($1)] }
@@ -43,13 +43,13 @@ struct Described: Sendable {
 
     func schema(_ name: String) -> JSONValue { root["components"]["schemas"][name] }
 
-    /// The call that answers a request: paths are compared part by part, those without parameters first.
+    /// Returns the call of a request, comparing paths part by part, those without parameters first.
     func call(_ method: HTTPServer.Method, _ path: String) -> Call? {
         let found = calls.filter { call in
             call.method == method && call.paths.contains { Self.fits(path, $0) }
         }
         let plain = found.first { call in call.paths.contains(path) }
-        // A slug has several parts, and is what no other path is.
+        // A slug has several parts, and is any path that no other call has.
         return plain ?? found.max { $0.paths[0].utf8.count < $1.paths[0].utf8.count }
     }
 

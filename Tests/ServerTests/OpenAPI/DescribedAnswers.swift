@@ -5,7 +5,7 @@ import Testing
 
 /// Compares every response in this module's tests with the description of the API.
 ///
-/// So the description cannot lack a status, a member or a value of any response.
+/// A status, a member or a value that is not described fails the test that gets it.
 enum DescribedAnswers {
     private static let check = SchemaCheck(api: .api)
 
@@ -18,11 +18,11 @@ enum DescribedAnswers {
     }
 
     static func violations(_ answer: Answer, _ method: HTTPServer.Method, _ path: String) -> [String] {
-        // Where there is nothing or another method is taken, the answer is everybody's.
+        // Unknown paths and wrong methods get the same responses under all paths.
         guard let call = Described.api.call(method == .head ? .get : method, path) else {
             return answer.status == 204 || answer.status == 304 ? [] : errorViolations(answer)
         }
-        // Without Allow there is no 405: HEAD is not taken where asking consumes.
+        // Calls that consume refuse HEAD, so that they have a 405 with Allow.
         guard answer.status != 405 else { return errorViolations(answer) }
         let described = call.operation["responses"]?["\(answer.status)"] ?? .null
         guard !described.isNull else { return ["the status \(answer.status)"] }

@@ -4,7 +4,7 @@ import Server
 import Support
 import Testing
 
-/// The pattern of `link_rules` against the reader of rules: a text that the description allows is never refused.
+/// Compares the pattern of `link_rules` with the reader of rules, which must accept every text that the pattern allows.
 @Suite("Link rules in the description of the API")
 struct DescribedRulesTests {
     private let schema = Described.api.schema("AppChange")["properties"]["link_rules"]["items"]
@@ -16,7 +16,7 @@ struct DescribedRulesTests {
         return Double(text.unicodeScalars.count) <= limit && text.contains(regex)
     }
 
-    /// The service's own judgement, as the admin API applies it.
+    /// The verdict of the service, as the admin API applies it.
     private func accepts(_ text: String) -> Bool {
         var fields = AppLinkFields()
         fields[.rules] = [text]

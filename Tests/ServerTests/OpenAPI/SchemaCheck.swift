@@ -4,8 +4,8 @@ import Server
 
 /// Validates values by the description's schemas (JSON Schema 2020-12, as far as the description uses it).
 ///
-/// Members that are not described are wrong here, although clients have to put up with them: what the service writes is
-/// to be told.
+/// Members that are not described are errors here, although clients must tolerate them, because the description must
+/// contain everything that the service writes.
 struct SchemaCheck {
     let api: Described
 
@@ -58,7 +58,7 @@ struct SchemaCheck {
             if count > 1 { violations.append("\(place) is described in two ways at once") }
             if count == 0 { violations += found.min { $0.count < $1.count } ?? [] }
         }
-        // Conditions on members that are described elsewhere.
+        // These are conditions on members that are described elsewhere.
         for condition in [schema] + (schema["allOf"].array ?? []) {
             guard let choices = condition["anyOf"].array else { continue }
             if !choices.contains(where: { meets(value, $0) }) {
@@ -68,7 +68,7 @@ struct SchemaCheck {
         return violations
     }
 
-    /// Whether members that a condition names are there; what they hold is for the rest of the schema to say.
+    /// Whether the value has the members that a condition names; the rest of the schema checks their values.
     private func meets(_ value: JSONValue, _ condition: JSONValue) -> Bool {
         condition["required"].strings.allSatisfy { value.object?[$0].map { !$0.isNull } ?? false }
     }

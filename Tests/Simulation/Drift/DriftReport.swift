@@ -1,37 +1,29 @@
 import Attribution
 import Foundation
 
-/// What the watch on falls tells in simulated worlds, as a table.
+/// A table of the alarms in simulated worlds.
 public enum DriftReport {
     public static func run(seeds: UInt64, days: Int) {
-        print(
-            "Alarms in a month of traffic with nothing wrong (the first five weeks left out), over all groups:"
-        )
+        print("Alarms in a month of normal traffic (without the first five weeks), over all groups:")
         for world in [DriftWorlds.steady, DriftWorlds.lively] + DriftWorlds.harmless {
             var count = 0
             var names: [String: Int] = [:]
             for seed in 1...seeds {
                 let alarms = DriftPlay(world, days: days, seed: seed &* 7919, from: 35).alarms
                 count += alarms.count
-                for told in alarms {
-                    guard let alarm = told.alarm else { continue }
-                    names["\(alarm.group.title), day \(Int(told.day))", default: 0] += 1
+                for timed in alarms {
+                    guard let alarm = timed.alarm else { continue }
+                    names["\(alarm.group.title), day \(Int(timed.day))", default: 0] += 1
                 }
             }
             let months = Double(seeds) * Double(days - 35) / 30
-            print(
-                row(
-                    world.name,
-                    String(format: "%8.3f a month, %d in %.0f months", Double(count) / months, count, months)
-                )
-            )
+            let format = "%8.3f a month, %d in %.0f months"
+            print(row(world.name, String(format: format, Double(count) / months, count, months)))
             for (name, times) in names.sorted(by: { $0.value > $1.value }).prefix(5) {
                 print("      \(times) × \(name)")
             }
         }
-        print(
-            "Days until a fall is told (half of them, 95 %, 99 %, the longest), and how many are never told in five:"
-        )
+        print("Days until a drop is reported (50 %, 95 %, 99 %, maximum), and drops not reported in five:")
         for (world, isMeant) in falls { delays(world, seeds, isMeant) }
     }
 
@@ -60,21 +52,10 @@ public enum DriftReport {
             delays.isEmpty ? .nan : delays[min(delays.count - 1, Int(share * Double(delays.count)))]
         }
         let within = Double(delays.count { $0 <= 2 }) / Double(seeds)
-        print(
-            row(
-                world.name,
-                String(
-                    format: "%5.2f %5.2f %5.2f %5.2f   %.2f %% within two days, %d of %d not in five",
-                    quantile(0.5),
-                    quantile(0.95),
-                    quantile(0.99),
-                    delays.last ?? .nan,
-                    within * 100,
-                    Int(seeds) - delays.count,
-                    Int(seeds)
-                )
-            )
-        )
+        let days = [quantile(0.5), quantile(0.95), quantile(0.99), delays.last ?? .nan]
+        let texts = days.map { String(format: "%5.2f", $0) } + [String(format: "  %.2f", within * 100)]
+        let late = "\(Int(seeds) - delays.count) of \(seeds) not in five"
+        print(row(world.name, "\(texts.joined(separator: " ")) % within two days, \(late)"))
     }
 
     private static func row(_ name: String, _ text: String) -> String {

@@ -1,5 +1,6 @@
 import Attribution
 import Foundation
+import Support
 
 /// The counts of a world, span by span.
 struct DriftTraffic {
@@ -7,15 +8,15 @@ struct DriftTraffic {
     private static let spansPerDay = Int(86_400_000 / DriftHistory.periodMilliseconds)
 
     private let world: DriftWorld
-    private var random: SplitMix64
-    /// Sums from the beginning to the start of each span.
+    private var random: SeededGenerator
+    /// Sums from the start of the traffic to the start of each span.
     private(set) var sums: [DriftGroup: [DriftCount]] = [:]
     private var campaigns = 1.0
     private var moods: [Double] = []
 
     init(_ world: DriftWorld, days: Int, seed: UInt64) {
         self.world = world
-        random = SplitMix64(seed: seed)
+        random = SeededGenerator(seed: seed)
         moods = world.launches.map { _ in 1 }
         var spans: [DriftGroup: [DriftCount]] = [:]
         let count = days * Self.spansPerDay
@@ -34,7 +35,7 @@ struct DriftTraffic {
         }
     }
 
-    /// What the watch sees at the end of so many spans.
+    /// Returns the history at the end of the given number of spans.
     func history(after spans: Int) -> DriftHistory {
         let end = Self.beginning.advanced(byMilliseconds: Int64(spans) * DriftHistory.periodMilliseconds)
         var history = DriftHistory(end: end)
@@ -90,7 +91,7 @@ struct DriftTraffic {
         return counts
     }
 
-    /// How much of each group's usual traffic there is, as releases spread.
+    /// Returns the share of each group's usual traffic, which changes as releases spread.
     private func shares(on day: Double) -> [Double] {
         var shares = world.launches.map { _ in 1.0 }
         for incident in world.incidents where day >= incident.day {
@@ -119,7 +120,7 @@ struct DriftTraffic {
         return (clicks, organic)
     }
 
-    /// The share of launches that is found, and how many times as many clicks there are.
+    /// Returns the share of launches that is found, and the factor of the number of clicks.
     private func effects(on browser: BrowserFamily, _ index: Int, _ day: Double) -> (
         found: Double, idle: Double
     ) {
@@ -136,8 +137,8 @@ struct DriftTraffic {
     }
 }
 
-extension SplitMix64 {
-    /// A number of events of which so many are expected; many of them nearly as often as if drawn one by one.
+extension SeededGenerator {
+    /// Returns a number of events with the given mean; large means use the normal distribution.
     mutating func poisson(_ mean: Double) -> Int64 {
         if mean > 50 { return Int64(max(0, (mean + mean.squareRoot() * normal()).rounded())) }
         var count: Int64 = 0

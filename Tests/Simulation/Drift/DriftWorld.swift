@@ -1,6 +1,6 @@
 public import Attribution
 
-/// Traffic by group of whose match rate everything is known, for the watch on falls.
+/// Traffic by group with known match rates, for the alarm on match rates.
 public struct DriftWorld: Sendable {
     /// Launches with one platform, system and SDK.
     public struct Launches: Sendable {
@@ -12,22 +12,22 @@ public struct DriftWorld: Sendable {
         public var rate: Double
     }
 
-    /// What happens from a day on, until another.
+    /// A change of traffic from a day on, until another.
     public struct Incident: Sendable {
         public enum Kind: Sendable {
             /// The launches of these groups are found less often, by this factor.
             case launches([Int], Double)
             /// Clicks of this browser lead to matches less often, by this factor.
             case browser(BrowserFamily, Double)
-            /// Clicks and the launches from them come more or less often, on one platform or on all.
+            /// Clicks and the launches from them become more or fewer by this factor, on one platform or on all.
             case clicks(Platform?, Double)
-            /// Launches from no click do.
+            /// Organic launches become more or fewer by this factor, on one platform or on all.
             case organic(Platform?, Double)
-            /// So many times as many clicks of a browser, which bring nobody more.
+            /// Clicks of this browser become more by this factor, without more launches.
             case idleClicks(BrowserFamily, Double)
-            /// Within so many days all launches of one group come to be of another.
+            /// Within the given days, all launches of one group move to another.
             case adoption(from: Int, to: Int, days: Double)
-            /// Launches from no click become more by this factor within four weeks, in these groups.
+            /// Organic launches become more by this factor within four weeks, in these groups.
             case trend([Int], Double)
         }
         public var kind: Kind
@@ -45,14 +45,14 @@ public struct DriftWorld: Sendable {
     public var conversion = 0.15
     /// The share of those that is found.
     public var found = 0.95
-    /// How much more launches come from no click, and how many fewer clicks there are, at the weekend; the second
-    /// platform has half of it.
+    /// The additional share of organic launches, and the missing share of clicks, at the weekend; Android has half of
+    /// it.
     public var weekend = 0.0
-    /// How much busier the evening is than the average.
+    /// The additional share of traffic in the evening.
     public var diurnal = 0.5
     /// The standard deviation of the logarithm of a day's clicks.
     public var campaigns = 0.0
-    /// As above, of each group's launches from no click.
+    /// The standard deviation of the logarithm of each group's organic launches.
     public var moods = 0.0
     public var incidents: [Incident] = []
 
@@ -72,18 +72,13 @@ public struct DriftWorld: Sendable {
             (.ios, 16, 7, "1.8.8", 6, 0.7), (.android, 11, 0, "1.8.7", 5, 0.55),
             (.ios, 15, 8, "1.8.7", 4, 0.6),
         ]
-        return rows.map {
-            Launches(
-                platform: $0.0,
-                system: OSVersion(major: $0.1, minor: $0.2),
-                sdk: $0.3,
-                checksPerDay: $0.4,
-                rate: $0.5
-            )
+        return rows.map { platform, major, minor, sdk, checks, rate in
+            let system = OSVersion(major: major, minor: minor)
+            return Launches(platform: platform, system: system, sdk: sdk, checksPerDay: checks, rate: rate)
         }
     }()
 
-    /// The group that 100 checks a day belong to.
+    /// The group with 100 checks a day.
     public static let watched = 3
 }
 
@@ -91,9 +86,9 @@ extension DriftWorld: CustomStringConvertible {
     public var description: String { name }
 }
 
-/// Worlds in which nothing is wrong, and worlds in which something is.
+/// Worlds without and with a fault.
 public enum DriftWorlds {
-    /// Nothing changes but by chance.
+    /// Random changes only.
     public static let steady = DriftWorld(name: "steady")
 
     /// Weekends, campaigns of different strength, and groups with good and bad days.
@@ -105,7 +100,7 @@ public enum DriftWorlds {
         return world
     }
 
-    /// Lively traffic in which something happens on day 40 that spoils no matching.
+    /// Lively traffic with a change on day 40 that does not affect matching.
     public static var harmless: [DriftWorld] {
         typealias Kind = DriftWorld.Incident.Kind
         let incidents: [(String, Kind, Double)] = [
@@ -123,12 +118,12 @@ public enum DriftWorlds {
         }
     }
 
-    /// A group of 100 checks a day falls from 70 % to 40 % at a moment of day 40.
+    /// Returns a world in which a group of 100 checks a day falls from 70 % to 40 %.
     public static func fall(of world: DriftWorld, at moment: Double = 40) -> DriftWorld {
         broken(world, "one group falls", .launches([DriftWorld.watched], 0.4 / 0.7), at: moment)
     }
 
-    /// Something is broken in other ways.
+    /// Worlds with other faults.
     public static var broken: [DriftWorld] {
         [
             broken(lively, "a browser halves", .browser(.instagram, 0.5), at: 40),

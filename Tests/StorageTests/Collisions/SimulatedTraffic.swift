@@ -23,7 +23,7 @@ struct SimulatedTraffic {
     mutating func play(_ event: TraceEvent, _ session: TestSession) async throws {
         switch recorder.recorded(event) {
         case .click(let click):
-            if let name = click.name { clicks[name] = click }
+            clicks[click.name] = click
             _ = try await session.record(newClick(click))
         case .launch(let launch):
             guard case .match(let claim) = try await session.match(check(launch)) else { return }

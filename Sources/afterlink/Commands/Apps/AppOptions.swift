@@ -1,24 +1,26 @@
 internal import Attribution
 
-/// The options of `apps create` and `apps set` that say how an app behaves.
+/// The options of `apps create` and `apps set`.
 enum AppSettingOptions {
     static let all =
         CommandOption.table([
-            "open-clicks on|off": "Accept clicks without a key, as a landing page's script posts them.",
+            "open-clicks on|off": "Accept clicks without a key, which a landing page's script posts.",
             "allowed-origin ORIGIN ...":
-                "A web origin whose pages may post clicks, as in https://shop.example; `any` lifts the limit.",
+                "A web origin whose pages may post clicks, as in https://shop.example; `any` removes the limit.",
             "destination PREFIX ...":
-                "Where clicks without a key may lead, as in myapp:// or https://shop.example; `any` lifts the limit.",
+                "The start of a link of clicks without a key, as in myapp:// or https://shop.example; `any` removes the"
+                + " limit.",
             "attribution-window SECONDS":
-                "How long after a click a first launch may be credited to it, 60 to 2592000; `default` takes the server's.",
+                "The time after a click in which a first launch may be credited to it, 60 to 2592000; `default` takes the"
+                + " server's.",
             "localization LANGUAGE ...":
-                "A language that the app comes in, as Xcode names it (tr, pt-BR): iOS gives the app one of them, not the"
+                "A language of the app by its name in Xcode (tr, pt-BR): iOS gives the app one of these instead of the"
                 + " browser's; `none` removes them.",
             "development-language LANGUAGE":
-                "The language that the app falls back to where none of its own fits; `none` removes it.",
+                "The language that iOS gives the app if none of its languages fits; `none` removes it.",
         ]) + MatchingOptions.all + AppLinkOptions.all
 
-    /// Changes what the arguments name and leaves the rest.
+    /// Changes the settings that the arguments name, and keeps the others.
     static func apply(_ arguments: Arguments, to settings: inout App.Settings) throws {
         if let isOpen = try arguments.isOn("open-clicks") { settings.openClicks = isOpen }
         if let texts = arguments.values("allowed-origin") { settings.allowedOrigins = try origins(texts) }
@@ -44,31 +46,23 @@ enum AppSettingOptions {
     private static func language(_ text: String, of option: String) throws -> String {
         let isBase = text.lowercased() == "base"
         guard !isBase, text.utf8.count <= 35, DeviceData.embedded.languages.canonical(text) != nil else {
-            throw CommandFailure.wrongValue(
-                option,
-                text,
-                isBase
-                    ? "is no language; name the one that Base stands for"
-                    : "must be a language as Xcode names it, as in tr, pt-BR or zh-Hans"
-            )
+            let base = "is not a language; name the one that Base stands for"
+            let sentence =
+                isBase ? base : "must be a language by its name in Xcode, as in tr, pt-BR or zh-Hans"
+            throw CommandFailure.wrongValue(option, text, sentence)
         }
         return text
     }
 
     private static func origins(_ texts: [String]) throws -> [String] {
         guard texts != ["any"] else { return [] }
-        var origins: [String] = []
-        for text in texts {
+        return try texts.map { text in
             guard let origin = Origin(text) else {
-                throw CommandFailure.wrongValue(
-                    "allowed-origin",
-                    text,
-                    "must be a scheme and a host, with a port where it is not the usual one, as in https://shop.example"
-                )
+                let sentence = "must be a scheme, a host and any unusual port, as in https://shop.example"
+                throw CommandFailure.wrongValue("allowed-origin", text, sentence)
             }
-            origins.append(origin.text)
+            return origin.text
         }
-        return origins
     }
 
     private static func destinations(_ texts: [String]) throws -> [String] {
@@ -83,34 +77,34 @@ enum AppSettingOptions {
     }
 }
 
-/// The options of `apps create` and `apps set` that say when a first launch is credited to a click.
+/// The options of `apps create` and `apps set` for the policy of matching.
 enum MatchingOptions {
     static let all = CommandOption.table([
         "matching probability|newest":
-            "Require a probability of a match by fingerprint, or match the newest click with it, as other services do."
-            + " The stated confidence is the same.",
+            "Require a minimum probability of a match by fingerprint, or match the newest click with the fingerprint, as"
+            + " other services do. The stated confidence is the same.",
         "minimum-confidence P":
             "The probability that a match by fingerprint needs, 0 to 1; 0.7 if it was never set.",
         "on-ambiguity noMatch|newest|campaignOnly":
-            "What to return if a click led to the launch and several may be it: no match, the newest, or the campaign"
-            + " with the app's default link.",
+            "The result if one of several clicks led to the launch: no match, the newest click, or the campaign with the"
+            + " app's default link.",
         "fingerprinting on|off":
-            "Match by fingerprint; off, only tokens, click ids and advertising ids match.",
+            "Match by fingerprint; with off, only tokens, click ids and advertising ids match.",
         "default-link URL":
-            "What the app opens if a campaign is credited without the personal link; `none` removes it.",
+            "The link that the app opens if a campaign is credited without the personal link; `none` removes it.",
     ])
 
-    /// Changes what the arguments name and leaves the rest.
+    /// Changes the settings that the arguments name, and keeps the others.
     static func apply(_ arguments: Arguments, to settings: inout App.Settings) throws {
-        if let text = arguments.value("matching") { settings.policy.rule = try word(text, of: "matching") }
+        if let rule: MatchPolicy.Rule = try word("matching", arguments) { settings.policy.rule = rule }
         let minimum = try arguments.read(
             "minimum-confidence",
             "must be a number from 0 to 1, as in 0.7",
             ValueText.probability
         )
         if let minimum { settings.policy.minimumConfidence = minimum }
-        if let text = arguments.value("on-ambiguity") {
-            settings.policy.onAmbiguity = try word(text, of: "on-ambiguity")
+        if let word: MatchPolicy.Ambiguity = try word("on-ambiguity", arguments) {
+            settings.policy.onAmbiguity = word
         }
         if let isOn = try arguments.isOn("fingerprinting") { settings.policy.usesFingerprints = isOn }
         if let text = arguments.value("default-link") {
@@ -118,26 +112,18 @@ enum MatchingOptions {
         }
     }
 
-    /// - Throws: where the settings as a whole cannot be followed.
+    /// - Throws: if the settings contradict each other.
     static func check(_ settings: App.Settings) throws {
         guard settings.policy.onAmbiguity == .campaignOnly, settings.defaultLink == nil else { return }
-        throw CommandFailure(
-            .usage,
-            "--on-ambiguity campaignOnly needs a link to answer where the personal one is left out, and the app has"
-                + " none.",
-            advice: "Give one with it, as in --default-link myapp://home; this time nothing was done."
-        )
+        throw CommandFailure.usage("--on-ambiguity campaignOnly needs a default link, and the app has none.")
+            .advising("Nothing was done. Give the link, too, as in --default-link myapp://home.")
     }
 
-    private static func word<Word: RawRepresentable & CaseIterable>(
-        _ text: String,
-        of option: String
-    ) throws -> Word where Word.RawValue == String {
-        guard let word = Word(rawValue: text) else {
-            let allowed = Word.allCases.map { $0.rawValue }.joined(separator: ", ")
-            throw CommandFailure.wrongValue(option, text, "must be one of \(allowed)")
-        }
-        return word
+    private static func word<Word: RawRepresentable & CaseIterable>(_ option: String, _ arguments: Arguments)
+        throws -> Word? where Word.RawValue == String
+    {
+        let allowed = Word.allCases.map { $0.rawValue }.joined(separator: ", ")
+        return try arguments.read(option, "must be one of \(allowed)") { Word(rawValue: $0) }
     }
 
     private static func link(_ text: String) throws -> DeepLinkURL {
@@ -149,7 +135,7 @@ enum MatchingOptions {
     }
 }
 
-/// The options of `apps create` and `apps set` that links, landing pages and domain files need.
+/// The options of `apps create` and `apps set` for links, landing pages and domain files.
 enum AppLinkOptions {
     static let all = AppLinkField.allCases.map { field in
         CommandOption(
@@ -160,7 +146,7 @@ enum AppLinkOptions {
         )
     }
 
-    /// The field's name on the wire, with hyphens; that of one text where there may be several.
+    /// Returns the field's name on the wire, with hyphens and in the singular.
     private static func name(_ field: AppLinkField) -> String {
         switch field {
         case .hosts: "link-host"
@@ -173,7 +159,7 @@ enum AppLinkOptions {
         }
     }
 
-    /// Changes what the arguments name and leaves the rest.
+    /// Changes the fields that the arguments name, and keeps the others.
     static func apply(_ arguments: Arguments, to settings: inout App.Settings) throws {
         var fields = settings.links.fields
         var isGiven = false
@@ -186,14 +172,14 @@ enum AppLinkOptions {
         settings.links = try attempt {
             try AppLinks(fields)
         } orElse: { (error: FieldProblems) in
-            CommandFailure.because(.usage, error.all.map { inOptions($0.message) }.joined(separator: "\n"))
-                .advising("Correct it and run the command again; this time nothing was done.")
+            CommandFailure.usage(error.all.map { inOptions($0.message) }.joined(separator: "\n"))
+                .advising("Nothing was done. Correct it and run the command again.")
         }
     }
 
     private static func flag(_ text: String) -> String { ["on": "true", "off": "false"][text] ?? text }
 
-    /// Names the option instead of the field.
+    /// Replaces the field's name with the option's.
     private static func inOptions(_ message: String) -> String {
         guard let field = AppLinkField.allCases.first(where: { message.hasPrefix($0.rawValue) }) else {
             return message
@@ -203,14 +189,14 @@ enum AppLinkOptions {
 }
 
 extension AppLinkField {
-    /// The placeholder of its value, and what the help says of it.
+    /// The placeholder of the value, and the help.
     fileprivate var form: (placeholder: String, help: String) {
         switch self {
         case .hosts: ("HOST", "A host that serves the app's links and domain files, as in go.shop.example.")
         case .webHosts:
-            ("HOST", "A host besides these that links may lead to, as in shop.example; `any` allows all.")
-        case .icon: ("URL", "The app's icon, for pages for people.")
-        case .color: ("#RRGGBB", "The app's colour, for pages for people.")
+            ("HOST", "Another host that links may lead to, as in shop.example; `any` allows all.")
+        case .icon: ("URL", "The app's icon on pages.")
+        case .color: ("#RRGGBB", "The app's colour on pages.")
         case .iosTeam: ("TEAM", "Apple's ten characters before the app's bundle id.")
         case .iosBundles: ("BUNDLE", "The bundle id of an app that opens the links.")
         case .iosStoreID: ("NUMBER", "The number in the address of the app's page in the App Store.")
@@ -220,14 +206,15 @@ extension AppLinkField {
         case .androidPackage: ("PACKAGE", "The app's package name, as in com.example.shop.")
         case .androidCertificates: ("SHA-256", "The SHA-256 of a certificate that the app is signed with.")
         case .androidScheme: ("SCHEME", "The app's own scheme on Android.")
-        case .iosFallback: ("URL", "Where iPhones without the app are sent instead of the App Store.")
-        case .androidFallback:
-            ("URL", "Where Android phones without the app are sent instead of Google Play.")
-        case .huaweiFallback: ("URL", "Where Huawei's phones without the app are sent.")
-        case .desktopURL:
-            ("URL", "Where desktop browsers are sent instead of a page that hands over to the phone.")
+        case .iosFallback: ("URL", "The page for iPhones without the app instead of the App Store.")
+        case .androidFallback: ("URL", "The page for Android phones without the app instead of Google Play.")
+        case .huaweiFallback: ("URL", "The page for Huawei's phones without the app.")
+        case .desktopURL: ("URL", "The page for desktop browsers instead of the page with a QR code.")
         case .rules:
-            ("RULE", "Which URLs open the app, as in '/products/*' or 'exclude /terms'; without any, all do.")
+            (
+                "RULE",
+                "URLs that open the app, as in '/products/*' or 'exclude /terms'; without rules, all do."
+            )
         }
     }
 }

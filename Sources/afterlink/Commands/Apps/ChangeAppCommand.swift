@@ -6,21 +6,20 @@ internal import Server
 enum ChangeAppCommand {
     static let description = CommandDescription(
         name: "apps set",
-        summary: "Change how an app behaves",
+        summary: "Change an app's settings",
         discussion: [
             "Changes the given settings and keeps the others. A given list replaces the previous one. A serving"
                 + " process follows within half a second."
         ],
         options: [AppChoice.option]
-            + CommandOption.table(["name NAME": "A new name."])
-            + AppSettingOptions.all
-            + [.json],
+            + CommandOption.table(["name NAME": "A new name."]) + AppSettingOptions.all + [.json],
         settings: CommandDatabase.settings,
         examples: [
-            "afterlink apps set --destination shopapp://": "Let clicks without a key lead into the app only.",
+            "afterlink apps set --destination shopapp://":
+                "Accept only links into the app from clicks without a key.",
             "afterlink apps set --app Shop --open-clicks off": "Require a key for clicks.",
             "afterlink apps set --on-ambiguity campaignOnly --default-link shopapp://home":
-                "If several people may be meant, credit the campaign and open no personal link.",
+                "Credit the campaign without a personal link if several clicks are possible.",
         ],
         run: run
     )
@@ -29,13 +28,13 @@ enum ChangeAppCommand {
         let arguments = invocation.arguments
         let changes = ["name"] + AppSettingOptions.all.map(\.name)
         guard changes.contains(where: arguments.has) else {
-            throw CommandFailure.because(.usage, "`afterlink apps set` needs at least one setting to change.")
+            throw CommandFailure.usage("`afterlink apps set` needs at least one setting to change.")
                 .advising("Give at least one of \(changes.map { "--\($0)" }.joined(separator: ", ")).")
         }
         // Report wrong use before anything else.
         var probe = App.Settings(name: "")
         try change(&probe, arguments)
-        let database = try CommandDatabase.open(ConfigurationReader.read(invocation))
+        let database = try CommandDatabase.open(invocation)
         defer { database.close() }
         let directory = try database.directory()
         let before = try AppChoice.find(arguments.value("app"), in: directory)
@@ -47,7 +46,7 @@ enum ChangeAppCommand {
         try await AppName.translatingConflict(changed.settings.name) {
             try await database.apps.update(changed.id, to: changed.settings)
         }
-        Console.print(arguments.has("json") ? AppListing.json(changed) : AppListing.table([changed]))
+        invocation.show(AppListing.table([changed]), json: AppListing.json(changed))
         return .success
     }
 
@@ -57,8 +56,7 @@ enum ChangeAppCommand {
         _ directory: Directory,
         _ links: any LinkStore
     ) async throws {
-        let problem: FieldProblem?
-        problem = try await LinkHostChange.problem(of: app, to: settings, in: directory, links)
+        let problem = try await LinkHostChange.problem(of: app, to: settings, in: directory, links)
         guard let problem else { return }
         throw CommandFailure.because(problem.message)
             .advising("Nothing was changed. `afterlink links show SLUG --app APP` shows each of the two.")

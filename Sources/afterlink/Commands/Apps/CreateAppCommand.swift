@@ -6,22 +6,20 @@ internal import Server
 enum CreateAppCommand {
     static let description = CommandDescription(
         name: "apps create",
-        summary: "Make another app",
+        summary: "Create another app",
         discussion: [
-            "Makes an app: its clicks, first launches, keys and statistics are kept apart from those of all others.",
-            "It has no keys yet; `afterlink keys create` makes them. A serving process knows the app within half a"
+            "Creates an app with clicks, first launches, keys and statistics of its own.",
+            "The app has no keys; `afterlink keys create` creates them. A serving process knows the app within half a"
                 + " second.",
-            "From the second app on, a click without a key has to say whose it is: with the app's id as \"app\", or by"
-                + " an origin that one app alone allows. Otherwise it gets 400.",
+            "From the second app on, a click without a key must name its app: with the app's id as \"app\", or by an origin"
+                + " that only one app allows. Otherwise it gets 400.",
         ],
-        operands: [
-            .optional("NAME", "Its name, 1 to 100 characters and no other app's. --name does the same.")
-        ],
-        options: CommandOption.table(["name NAME": "Its name."]) + AppSettingOptions.all + [.json],
+        operands: [.optional("NAME", "The app's name, 1 to 100 characters; --name does the same.")],
+        options: CommandOption.table(["name NAME": "The app's name."]) + AppSettingOptions.all + [.json],
         settings: CommandDatabase.settings,
         examples: [
             "afterlink apps create Shop --destination shopapp:// --destination https://shop.example":
-                "An app whose links may open the app or the shop's site, and nothing else."
+                "Create an app whose links open only the app or the shop's site."
         ],
         run: run
     )
@@ -29,78 +27,71 @@ enum CreateAppCommand {
     private static func run(_ invocation: Invocation) async throws -> ExitCode {
         let arguments = invocation.arguments
         guard let text = arguments.value("name") ?? arguments.operands.first else {
-            throw CommandFailure.because(.usage, "`afterlink apps create` needs the app's name.")
+            throw CommandFailure.usage("`afterlink apps create` needs the app's name.")
                 .advising("Write `afterlink apps create NAME`.")
         }
         guard arguments.value("name") == nil || arguments.operands.isEmpty else {
-            throw CommandFailure.because(.usage, "The app's name is given twice.")
+            throw CommandFailure.usage("The app's name is given twice.")
                 .advising("Write `afterlink apps create NAME`, or --name NAME instead.")
         }
         var settings = App.Settings(name: try AppName.read(text))
         try AppSettingOptions.apply(arguments, to: &settings)
         try MatchingOptions.check(settings)
-        let database = try CommandDatabase.open(ConfigurationReader.read(invocation))
+        let database = try CommandDatabase.open(invocation)
         defer { database.close() }
         let now = WallClock.system.now()
         let app = App(id: AppID(at: now, random: RandomSource.system), settings: settings, createdAt: now)
         try await AppName.translatingConflict(settings.name) { try await database.apps.create(app) }
-        let made = """
-            Made the app "\(settings.name)", \(app.id.text).
+        let created = """
+            Created the app "\(settings.name)", \(app.id.text).
             Its first key: afterlink keys create --app \(app.id.text) --kind app
             """
         try Console.show(
-            arguments.has("json") ? AppListing.json(app) : made,
-            orElse: CommandFailure(
-                "The app \"\(settings.name)\", \(app.id.text), was made, but that could not be printed.",
-                advice: "`afterlink apps list` shows it; do not make it again."
-            )
+            arguments.has("json") ? AppListing.json(app) : created,
+            orElse: .because("The app \"\(settings.name)\", \(app.id.text), was created, but not printed.")
+                .advising("`afterlink apps list` shows it; do not create it again.")
         )
         if let hint = keylessHint(app, among: try database.directory().apps) { Console.printError(hint) }
         return .success
     }
 
-    /// Explains how clicks without a key must name their app if there are several.
+    /// Returns how clicks without a key must name their app; nil for the only app.
     private static func keylessHint(_ app: App, among apps: [App]) -> String? {
         guard apps.count > 1 else { return nil }
-        // With the second app it is the first one's pages that have to change.
+        // With the second app, the pages of the first one must change, too.
         let concerned = apps.count == 2 ? apps : [app]
         let members = concerned.map { "  \"app\":\"\($0.id.text)\"  for \($0.settings.name)" }
-        let now = apps.count == 2 ? "There are two apps now: from now on" : "There are \(apps.count) apps:"
         return """
 
-            \(now) a click without a key has to say whose it is, or
-            it is answered 400. Pages send the app's id with it:
+            There are \(apps.count) apps: a click without a key must name its app, or it gets 400.
+            Pages send the app's id with the click:
 
             \(members.joined(separator: "\n"))
 
-            or are known by their origin: afterlink apps set --app ID --allowed-origin https://…
-            Clicks with a key, and checks, go on as before.
+            or have an origin of the app: afterlink apps set --app ID --allowed-origin https://…
+            Clicks with a key and checks do not change.
 
             """
     }
 }
 
-/// An app's name, as an operator gives it.
+/// The name of an app on the command line.
 enum AppName {
     static func read(_ text: String) throws -> String {
         guard let name = ValueText.name(text) else {
-            throw CommandFailure(
-                .usage,
-                "\"\(text)\" cannot be an app's name.",
-                advice:
-                    "A name has 1 to 100 characters, no white space at its ends, and no control characters."
-            )
+            throw CommandFailure.usage("\"\(text)\" cannot be the name of an app.")
+                .advising("Give 1 to 100 characters, no white space at the ends, and no control characters.")
         }
         return name
     }
 
-    /// Runs a change of an app, and explains a name that another app has.
+    /// Runs a change of an app, and explains the conflict with another app's name.
     static func translatingConflict(_ name: String, _ change: () async throws -> Void) async throws {
         do {
             try await change()
         } catch let error as StoreError where error.code == .conflict {
             throw CommandFailure.because("There is an app named \"\(name)\" already.")
-                .advising("Take another name; `afterlink apps list` shows those there are.")
+                .advising("Give another name; `afterlink apps list` shows all apps.")
         }
     }
 }

@@ -6,24 +6,24 @@ internal import Server
 enum ListAppsCommand {
     static let description = CommandDescription(
         name: "apps list",
-        summary: "Show the apps and how they are set",
+        summary: "Show the apps and their settings",
         discussion: ["Prints all apps, the oldest first."],
         options: [.json],
         settings: CommandDatabase.settings,
-        examples: ["afterlink apps list": "Which apps are there?"],
+        examples: ["afterlink apps list": "Show all apps."],
         run: run
     )
 
     private static func run(_ invocation: Invocation) async throws -> ExitCode {
-        let database = try CommandDatabase.open(ConfigurationReader.read(invocation), for: .reading)
+        let database = try CommandDatabase.open(invocation, for: .reading)
         defer { database.close() }
         let apps = try database.directory().apps
-        Console.print(invocation.arguments.has("json") ? AppListing.json(apps) : AppListing.table(apps))
+        invocation.show(AppListing.table(apps), json: AppListing.json(apps))
         return .success
     }
 }
 
-/// How apps are shown.
+/// Apps as tables and JSON.
 enum AppListing {
     static func table(_ apps: [App]) -> String {
         func list(_ texts: [String]) -> String { texts.isEmpty ? "any" : texts.joined(separator: " ") }
@@ -40,7 +40,7 @@ enum AppListing {
         ])
     }
 
-    /// With the one that the app falls back to in brackets.
+    /// Returns the app's languages, and its development language in brackets.
     private static func languages(_ settings: App.Settings) -> String {
         let fallback = settings.developmentLanguage.map { ["(\($0))"] } ?? []
         let all = settings.localizations + fallback
@@ -58,12 +58,12 @@ enum AppListing {
 
     /// As in `{"app":{…}}`.
     static func json(_ app: App) -> String {
-        JSONWriter.text { $0.member("app") { AppBody.write(app, to: &$0) } }
+        JSONWriter.text { $0.object("app") { AppBody.write(app, to: &$0) } }
     }
 
     /// As in `{"apps":[…]}`.
     static func json(_ apps: [App]) -> String {
-        JSONWriter.text { $0.list("apps", apps) { app, json in AppBody.write(app, to: &json) } }
+        JSONWriter.text { $0.objects("apps", apps) { AppBody.write($1, to: &$0) } }
     }
 }
 
@@ -72,28 +72,25 @@ enum AppChoice {
     static let option = CommandOption(
         "app",
         "APP",
-        help: "The app, by id or name; needed when there are several."
+        help: "The app, by id or name; needed if there are several."
     )
 
-    /// The app that `--app` names; nil where it is not there.
+    /// Returns the app that `--app` names; nil without the option.
     static func named(_ arguments: Arguments, in directory: Directory) throws -> App? {
         try arguments.value("app").map { text in try find(text, in: directory) }
     }
 
-    /// The app with this id or name; without one, the only app there is.
+    /// Returns the app with this id or name; for nil, the only app.
     static func find(_ text: String?, in directory: Directory) throws -> App {
         let names = directory.apps.map { "\($0.settings.name) (\($0.id.text))" }.joined(separator: ", ")
         guard let first = directory.apps.first else {
-            throw CommandFailure.because("There is no app in the database yet.")
-                .advising("`afterlink apps create NAME` makes one.")
+            throw CommandFailure.because("The database has no app yet.")
+                .advising("`afterlink apps create NAME` creates one.")
         }
         guard let text else {
             guard directory.apps.count == 1 else {
-                throw CommandFailure(
-                    .usage,
-                    "There are several apps, and the command is about one: \(names).",
-                    advice: "Say which one with --app."
-                )
+                throw CommandFailure.usage("The command needs one of several apps: \(names).")
+                    .advising("Name it with --app.")
             }
             return first
         }

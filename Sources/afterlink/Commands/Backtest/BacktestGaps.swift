@@ -1,23 +1,24 @@
 internal import Attribution
+internal import JSON
 internal import Storage
 
 /// What a database's records do not contain, in words and numbers.
 struct BacktestGaps {
     let gaps: HistoryGaps
-    /// Since when records are held, where there were some before; nil where none is missing.
+    /// The time of the first record, if earlier ones were deleted; nil if none is missing.
     let firstHeld: Timestamp?
 
-    /// Each as a name for programs, a number, and what is said of it.
-    var entries: [(name: String, count: Int, text: String)] {
+    /// The name of each gap in JSON, its number, and the sentence that follows the number.
+    private var entries: [(name: String, count: Int, text: String)] {
         [
             (
                 "clicks_without_visitor", gaps.clicksWithoutVisitor,
-                "clicks are from before their visitors were recorded: taps of one person may count as several people's."
+                "clicks are from before visitors were recorded: each tap of one person counts as another visitor."
             ),
             (
                 "clicks_not_remade", gaps.clicksNotReconstructed,
-                "clicks have fingerprints that their signals do not make any more, because tables, the app's languages"
-                    + " or the server key were changed: these count in full, whatever their form."
+                "clicks have fingerprints that their signals no longer produce, because tables, the app's languages"
+                    + " or the server key changed: these have full weight and no form."
             ),
             (
                 "clicks_without_address", gaps.clicksWithoutAddress,
@@ -25,12 +26,11 @@ struct BacktestGaps {
             ),
             (
                 "clicks_consumed_before", gaps.clicksConsumedBefore,
-                "clicks were consumed before the first check that is held, and stay so."
+                "clicks were consumed before the first stored check, and remain consumed."
             ),
             (
                 "launches_without_caller", gaps.launchesWithoutCaller,
-                "checks are from before callers were recorded: repetitions among them are recognised by fingerprint and"
-                    + " address alone."
+                "checks are from before callers were recorded: fingerprint and address stand for their callers."
             ),
             (
                 "launches_without_address", gaps.launchesWithoutAddress,
@@ -38,52 +38,63 @@ struct BacktestGaps {
             ),
             (
                 "launches_without_fingerprint", gaps.launchesWithoutFingerprint,
-                "checks brought nothing that a fingerprint could find: they find nothing under any policy."
+                "checks had no fingerprint: they find nothing under any policy."
             ),
             (
                 "launches_naming_other_click", gaps.launchesNamingOtherClick,
-                "checks named a click by token or identifier and were not given it; which one is not recorded."
+                "checks named a click by token or identifier and did not get it; the click is not recorded."
             ),
             (
                 "launches_not_recorded", gaps.launchesNotRecorded,
-                "checks of a flood are not recorded: others of the same time teach in their place, and they are counted"
-                    + " nowhere above."
+                "checks of a flood are not recorded and not counted above; the model learns from others of the same"
+                    + " time instead."
             ),
             (
                 "matches_not_recorded", gaps.matchesNotRecorded,
-                "matches have no record of their check: their clicks are free here."
+                "matches have no record of their check: the replay does not consume their clicks."
             ),
             (
                 "probabilities_not_known", gaps.probabilitiesNotKnown,
-                "matches are from before their probability was recorded beyond its limit of 95 %: that is taken."
+                "matches are from before probabilities above the limit of 95 % were recorded: they count with the limit."
             ),
         ]
     }
 
-    /// The gaps of these events; empty if the records are complete.
+    /// The numbers of checks by the minimum confidence that the app demanded.
+    private var minimums: [(minimum: Double, count: Int)] {
+        gaps.minimums.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
+    }
+
+    /// Returns a line for each gap; none if the records are complete.
     func lines(current: ReplayPlan, proposed: ReplayPlan?) -> [String] {
         var lines = entries.filter { $0.count > 0 }.map { "\($0.count) \($0.text)" }
-        let others = gaps.minimums.filter { $0.key != current.policy.minimumConfidence }
+        let others = minimums.filter { $0.minimum != current.policy.minimumConfidence }
         if !others.isEmpty {
-            let told = others.sorted { $0.key < $1.key }.map { "\($0.key) for \($0.value)" }
+            let texts = others.map { "\($0.minimum) for \($0.count)" }
             lines.append(
-                "The app has demanded another probability before (\(told.joined(separator: ", ")) checks);"
-                    + " CURRENT goes by \(current.policy.minimumConfidence) throughout."
+                "The app demanded another minimum confidence earlier (\(texts.joined(separator: ", ")) checks);"
+                    + " CURRENT applies \(current.policy.minimumConfidence) to all."
             )
         }
-        if let firstHeld {
+        guard let firstHeld else { return lines }
+        lines.append(
+            "Records from before \(firstHeld.iso8601) were deleted: what the model had learnt from them is unknown."
+        )
+        if let window = proposed?.window {
+            let until = firstHeld.advanced(byMilliseconds: window.seconds * 1000)
             lines.append(
-                "Nothing is held from before \(firstHeld.iso8601), though there was traffic: what it had taught by then"
-                    + " is not known here."
+                "Under the proposed window, launches before \(until.iso8601) may have come from deleted clicks."
             )
-            if let window = proposed?.window {
-                let until = firstHeld.advanced(byMilliseconds: window.seconds * 1000)
-                lines.append(
-                    "Under the window that was asked for, launches before \(until.iso8601) may have come from clicks that"
-                        + " are not held any more."
-                )
-            }
         }
         return lines
+    }
+
+    func write(to json: inout JSONWriter) {
+        for entry in entries { json.member(entry.name, entry.count) }
+        json.member("nothing_before", firstHeld?.iso8601)
+        json.objects("minimum_confidences", minimums) { entry, json in
+            json.member("minimum_confidence", entry.minimum)
+            json.member("launches", entry.count)
+        }
     }
 }

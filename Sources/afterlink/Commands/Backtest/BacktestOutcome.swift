@@ -2,14 +2,14 @@ internal import Attribution
 internal import JSON
 internal import Storage
 
-/// How a backtest went, as tables for people and as JSON for programs.
+/// The result of a backtest, as tables for people and as JSON for programs.
 struct BacktestOutcome {
     let backtest: Backtest
     let plans: BacktestPlans
     let began: Timestamp
-    let gaps: BacktestGaps?
+    let gaps: BacktestGaps
 
-    /// The recorded responses, if they are known, and the played plans.
+    /// The recorded responses, if any is counted, and the replayed plans.
     private var columns: [BacktestColumn] {
         var columns: [BacktestColumn] = []
         if let recorded = backtest.recorded {
@@ -25,201 +25,72 @@ struct BacktestOutcome {
     // MARK: - Text
 
     var text: String {
+        let warmUp =
+            plans.current.warmUpDays == 0
+            ? "" : "; the first \(days) warmed up the model and were not counted"
         var parts = [
             "Clicks: \(backtest.clicks), launches: \(backtest.launches), from \(began.iso8601) to"
                 + " \(backtest.latest.iso8601)\(warmUp).",
-            BacktestTables.figures(columns),
+            figures,
         ]
         if plans.proposed != nil {
-            parts.append(BacktestTables.changes(backtest.changes, hasTruth: hasTruth))
-        }
-        if hasTruth {
-            parts.append(BacktestTables.calibration(columns.filter { $0.plan != nil }, \.calibration))
-        }
-        if hasTokens {
+            let changes = backtest.changes
             parts.append(
-                "What fingerprints alone say of launches that a token or an id recognised, by what they state:"
+                [
+                    ("gain a match", changes.gained), ("lose their match", changes.lost),
+                    ("get another link", changes.redirected),
+                ].table([.left("LAUNCHES THAT", \.0), .right("") { String($0.1) }])
             )
+        }
+        if columns.contains(where: { $0.score.besideTokens.matches > 0 }) {
             parts.append(
-                BacktestTables.calibration(columns.filter { $0.plan != nil }, \.besideTokens.calibration)
+                "The fingerprint alone, for launches that a token or an id recognised, by stated confidence:"
             )
+            parts.append(calibration)
         }
         if backtest.recorded != nil { parts.append(fidelity) }
-        let lines = gaps?.lines(current: plans.current, proposed: plans.proposed) ?? []
+        let lines = gaps.lines(current: plans.current, proposed: plans.proposed)
         if !lines.isEmpty {
-            parts.append(
-                "What the records do not contain:\n" + lines.map { "- \($0)" }.joined(separator: "\n")
-            )
+            parts.append("The records do not contain:\n" + lines.map { "- \($0)" }.joined(separator: "\n"))
         }
-        if backtest.recorded != nil, !hasTruth {
+        if backtest.recorded != nil {
             parts.append(
-                "False attribution is not known: no record says that a launch came from no click. How many matches are"
-                    + " expected to be right is what their probabilities add up to."
+                "False attribution is not known, because no record shows that a launch came from no click. The matches"
+                    + " expected to be right are the sum of their probabilities."
             )
         }
         return parts.joined(separator: "\n\n")
     }
 
-    /// How true the replay is: what it gives under the present settings beside what was really given.
-    private var fidelity: String {
-        let found = backtest.fidelity
-        let share = found.compared > 0 ? Double(found.same) / Double(found.compared) : nil
-        let others = [
-            (found.gained, "get a match that they were not given"),
-            (found.lost, "get none where they were given one"), (found.redirected, "get another link"),
-            (found.repeatedInOne, "count as a repetition in one of the two alone"),
-            (found.otherClick, "get the same link by another click"),
-        ].filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }
-        let detail = others.isEmpty ? "." : ": \(others.joined(separator: ", "))."
-        let unknown =
-            found.unknown > 0 ? " \(found.unknown) were given a click that is not held any more." : ""
-        return
-            "Played again under the present settings, \(found.same) of \(found.compared) launches"
-            + " (\(Table.percent(share))) get what they were really given\(detail)\(unknown)"
-    }
-
-    private var warmUp: String {
-        plans.current.warmUpDays == 0 ? "" : "; the first \(days) taught and were not counted"
-    }
-
-    private var days: String {
-        plans.current.warmUpDays == 1 ? "24 hours" : "\(plans.current.warmUpDays) days"
-    }
-
-    private var hasTruth: Bool { backtest.current.score.knownLaunches > 0 }
-
-    private var hasTokens: Bool { columns.contains { $0.score.besideTokens.matches > 0 } }
-
-    /// Warnings that the figures do not show by themselves.
-    var warnings: [String] {
-        let score = backtest.current.score
-        var warnings: [String] = []
-        if score.launches == 0, backtest.launches > 0 {
-            warnings.append(
-                "Warning: all launches lie in the first \(days), which teach and are not counted. --warm-up-days 0"
-                    + " counts them."
-            )
-        }
-        if score.unknownClicks > 0 {
-            warnings.append(
-                "Warning: the truth of \(score.unknownClicks) launches names a click that is not in the trace; they"
-                    + " count as wrong where they match, and as nothing to be found."
-            )
-        }
-        return warnings
-    }
-
-    // MARK: - JSON
-
-    var json: String {
-        JSONWriter.text { json in
-            json.member("clicks", backtest.clicks)
-            json.member("launches", backtest.launches)
-            json.member("from", began.iso8601)
-            json.member("to", backtest.latest.iso8601)
-            json.member("warm_up_days", plans.current.warmUpDays)
-            for column in columns { json.member(column.name) { BacktestJSON.write(column, to: &$0) } }
-            if plans.proposed != nil {
-                json.member("changes") { BacktestJSON.write(backtest.changes, hasTruth: hasTruth, to: &$0) }
-            }
-            if backtest.recorded != nil {
-                json.member("fidelity") { BacktestJSON.write(backtest.fidelity, hasTruth: false, to: &$0) }
-            }
-            if let gaps { json.member("unknown") { BacktestJSON.write(gaps, to: &$0) } }
-        }
-    }
-}
-
-/// One way in which launches were answered.
-struct BacktestColumn {
-    let name: String
-    /// Nil for what was really answered.
-    let plan: ReplayPlan?
-    let score: ReplayScore
-}
-
-/// The tables of a backtest, with a column for each policy.
-enum BacktestTables {
-    static func figures(_ columns: [BacktestColumn]) -> String {
+    /// A table with a row for each figure and a column for each policy.
+    private var figures: String {
+        let columns = columns
         var table = Table([("", .left)] + columns.map { ($0.name.uppercased(), .right) })
-        func row(_ name: String, _ cell: (BacktestColumn) -> String) { table.add([name] + columns.map(cell)) }
-        func planned(_ name: String, _ value: (ReplayPlan) -> String) {
-            row(name) { $0.plan.map(value) ?? "–" }
+        func row(_ label: String, _ cell: (BacktestColumn) -> String) {
+            table.add([label] + columns.map(cell))
         }
-        func count(_ name: String, _ value: (ReplayScore) -> Int) { row(name) { String(value($0.score)) } }
-        planned("rule") { $0.policy.rule.rawValue }
-        planned("minimum confidence") { decimal($0.policy.minimumConfidence, digits: 2) }
-        planned("on ambiguity") { $0.policy.onAmbiguity.rawValue }
+        row("rule") { $0.plan?.policy.rule.rawValue ?? "–" }
+        row("minimum confidence") { $0.plan.map { $0.policy.minimumConfidence.text(digits: 2) } ?? "–" }
+        row("on ambiguity") { $0.plan?.policy.onAmbiguity.rawValue ?? "–" }
         row("window") { $0.plan?.window.map { "\($0.seconds) s" } ?? "as recorded" }
-        count("launches", \.launches)
-        count("matches", \.matches)
-        row("match rate") { Table.percent($0.score.matchRate) }
-        count("by token", \.tokenMatches)
-        count("campaign only", \.campaignMatches)
-        for reason in Verdict.Reason.allCases where reason != .fingerprintDisabled {
-            count("no match: " + reason.rawValue.map { $0 == "_" ? " " : String($0) }.joined()) {
-                $0.reasons[reason] ?? 0
+        for (index, figure) in ReplayScore().figures.enumerated() {
+            row(figure.label) { $0.score.figures[index].cell }
+        }
+        guard columns.contains(where: { $0.score.besideTokens.launches > 0 }) else { return table.text }
+        for (index, figure) in TokenTrials().figures.enumerated() {
+            // No record contains what the fingerprint alone would have returned.
+            row("by token, \(figure.label)") {
+                $0.plan == nil ? "–" : $0.score.besideTokens.figures[index].cell
             }
         }
-        count("repeated answers", \.replays)
-        row("expected conversions") {
-            "\(Int($0.score.expectedConversions.rounded())) ± \(Int($0.score.spread.rounded()))"
-        }
-        row("matches expected to be right") {
-            String(Int(($0.score.expectedRight + Double($0.score.tokenMatches)).rounded()))
-        }
-        addTrials(columns, to: &table)
-        addTruth(columns, to: &table)
         return table.text
     }
 
-    /// Adds the rows about the truth in a trace.
-    private static func addTruth(_ columns: [BacktestColumn], to table: inout Table) {
-        guard columns.contains(where: { $0.score.knownLaunches > 0 }) else { return }
-        func row(_ name: String, _ value: (ReplayScore) -> String) {
-            table.add([name] + columns.map { value($0.score) })
-        }
-        row("launches whose truth is known") { String($0.knownLaunches) }
-        row("true conversions in the window") { String($0.conversions) }
-        row("true conversions after it") { String($0.lateConversions) }
-        row("right matches") { String($0.rightLink) }
-        row("precision") { Table.percent($0.precision) }
-        row("found") { Table.percent($0.found) }
-        row("false attribution") { Table.percent($0.falseAttribution) }
-        row("reinstalls matched again") { Table.percent($0.rematched) }
-        row("calibration error") { $0.knownMatches > 0 ? decimal($0.calibration.error, digits: 3) : "–" }
-    }
-
-    /// The matches that fingerprints alone give if a token or an id states the truth.
-    private static func addTrials(_ columns: [BacktestColumn], to table: inout Table) {
-        guard columns.contains(where: { $0.score.besideTokens.launches > 0 }) else { return }
-        func row(_ name: String, _ value: (TokenTrials) -> String) {
-            // Of what was really answered, only the surer way's word is known.
-            table.add([name] + columns.map { $0.plan == nil ? "–" : value($0.score.besideTokens) })
-        }
-        row("by token, the fingerprint alone gives") { String($0.matches) }
-        row("by token, of these right") { String($0.right) }
-        row("by token, precision of the fingerprint") { Table.percent($0.precision) }
-        row("by token, found by the fingerprint") { Table.percent($0.found) }
-        row("by token, calibration error") { $0.matches > 0 ? decimal($0.calibration.error, digits: 3) : "–" }
-    }
-
-    static func changes(_ changes: Backtest.Changes, hasTruth: Bool) -> String {
-        var table = Table([("LAUNCHES THAT", .left), ("", .right)] + (hasTruth ? [("RIGHT", .right)] : []))
-        for (name, count, right) in [
-            ("gain a match", changes.gained, changes.gainedRight),
-            ("lose their match", changes.lost, changes.lostRight),
-            ("get another link", changes.redirected, changes.redirectedRight),
-        ] { table.add([name, String(count)] + (hasTruth ? [String(right)] : [])) }
-        return table.text
-    }
-
-    /// Returns the calibration of the stated confidence, for each tenth with a match.
-    static func calibration(_ columns: [BacktestColumn], _ calibration: (ReplayScore) -> Calibration)
-        -> String
-    {
+    /// A table of the fingerprint's confidence for launches that a token or an id recognised, by tenths.
+    private var calibration: String {
+        let columns = columns.filter { $0.plan != nil }
         let names = columns.count > 1 ? columns.map { $0.name.uppercased() + " " } : [""]
-        let all = columns.map { calibration($0.score) }
+        let all = columns.map(\.score.besideTokens.calibration)
         var table = Table(
             [("STATED", .left)]
                 + names.flatMap { [($0 + "MATCHES", .right), ("MEAN", .right), ("RIGHT", .right)] }
@@ -235,10 +106,192 @@ enum BacktestTables {
         return table.text
     }
 
-    private static func decimal(_ number: Double, digits: Int) -> String {
-        var unit = 1
-        for _ in 0..<digits { unit *= 10 }
-        let parts = Int((number * Double(unit)).rounded())
+    /// The accuracy of the replay: its answers under the current settings beside the recorded ones.
+    private var fidelity: String {
+        let found = backtest.fidelity
+        let share = found.compared > 0 ? Double(found.same) / Double(found.compared) : nil
+        let others = [
+            (found.gained, "get a match that is not recorded"),
+            (found.lost, "do not get their recorded match"),
+            (found.redirected, "get another link"),
+            (found.repeatedInOne, "repeat an earlier response in only one of the two"),
+            (found.otherClick, "get the same link by another click"),
+        ].filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }
+        let detail = others.isEmpty ? "." : ": \(others.joined(separator: ", "))."
+        let unknown =
+            found.unknown > 0 ? " The click of \(found.unknown) recorded responses is no longer stored." : ""
+        return "Replayed under the current settings, \(found.same) of \(found.compared) launches"
+            + " (\(Table.percent(share))) get their recorded response\(detail)\(unknown)"
+    }
+
+    private var days: String {
+        plans.current.warmUpDays == 1 ? "24 hours" : "\(plans.current.warmUpDays) days"
+    }
+
+    /// A warning if no launch is counted; nil if one is, or there is none.
+    var warning: String? {
+        guard backtest.current.score.launches == 0, backtest.launches > 0 else { return nil }
+        return "Warning: all launches are in the first \(days), which warm up the model and are not counted."
+            + " --warm-up-days 0 counts them."
+    }
+
+    // MARK: - JSON
+
+    var json: String {
+        JSONWriter.text { json in
+            json.member("clicks", backtest.clicks)
+            json.member("launches", backtest.launches)
+            json.member("from", began.iso8601)
+            json.member("to", backtest.latest.iso8601)
+            json.member("warm_up_days", plans.current.warmUpDays)
+            for column in columns { json.object(column.name, column.write) }
+            if plans.proposed != nil { json.object("changes") { backtest.changes.write(to: &$0) } }
+            if backtest.recorded != nil { json.object("fidelity") { backtest.fidelity.write(to: &$0) } }
+            json.object("unknown", gaps.write)
+        }
+    }
+}
+
+/// The answers to the launches under one plan, or the recorded ones.
+private struct BacktestColumn {
+    let name: String
+    /// Nil for the recorded responses.
+    let plan: ReplayPlan?
+    let score: ReplayScore
+
+    func write(to json: inout JSONWriter) {
+        if let plan {
+            json.member("rule", plan.policy.rule.rawValue)
+            json.member("minimum_confidence", plan.policy.minimumConfidence)
+            json.member("on_ambiguity", plan.policy.onAmbiguity.rawValue)
+            json.member("window", plan.window?.seconds)
+        }
+        for figure in score.figures { figure.write(to: &json) }
+        json.object("no_match") { json in
+            json.member("no_candidate", score.reasons[nil] ?? 0)
+            for reason in NoMatchReason.ofVerdicts {
+                json.member(reason.rawValue, score.reasons[reason] ?? 0)
+            }
+        }
+        let trials = score.besideTokens
+        guard trials.launches > 0 else { return }
+        json.object("beside_tokens") { json in
+            json.member("launches", trials.launches)
+            for figure in trials.figures { figure.write(to: &json) }
+            json.objects("calibration", trials.calibration.bins.enumerated()) { entry, json in
+                let (index, bin) = entry
+                json.member("from", Double(index) / 10)
+                json.member("matches", bin.count)
+                json.member("stated", bin.count > 0 ? bin.stated : nil)
+                json.member("right", bin.count > 0 ? bin.right : nil)
+            }
+        }
+    }
+}
+
+/// A number of a replay: a row of the table and a member of the JSON.
+private struct BacktestFigure {
+    enum Value {
+        case count(Int)
+        /// A sum of probabilities, a whole number in the table, with its standard deviation if known.
+        case sum(Double, spread: Double? = nil)
+        case share(Double?)
+        /// A calibration error, 0…1.
+        case error(Double?)
+    }
+
+    let label: String
+    /// Nil if the JSON has the number elsewhere.
+    let member: String?
+    let value: Value
+
+    init(_ label: String, _ member: String?, _ value: Value) {
+        (self.label, self.member, self.value) = (label, member, value)
+    }
+
+    var cell: String {
+        func whole(_ number: Double) -> String { String(Int(number.rounded())) }
+        return switch value {
+        case .count(let count): String(count)
+        case .sum(let sum, let spread): whole(sum) + (spread.map { " ± \(whole($0))" } ?? "")
+        case .share(let share): Table.percent(share)
+        case .error(let error): error.map { $0.text(digits: 3) } ?? "–"
+        }
+    }
+
+    func write(to json: inout JSONWriter) {
+        guard let member else { return }
+        switch value {
+        case .count(let count): json.member(member, count)
+        case .sum(let sum, let spread):
+            json.member(member, sum)
+            json.member("spread", spread)
+        case .share(let number), .error(let number): json.member(member, number)
+        }
+    }
+}
+
+extension ReplayScore {
+    fileprivate var figures: [BacktestFigure] {
+        [
+            BacktestFigure("launches", "launches", .count(launches)),
+            BacktestFigure("matches", "matches", .count(matches)),
+            BacktestFigure("match rate", "match_rate", .share(matchRate)),
+            BacktestFigure("by token", "by_token", .count(tokenMatches)),
+            BacktestFigure("campaign only", "campaign_only", .count(campaignMatches)),
+            BacktestFigure("no match: no candidate", nil, .count(reasons[nil] ?? 0)),
+        ]
+            + NoMatchReason.ofVerdicts.filter { $0 != .fingerprintDisabled }.map { reason in
+                BacktestFigure("no match: \(reason.name)", nil, .count(reasons[reason] ?? 0))
+            } + [
+                BacktestFigure("repeated answers", "replays", .count(replays)),
+                BacktestFigure(
+                    "expected conversions",
+                    "expected_conversions",
+                    .sum(expectedConversions, spread: spread)
+                ),
+                BacktestFigure(
+                    "matches expected to be right",
+                    "expected_right",
+                    .sum(expectedRight + Double(tokenMatches))
+                ),
+            ]
+    }
+}
+
+extension TokenTrials {
+    fileprivate var figures: [BacktestFigure] {
+        [
+            BacktestFigure("the fingerprint alone gives", "matches", .count(matches)),
+            BacktestFigure("of these right", "right", .count(right)),
+            BacktestFigure("precision of the fingerprint", "precision", .share(precision)),
+            BacktestFigure("found by the fingerprint", "found", .share(found)),
+            BacktestFigure(
+                "calibration error",
+                "calibration_error",
+                .error(matches > 0 ? calibration.error : nil)
+            ),
+        ]
+    }
+}
+
+extension Backtest.Changes {
+    fileprivate func write(to json: inout JSONWriter) {
+        json.member("gained", gained)
+        json.member("lost", lost)
+        json.member("redirected", redirected)
+        json.member("same", same)
+        json.member("same_link_by_another_click", otherClick)
+        json.member("repeated_in_one", repeatedInOne)
+        json.member("unknown", unknown)
+    }
+}
+
+extension Double {
+    /// The number with this many digits after the point, at least one.
+    func text(digits: Int) -> String {
+        let unit = (0..<digits).reduce(1) { number, _ in number * 10 }
+        let parts = Int((self * Double(unit)).rounded())
         let fraction = String(parts % unit)
         return "\(parts / unit)." + String(repeating: "0", count: digits - fraction.count) + fraction
     }

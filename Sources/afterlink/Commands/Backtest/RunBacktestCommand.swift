@@ -1,115 +1,168 @@
 internal import Attribution
+internal import Server
 internal import Storage
 
 /// The command `afterlink backtest`.
 enum RunBacktestCommand {
     static let description = CommandDescription(
         name: "backtest",
-        summary: "Play recorded clicks and launches again under another policy",
+        summary: "Replay recorded clicks and launches under another policy",
         discussion: [
-            "Answers every launch twice: by the current policy and, if one of the options below is given, by the proposed"
-                + " one. Plays both in the events' own time by the service's own rules, and prints them side by side:"
-                + " launches, matches, expected conversions with their spread, launches that would gain or lose a match and,"
-                + " if the truth is known, precision, what was found, false attributions and calibration.",
-            "The events are the clicks and checks that the database holds of an app, as long as they are kept, and"
-                + " are compared with the recorded responses; the database may be in use, and is only read. What the"
-                + " records do not contain is listed, with counts. With --trace, the events come from a file with a line of"
-                + " JSON for each click and each launch, in the order of time; the documentation's article on traces lists"
-                + " its members.",
+            "Answers every launch under the current policy and, if one of the options below is given, under the proposed"
+                + " one, too. Replays the events in their own time by the rules of the service, and prints both beside the"
+                + " recorded responses: launches, matches, expected conversions with their spread, and launches that would"
+                + " gain or lose a match.",
+            "The events are the clicks and checks that the database holds of an app. The command only reads the"
+                + " database, which may be in use. It lists, with counts, what the records do not contain.",
             "Clicks and launches of the first day warm up the model and are not counted, unless the database contains all"
                 + " of an app's traffic since its start; --warm-up-days changes that.",
         ],
         options: CommandOption.table([
-            "trace FILE": "A trace instead of the database; - for standard input.",
-            "app APP": "The app, by id or name; needed when there are several.",
-            "test": "The app's test clicks and checks instead of the live ones.",
-            "window SECONDS": "Attribution window of every click, 60 to 2592000, whatever its own was.",
-            "minimum-confidence P":
-                "The probability that a match needs, 0 to 1. Default: the app's own; 0.7 with --trace.",
+            "app APP": "The app, by id or name; needed if there are several.",
+            "test": "Replay the app's test clicks and checks instead of the live ones.",
+            "window SECONDS": "Attribution window of every click instead of its own, 60 to 2592000.",
+            "minimum-confidence P": "The probability that a match needs, 0 to 1. Default: the app's own.",
             "rule newest|probability":
-                "With newest, the newest click matches whatever its probability. Default: the app's own;"
-                + " probability with --trace.",
+                "With newest, the newest click matches, whatever its probability. Default: the app's own.",
             "on-ambiguity noMatch|newest|campaignOnly":
-                "What to return if a click led to the launch and none is likely enough. Default: the app's"
-                + " own; noMatch with --trace.",
-            "warm-up-days N": "Days that teach and are not counted, 0 to 365. Default: see above.",
+                "What to return if a click led to the launch and none is likely enough. Default: the app's own.",
+            "warm-up-days N":
+                "Number of days that the model learns from and that are not counted, 0 to 365. Default: see above.",
         ]) + [.json],
         settings: CommandDatabase.settings + ["server-key-file", "device-data", "retention", "replay-grace"],
         examples: [
             "afterlink backtest --window 3600 --minimum-confidence 0.8":
-                "What an hour's window and a stricter policy would have answered to last week's launches.",
-            "afterlink backtest --trace week.jsonl --rule newest": "The same of a trace, by the plain rule.",
+                "Show the answers of an hour's window and a stricter policy to last week's launches."
         ],
         run: run
     )
 
     private static func run(_ invocation: Invocation) async throws -> ExitCode {
-        let arguments = invocation.arguments
-        let options = try BacktestOptions(arguments)
-        let outcome: BacktestOutcome
-        if let trace = arguments.value("trace") {
-            guard arguments.value("app") == nil, !arguments.has("test") else {
-                throw CommandFailure(
-                    .usage,
-                    "--app and --test are about a database, and --trace plays a file.",
-                    advice: "Leave one or the other out."
-                )
-            }
-            outcome = try play(TraceSource(trace), options.plans(), nothing: nothing(inTrace: trace))
-        } else {
-            let database = try BacktestDatabase(invocation)
-            let source = try database.source()
-            outcome = try play(source, database.plans(options, source.history), nothing: database.nothing)
+        let isTest = invocation.arguments.has("test")
+        let options = try BacktestOptions(invocation.arguments)
+        let (app, recorded, plans) = try open(invocation, isTest: isTest, options)
+        var history = recorded
+        guard let first = try history.next() else {
+            let kind = isTest ? "test clicks and test checks" : "clicks and checks"
+            throw CommandFailure.because("The database holds no \(kind) of the app \"\(app.settings.name)\".")
+                .advising("Clicks stay for --retention seconds after their window, and checks as long.")
         }
-        Console.print(arguments.has("json") ? outcome.json : outcome.text)
-        for warning in outcome.warnings { Console.printError("\n\(warning)\n") }
+        var backtest = Backtest(plans.current, proposed: plans.proposed, began: first.at)
+        backtest.play(first)
+        var line = ProgressLine()
+        while let event = try history.next() {
+            backtest.play(event)
+            // Reading the clock for every event would cost more than the line is worth.
+            guard (backtest.clicks + backtest.launches).isMultiple(of: 1024) else { continue }
+            line.update(progress(of: backtest, in: history.span))
+        }
+        line.finish()
+        let outcome = BacktestOutcome(
+            backtest: backtest,
+            plans: plans,
+            began: first.at,
+            gaps: BacktestGaps(gaps: history.gaps, firstHeld: history.isWhole ? nil : history.span?.first)
+        )
+        Console.print(invocation.arguments.has("json") ? outcome.json : outcome.text)
+        if let warning = outcome.warning { Console.printError("\n\(warning)\n") }
         return .success
     }
 
-    private static func play<Source: EventSource & ~Copyable>(
-        _ source: consuming Source,
-        _ plans: BacktestPlans,
-        nothing: CommandFailure
-    ) throws -> BacktestOutcome {
-        var source = source
-        guard let first = try source.next() else { throw nothing }
-        var backtest = Backtest(plans.current, proposed: plans.proposed, began: first.at)
-        var progress = BacktestProgress()
-        backtest.play(first)
-        while let event = try source.next() {
-            backtest.play(event)
-            progress.update(backtest, share: source.share(at: event.at))
-        }
-        progress.finish()
-        return BacktestOutcome(backtest: backtest, plans: plans, began: first.at, gaps: source.gaps)
+    /// Returns the app, its recorded events, and the plans to replay them under.
+    private static func open(_ invocation: Invocation, isTest: Bool, _ options: BacktestOptions) throws
+        -> (app: App, history: any TrafficHistory, plans: BacktestPlans)
+    {
+        let configuration = try ConfigurationReader.read(invocation)
+        try CommandDatabase.require(configuration)
+        let keys = try KeyCopy(server: configuration.serverKeyPath).keys
+        let data = try TableFiles.settings(of: configuration).devices
+        let database = try CommandDatabase.open(configuration, for: .reading)
+        defer { database.close() }
+        let directory = try database.directory()
+        let app = try AppChoice.find(invocation.arguments.value("app"), in: directory)
+        let localization = app.settings.localization(data.languages)
+        let remaking = FingerprintReconstruction(keys: keys, data: data, localization: localization)
+        let history = try Wiring.database(configuration).history(
+            of: app.id,
+            isTest: isTest,
+            remaking: remaking
+        )
+        let plans = options.plans(
+            policy: directory.policy(of: app.id) ?? MatchPolicy(),
+            replayGrace: configuration.replayGrace * 1000,
+            // If no record is missing, the service knew nothing before the first one either.
+            usualWarmUp: history.isWhole ? 0 : 1
+        )
+        return (app, history, plans)
     }
 
-    private static func nothing(inTrace trace: String) -> CommandFailure {
-        CommandFailure(
-            "The trace \(trace) holds no event.",
-            advice:
-                "Each click and each launch is a line of JSON; the documentation's article on traces has examples."
-        )
+    private static func progress(of backtest: Backtest, in span: (first: Timestamp, last: Timestamp)?)
+        -> String
+    {
+        var share = ""
+        if let span, span.last > span.first {
+            let played = Double(backtest.latest.milliseconds(since: span.first))
+            let whole = Double(span.last.milliseconds(since: span.first))
+            share = "\(Int(min(max(played / whole, 0), 1) * 100)) %, "
+        }
+        return "Replaying: \(share)\(backtest.clicks) clicks and \(backtest.launches) launches, until "
+            + backtest.latest.iso8601
     }
 }
 
-/// Says how far a long backtest has come.
-struct BacktestProgress {
-    private var line = ProgressLine()
-    private var events = 0
+/// The options of `afterlink backtest` that change how events are answered.
+struct BacktestOptions {
+    private let warmUpDays: Int?
+    private let window: AttributionWindow?
+    private let minimumConfidence: Double?
+    private let rule: MatchPolicy.Rule?
+    private let onAmbiguity: MatchPolicy.Ambiguity?
 
-    /// Asks for the time only now and then.
-    private static let stride = 1024
-
-    mutating func update(_ backtest: Backtest, share: Double?) {
-        events += 1
-        guard events.isMultiple(of: Self.stride) else { return }
-        let percent = share.map { "\(Int($0 * 100)) %, " } ?? ""
-        line.update(
-            "Playing: \(percent)\(backtest.clicks) clicks and \(backtest.launches) launches, until "
-                + backtest.latest.iso8601
+    init(_ arguments: Arguments) throws {
+        warmUpDays = try arguments.read("warm-up-days", "must be a whole number from 0 to 365") {
+            Int($0).flatMap { (0...365).contains($0) ? $0 : nil }
+        }
+        let allowed = AttributionWindow.allowedSeconds
+        window = try arguments.read(
+            "window",
+            "must be whole seconds from \(allowed.lowerBound) to \(allowed.upperBound)",
+            { Int64($0).flatMap { AttributionWindow(seconds: $0) } }
         )
+        minimumConfidence = try arguments.read("minimum-confidence", "must be a number from 0 to 1") {
+            Double($0).flatMap { (0...1).contains($0) ? $0 : nil }
+        }
+        rule = try arguments.read("rule", "must be newest or probability") { MatchPolicy.Rule(rawValue: $0) }
+        onAmbiguity = try arguments.read("on-ambiguity", "must be noMatch, newest or campaignOnly") {
+            MatchPolicy.Ambiguity(rawValue: $0)
+        }
     }
 
-    func finish() { line.finish() }
+    /// The current plan, and the one that the options propose.
+    ///
+    /// - Parameters:
+    ///   - policy: the app's current policy.
+    ///   - replayGrace: see ``ReplayPlan/replayGrace``.
+    ///   - usualWarmUp: the number of days that warm up the model without `--warm-up-days`.
+    /// - Returns: both plans; no proposed one if no option proposes a change.
+    func plans(policy: MatchPolicy, replayGrace: Int64, usualWarmUp: Int) -> BacktestPlans {
+        let current = ReplayPlan(
+            policy: policy,
+            replayGrace: replayGrace,
+            warmUpDays: warmUpDays ?? usualWarmUp
+        )
+        var proposed = current
+        proposed.window = window
+        proposed.policy.minimumConfidence = minimumConfidence ?? policy.minimumConfidence
+        proposed.policy.rule = rule ?? policy.rule
+        proposed.policy.onAmbiguity = onAmbiguity ?? policy.onAmbiguity
+        let proposesChange = window != nil || minimumConfidence != nil || rule != nil || onAmbiguity != nil
+        return BacktestPlans(current: current, proposed: proposesChange ? proposed : nil)
+    }
+}
+
+/// The plans under which events are replayed.
+struct BacktestPlans {
+    let current: ReplayPlan
+    /// Nil if no option proposes a change.
+    let proposed: ReplayPlan?
 }

@@ -9,24 +9,22 @@ internal import Storage
 enum BackUpCommand {
     static let description = CommandDescription(
         name: "backup",
-        summary: "Copy the database and its key, also while serving",
+        summary: "Copy the database and its keys, also while serving",
         discussion: [
-            "Writes a copy that holds every click acknowledged before it began, checks it, and gives it its name only"
-                + " when it is on disk: what was interrupted is called PATH.afterlink-partial, never PATH. A serving process goes"
-                + " on meanwhile.",
-            "The server keys go along, to PATH.key, because without them nothing in a restored database can be found, and"
-                + " the address keys, to PATH.address-key. These files together reveal everything: protect them like"
-                + " the database.",
+            "Writes a copy with every click acknowledged before its start, verifies it, and names it PATH only when it is on"
+                + " disk. An interrupted copy has the name PATH.afterlink-partial. A serving process continues meanwhile.",
+            "Copies the server keys to PATH.key, because without them no click of a restored database can be found, and the"
+                + " address keys to PATH.address-key. Together the files reveal everything: protect them like the database.",
         ],
-        operands: [.required("PATH", "The copy's name. Its folder must be there.")],
+        operands: [.required("PATH", "The copy's path, in an existing folder.")],
         options: CommandOption.table([
-            "overwrite": "Replace a backup of that name when the new one is complete.",
-            "without-server-key": "Leave the keys out; keep them elsewhere.",
+            "overwrite": "Replace a backup at PATH when the new one is complete.",
+            "without-server-key": "Leave the keys out; store them elsewhere.",
         ]) + [.jsonObject],
         settings: CommandDatabase.settings + ["server-key-file"],
         examples: [
             "afterlink backup /var/backups/afterlink.db --database /var/lib/afterlink/afterlink.db"
-                + " --overwrite": "Every night; replaces the last one when the new one is complete."
+                + " --overwrite": "Replace the last backup every night."
         ],
         run: run
     )
@@ -34,7 +32,7 @@ enum BackUpCommand {
     private static func run(_ invocation: Invocation) async throws -> ExitCode {
         let arguments = invocation.arguments
         guard let path = arguments.operands.first, !path.isEmpty, !path.hasSuffix("/") else {
-            throw CommandFailure.because(.usage, "A backup needs the name of a file.")
+            throw CommandFailure.usage("A backup needs the name of a file.")
                 .advising("Write `afterlink backup FOLDER/NAME.db`.")
         }
         let configuration = try ConfigurationReader.read(invocation)
@@ -50,31 +48,24 @@ enum BackUpCommand {
         let summary = try copy(configuration, to: path, key, mayReplace: arguments.has("overwrite"))
         let seconds = Double(DispatchTime.now().uptimeNanoseconds - start.uptimeNanoseconds) / 1e9
         let keyPath = key.map { _ in path + KeyCopy.serverSuffix }
-        guard arguments.has("json") else {
-            let tenths = Int((seconds * 10).rounded())
-            let key =
-                keyPath.map {
-                    "The keys went along, to \($0) and beside it; keep all together, and from others."
-                }
-                ?? "The server key was left out: without it, nothing in a restored database can be found."
-            Console.print(
-                """
-                Backed up \(summary.text) to \(path): \(summary.byteCount) bytes in \(tenths / 10).\(tenths % 10) s.
-                \(key)
-                To restore it: afterlink restore \(ShellWord.quoted(operand: path)) \(options(configuration))
-                """
-            )
-            return .success
-        }
-        Console.print(
-            JSONWriter.text { json in
-                json.member("database", configuration.databasePath)
-                json.member("backup", path)
-                json.member("server_key", keyPath)
-                summary.write(to: &json)
-                json.member("seconds", seconds)
+        let keys =
+            keyPath.map {
+                "Copied the keys to \($0) and beside it; store all together, closed to other users."
             }
-        )
+            ?? "Left the server key out: without it, no click of a restored database can be found."
+        let text = """
+            Backed up \(summary.text) to \(path): \(summary.byteCount) bytes in \(seconds.text(digits: 1)) s.
+            \(keys)
+            To restore it: afterlink restore \(ShellWord.quoted(operand: path)) \(options(configuration))
+            """
+        let json = JSONWriter.text { json in
+            json.member("database", configuration.databasePath)
+            json.member("backup", path)
+            json.member("server_key", keyPath)
+            summary.write(to: &json)
+            json.member("seconds", seconds)
+        }
+        invocation.show(text, json: json)
         return .success
     }
 
@@ -86,8 +77,8 @@ enum BackUpCommand {
     ) throws -> DatabaseSummary {
         let signals = StopSignals()
         let foreign =
-            "the server key \(configuration.serverKeyPath) is not the one that the database was made with: name its own"
-            + " with --server-key-file, or leave the key out with --without-server-key"
+            "\(configuration.serverKeyPath) is not the server key of the database: name its key with --server-key-file, or"
+            + " leave the key out with --without-server-key"
         return try attempt {
             let copy = try Wiring.database(configuration).backUp(
                 to: path,
@@ -107,7 +98,7 @@ enum BackUpCommand {
         guard let key, TextFile.exists(path), KeyCopy.list(at: path)?.isRelated(to: key.server) != true else {
             return
         }
-        throw CommandFailure.because("\(path) holds the server key of another database.")
+        throw CommandFailure.because("\(path) has the server key of another database.")
             .advising("Give the backup another name, or move the key away.")
     }
 
@@ -119,15 +110,14 @@ enum BackUpCommand {
     private static func refusal(_ error: StoreError) -> CommandFailure {
         let advice =
             switch error.code {
-            case .conflict: "Give another name."
+            case .conflict: "Give another path."
             case .full: "Make room, or back up to another disk."
             case .readOnly: "Back up to a folder that this user may write to."
-            case .notFound: "The backup's folder and the database must be there."
-            case .corrupted: "Run `afterlink verify`, and keep the backups that there are."
-            case .locked, .stopping: "Call it again."
-            case .inputOutput:
-                "Look at the disks of the database and of the backup; the system's log may say more."
-            default: "`afterlink doctor` shows what there is."
+            case .notFound: "Make sure that the backup's folder and the database exist."
+            case .corrupted: "Run `afterlink verify`, and keep the existing backups."
+            case .locked, .stopping: "Run the command again."
+            case .inputOutput: "Check the disks of the database and of the backup, and the system's log."
+            default: "Run `afterlink doctor` to examine the installation."
             }
         return CommandFailure("No backup was made: \(error.explanation).", advice: advice)
     }

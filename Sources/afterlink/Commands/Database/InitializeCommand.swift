@@ -4,12 +4,12 @@ internal import Attribution
 enum InitializeCommand {
     static let description = CommandDescription(
         name: "init",
-        summary: "Make the database, the first app and its keys",
+        summary: "Create the database, the first app and its keys",
         discussion: [
-            "Makes the database and the server key beside it, the first app, and a key of each kind. The keys are"
-                + " shown only now. It fails when the database has an app already.",
-            "`afterlink serve` does the same by itself on a new database; `init` is for scripts, and for machines"
-                + " whose service output goes into a log.",
+            "Creates the database and the server key beside it, the first app, and a key of each kind, and shows the keys"
+                + " this once. It fails if the database has an app already.",
+            "`afterlink serve` does the same on a new database; `init` is for scripts, and for machines that write the"
+                + " service's output to a log.",
         ],
         options: CommandOption.table(["json": "Print one JSON object with the app and the keys."]),
         settings: CommandDatabase.settings + [
@@ -17,7 +17,7 @@ enum InitializeCommand {
         ],
         examples: [
             "afterlink init --database /var/lib/afterlink/afterlink.db --destination myapp:// --json":
-                "For a script: the keys are in .keys.app, .keys.server, .keys.test and .keys.admin."
+                "Read the keys in a script from .keys.app, .keys.server, .keys.test and .keys.admin."
         ],
         run: run
     )
@@ -36,21 +36,21 @@ enum InitializeCommand {
         return .success
     }
 
-    /// Prints what was made; fails if that is nothing.
+    /// Prints the new app and its keys.
     ///
     /// It is not inlined, because the optimiser of Swift 6.3.1 crashes when it splits the coroutine of both.
+    ///
+    /// - Throws: if the database already had an app, or if the keys could not be printed.
     @inline(never)
     private static func show(_ firstApp: FirstApp?, _ configuration: Configuration, asJSON: Bool) throws {
         guard let firstApp else {
-            throw CommandFailure(
-                "The database \(configuration.databasePath) has an app already.",
-                advice:
-                    "`afterlink apps list` shows it; `afterlink apps set` changes it, and `afterlink keys create`"
-                    + " makes further keys."
-            )
+            throw CommandFailure.because("The database \(configuration.databasePath) has an app already.")
+                .advising(
+                    "`afterlink apps set` changes the app, and `afterlink keys create` creates further keys."
+                )
         }
         let text = """
-            Made \(configuration.databasePath) with the app "\(firstApp.app.settings.name)", \(firstApp.app.id.text).
+            Created \(configuration.databasePath) with the app "\(firstApp.app.settings.name)", \(firstApp.app.id.text).
 
             Its keys, which are shown only now:
 
@@ -63,17 +63,12 @@ enum InitializeCommand {
 
     private static func notShown(_ firstApp: FirstApp, _ configuration: Configuration) -> CommandFailure {
         let (database, key) = (configuration.databasePath, configuration.serverKeyPath)
-        let (made, lost) = (
-            "\(database) was made with the app \"\(firstApp.app.settings.name)\"", firstApp.madeKeys
-        )
-        guard !lost.isEmpty else {
-            return CommandFailure.because("\(made), but that could not be printed.")
+        let created = "\(database) was created with the app \"\(firstApp.app.settings.name)\""
+        guard !firstApp.madeKeys.isEmpty else {
+            return CommandFailure.because("\(created), but that could not be printed.")
                 .advising("`afterlink apps list` shows the app; its keys are those that you supplied.")
         }
-        return CommandFailure(
-            "\(made), but its keys could not be printed and were never shown.",
-            advice:
-                "Nothing is in it yet: delete \(database) and \(key), and make it again where standard output is read."
-        )
+        return CommandFailure.because("\(created), but its keys could not be printed.")
+            .advising("Run it again where standard output is read; before, delete \(database) and \(key).")
     }
 }

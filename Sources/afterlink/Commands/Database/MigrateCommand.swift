@@ -8,14 +8,13 @@ enum MigrateCommand {
         name: "migrate",
         summary: "Bring the database's tables up to this version",
         discussion: [
-            "Applies the migrations that the database does not have yet, each in a transaction, after a copy of it"
-                + " was made beside it. `afterlink serve` does the same at its start; this command shows the plan"
-                + " first, and separates the two steps.",
-            "A database of a newer version is refused.",
+            "Copies the database, and then applies the migrations that it lacks, each in a transaction. `afterlink serve` does"
+                + " the same at its start; this command can show the plan first.",
+            "It refuses a database of a newer version.",
         ],
         options: CommandOption.table(["dry-run": "Show the plan, and change nothing."]) + [.json],
         settings: CommandDatabase.settings,
-        examples: ["afterlink migrate --dry-run": "What will the new version do to the database?"],
+        examples: ["afterlink migrate --dry-run": "Show what the new version will change in the database."],
         run: run
     )
 
@@ -25,9 +24,7 @@ enum MigrateCommand {
         let plan = try CommandDatabase.migrationPlan(configuration)
         let isDryRun = invocation.arguments.has("dry-run")
         if !isDryRun, !plan.pending.isEmpty { try CommandDatabase.openOrMake(configuration).close() }
-        Console.print(
-            invocation.arguments.has("json") ? json(plan, isDryRun: isDryRun) : text(plan, isDryRun: isDryRun)
-        )
+        invocation.show(text(plan, isDryRun: isDryRun), json: json(plan, isDryRun: isDryRun))
         return .success
     }
 
@@ -37,20 +34,14 @@ enum MigrateCommand {
         for name in plan.pending { table.add([name, isDryRun ? "to be applied" : "applied"]) }
         guard !plan.pending.isEmpty else { return table.text + "\n\nThe database is up to date." }
         guard let path = plan.backupPath else { return table.text }
-        return table.text + "\n\nThe database \(isDryRun ? "would be" : "was") copied before, to \(path)."
+        return table.text + "\n\nThe database \(isDryRun ? "will be" : "was") copied to \(path) before."
     }
 
     private static func json(_ plan: MigrationPlan, isDryRun: Bool) -> String {
         JSONWriter.text { json in
-            json.member("applied") { write(plan.applied + (isDryRun ? [] : plan.pending), to: &$0) }
-            json.member("pending") { write(isDryRun ? plan.pending : [], to: &$0) }
+            json.list("applied", plan.applied + (isDryRun ? [] : plan.pending)) { $1.value($0) }
+            json.list("pending", isDryRun ? plan.pending : []) { $1.value($0) }
             json.member("backup", plan.backupPath)
-        }
-    }
-
-    private static func write(_ names: [String], to json: inout JSONWriter) {
-        json.array { json in
-            for name in names { json.value(name) }
         }
     }
 }

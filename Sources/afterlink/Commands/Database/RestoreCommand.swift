@@ -10,25 +10,24 @@ enum RestoreCommand {
         name: "restore",
         summary: "Restore a backup as the database",
         discussion: [
-            "Copies a backup to where the database belongs, reads all of the copy, and gives it the database's name"
-                + " when it is on disk; then its key. The backup stays as it is. Refused while a service has the"
-                + " database open.",
-            "With --overwrite, keeps the previous database under a name with the time.",
+            "Copies a backup beside the database, verifies the copy, and gives it the database's name when it is on disk; then"
+                + " it copies the keys. The backup does not change. The command fails while a service has the database open.",
+            "With --overwrite, it renames the previous database to a name with the time.",
         ],
         operands: [
             .required(
                 "BACKUP",
-                "What `afterlink backup` wrote; its keys are expected at BACKUP.key and BACKUP.address-key."
+                "A file of `afterlink backup`, with its keys at BACKUP.key and BACKUP.address-key."
             )
         ],
         options: CommandOption.table([
             "overwrite": "Move an existing database aside.",
-            "without-server-key": "Restore without a key; the service does not start without one.",
+            "without-server-key": "Restore without keys; the service does not start without them.",
         ]) + [.jsonObject],
         settings: CommandDatabase.settings + ["server-key-file"],
         examples: [
             "afterlink restore /var/backups/afterlink.db --database /var/lib/afterlink/afterlink.db"
-                + " --overwrite": "Back to last night; the previous database is kept."
+                + " --overwrite": "Restore last night's backup, and keep the previous database."
         ],
         run: run
     )
@@ -41,7 +40,7 @@ enum RestoreCommand {
         try TextFile.requireReach(of: backup)
         guard TextFile.exists(backup) else {
             throw CommandFailure.because("There is no backup at \(backup).")
-                .advising("Give the path that `afterlink backup` was given.")
+                .advising("Give the path of a file that `afterlink backup` wrote.")
         }
         try attempt({ try database.requireHeader(of: backup) }, orElse: refusal)
         let key = try arguments.has("without-server-key") ? nil : key(of: backup, configuration)
@@ -51,7 +50,7 @@ enum RestoreCommand {
         try CommandDatabase.prepareDirectory(configuration)
         let signals = StopSignals()
         let foreign =
-            "the server key is not the one that the backup was made with: put its own beside it, as BACKUP.key"
+            "the server key is not the backup's: put the backup's key beside it, as BACKUP.key"
         let (summary, aside) = try attempt {
             let copy = try database.restore(
                 backup,
@@ -66,55 +65,44 @@ enum RestoreCommand {
         }
         let path = configuration.databasePath
         try key?.restore(to: configuration, aside: path + suffix, hasReplaced: aside != nil)
-        guard arguments.has("json") else {
-            Console.print(text(summary, at: path, aside, hasKey: key != nil))
-            return .success
+        let json = JSONWriter.text { json in
+            json.member("database", path)
+            json.member("backup", backup)
+            json.member("replaced", aside)
+            json.member("has_server_key", key != nil)
+            summary.write(to: &json)
+            json.list("pending", summary.pendingMigrations) { $1.value($0) }
         }
-        Console.print(
-            JSONWriter.text { json in
-                json.member("database", path)
-                json.member("backup", backup)
-                json.member("replaced", aside)
-                json.member("has_server_key", key != nil)
-                summary.write(to: &json)
-                json.list("pending", summary.pendingMigrations) { name, json in json.value(name) }
-            }
-        )
+        invocation.show(text(summary, at: path, aside, hasKey: key != nil), json: json)
         return .success
     }
 
-    /// The key beside the backup, or the one that is where the database's belongs.
+    /// Returns the keys beside the backup, or those of the existing database.
     private static func key(of backup: String, _ configuration: Configuration) throws -> KeyCopy {
         let paths = [backup + KeyCopy.serverSuffix, configuration.serverKeyPath]
         guard let path = paths.first(where: TextFile.exists) else {
-            throw CommandFailure(
-                "There is no server key, neither at \(paths[0]) nor at \(paths[1]): without it, nothing in the"
-                    + " restored database can be found.",
-                advice:
-                    "Put the key beside the backup. --without-server-key restores without it; the service does not"
-                    + " start before it is there."
-            )
+            throw CommandFailure.because("There is no server key, neither at \(paths[0]) nor at \(paths[1]).")
+                .advising(
+                    "Put the key beside the backup. --without-server-key restores a database that cannot be served."
+                )
         }
         return try KeyCopy(server: path, addresses: backup + KeyCopy.addressSuffix)
     }
 
     private static func refuseOtherKey(_ key: KeyCopy, at path: String) throws {
         guard TextFile.exists(path), !key.isHeld(by: path) else { return }
-        throw CommandFailure(
-            "\(path) holds another server key than the backup's.",
-            advice:
-                "Move it away, name another place with --server-key-file, or use --overwrite, which keeps it beside."
-        )
+        throw CommandFailure.because("\(path) holds another server key than the backup's.")
+            .advising("Move it away, give another --server-key-file, or use --overwrite, which renames it.")
     }
 
     private static func refusal(_ error: StoreError) -> CommandFailure {
         let advice =
             switch error.code {
             case .locked:
-                "A restore needs the database for itself: stop the service, restore, start it again."
+                "No other process may use the database: stop the service, restore, start it again."
             case .full: "Make room on the database's disk."
             case .incompatible:
-                "Nothing was changed. A backup of a newer version needs that version of Afterlink."
+                "Nothing was changed. Restore a backup of a newer version with that version of Afterlink."
             case .corrupted:
                 "Nothing was changed. Take another backup; `afterlink verify --database BACKUP` shows more."
             default: "Nothing was changed."
@@ -129,7 +117,7 @@ enum RestoreCommand {
         var lines = ["Restored \(summary.text) to \(path).", "The newest click is \(newest)."]
         if let aside { lines.append("The previous database is kept at \(aside).") }
         if !hasKey {
-            lines.append("The service does not start before the database's server key is in its place.")
+            lines.append("The service does not start without the database's server key.")
         }
         if !summary.pendingMigrations.isEmpty {
             lines.append(

@@ -6,18 +6,18 @@ internal import Storage
 enum VerifyCommand {
     static let description = CommandDescription(
         name: "verify",
-        summary: "Compare the database with itself",
+        summary: "Verify the database",
         discussion: [
-            "Reads the whole database as of one moment, also while a service uses it, and changes nothing: pages and"
-                + " indexes, references, migrations, the server key, claims against clicks, what can be matched, and"
-                + " counts. Exit status 0 only when all is well.",
-            "Counts must not be lower than the clicks and matches that are held, hours must add up to days, and days to"
-                + " the whole. Counts move in the transaction of what they count: wrong ones mean a defect or damage, and"
-                + " damage means a backup.",
+            "Reads one snapshot of the whole database, also while a service uses it, and changes nothing. It verifies pages"
+                + " and indexes, references, migrations, the server key, claims, the index of clicks, and counts. The exit"
+                + " status is 0 only if there is no finding.",
+            "Counts must not be lower than the stored clicks and matches, hours must add up to days, and days to the total."
+                + " The service counts in the transaction of each record: a wrong count is a defect or damage. Restore a"
+                + " backup of a damaged database.",
         ],
         options: [.jsonObject],
         settings: CommandDatabase.settings + ["server-key-file"],
-        examples: ["afterlink verify --database /var/backups/afterlink.db": "Is this backup good?"],
+        examples: ["afterlink verify --database /var/backups/afterlink.db": "Verify a backup."],
         run: run
     )
 
@@ -25,7 +25,7 @@ enum VerifyCommand {
         let configuration = try ConfigurationReader.read(invocation)
         try CommandDatabase.require(configuration)
         let outcome = Outcome(database: configuration.databasePath, report: try report(configuration))
-        Console.print(invocation.arguments.has("json") ? outcome.json : outcome.text)
+        invocation.show(outcome.text, json: outcome.json)
         return outcome.report.isWhole ? .success : .failed
     }
 
@@ -66,18 +66,14 @@ enum VerifyCommand {
             JSONWriter.text { json in
                 json.member("database", database)
                 json.member("ok", report.isWhole)
-                json.list("checks", report.checks) { check, json in write(check, to: &json) }
-            }
-        }
-
-        private func write(_ check: VerificationReport.Check, to json: inout JSONWriter) {
-            json.object { json in
-                json.member("name", check.name)
-                json.member("ok", check.findings.isEmpty)
-                json.member("scope", check.scope)
-                json.objects("findings", check.findings) { finding, json in
-                    json.member("text", finding.text)
-                    json.member("advice", finding.advice)
+                json.objects("checks", report.checks) { check, json in
+                    json.member("name", check.name)
+                    json.member("ok", check.findings.isEmpty)
+                    json.member("scope", check.scope)
+                    json.objects("findings", check.findings) { finding, json in
+                        json.member("text", finding.text)
+                        json.member("advice", finding.advice)
+                    }
                 }
             }
         }

@@ -8,21 +8,18 @@ struct DatabaseExamination {
     let now: Timestamp
 
     func diagnoses() -> [Diagnosis] {
-        var diagnoses = [schema]
-        diagnoses += DiskExamination(
+        let hasWholeDay = report.firstDay.map { now.milliseconds(since: $0) >= 86_400_000 } == true
+        let disk = Diagnosis.disk(
             freeBytes: report.freeBytes,
             databaseBytes: report.summary.byteCount,
             clicks: report.summary.clicks,
-            clicksOfLastDay: report.firstDay.map { now.milliseconds(since: $0) >= 86_400_000 } == true
-                ? report.clicksOfLastDay : nil,
-            writeAheadLogBytes: report.writeAheadLogBytes
-        ).diagnoses()
-        for warning in report.directory.warnings {
-            diagnoses.append(
-                .warning("destinations", warning).advising("do it before strangers can reach the service")
-            )
-        }
-        return diagnoses
+            clicksOfLastDay: hasWholeDay ? report.clicksOfLastDay : nil
+        )
+        let log = Diagnosis.log(bytes: report.writeAheadLogBytes, besideDatabaseOf: report.summary.byteCount)
+        return [schema, disk, log]
+            + report.directory.warnings.map {
+                .warning("destinations", $0).advising("do it before the service is public")
+            }
     }
 
     private var schema: Diagnosis {
@@ -34,89 +31,68 @@ struct DatabaseExamination {
     }
 }
 
-/// The free space on the disk, and for how many days it suffices.
-package struct DiskExamination {
-    private let freeBytes: Int64?
-    private let databaseBytes: Int64
-    private let clicks: Int64
-    private let clicksOfLastDay: Int64?
-    private let writeAheadLogBytes: Int64
-
+extension Diagnosis {
     private static let gigabyte: Int64 = 1_000_000_000
 
+    /// Estimates for how many days the free space of the disk suffices.
+    ///
     /// - Parameters:
-    ///   - freeBytes: what the disk still takes; nil where it does not say.
-    ///   - databaseBytes: of the database file.
-    ///   - clicks: that the database holds.
-    ///   - clicksOfLastDay: nil where there has not been a whole day yet.
-    ///   - writeAheadLogBytes: of the log beside the database.
-    package init(
+    ///   - freeBytes: the free space; nil if the system does not report it.
+    ///   - databaseBytes: the size of the database file.
+    ///   - clicks: the number of stored clicks.
+    ///   - clicksOfLastDay: nil if the first click is less than a day old.
+    /// - Returns: the finding `disk`.
+    package static func disk(
         freeBytes: Int64?,
         databaseBytes: Int64,
         clicks: Int64,
-        clicksOfLastDay: Int64?,
-        writeAheadLogBytes: Int64
-    ) {
-        self.freeBytes = freeBytes
-        self.databaseBytes = databaseBytes
-        self.clicks = clicks
-        self.clicksOfLastDay = clicksOfLastDay
-        self.writeAheadLogBytes = writeAheadLogBytes
-    }
-
-    package func diagnoses() -> [Diagnosis] { [disk, log] }
-
-    private var disk: Diagnosis {
+        clicksOfLastDay: Int64?
+    ) -> Diagnosis {
         guard let freeBytes else {
-            return .warning("disk", "it does not say how much room it has").advising("look with `df`")
+            return .warning("disk", "the system does not report its free space").advising("look with `df`")
+        }
+        var text = "\(megabytes(freeBytes)) free"
+        var daysLeft: Int64?
+        if let clicksOfLastDay, clicksOfLastDay > 0, clicks > 0 {
+            let bytesOfDay = max(Double(databaseBytes) / Double(clicks) * Double(clicksOfLastDay), 1)
+            let days = Int64(min(Double(freeBytes) / bytesOfDay, 100_000))
+            daysLeft = days
+            text +=
+                ", enough for \(days) days with as many clicks as in the last 24 hours, even without retention"
+        } else {
+            text += "; there are not enough clicks yet to estimate for how long"
         }
         let advice = "make room: without it, clicks get 503"
-        guard let daysLeft else {
-            let text =
-                "\(Self.megabytes(freeBytes)) free; there are not enough clicks yet to estimate for how long"
-            return freeBytes < Self.gigabyte / 10
-                ? .problem("disk", text).advising(advice)
-                : freeBytes < Self.gigabyte ? .warning("disk", text).advising(advice) : .ok("disk", text)
+        if freeBytes < gigabyte / 10 || daysLeft.map({ $0 < 1 }) == true {
+            return .problem("disk", text).advising(advice)
         }
-        let text =
-            "\(Self.megabytes(freeBytes)) free, enough for \(daysLeft) days of as many clicks as in the last 24"
-            + " hours, even if retention deleted none"
-        if freeBytes < Self.gigabyte / 10 || daysLeft < 1 { return .problem("disk", text).advising(advice) }
-        return freeBytes < Self.gigabyte || daysLeft < 14
-            ? .warning("disk", text).advising(advice) : .ok("disk", text)
+        let isScarce = freeBytes < gigabyte || daysLeft.map { $0 < 14 } == true
+        return isScarce ? .warning("disk", text).advising(advice) : .ok("disk", text)
     }
 
-    private var daysLeft: Int64? {
-        guard let freeBytes, let clicksOfLastDay, clicksOfLastDay > 0, clicks > 0 else { return nil }
-        let bytesOfDay = max(Double(databaseBytes) / Double(clicks) * Double(clicksOfLastDay), 1)
-        return Int64(min(Double(freeBytes) / bytesOfDay, 100_000))
-    }
-
-    private var log: Diagnosis {
-        let text =
-            "\(Self.megabytes(writeAheadLogBytes)) beside a database of \(Self.megabytes(databaseBytes))"
+    /// Checks that the write-ahead log shrinks.
+    package static func log(bytes: Int64, besideDatabaseOf databaseBytes: Int64) -> Diagnosis {
+        let text = "\(megabytes(bytes)) beside a database of \(megabytes(databaseBytes))"
         // The log is cut down to 64 MiB whenever it restarts; a long reader prevents that.
-        guard writeAheadLogBytes > 4 * 67_108_864 else { return .ok("wal", text) }
-        return .warning("wal", "\(text): something keeps it from being folded in")
+        guard bytes > 4 * 67_108_864 else { return .ok("wal", text) }
+        return .warning("wal", "\(text): a long reader prevents its restart")
             .advising(
-                "see what has the database open for long, a backup or a shell of `sqlite3` (`fuser` shows it)"
+                "see which program has the database open for long, a backup or a shell of `sqlite3` (`fuser` shows it)"
             )
     }
 
     private static func megabytes(_ bytes: Int64) -> String {
         "\(bytes / 1_000_000).\(bytes / 100_000 % 10) MB"
     }
-}
 
-extension Diagnosis {
-    /// When this was written, and far from now: 2025-01-01 and 2100-01-01.
+    /// The times that a clock may show: 2025-01-01 to 2100-01-01.
     private static let plausible = 1_735_689_600_000...4_102_444_800_000 as ClosedRange<Int64>
-    /// How far apart two clocks may be.
+    /// The allowed difference of two clocks, in milliseconds.
     private static let clockTolerance: Int64 = 300_000
 
-    /// Checks that the clock is plausible: windows and keys end by it.
+    /// Checks that the clock is plausible, because windows and keys end by it.
     ///
-    /// Times are UTC throughout; the machine's time zone is never asked for.
+    /// All times are UTC; the machine's time zone does not matter.
     package static func clock(_ now: Timestamp, newestClickAt: Timestamp?, newestFileAt: Timestamp?)
         -> Diagnosis
     {

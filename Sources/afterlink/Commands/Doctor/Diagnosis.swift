@@ -4,9 +4,9 @@ internal import JSON
 package struct Diagnosis: Equatable, Sendable {
     package enum Status: String, Sendable {
         case ok
-        /// Works, and should be changed.
+        /// The examined thing works, and should be changed.
         case warning
-        /// Does not work, or is not safe.
+        /// The examined thing does not work, or is not safe.
         case problem
     }
 
@@ -15,29 +15,25 @@ package struct Diagnosis: Equatable, Sendable {
     package let name: String
     package let text: String
     /// What to do; nil if there is nothing to do.
-    package let advice: String?
+    package private(set) var advice: String?
 
     static func ok(_ name: String, _ text: String) -> Diagnosis {
-        Diagnosis(status: .ok, name: name, text: text, advice: nil)
+        Diagnosis(status: .ok, name: name, text: text)
     }
 
-    /// A warning or a problem, which becomes a finding with what to do about it.
-    struct Cause {
-        fileprivate let status: Status
-        fileprivate let name: String
-        fileprivate let text: String
-
-        func advising(_ advice: String) -> Diagnosis {
-            Diagnosis(status: status, name: name, text: text, advice: advice)
-        }
+    static func warning(_ name: String, _ text: String) -> Diagnosis {
+        Diagnosis(status: .warning, name: name, text: text)
     }
 
-    static func warning(_ name: String, _ text: String) -> Cause {
-        Cause(status: .warning, name: name, text: text)
+    static func problem(_ name: String, _ text: String) -> Diagnosis {
+        Diagnosis(status: .problem, name: name, text: text)
     }
 
-    static func problem(_ name: String, _ text: String) -> Cause {
-        Cause(status: .problem, name: name, text: text)
+    /// Returns the finding with what to do about it.
+    func advising(_ advice: String) -> Diagnosis {
+        var diagnosis = self
+        diagnosis.advice = advice
+        return diagnosis
     }
 
     /// The failure of a command that needs the examined thing.
@@ -46,7 +42,7 @@ package struct Diagnosis: Equatable, Sendable {
         return problem(name, text).advising(advice)
     }
 
-    /// One line.
+    /// The finding as one line.
     package var line: String {
         let text = "\(status.rawValue.padded(to: 7))  \(name): \(text)" + (advice.map { "; \($0)" } ?? "")
         return Table.printable(text)

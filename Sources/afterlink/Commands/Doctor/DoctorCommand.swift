@@ -23,9 +23,10 @@ enum DoctorCommand {
         ]) + [.jsonObject],
         settings: Setting.all.map(\.name),
         examples: [
-            "afterlink doctor --data-directory /var/lib/afterlink": "Is all well?",
+            "afterlink doctor --data-directory /var/lib/afterlink":
+                "Does the service have everything that it needs?",
             "afterlink doctor --trusted-proxy 10.0.0.0/8 --request-from 10.0.0.7"
-                + " --forwarded-for '203.0.113.9, 10.0.0.3'": "Which of these is the visitor?",
+                + " --forwarded-for '203.0.113.9, 10.0.0.3'": "Which of these is the client address?",
         ],
         run: run
     )
@@ -37,12 +38,8 @@ enum DoctorCommand {
         let configuration = withFullPaths(given)
         var diagnoses = Diagnosis.settings(origins, invocation.environment)
         if let request { diagnoses += request.diagnoses(trusting: configuration.trustedProxies) }
-        diagnoses.append(
-            .ok(
-                "versions",
-                "\(ProgramVersion.text), \(type(of: Wiring.database(configuration)).library), \(OpenSSLLibrary.version)"
-            )
-        )
+        let library = type(of: Wiring.database(configuration)).library
+        diagnoses.append(.ok("versions", "\(ProgramVersion.text), \(library), \(OpenSSLLibrary.version)"))
         diagnoses.append(.durability(configuration))
         let now = WallClock.system.now()
         if let files = TLSFiles(configuration) { diagnoses.append(.certificate(files, at: now)) }
@@ -74,9 +71,7 @@ enum DoctorCommand {
         guard TextFile.exists(configuration.databasePath) else {
             return [
                 .warning("database", "there is no database at \(configuration.databasePath) yet")
-                    .advising(
-                        "`afterlink init` or `afterlink serve` makes it; --database and --data-directory name another one"
-                    )
+                    .advising("`afterlink init` creates it; --database and --data-directory name another one")
             ] + ServiceExamination(configuration: configuration, holder: nil).diagnoses()
         }
         let report: DatabaseReport

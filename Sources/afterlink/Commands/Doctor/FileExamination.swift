@@ -23,19 +23,17 @@ struct FileExamination {
         }
         guard diagnoses.isEmpty else { return diagnoses }
         return [
-            .ok("modes", "database, write-ahead log, server key and their folder are their owner's alone")
+            .ok(
+                "modes",
+                "only the owner has access to database, write-ahead log, server key and their folder"
+            )
         ]
     }
 
-    /// When the database or its log was last written.
+    /// The time of the last write to the database or its log.
     var newestChange: Timestamp? {
-        [database, database + "-wal"].compactMap { path in
-            var status = stat()
-            // The value and the path live for the call.
-            guard unsafe stat(path, &status) == 0 else { return nil }
-            return Timestamp(
-                milliseconds: Int64(status.st_mtim.tv_sec) * 1000 + Int64(status.st_mtim.tv_nsec) / 1_000_000
-            )
+        [database, database + "-wal"].compactMap { TextFile.status(of: $0)?.st_mtim }.map { time in
+            Timestamp(milliseconds: Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000)
         }.max()
     }
 
@@ -45,15 +43,14 @@ struct FileExamination {
         Diagnosis(
             status: status,
             name: "modes",
-            text:
-                "\(path) has mode \(String(mode & 0o7777, radix: 8)), so that others than its owner reach it",
+            text: "\(path) has mode \(String(mode, radix: 8)): users other than its owner have access",
             advice: "chmod \(right) \(ShellWord.quoted(operand: path))"
         )
     }
 }
 
 extension Diagnosis {
-    /// Examines the files of tables, which the next start reads; nil if none is named.
+    /// Examines the files of tables, which the next start will read; nil if the settings name none.
     static func tables(_ configuration: Configuration) -> Diagnosis? {
         let paths = [
             configuration.deviceData, configuration.robots, configuration.relayRanges,

@@ -1,7 +1,7 @@
 package import Attribution
 internal import Storage
 
-/// The age of API keys, and their use.
+/// Examines the age and use of API keys.
 package enum KeyExamination {
     private static let day: Int64 = 86_400_000
 
@@ -11,22 +11,22 @@ package enum KeyExamination {
         var diagnoses = remaining.flatMap { warnings($0, at: now) }
         let admins = valid.filter { $0.kind == .admin }
         if admins.count > 1 {
+            let ids = admins.map(\.id.text).joined(separator: ", ")
             diagnoses.append(
-                .warning(
-                    "keys",
-                    "\(admins.count) admin keys are valid: \(admins.map(\.id.text).joined(separator: ", "))"
-                )
-                .advising("revoke those that are not needed with `afterlink keys revoke`")
+                .warning("keys", "\(admins.count) admin keys are valid: \(ids)")
+                    .advising("revoke those that are not needed with `afterlink keys revoke`")
             )
         }
         if !valid.contains(where: { $0.kind == .app }) {
             diagnoses.append(
-                .problem("keys", "no app key is valid: no app can ask for its link")
-                    .advising("`afterlink keys create --kind app` makes one")
+                .problem("keys", "no app key is valid, so that every check gets 401")
+                    .advising("`afterlink keys create --kind app` creates one")
             )
         }
         guard diagnoses.isEmpty else { return diagnoses }
-        return [.ok("keys", "\(valid.count) are valid, none older than a year, unused or about to expire")]
+        return [
+            .ok("keys", "\(valid.count) are valid, and none is older than a year, unused or about to expire")
+        ]
     }
 
     private static func warnings(_ key: APIKey, at now: Timestamp) -> [Diagnosis] {
@@ -35,7 +35,7 @@ package enum KeyExamination {
         var warnings: [Diagnosis] = []
         if let expiresAt = key.expiresAt {
             let left = expiresAt.milliseconds(since: now)
-            let advice = "make a new one with `afterlink keys create`, bring it out, and revoke this one"
+            let advice = "create a new one with `afterlink keys create`, distribute it, and revoke this one"
             if !key.isValid(at: now) {
                 return [.warning("keys", "\(name) expired at \(expiresAt.iso8601)").advising(advice)]
             }
@@ -44,12 +44,11 @@ package enum KeyExamination {
             }
         }
         if age > 365 * day {
+            let lastUse = key.lastUsedAt?.iso8601 ?? "never"
             warnings.append(
-                .warning(
-                    "keys",
-                    "\(name) is \(age / day) days old, last used \(key.lastUsedAt?.iso8601 ?? "never")"
+                .warning("keys", "\(name) is \(age / day) days old, last used \(lastUse)").advising(
+                    "rotate it: create a new one, distribute it, and revoke this one"
                 )
-                .advising("rotate it: make a new one, bring it out, and revoke this one")
             )
         } else if key.lastUsedAt == nil, age > 30 * day {
             warnings.append(
@@ -76,19 +75,12 @@ enum ServerKeyExamination {
         do {
             let keys = try KeyCopy(server: path)
             guard summary.fits(keys.keys) == false else {
-                let others = keys.server.entries.count - 1
-                return .ok(
-                    "server_key",
-                    "\(path) is the database's own"
-                        + (others == 0
-                            ? "" : "; it holds \(DatabaseSummary.count(Int64(others), "other key")) besides")
-                )
+                let others = Int64(keys.server.entries.count - 1)
+                let rest = others == 0 ? "" : "; it has \(DatabaseSummary.count(others, "other key")), too"
+                return .ok("server_key", "\(path) is the database's own\(rest)")
             }
-            return .problem(
-                "server_key",
-                "\(path) is not the key that the database was made with: no click could be found"
-            )
-            .advising("put its own back from the backup, or name it with --server-key-file")
+            return .problem("server_key", "\(path) is not the key of the database: no click could be found")
+                .advising("restore the database's key from the backup, or name it with --server-key-file")
         } catch {
             return .problem("server_key", error)
         }
@@ -96,14 +88,12 @@ enum ServerKeyExamination {
 
     private static func addresses(_ configuration: Configuration, at now: Timestamp) -> Diagnosis? {
         let path = configuration.addressKeyPath
-        // Made by the next start.
+        // The next start creates it.
         guard TextFile.exists(path) else { return nil }
         do {
             let first = try AddressKeyFile(path: path).open(at: now).firstDay
-            return .ok(
-                "address_keys",
-                "\(path): addresses from before \(AddressKeyFile.date(of: first)) cannot be found out any more"
-            )
+            let date = AddressKeyFile.date(of: first)
+            return .ok("address_keys", "\(path): addresses from before \(date) can no longer be found out")
         } catch {
             return .problem("address_keys", error)
         }

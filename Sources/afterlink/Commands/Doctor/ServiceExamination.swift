@@ -4,9 +4,9 @@ internal import Server
 
 /// Checks that a service runs on the database and responds at its address, and how many files it may open.
 struct ServiceExamination {
-    /// Says where it should answer, and how many connections it takes.
+    /// The settings of the service: its address and its number of connections.
     let configuration: Configuration
-    /// A process that has the database open; 0 where its number is not to be seen.
+    /// A process that has the database open; 0 if its number is not visible, nil if there is none.
     let holder: Int32?
 
     func diagnoses() -> [Diagnosis] { [answers, descriptors] }
@@ -17,30 +17,29 @@ struct ServiceExamination {
             $0 > 0 ? "process \($0) has the database open" : "another process has the database open"
         }
         guard address.address.port != 0 else {
-            return .ok("service", "\(process ?? "no process has the database open"); port 0 cannot be asked")
+            return .ok("service", "\(process ?? "no process has the database open"); port 0 cannot be called")
         }
         let health = status(of: "/healthz")
         guard let process else {
             guard health != nil else { return .ok("service", "none runs on the database") }
             return .warning(
                 "service",
-                "something answers at \(address), but no process has this database open"
+                "a server responds at \(address), but no process has this database open"
             )
-            .advising("give the settings that the service has: --database, --listen")
+            .advising("give the settings of the service: --database, --listen")
         }
         guard let health else {
-            return .problem("service", "\(process), but nothing answers at \(address)")
-                .advising(
-                    "give the settings that the service has (--listen), or see in its log why it does not answer"
-                )
+            return .problem("service", "\(process), but no server responds at \(address)")
+                .advising("give the service's --listen, or see in its log why it does not respond")
         }
         let ready = status(of: "/readyz")
         guard health == 200, ready == 200 else {
+            let readiness = ready.map(String.init) ?? "nothing"
             return .problem(
                 "service",
-                "\(process); at \(address) /healthz returns \(health), /readyz \(ready.map(String.init) ?? "nothing")"
+                "\(process); at \(address) /healthz returns \(health), /readyz \(readiness)"
             )
-            .advising("the service's log says why")
+            .advising("see the service's log for the reason")
         }
         return .ok("service", "\(process); at \(address) /healthz and /readyz return 200")
     }
@@ -57,7 +56,7 @@ struct ServiceExamination {
             .advising("raise the limit with LimitNOFILE or `ulimit -n`, or lower --maximum-connections")
     }
 
-    /// The status of the response; nil if there is none.
+    /// Returns the status of the response; nil if there is none.
     private func status(of target: String) -> Int? {
         let exchange = Exchange(configuration.listen, overTLS: configuration.tlsCertificate != nil)
         return (try? exchange.get(target))?.status
@@ -78,8 +77,10 @@ struct RequestExamination {
         forwarded = arguments.values("forwarded") ?? []
         guard let text = arguments.value("request-from") else {
             guard forwardedFor.isEmpty, forwarded.isEmpty else {
-                throw CommandFailure.because(.usage, "--forwarded-for and --forwarded belong to a request.")
-                    .advising("Say with --request-from which address the request's connection comes from.")
+                throw CommandFailure.usage(
+                    "--forwarded-for and --forwarded need the address of a connection."
+                )
+                .advising("Give it with --request-from.")
             }
             return nil
         }
@@ -101,31 +102,25 @@ struct RequestExamination {
         diagnoses += hops(derivation.forwarded, of: "Forwarded")
         if derivation.headersDisagree {
             diagnoses.append(
-                .warning(
-                    "request",
-                    "X-Forwarded-For and Forwarded name different clients, so that neither is believed"
-                )
-                .advising("let the proxy write one of them and remove the other")
+                .warning("request", "X-Forwarded-For and Forwarded name different clients; both are ignored")
+                    .advising("let the proxy write one of them and remove the other")
             )
         }
-        diagnoses.append(.ok("request", "the request counts with the address \(derivation.client.text)"))
+        diagnoses.append(.ok("request", "the client address is \(derivation.client.text)"))
         return diagnoses
     }
 
     private func firstHop(_ derivation: ClientDerivation, hasProxies: Bool) -> Diagnosis {
         guard !derivation.peerIsTrusted else {
-            return .ok(
-                "request",
-                "\(peer.text) is connected, a trusted proxy: what it says of the hop before is read"
-            )
+            return .ok("request", "\(peer.text) is connected, a trusted proxy: its headers are read")
         }
-        let text = "\(peer.text) is connected, and no trusted proxy: its headers are not read"
+        let text = "\(peer.text) is connected, not a trusted proxy: its headers are not read"
         guard !forwardedFor.isEmpty || !forwarded.isEmpty else { return .ok("request", text) }
         return .warning("request", text)
             .advising(
                 hasProxies
-                    ? "if it is yours, add its network with --trusted-proxy"
-                    : "no proxy is trusted; if it is yours, name its network with --trusted-proxy"
+                    ? "if it is your proxy, add its network with --trusted-proxy"
+                    : "no proxy is trusted; if it is your proxy, name its network with --trusted-proxy"
             )
     }
 
@@ -133,15 +128,18 @@ struct RequestExamination {
         hops.map { hop in
             switch hop {
             case .trusted(let address):
-                .ok("request", "\(field): \(address.text), a trusted proxy too: read on to the left")
+                .ok(
+                    "request",
+                    "\(field): \(address.text), a trusted proxy, too: reading continues to the left"
+                )
             case .client(let address):
                 .ok("request", "\(field): \(address.text), not a trusted proxy: this is the client")
             case .notAnAddress:
-                .ok("request", "\(field): a hop that is no address: the reading ends at the one to its right")
+                .ok("request", "\(field): a hop that is not an address: reading ends at the hop to its right")
             case .unread(let address):
                 .ok(
                     "request",
-                    "\(field): \(address?.text ?? "a hop that is no address"), not read: anybody could write it"
+                    "\(field): \(address?.text ?? "not an address"), not read: any client could write it"
                 )
             }
         }

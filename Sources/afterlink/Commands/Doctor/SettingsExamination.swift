@@ -21,23 +21,20 @@ extension Diagnosis {
         return diagnoses
     }
 
-    /// Tells what a power cut may take.
+    /// States what a power cut may lose.
     static func durability(_ configuration: Configuration) -> Diagnosis {
         switch configuration.durability {
         case .full: .ok("durability", "full: an acknowledged click survives a power cut")
         case .relaxed:
-            .warning(
-                "durability",
-                "relaxed: a power cut may take the clicks acknowledged in the last seconds"
-            )
-            .advising("set --durability full unless that is meant")
+            .warning("durability", "relaxed: a power cut may lose the clicks of the last seconds")
+                .advising("set --durability full unless you accept that")
         }
     }
 
-    /// The most apps whose traffic is looked at.
+    /// The maximum number of apps whose traffic is read.
     private static let appLimit = 100
 
-    /// Checks by settings and traffic whether the apps' policies can do what they are meant to.
+    /// Warns of policies that the apps' settings or traffic make useless.
     static func policies(_ configuration: Configuration, _ report: DatabaseReport, at now: Timestamp) async
         -> [Diagnosis]
     {
@@ -55,7 +52,9 @@ extension Diagnosis {
             }
         }
         let warnings = directory.policyWarnings(figures)
-        guard !warnings.isEmpty else { return [.ok("policies", "what the apps are set to can be followed")] }
-        return warnings.map { .warning("policies", $0).advising("look whether it is meant so") }
+        guard !warnings.isEmpty else {
+            return [.ok("policies", "the apps' policies fit their settings and traffic")]
+        }
+        return warnings.map { .warning("policies", $0).advising("correct it unless you mean it") }
     }
 }

@@ -11,16 +11,16 @@ enum CheckDomainCommand {
         name: "check-domain",
         summary: "Validate a host's domain files by Apple's and Google's rules",
         discussion: [
-            "Fetches apple-app-site-association and assetlinks.json as Apple and Google do: over TLS with a good"
-                + " certificate, without following redirects, five seconds, 128 KiB; and says what is wrong, where, and"
-                + " what to do about it. Takes a host, the https address of one file, or a file on this machine.",
+            "Fetches apple-app-site-association and assetlinks.json as Apple and Google do: over TLS with a valid"
+                + " certificate, without following redirects, within five seconds, 128 KiB at most. It prints each mistake"
+                + " with its position and its remedy. Takes a host, the https address of one file, or a file on this machine.",
             "--url shows what each app does with a URL or path, and the rule that decides it.",
-            "Exit status 1 where there is an error; warnings and notes leave it at 0.",
+            "The exit status is 1 after an error, and 0 after warnings and notes.",
         ],
         operands: [
             .required(
                 "HOST|URL|FILE",
-                "A host name, an https address, or a file's path; ./NAME for a file here that has another name."
+                "A host name, an https address, or a file's path; ./NAME for a file in this folder with another name."
             )
         ],
         options: CommandOption.table([
@@ -30,47 +30,28 @@ enum CheckDomainCommand {
         ]) + [.json],
         examples: [
             "afterlink check-domain go.example.com --url '/products/1?x=y'":
-                "Are both files right, and does this link open the app?",
-            "afterlink check-domain ./apple-app-site-association": "Before it is published.",
+                "Validate both files, and show whether this link opens the app.",
+            "afterlink check-domain ./apple-app-site-association": "Validate a file before it is published.",
         ],
         run: run
     )
 
-    /// More than any file may have: what is longer is said to be.
+    /// The longest file that is read, in bytes: more than Apple and Google accept, so that the validation reports it.
     private static let fileLimit = 4 << 20
 
     private static func run(_ invocation: Invocation) async throws -> ExitCode {
         let arguments = invocation.arguments
-        let url = try url(arguments)
-        let check = try check(arguments.operands.first ?? "", url, client(arguments))
-        if arguments.has("json") {
-            Console.print(check.json(isPretty: true).text)
-        } else {
-            Console.print(DomainCheckText(check: check).text)
+        let url = try arguments.read("url", "must be a path such as /products/1, or a whole https URL") {
+            AssociationURL($0)
         }
+        let check = try check(arguments.operands.first ?? "", url, client(arguments))
+        invocation.show(DomainCheckText(check: check).text, json: check.json(isPretty: true).text)
         return check.hasErrors ? .failed : .success
     }
 
-    private static func url(_ arguments: Arguments) throws -> AssociationURL? {
-        guard let text = arguments.value("url") else { return nil }
-        guard let url = AssociationURL(text) else {
-            throw CommandFailure.wrongValue(
-                "url",
-                text,
-                "must be a path such as /products/1, or a whole https URL"
-            )
-        }
-        return url
-    }
-
     private static func client(_ arguments: Arguments) throws -> HTTPSClient {
-        let roots = arguments.value("roots")
-        if let roots, !TextFile.exists(roots) {
-            throw CommandFailure.wrongValue(
-                "roots",
-                roots,
-                "must be the path of a PEM file; there is no such file"
-            )
+        let roots = try arguments.read("roots", "must be the path of a PEM file; there is no such file") {
+            TextFile.exists($0) ? $0 : nil
         }
         guard arguments.has("allow-private") else { return OutgoingRequests.publicOnly(roots: roots) }
         return HTTPSClient(roots: roots) { _ in true }
@@ -85,20 +66,21 @@ enum CheckDomainCommand {
             let address = try attempt {
                 try WebURL(parsing: subject)
             } orElse: { (error: WebURLError) in
-                CommandFailure(.usage, "\(subject) is no address: \(error.message)", advice: Self.advice)
+                CommandFailure(.usage, "\(subject) is not an address: \(error.message)", advice: Self.advice)
             }
             return DomainValidation.ofURL(address, url: url, by: client)
         }
         guard !subject.hasPrefix("http://") else {
-            throw CommandFailure.because(.usage, "Apple and Google fetch nothing over plain http.")
-                .advising(Self.advice)
+            throw CommandFailure.usage("Apple and Google fetch nothing over plain http.").advising(
+                Self.advice
+            )
         }
-        // The files' own names are no hosts' names.
+        // A host cannot have the name of a file.
         guard !subject.contains("/"), DomainFile(rawValue: subject) == nil else {
             return try checkFile(subject, url)
         }
         guard let check = DomainValidation.ofHost(subject, url: url, by: client) else {
-            throw CommandFailure(.usage, "\(subject) is no host name.", advice: Self.advice)
+            throw CommandFailure.usage("\(subject) is not a host name.").advising(Self.advice)
         }
         return check
     }
@@ -106,9 +88,7 @@ enum CheckDomainCommand {
     private static let advice =
         "Give a host such as go.example.com, an address that begins with https://, or the path of a file."
 
-    private static func checkFile(_ path: String, _ url: AssociationURL?) throws
-        -> DomainValidation
-    {
+    private static func checkFile(_ path: String, _ url: AssociationURL?) throws -> DomainValidation {
         let bytes = try attempt("The file could not be read", advice: Self.advice) {
             try OpenFile(path, O_RDONLY).readAll(limit: fileLimit)
         }
@@ -126,9 +106,8 @@ struct DomainCheckText {
         let size = file.byteCount.map { ", \($0) bytes" } ?? ""
         var lines = ["\(file.kind.rawValue) (\(file.source)\(size)): \(verdict(file))"]
         for finding in file.findings {
-            lines.append(
-                "  \(finding.severity.rawValue)\(finding.place.isEmpty ? "" : " at \(finding.place)")"
-            )
+            let place = finding.place.isEmpty ? "" : " at \(finding.place)"
+            lines.append("  \(finding.severity.rawValue)\(place)")
             lines.append("    \(finding.problem).")
             lines.append("    \(finding.advice).")
         }

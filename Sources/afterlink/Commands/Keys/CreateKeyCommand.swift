@@ -6,13 +6,13 @@ internal import Server
 enum CreateKeyCommand {
     static let description = CommandDescription(
         name: "keys create",
-        summary: "Make a key and show it once",
+        summary: "Create a key and show it once",
         discussion: [
-            "Makes a key of one kind: `app` goes into the mobile app and may check and post clicks; `server` is for"
-                + " your own back end, whose clicks are believed as to address, agent and time; `test` is like `app`"
-                + " and sees test clicks only; `admin` opens everything under /admin and belongs to no app.",
-            "The key is shown only now: only its SHA-256 is stored. To rotate a key, make the new one, bring it out,"
-                + " and revoke the old one then.",
+            "Creates a key of one kind: `app` goes into the mobile app and may check and post clicks; `server` is for your"
+                + " own back end, which may state address, agent and time of its clicks; `test` is like `app`, for test"
+                + " clicks only; `admin` opens everything under /admin and belongs to no app.",
+            "The key is shown only now, because the database stores only its SHA-256. To rotate a key, create the new one,"
+                + " distribute it, and then revoke the old one.",
         ],
         options: CommandOption.table([
             "kind app|server|test|admin": "The use of the key."
@@ -25,7 +25,7 @@ enum CreateKeyCommand {
         settings: CommandDatabase.settings,
         examples: [
             "afterlink keys create --kind server --label \"shop back end\" --expires 365d":
-                "A key for a year, for the only app there is."
+                "Create a key of the only app, valid for a year."
         ],
         run: run
     )
@@ -40,7 +40,7 @@ enum CreateKeyCommand {
             ValueText.label
         )
         let expiresAt = try arguments.value("expires").map { text in try TimeArgument.expiry(text, now: now) }
-        let database = try CommandDatabase.open(ConfigurationReader.read(invocation))
+        let database = try CommandDatabase.open(invocation)
         defer { database.close() }
         let app = kind == .admin ? nil : try AppChoice.find(arguments.value("app"), in: database.directory())
         let text = KeyText(kind: kind, random: RandomSource.system)
@@ -59,34 +59,25 @@ enum CreateKeyCommand {
     }
 
     private static func kind(_ arguments: Arguments) throws -> KeyKind {
-        guard let text = arguments.value("kind") else {
-            throw CommandFailure(
-                .usage,
-                "`afterlink keys create` needs the kind of key.",
-                advice:
-                    "Give --kind app, server, test or admin; `afterlink help keys create` says what each may do."
-            )
-        }
-        guard let kind = KeyKind(rawValue: text) else {
-            throw CommandFailure.wrongValue("kind", text, "must be app, server, test or admin")
+        let given = try arguments.read("kind", "must be app, server, test or admin") { KeyKind(rawValue: $0) }
+        guard let kind = given else {
+            throw CommandFailure.usage("`afterlink keys create` needs the kind of the key.")
+                .advising(
+                    "Give --kind app, server, test or admin; `afterlink help keys create` explains each."
+                )
         }
         if kind == .admin, arguments.has("app") {
-            throw CommandFailure.because(.usage, "An admin key belongs to no app.")
+            throw CommandFailure.usage("An admin key belongs to no app.")
                 .advising("Leave --app out, or take another --kind.")
         }
         return kind
     }
 
-    private static func show(_ key: APIKey, _ text: KeyText, of app: App?, asJSON: Bool)
-        throws
-    {
+    private static func show(_ key: APIKey, _ text: KeyText, of app: App?, asJSON: Bool) throws {
         try Console.show(
             asJSON ? KeyListing.json(key, text: text) : text.text,
-            orElse: CommandFailure(
-                "The key \(key.id.text) was made, but it could not be printed and was never shown.",
-                advice:
-                    "Run `afterlink keys revoke \(key.id.text)`, and make another one where standard output is read."
-            )
+            orElse: .because("The key \(key.id.text) was created, but could not be printed.")
+                .advising("Run `afterlink keys revoke \(key.id.text)`, and create another key.")
         )
         guard !asJSON else { return }
         let owner = app.map { "of the app \"\($0.settings.name)\"" } ?? "for everything under /admin"
@@ -94,28 +85,25 @@ enum CreateKeyCommand {
     }
 }
 
-/// Reads moments as people type them.
+/// Reads the times of arguments.
 enum TimeArgument {
-    /// Reads `2027-01-31` or `2027-01-31T12:00:00Z`; a day stands for its beginning in UTC.
+    /// Reads `2027-01-31` or `2027-01-31T12:00:00Z`; a day stands for its start in UTC.
     static func moment(_ text: String) -> Timestamp? {
         Timestamp(iso8601: text) ?? Timestamp(iso8601: text + "T00:00:00Z")
     }
 
-    /// When a key expires: a moment to come, or how long from now on, as in `90d`, `12h`, `30m`.
+    /// Reads the expiry of a key: a time in the future, or the time from now, as in `90d`, `12h`, `30m`.
     static func expiry(_ text: String, now: Timestamp) throws -> Timestamp {
         let moment = Self.moment(text) ?? milliseconds(text).map(now.advanced(byMilliseconds:))
         guard let moment else {
-            throw CommandFailure.wrongValue(
-                "expires",
-                text,
-                "must be a moment such as 2027-01-31 or 2027-01-31T12:00:00Z, or a time from now on such as 90d or 12h"
-            )
+            let sentence = "must be a time such as 2027-01-31 or 2027-01-31T12:00:00Z, or 90d or 12h from now"
+            throw CommandFailure.wrongValue("expires", text, sentence)
         }
-        guard now < moment else { throw CommandFailure.wrongValue("expires", text, "must lie in the future") }
+        guard now < moment else { throw CommandFailure.wrongValue("expires", text, "must be in the future") }
         return moment
     }
 
-    /// Reads how long something takes: `90s`, `30m`, `12h`, `90d`.
+    /// Reads a length of time: `90s`, `30m`, `12h`, `90d`.
     static func milliseconds(_ text: String) -> Int64? {
         let units: [Character: Int64] = ["s": 1000, "m": 60_000, "h": 3_600_000, "d": 86_400_000]
         guard let unit = text.last.flatMap({ units[$0] }) else { return nil }

@@ -8,28 +8,22 @@ enum ListKeysCommand {
         name: "keys list",
         summary: "Show the keys, without their secret text",
         discussion: [
-            "Prints all keys, the oldest first, with when they were last used: rounded to the minute, and some"
-                + " seconds late."
+            "Prints all keys, the oldest first, with the minute of their last use, which appears after some seconds."
         ],
         options: CommandOption.table(["app APP": "Only the keys of this app, by id or name."]) + [.json],
         settings: CommandDatabase.settings,
-        examples: ["afterlink keys list": "Which keys are there, which are in use?"],
+        examples: ["afterlink keys list": "Show all keys, and which of them are in use."],
         run: run
     )
 
     private static func run(_ invocation: Invocation) async throws -> ExitCode {
-        let database = try CommandDatabase.open(ConfigurationReader.read(invocation), for: .reading)
+        let database = try CommandDatabase.open(invocation, for: .reading)
         defer { database.close() }
         let directory = try database.directory()
-        let app = try invocation.arguments.value("app").map { text in
-            try AppChoice.find(text, in: directory).id
-        }
+        let app = try AppChoice.named(invocation.arguments, in: directory)?.id
         let keys = directory.keys.filter { app == nil || $0.app == app }
         let now = WallClock.system.now()
-        let isJSON = invocation.arguments.has("json")
-        Console.print(
-            isJSON ? KeyListing.json(keys, at: now) : KeyListing.table(keys, in: directory, at: now)
-        )
+        invocation.show(KeyListing.table(keys, in: directory, at: now), json: KeyListing.json(keys, at: now))
         return .success
     }
 }
@@ -42,46 +36,39 @@ enum RevokeKeyCommand {
         discussion: [
             "Requests with the key get 401; a serving process follows within half a second. No click is lost."
         ],
-        operands: [.required("KEY", "the key's id, key_…, as `afterlink keys list` shows it.")],
+        operands: [.required("KEY", "The key's id, key_…, as `afterlink keys list` shows it.")],
         options: [.jsonObject],
         settings: CommandDatabase.settings,
         examples: [
-            "afterlink keys revoke key_01jz8w6t7n3k5m9q2r4v6x8y0z": "The phone with the key was lost."
+            "afterlink keys revoke key_01jz8w6t7n3k5m9q2r4v6x8y0z": "Revoke the key of a lost phone."
         ],
         run: run
     )
 
     private static func run(_ invocation: Invocation) async throws -> ExitCode {
         guard let text = invocation.arguments.operands.first, let id = KeyID(text) else {
-            throw CommandFailure(
-                .usage,
-                "A key is named by its id, which begins with key_.",
-                advice:
-                    "`afterlink keys list` shows the ids. The secret text itself belongs on no command line."
-            )
+            throw CommandFailure.usage("A key's id begins with key_.")
+                .advising(
+                    "`afterlink keys list` shows the ids. Never write the secret text on a command line."
+                )
         }
-        let database = try CommandDatabase.open(ConfigurationReader.read(invocation))
+        let database = try CommandDatabase.open(invocation)
         defer { database.close() }
         guard let key = try database.directory().keys.first(where: { $0.id == id }) else {
             throw CommandFailure.because("There is no key \(id.text).")
-                .advising("`afterlink keys list` shows those there are.")
+                .advising("`afterlink keys list` shows all keys.")
         }
         let now = WallClock.system.now()
         try await database.apps.revoke(id, at: now)
         var revoked = key
         revoked.revokedAt = key.revokedAt ?? now
-        if invocation.arguments.has("json") {
-            Console.print(KeyListing.json([revoked], at: now))
-        } else if let before = key.revokedAt {
-            Console.print("\(id.text) was revoked before, at \(before.iso8601).")
-        } else {
-            Console.print("Revoked \(id.text).")
-        }
+        let earlier = key.revokedAt.map { "\(id.text) was already revoked at \($0.iso8601)." }
+        invocation.show(earlier ?? "Revoked \(id.text).", json: KeyListing.json([revoked], at: now))
         return .success
     }
 }
 
-/// How keys are shown: never with their text, but where they are made.
+/// Keys as tables and JSON; only a new key has its text.
 enum KeyListing {
     static func table(_ keys: [APIKey], in directory: Directory, at now: Timestamp) -> String {
         keys.table([
@@ -106,7 +93,7 @@ enum KeyListing {
         }
     }
 
-    /// As in `{"key":{…,"text":"…"}}`, for a key that has just been made.
+    /// As in `{"key":{…,"text":"…"}}`, for a new key.
     static func json(_ key: APIKey, text: KeyText) -> String {
         JSONWriter.text { json in
             json.object("key") { json in

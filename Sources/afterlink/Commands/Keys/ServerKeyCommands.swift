@@ -10,19 +10,18 @@ enum RotateServerKeyCommand {
         name: "server-key rotate",
         summary: "Replace the current server key with a new one",
         discussion: [
-            "Makes a new key, under which a serving process stores clicks and signs tokens after some seconds, without a"
-                + " restart. Clicks stored before are still found: the previous key stays in the file until nothing is"
-                + " stored under it, that is, until the retention time has passed after the last window of its clicks, and"
-                + " is then destroyed.",
-            "The address keys, which change every day anyway, come from new random bytes from tomorrow on.",
-            "A thief of the previous key and the database can still test fingerprints against what was stored until now."
-                + " Take a new backup: older ones contain the previous key only.",
+            "Creates a new key. After some seconds and without a restart, a serving process stores clicks and signs tokens"
+                + " under it. Launches still find earlier clicks: the previous key stays in the file until nothing is"
+                + " stored under it, --retention seconds after the last window of its clicks, and is then destroyed.",
+            "The address keys, which change every day, come from new random bytes from tomorrow on.",
+            "A thief of the previous key and the database can still test fingerprints against the clicks stored until now."
+                + " Take a new backup: older ones have only the previous key.",
         ],
         options: [.jsonObject],
         settings: CommandDatabase.settings + ["server-key-file"],
         examples: [
             "afterlink server-key rotate --data-directory /var/lib/afterlink":
-                "A person with a copy of the key has left."
+                "Replace the key after a person with a copy of it has left."
         ],
         run: run
     )
@@ -38,21 +37,17 @@ enum RotateServerKeyCommand {
             return ServerKeyList([new] + list.entries)
         }
         try renewAddresses(configuration, at: now)
-        if invocation.arguments.has("json") {
-            Console.print(ServerKeyListing.json(list, at: now))
-        } else {
-            Console.print(
-                """
-                Made a new server key. A serving process stores under it in \(ServerKeyList.settlingMilliseconds / 1000) s; no restart is needed.
-                The former key is kept until nothing is stored under it any more, and destroyed then.
-                Take a new backup: those from before hold the former key alone.
-                """
-            )
-        }
+        let seconds = ServerKeyList.settlingMilliseconds / 1000
+        let text = """
+            Created a new server key. A serving process stores under it in \(seconds) s; no restart is needed.
+            The former key remains until nothing is stored under it, and is then destroyed.
+            Take a new backup: older ones have only the former key.
+            """
+        invocation.show(text, json: ServerKeyListing.json(list, at: now))
         return .success
     }
 
-    /// Refuses to replace a foreign key, a key that was just made, and more keys than checks can look up.
+    /// Refuses to replace the key of another database, a key that is not in use yet, and too many keys.
     private static func refuse(
         _ list: ServerKeyList,
         _ summary: DatabaseSummary,
@@ -60,28 +55,25 @@ enum RotateServerKeyCommand {
         at now: Timestamp
     ) throws {
         guard let keys = list.keys(at: now), summary.fits(keys.all) != false else {
-            throw CommandFailure(
-                "\(configuration.serverKeyPath) is not the key that \(configuration.databasePath) was made with.",
-                advice: "Name its own with --server-key-file."
-            )
+            let (key, database) = (configuration.serverKeyPath, configuration.databasePath)
+            throw CommandFailure.because("\(key) is not the server key of \(database).")
+                .advising("Name the database's key with --server-key-file.")
         }
         guard list.currentIndex(at: now) == 0 else {
-            throw CommandFailure.because("A new key was made just now, and is not used yet.")
-                .advising("Once is enough; `afterlink server-key list` shows the keys.")
+            throw CommandFailure.because("A key was created just now, and is not in use yet.")
+                .advising("Do not rotate again; `afterlink server-key list` shows the keys.")
         }
         guard list.entries.count < ServerKeyList.maximumCount else {
-            throw CommandFailure(
-                "There are \(list.entries.count) server keys already, and each check looks under all of them.",
-                advice: "Wait until the oldest is destroyed; `afterlink server-key list` shows the keys."
+            throw CommandFailure.because(
+                "\(list.entries.count) server keys are the most that a check looks up."
             )
+            .advising("Wait until the oldest is destroyed; `afterlink server-key list` shows the keys.")
         }
     }
 
-    /// Renews the address keys: a thief of the server key may have them too, and all later ones follow from them.
-    private static func renewAddresses(_ configuration: Configuration, at now: Timestamp)
-        throws
-    {
-        // Not the next midnight if that is so near that a process could go past it with the old ones.
+    /// Renews the address keys: a thief of the server key may have them, too, and later keys follow from them.
+    private static func renewAddresses(_ configuration: Configuration, at now: Timestamp) throws {
+        // A midnight within a minute is too near: a process could pass it with the old keys.
         let soon = now.advanced(byMilliseconds: 60_000)
         guard let link = AddressKeyFile.newLink(from: AddressKeys.day(of: soon) + 1) else { return }
         try AddressKeyFile(path: configuration.addressKeyPath).change(at: now, erasesFormer: false) { keys in
@@ -94,14 +86,14 @@ enum RotateServerKeyCommand {
 enum ListServerKeysCommand {
     static let description = CommandDescription(
         name: "server-key list",
-        summary: "Show how many server keys there are, and since when",
+        summary: "Show the server keys' ages and uses",
         discussion: [
-            "Lists the newest first. Shows no key itself, but a mark that distinguishes it from the others and reveals"
-                + " nothing of it."
+            "Lists the server keys, the newest first. A mark distinguishes each key from the others and reveals nothing of"
+                + " it."
         ],
         options: [.json],
         settings: CommandDatabase.settings + ["server-key-file"],
-        examples: ["afterlink server-key list": "Is the former key still needed?"],
+        examples: ["afterlink server-key list": "Show whether the former key is still needed."],
         run: run
     )
 
@@ -109,13 +101,12 @@ enum ListServerKeysCommand {
         let configuration = try ConfigurationReader.read(invocation)
         let list = try ServerKeyFile(path: configuration.serverKeyPath).open(databaseIsNew: false)
         let now = WallClock.system.now()
-        let isJSON = invocation.arguments.has("json")
-        Console.print(isJSON ? ServerKeyListing.json(list, at: now) : ServerKeyListing.table(list, at: now))
+        invocation.show(ServerKeyListing.table(list, at: now), json: ServerKeyListing.json(list, at: now))
         return .success
     }
 }
 
-/// Server keys as they are shown: never themselves.
+/// Server keys as a table and JSON, without the keys themselves.
 enum ServerKeyListing {
     static func table(_ list: ServerKeyList, at now: Timestamp) -> String {
         rows(list, at: now).table([
@@ -139,7 +130,7 @@ enum ServerKeyListing {
         let current = list.currentIndex(at: now)
         return list.entries.enumerated().map { index, entry in
             let use = index < current ? "upcoming" : index == current ? "current" : "previous"
-            // The first half of what the database knows it by.
+            // The first half of the check value, which the database stores.
             let mark = entry.check.map { String($0.index >> 32, radix: 16) } ?? "-"
             return (mark, entry.madeAt?.iso8601, use)
         }

@@ -15,7 +15,7 @@ enum ChangeLinkCommand {
         settings: CommandDatabase.settings,
         examples: [
             "afterlink links set summer25 --expires-at 2027-09-01T00:00:00Z --title ''":
-                "End it with the summer, and remove its title."
+                "Set the end of a link, and remove its title."
         ],
         run: run
     )
@@ -23,10 +23,10 @@ enum ChangeLinkCommand {
     private static func run(_ invocation: Invocation) async throws -> ExitCode {
         let arguments = invocation.arguments
         guard LinkOptions.areGiven(in: arguments) else {
-            throw CommandFailure.because(.usage, "`afterlink links set` needs at least one field to change.")
-                .advising("`afterlink help links set` lists what there is.")
+            throw CommandFailure.usage("`afterlink links set` needs at least one field to change.")
+                .advising("`afterlink help links set` lists the fields.")
         }
-        let database = try CommandDatabase.open(ConfigurationReader.read(invocation))
+        let database = try CommandDatabase.open(invocation)
         defer { database.close() }
         let directory = try database.directory()
         let listing = try await LinkChoice.find(invocation, in: database)
@@ -48,7 +48,7 @@ enum ArchiveLinkCommand {
         "links archive",
         summary: "Switch a link off",
         discussion: "Keeps the slug and the counts; `afterlink links restore` undoes it.",
-        examples: ["afterlink links archive summer25": "The summer is over."],
+        examples: ["afterlink links archive summer25": "Switch off the link of last summer."],
         run: run
     )
 
@@ -56,11 +56,11 @@ enum ArchiveLinkCommand {
         try await archive(invocation) { $0 ?? WallClock.system.now() }
     }
 
-    /// Sets since when the link is archived.
+    /// Sets the time from which the link is archived; nil for a link that is not.
     static func archive(_ invocation: Invocation, _ since: (Timestamp?) -> Timestamp?) async throws
         -> ExitCode
     {
-        let database = try CommandDatabase.open(ConfigurationReader.read(invocation))
+        let database = try CommandDatabase.open(invocation)
         defer { database.close() }
         let listing = try await LinkChoice.find(invocation, in: database)
         let changed = try await database.change(listing) { link in link.archivedAt = since(link.archivedAt) }
@@ -75,7 +75,7 @@ enum RestoreLinkCommand {
         "links restore",
         summary: "Switch an archived link on again",
         discussion: "Undoes `afterlink links archive`.",
-        examples: ["afterlink links restore summer25": "It is summer again."],
+        examples: ["afterlink links restore summer25": "Use the link again."],
         run: run
     )
 
@@ -90,20 +90,18 @@ enum DeleteLinkCommand {
         "links delete",
         summary: "Delete a link that was never clicked",
         discussion: "Its slug is free again. A link that was clicked can be archived.",
-        examples: ["afterlink links delete sumer25": "It was misspelt and never shared."],
+        examples: ["afterlink links delete sumer25": "Delete a link with a misspelt slug."],
         run: run
     )
 
     private static func run(_ invocation: Invocation) async throws -> ExitCode {
-        let database = try CommandDatabase.open(ConfigurationReader.read(invocation))
+        let database = try CommandDatabase.open(invocation)
         defer { database.close() }
         let listing = try await LinkChoice.find(invocation, in: database)
         try await database.links.delete(listing.link.id)
-        if invocation.arguments.has("json") {
-            LinkTable.show(listing, invocation, in: try database.directory())
-        } else {
-            Console.print("Deleted the link \"\(listing.link.slug.text)\".")
-        }
+        let directory = try database.directory()
+        let json = LinkTable.json(listing, in: directory, at: WallClock.system.now())
+        invocation.show("Deleted the link \"\(listing.link.slug.text)\".", json: json)
         return .success
     }
 }
@@ -112,20 +110,20 @@ enum DeleteLinkCommand {
 enum CreateLinkCommand {
     static let description = CommandDescription(
         name: "links create",
-        summary: "Make a short link",
+        summary: "Create a short link",
         discussion: [
-            "Makes a short link for a campaign. Checks everything at once: a destination that released apps would lose,"
-                + " a scheme or a page that is not the app's, a preview that would be cut off.",
-            "Without SLUG, generates one that cannot be guessed. Slugs are case-sensitive.",
+            "Creates a short link for a campaign. It validates all fields at once, and refuses a destination that released"
+                + " apps would lose, a scheme or page of another app, and a preview that would be cut off.",
+            "Without SLUG, it generates one that cannot be guessed. Slugs are case-sensitive.",
         ],
-        operands: [.optional("SLUG", "What stands behind the link host, as in summer25 or go/summer25.")],
+        operands: [.optional("SLUG", "The path after the link host, as in summer25 or go/summer25.")],
         options: [AppChoice.option] + LinkOptions.all + [.json],
         settings: CommandDatabase.settings,
         examples: [
             "afterlink links create summer25 --destination shopapp://promo/summer --campaign-key SUMMER25":
-                "A link into the app, counted under a campaign.",
+                "Create a link into the app for a campaign.",
             "afterlink links create --variant 'a 50 shopapp://promo/a' --variant 'b 50 shopapp://promo/b'":
-                "Half of the visitors get the one, half the other.",
+                "Create a link with two destinations, each for half of the visitors.",
         ],
         run: run
     )
@@ -134,7 +132,7 @@ enum CreateLinkCommand {
         let arguments = invocation.arguments
         var fields = LinkFields()
         LinkOptions.apply(arguments, to: &fields)
-        let database = try CommandDatabase.open(ConfigurationReader.read(invocation))
+        let database = try CommandDatabase.open(invocation)
         defer { database.close() }
         let directory = try database.directory()
         let app = try AppChoice.find(arguments.value("app"), in: directory)

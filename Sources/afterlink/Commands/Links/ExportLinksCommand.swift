@@ -9,51 +9,50 @@ enum ExportLinksCommand {
         name: "links export",
         summary: "Write all links as CSV or JSON",
         discussion: [
-            "Writes every link, the newest first, archived ones too, with all that was said of it and what came of it."
-                + " `afterlink links import` reads both forms.",
-            "In CSV a cell that a spreadsheet would take for a formula has an apostrophe before it, which an import"
-                + " drops again.",
+            "Writes every link, the newest first and archived ones too, with all fields and counts. `afterlink links import`"
+                + " reads both forms.",
+            "In CSV, a cell that a spreadsheet would read as a formula has an apostrophe before it, which an import removes.",
         ],
         options: CommandOption.table([
-            "app APP": "Only those of this app, by id or name.",
-            "format csv|json": "The form; csv if it is not given.",
-            "output FILE": "A new file to write to, instead of standard output.",
+            "app APP": "Only links of this app, by id or name.",
+            "format csv|json": "The form. Default: csv.",
+            "output FILE": "Write to this new file instead of standard output.",
         ]),
         settings: CommandDatabase.settings,
-        examples: ["afterlink links export --output links.csv": "For a spreadsheet, or for another server."],
+        examples: [
+            "afterlink links export --output links.csv": "Write a file for a spreadsheet or another server."
+        ],
         run: run
     )
 
     private static func run(_ invocation: Invocation) async throws -> ExitCode {
         let arguments = invocation.arguments
-        let format = arguments.value("format") ?? "csv"
-        guard ["csv", "json"].contains(format) else {
-            throw CommandFailure.wrongValue("format", format, "must be csv or json")
-        }
-        let database = try CommandDatabase.open(ConfigurationReader.read(invocation), for: .reading)
+        let isCSV =
+            try arguments.read("format", "must be csv or json") { ["csv": true, "json": false][$0] } ?? true
+        let database = try CommandDatabase.open(invocation, for: .reading)
         defer { database.close() }
         let directory = try database.directory()
         var query = LinkQuery(isArchived: nil, limit: LinkQuery.limits.upperBound)
         query.app = try AppChoice.named(arguments, in: directory)?.id
         let output = try ExportOutput(arguments.value("output"))
-        try output.write(format == "csv" ? CSVText.line(LinkColumns.all.map(\.name)) : "{\"links\":[")
+        try output.write(isCSV ? CSVText.line(LinkColumns.all.map(\.name)) : "{\"links\":[")
         var isFirst = true
         repeat {
             let page = try await database.links.links(query)
             for listing in page.links {
                 let app = directory.app(listing.link.app)
-                if format == "csv" {
+                if isCSV {
                     try output.write(CSVText.line(LinkColumns.all.map { $0.cell(listing, app) }))
                 } else {
-                    var json = JSONWriter()
-                    LinkBody(listing, of: app, at: WallClock.system.now()).write(to: &json)
+                    let now = WallClock.system.now()
+                    let json = JSONWriter.object { LinkBody.write(listing, in: directory, at: now, to: &$0) }
                     try output.write((isFirst ? "\n" : ",\n") + json.text)
                 }
                 isFirst = false
             }
             query.before = page.next
         } while query.before != nil
-        if format == "json" { try output.write("\n]}\n") }
+        if !isCSV { try output.write("\n]}\n") }
         return .success
     }
 }
@@ -62,7 +61,7 @@ enum ExportLinksCommand {
 private struct ExportOutput {
     private let file: NewFile?
 
-    /// - Throws: where the file is there already.
+    /// - Throws: if the file exists.
     init(_ path: String?) throws { file = try path.map { path in try NewFile(path) } }
 
     func write(_ text: String) throws {
@@ -77,13 +76,13 @@ private struct ExportOutput {
     }
 }
 
-/// The columns of a table of links, for exports and imports alike.
+/// The columns of a table of links, for exports and imports.
 enum LinkColumns {
-    /// One column: its name, what an export writes, and what an import makes of it.
     struct Column: Sendable {
         let name: String
+        /// Returns the cell that an export writes.
         let cell: @Sendable (_ listing: LinkListing, _ app: App?) -> String
-        /// Nil for what an import ignores.
+        /// Reads the cell of an import; nil for a column that imports ignore.
         var read: (@Sendable (_ cell: String, _ entry: inout LinkFile.Entry) -> Void)?
     }
 
@@ -119,16 +118,14 @@ enum LinkColumns {
         )
     }
 
-    /// The texts of a cell.
+    /// Returns the texts of a cell.
     static func texts(_ cell: String, of field: LinkField) -> [String] {
         guard field.isList, let separator = field.separator.first(where: { $0 != " " }) else { return [cell] }
-        return cell.split(separator: separator).map { text in
-            String(text.drop { $0 == " " }.reversed().drop { $0 == " " }.reversed())
-        }
+        return cell.split(separator: separator).map { String($0).trimmed }
     }
 }
 
 extension LinkField {
-    /// Between the texts of a list in one cell: what none of them can hold.
+    /// The text between the texts of a list in one cell, which none of them can contain.
     fileprivate var separator: String { self == .variants ? " | " : ", " }
 }

@@ -1,13 +1,13 @@
 internal import Attribution
 internal import Server
 
-/// The options of `links create` and `links set`: a field of a link each.
+/// The options of `links create` and `links set`, one for each field of a link.
 enum LinkOptions {
     static let all = LinkField.allCases.map { field in
         CommandOption(name(field), field.form.placeholder, isRepeatable: field.isList, help: field.form.help)
     }
 
-    /// The field's name on the wire, with hyphens; that of one text where there may be several.
+    /// Returns the field's name on the wire, with hyphens and in the singular.
     static func name(_ field: LinkField) -> String {
         switch field {
         case .variants: "variant"
@@ -18,7 +18,7 @@ enum LinkOptions {
         }
     }
 
-    /// Sets what the arguments name and leaves the rest; an empty text takes a field away.
+    /// Sets the fields that the arguments name, and keeps the others; an empty text removes a field.
     static func apply(_ arguments: Arguments, to fields: inout LinkFields) {
         for field in LinkField.allCases {
             if let texts = arguments.values(name(field)) { fields[field] = texts }
@@ -31,48 +31,45 @@ enum LinkOptions {
 }
 
 extension LinkField {
-    /// The placeholder of its value, and what the help says of it.
+    /// The placeholder of the value, and the help.
     fileprivate var form: (placeholder: String, help: String) {
         switch self {
-        case .title: ("TEXT", "A title, to find the link by.")
+        case .title: ("TEXT", "A title for finding the link.")
         case .destination:
             (
                 "LINK",
-                "Where the link leads in the app: myapp://promo/item, or a path such as /promo/item that the app's scheme is"
-                    + " put before, or a page of the app's web hosts."
+                "The destination in the app: myapp://promo/item, a path such as /promo/item, which gets the app's scheme, or a"
+                    + " page of the app's web hosts."
             )
         case .iosDestination: ("LINK", "The destination on iPhones and iPads instead.")
         case .androidDestination: ("LINK", "The destination on Android instead.")
-        case .desktopURL:
-            ("URL", "Where desktop browsers are sent instead of a page that hands over to the phone.")
-        case .iosFallback: ("URL", "Where iPhones without the app are sent instead of the App Store.")
-        case .androidFallback:
-            ("URL", "Where Android phones without the app are sent instead of Google Play.")
-        case .huaweiFallback: ("URL", "Where Huawei's phones without the app are sent.")
-        case .campaignKey: ("KEY", "The campaign that clicks and installs count for.")
-        case .source: ("TEXT", "Where the link is published, as in instagram, facebook, qr or newsletter.")
-        case .utmSource: ("TEXT", "Goes to the app with the metadata, as the other utm fields do.")
+        case .desktopURL: ("URL", "The page for desktop browsers instead of the page with a QR code.")
+        case .iosFallback: ("URL", "The page for iPhones without the app instead of the App Store.")
+        case .androidFallback: ("URL", "The page for Android phones without the app instead of Google Play.")
+        case .huaweiFallback: ("URL", "The page for Huawei's phones without the app.")
+        case .campaignKey: ("KEY", "The campaign of the link's clicks and installs.")
+        case .source: ("TEXT", "The place of publication, as in instagram, facebook, qr or newsletter.")
+        case .utmSource: ("TEXT", "A text for the app's metadata, as in the other utm fields.")
         case .utmMedium, .utmCampaign, .utmTerm, .utmContent: ("TEXT", "As --utm-source.")
         case .metadata: ("JSON", "A JSON object that the app gets with its first launch.")
-        case .journeyID: ("ID", "One journey id for all clicks; otherwise each gets its own.")
+        case .journeyID: ("ID", "One journey id for all clicks; otherwise each click gets a new one.")
         case .windowSeconds:
-            ("SECONDS", "How long after a click a first launch is credited to it, 60 to 2592000.")
-        case .expiresAt: ("TIME", "When the link stops working, as in 2027-01-31T18:00:00Z.")
+            ("SECONDS", "The time after a click in which a first launch is credited to it, 60 to 2592000.")
+        case .expiresAt: ("TIME", "The end of the link, as in 2027-01-31T18:00:00Z.")
         case .maximumClicks: ("N", "The number of people who may click it.")
         case .variants:
             ("'NAME WEIGHT LINK'", "One of several destinations, by weight: 'b 30 myapp://promo/b'.")
-        case .referralCode: ("CODE", "The referrer's code; goes to the app with the metadata.")
+        case .referralCode: ("CODE", "The referrer's code for the app's metadata.")
         case .previewTitle: ("TEXT", "The title that messengers show for the link, 250 characters at most.")
-        case .previewDescription: ("TEXT", "The line below it, 250 characters at most.")
-        case .previewImage: ("URL", "The picture beside it.")
-        case .pasteboard:
-            ("true|false", "Whether the page may put the link on the pasteboard, on the visitor's tap.")
-        case .passedParameters: ("NAME", "A query parameter that is handed on to the destination.")
-        case .tags: ("TAG", "A tag, to find links by.")
-        case .qrForeground: ("#RRGGBB", "Colour of its QR code.")
-        case .qrBackground: ("#RRGGBB", "Colour behind it.")
+        case .previewDescription: ("TEXT", "The line below the title, 250 characters at most.")
+        case .previewImage: ("URL", "The picture of the preview.")
+        case .pasteboard: ("true|false", "Whether a visitor's tap may copy the link to the pasteboard.")
+        case .passedParameters: ("NAME", "A query parameter that the link passes on to the destination.")
+        case .tags: ("TAG", "A tag for finding links.")
+        case .qrForeground: ("#RRGGBB", "Colour of the QR code.")
+        case .qrBackground: ("#RRGGBB", "Colour of the QR code's background.")
         case .qrErrorCorrection:
-            ("L|M|Q|H", "How much of the code may be damaged: L 7 %, M 15 %, Q 25 %, H 30 %.")
+            ("L|M|Q|H", "The share of the QR code that may be damaged: L 7 %, M 15 %, Q 25 %, H 30 %.")
         }
     }
 }
@@ -83,10 +80,10 @@ enum LinkChoice {
     static let app = CommandOption(
         "app",
         "APP",
-        help: "The app, by id or name; needed where several have a link of this slug."
+        help: "The app, by id or name; needed if several have the slug."
     )
 
-    /// A command about one link.
+    /// Returns a command about one link.
     static func description(
         _ name: String,
         summary: String,
@@ -106,36 +103,31 @@ enum LinkChoice {
         )
     }
 
-    static func find(_ invocation: Invocation, in database: CommandDatabase) async throws
-        -> LinkListing
-    {
+    static func find(_ invocation: Invocation, in database: CommandDatabase) async throws -> LinkListing {
         let text = invocation.arguments.operands.first ?? ""
         let directory = try database.directory()
         if let id = LinkID(text) {
             guard let listing = try await database.links.link(id) else { throw unknown(text) }
             return listing
         }
-        let chosen = try invocation.arguments.value("app").map { name in
-            [try AppChoice.find(name, in: directory)]
-        }
-        let apps = (chosen ?? directory.apps).map(\.id)
+        let chosen = try AppChoice.named(invocation.arguments, in: directory)
+        let apps = (chosen.map { [$0] } ?? directory.apps).map(\.id)
         guard let listing = try await database.links.link(LinkSlug(stored: text), of: apps) else {
             throw unknown(text)
         }
         let others = apps.filter { $0 != listing.link.app }
         guard try await database.links.link(LinkSlug(stored: text), of: others) == nil else {
-            throw CommandFailure.because(.usage, "Several apps have a link \"\(text)\".")
-                .advising("Say which one with --app, or give the link's id.")
+            throw CommandFailure.usage("Several apps have a link \"\(text)\".")
+                .advising("Name the app with --app, or give the link's id.")
         }
         return listing
     }
 
     private static func unknown(_ text: String) -> CommandFailure {
-        CommandFailure(
-            "There is no link \"\(text)\".",
-            advice:
-                "`afterlink links list` shows those there are, with --archived also those that lead nowhere any more."
-        )
+        CommandFailure.because("There is no link \"\(text)\".")
+            .advising(
+                "`afterlink links list` shows the links, and with --archived those that were switched off."
+            )
     }
 }
 

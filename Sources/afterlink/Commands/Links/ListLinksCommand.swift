@@ -7,17 +7,18 @@ enum ListLinksCommand {
     static let description = CommandDescription(
         name: "links list",
         summary: "Show the links with their clicks and matches",
-        discussion: ["Prints links, the newest first; archived ones only where they are asked for."],
+        discussion: ["Prints links, the newest first, without archived ones."],
         options: CommandOption.table([
-            "app APP": "Only those of this app, by id or name.",
-            "search TEXT": "Only those with this in the slug, the title, the campaign key or a destination.",
-            "tag TAG": "Only those with this tag.",
-            "campaign KEY": "Only those with this campaign key.",
-            "archived": "The archived ones instead.",
-            "limit N": "How many at most; 100 if it is not given.",
+            "app APP": "Only links of this app, by id or name.",
+            "search TEXT":
+                "Only links with this text in the slug, the title, the campaign key or a destination.",
+            "tag TAG": "Only links with this tag.",
+            "campaign KEY": "Only links with this campaign key.",
+            "archived": "Only archived links.",
+            "limit N": "The maximum number of links. Default: 100.",
         ]) + [.json],
         settings: CommandDatabase.settings,
-        examples: ["afterlink links list --tag summer --limit 20": "The newest of a campaign's links."],
+        examples: ["afterlink links list --tag summer --limit 20": "Show the newest links with a tag."],
         run: run
     )
 
@@ -32,17 +33,14 @@ enum ListLinksCommand {
         query.campaignKey = try arguments.read("campaign", "must have 1 to 255 characters") {
             CampaignKey($0)
         }
-        let database = try CommandDatabase.open(ConfigurationReader.read(invocation), for: .reading)
+        let database = try CommandDatabase.open(invocation, for: .reading)
         defer { database.close() }
         let directory = try database.directory()
         query.app = try AppChoice.named(arguments, in: directory)?.id
         let listings = try await links(query, atMost: count ?? LinkQuery.standardLimit, in: database)
         let now = WallClock.system.now()
-        Console.print(
-            arguments.has("json")
-                ? LinkTable.json(listings, in: directory, at: now)
-                : LinkTable.text(listings, in: directory, at: now)
-        )
+        let text = LinkTable.text(listings, in: directory, at: now)
+        invocation.show(text, json: LinkTable.json(listings, in: directory, at: now))
         return .success
     }
 
@@ -65,13 +63,13 @@ enum ShowLinkCommand {
     static let description = LinkChoice.description(
         "links show",
         summary: "Show one link, field by field",
-        discussion: "Prints what a link says, and what came of it.",
-        examples: ["afterlink links show summer25": "Where does it lead, and how often was it clicked?"],
+        discussion: "Prints the fields of a link, its state and its counts.",
+        examples: ["afterlink links show summer25": "Show the destination and the clicks of a link."],
         run: run
     )
 
     private static func run(_ invocation: Invocation) async throws -> ExitCode {
-        let database = try CommandDatabase.open(ConfigurationReader.read(invocation), for: .reading)
+        let database = try CommandDatabase.open(invocation, for: .reading)
         defer { database.close() }
         let listing = try await LinkChoice.find(invocation, in: database)
         LinkTable.show(listing, invocation, in: try database.directory())
@@ -79,7 +77,7 @@ enum ShowLinkCommand {
     }
 }
 
-/// How links are shown.
+/// Links as tables and JSON.
 enum LinkTable {
     static func text(_ listings: [LinkListing], in directory: Directory, at now: Timestamp) -> String {
         func app(_ listing: LinkListing) -> App? { directory.app(listing.link.app) }
@@ -101,7 +99,7 @@ enum LinkTable {
         return ending?.rawValue.replacing("_", with: " ") ?? "live"
     }
 
-    /// One of them, field by field.
+    /// Returns one link, field by field.
     static func text(_ listing: LinkListing, in directory: Directory, at now: Timestamp) -> String {
         let link = listing.link
         let app = directory.app(link.app)
@@ -132,28 +130,21 @@ enum LinkTable {
     /// As in `{"links":[…]}`.
     static func json(_ listings: [LinkListing], in directory: Directory, at now: Timestamp) -> String {
         JSONWriter.text { json in
-            json.list("links", listings) { listing, json in
-                LinkBody(listing, of: directory.app(listing.link.app), at: now).write(to: &json)
-            }
+            json.objects("links", listings) { LinkBody.write($1, in: directory, at: now, to: &$0) }
         }
     }
 
     /// As in `{"link":{…}}`.
     static func json(_ listing: LinkListing, in directory: Directory, at now: Timestamp) -> String {
         JSONWriter.text { json in
-            json.member("link") { json in
-                LinkBody(listing, of: directory.app(listing.link.app), at: now).write(to: &json)
-            }
+            json.object("link") { LinkBody.write(listing, in: directory, at: now, to: &$0) }
         }
     }
 
-    /// Prints one link as the arguments ask for it.
+    /// Prints one link as text or JSON.
     static func show(_ listing: LinkListing, _ invocation: Invocation, in directory: Directory) {
         let now = WallClock.system.now()
-        Console.print(
-            invocation.arguments.has("json")
-                ? json(listing, in: directory, at: now) : text(listing, in: directory, at: now)
-        )
+        invocation.show(text(listing, in: directory, at: now), json: json(listing, in: directory, at: now))
     }
 
     private static func destination(_ settings: Link.Settings) -> String {
@@ -173,7 +164,7 @@ extension CommandFailure {
         let advice =
             switch error {
             case .slugTaken: "`afterlink links list --search SLUG` shows it."
-            case .notFound: "`afterlink links list` shows those there are."
+            case .notFound: "`afterlink links list` shows all links."
             case .clicked: "Run `afterlink links archive` with the same link."
             case .changed, .store: "Run the command again."
             }

@@ -9,20 +9,19 @@ enum DemoCommand {
         name: "demo",
         summary: "Play a click and a first launch, and show both",
         discussion: [
-            "Starts the service on a free port of this machine with a temporary database, posts the click that a"
-                + " landing page would post, asks as a phone's app would ask at its first launch, and shows every"
-                + " request and response. It asks with a wrong key, asks again (the click is used up), and reads the"
-                + " statistics.",
-            "It serves with --replay-grace 0, so that the second launch need not wait: by default the same phone would"
-                + " have the same answer again for 60 s, in case the first one was lost on its way.",
-            "Checks every response, and exits 0 only if all were right.",
+            "Starts the service on a free port of this machine with a temporary database, posts the click of a landing"
+                + " page, checks as an app would at its first launch, and shows every request and response. It also checks"
+                + " with a wrong key, checks again after the click is claimed, and reads the statistics.",
+            "It serves with --replay-grace 0, so that the second launch need not wait: by default the same phone gets the"
+                + " same response again for 60 s, in case the first one was lost.",
+            "The exit status is 0 only if every response was right.",
         ],
         options: CommandOption.table([
-            "keep": "Go on serving afterwards, until SIGTERM or SIGINT, with keys to try."
+            "keep": "Continue to serve until SIGTERM or SIGINT, and print keys to try."
         ]),
         examples: [
-            "afterlink demo": "Does it work on this machine?",
-            "afterlink demo --keep": "Something to point an SDK at.",
+            "afterlink demo": "Show that the service works on this machine.",
+            "afterlink demo --keep": "Run a server for an SDK.",
         ],
         run: run
     )
@@ -66,7 +65,7 @@ enum DemoCommand {
         configuration.listen = ListenAddress(PeerAddress(ipv4: 0x7F00_0001, port: 0))
         configuration.dataDirectory = directory
         configuration.threads = 1
-        // The second launch must come after the grace, and the demo must not wait for it.
+        // The demo must not wait until the grace before its second launch has passed.
         configuration.replayGrace = 0
         configuration.appName = "Demo"
         configuration.destinations = ["myapp://"]
@@ -75,22 +74,21 @@ enum DemoCommand {
     }
 }
 
-/// The demo's requests in order, each with what its response must be: a trial's click and launch, a launch with a wrong
-/// key, a second launch, and the statistics.
+/// The demo's requests in order: a click, a launch with a wrong key, the first launch, a second one, the statistics.
 struct DemoPlay {
     private let exchange: Exchange
     private let scenes: [Scene]
 
     private static let link = "myapp://promo/summer"
 
-    /// A request, and what its response must be.
+    /// A request, and the response that it must get.
     private struct Scene {
         let sentence: String
         let request: ClientRequest
         let status: Int
-        /// The members of the body that are checked, each with its text and how that is compared.
+        /// The required members of the body: name, description of the value, and comparison.
         var members: [(name: String, text: String, isRight: (String) -> Bool)] = []
-        /// The counts that the statistics must have.
+        /// The required counts of the statistics.
         var totals: [(name: String, count: Int64)] = []
     }
 
@@ -104,7 +102,7 @@ struct DemoPlay {
         let profile = BrowserProfile.all.first { $0.name == "safari-ios-17" }
         let device = TrialDevice.all.first { $0.name == profile?.device }
         guard let profile, let device, let release = SDKRelease.all.first(where: { $0.form == .a }) else {
-            throw Self.failure("the browser is missing in the built-in table")
+            throw Self.failure("the built-in table lacks the browser")
         }
         let trial = Trial(
             profile: profile,
@@ -139,20 +137,20 @@ struct DemoPlay {
             ),
             Scene(
                 sentence:
-                    "The app was installed and starts for the first time. Its SDK hashes what it knows, and asks.",
+                    "The app was installed and starts for the first time. Its SDK sends a hash of its values.",
                 request: launch(appKey),
                 status: 200,
                 members: [
                     equal("status", "match"), equal("campaignKey", "SUMMER25"),
-                    ("url", "something that begins with \(Self.link)", { $0.hasPrefix(Self.link) }),
-                    ("url", "something with source=instagram in it", { $0.contains("source=instagram") }),
+                    ("url", "a URL that begins with \(Self.link)", { $0.hasPrefix(Self.link) }),
+                    ("url", "a URL with source=instagram", { $0.contains("source=instagram") }),
                 ]
             ),
             Scene(
                 sentence:
-                    "The app is deleted, installed again, and asks again. The first launch used up the click."
+                    "The app is installed again and checks again. The first launch has claimed the click."
                     + "\n   (The demo serves with --replay-grace 0. By default, the same phone gets the same response again"
-                    + "\n   for 60 s, in case the first one was lost on its way.)",
+                    + "\n   for 60 s, in case the first one was lost.)",
                 request: launch(appKey),
                 status: 200,
                 members: [equal("status", "no_match")]
@@ -170,9 +168,9 @@ struct DemoPlay {
         ]
     }
 
-    /// Sends each request, prints it with its response, and checks that.
+    /// Sends each request, prints it with its response, and checks the response.
     ///
-    /// - Throws: what was not as it should be.
+    /// - Throws: the first mistake in a response.
     func run() throws {
         for scene in scenes {
             Console.print("\n── \(scene.sentence)\n")
@@ -185,7 +183,7 @@ struct DemoPlay {
             guard let response else { throw Self.failure("the response was no HTTP") }
             try check(response, of: scene)
         }
-        Console.print("\nAll of it was right: one click, one match, and no second one.")
+        Console.print("\nEvery response was right: one click, one match, and no second match.")
     }
 
     private func check(_ response: ClientResponse, of scene: Scene) throws {
@@ -210,8 +208,8 @@ struct DemoPlay {
         }
     }
 
-    static func failure(_ what: String) -> CommandFailure {
-        CommandFailure.because("The demo went wrong: \(what).")
+    static func failure(_ reason: String) -> CommandFailure {
+        CommandFailure.because("The demo failed: \(reason).")
             .advising("This is a defect; please report it with the output.")
     }
 }

@@ -8,72 +8,74 @@ enum SimulateCommand {
         name: "simulate",
         summary: "Try a click and a first launch on a running server",
         discussion: [
-            "Posts the click that a browser would post, asks as an app's SDK would ask at its first launch, and shows"
-                + " how the server made the click's fingerprints, what the device hashes, and why they met or not: no"
-                + " store and no phone is needed. Browsers, devices and SDK releases are built in; `afterlink simulate"
-                + " --list` shows them.",
-            "It is tried with a test key, whose clicks and launches no live key sees and no live statistic counts. On"
-                + " the database's own machine the key is made the first time and kept beside the database; elsewhere"
-                + " name a file that holds one.",
-            "--timezone and --language are the person's, in the browser as in the app; the options that begin with"
-                + " --device-, --model and --os-version change only what the app sees, to show what a difference does.",
-            "It exits 0 if the launch got the click, or did not, as the values of both say that it must.",
+            "Posts the click that a browser would post, and checks as an app's SDK would at its first launch. It shows the"
+                + " click's fingerprints, the hash of the device, and why they match or do not; it needs no store and no"
+                + " phone. Browsers, devices and SDK releases are built in; `afterlink simulate --list` shows them.",
+            "It uses a test key, whose clicks and launches no live key finds and no live statistic counts. On the machine"
+                + " of the database, the first run creates the key and stores it beside the database; elsewhere, name a"
+                + " file with a key.",
+            "--timezone and --language apply to the browser and the app; --device-timezone, --device-language, --model and"
+                + " --os-version change only the values of the app, to show the effect of a difference.",
+            "The exit status is 0 if the launch got the click, or did not, as the values of both predict.",
         ],
         options: options,
         settings: ["listen"] + CommandDatabase.settings,
         examples: [
-            "afterlink simulate": "Safari on an iPhone, the newest SDK, the server at --listen.",
+            "afterlink simulate": "Try Safari on an iPhone and the newest SDK on the server at --listen.",
             "afterlink simulate --profile instagram-android --server https://links.example"
-                + " --key-file test.key": "An in-app browser on Android, and a server elsewhere.",
+                + " --key-file test.key": "Try an in-app browser on Android on another server.",
             "afterlink simulate --sdk 1.8.5 --device-timezone Asia/Dubai":
-                "A person who flew to Dubai between click and launch: which component differs?",
-            "afterlink simulate --all": "Every browser with its own device: is each found, and no robot?",
+                "Show which component differs if a person flew to Dubai between click and launch.",
+            "afterlink simulate --all": "Try every browser with its own device.",
             "afterlink simulate --resolve --os-version 26.5":
-                "A client that sends its values, on a phone that was updated after the click.",
+                "Try a client that sends its values, on a phone that was updated after the click.",
         ],
         run: run
     )
 
     private static let options =
         CommandOption.table([
-            "server URL": "The server, as in http://127.0.0.1:8080. Default: the one at --listen.",
-            "key-file FILE": "A file that holds the key. Default: a test key of the database's own.",
+            "server URL": "The server, as in http://127.0.0.1:8080. Default: the server at --listen.",
+            "key-file FILE": "A file with the key. Default: a test key of the database.",
         ]) + [AppChoice.option]
         + CommandOption.table([
             "profile NAME": "The browser of the click. Default: safari-ios-26.",
-            "device NAME": "The device of the launch. Default: the one that the browser runs on.",
+            "device NAME": "The device of the launch. Default: the browser's device.",
             "sdk RELEASE": "The release of the SDK. Default: the newest for the device.",
             "resolve":
-                "Ask as a newer client does, which sends its values to POST …/resolve in the place of a hash.",
+                "Check as a newer client does, which sends its values to POST …/resolve instead of a hash.",
             "all": "Try every profile with its own device, and print a table.",
             "list": "Print the profiles, devices and releases, and send nothing.",
             "timezone ZONE": "The person's time zone, as in Europe/Berlin.",
             "language TAG": "The person's language, as in de-DE.",
-            "device-timezone ZONE": "The zone that the app sees, if it differs.",
-            "device-language TAG": "The language that the app sees, if it differs.",
-            "model MODEL": "The model that the app sees, as in SM-S911B.",
-            "os-version VERSION": "The version that the app sees, as in 26.4.1.",
-            "url URL": "Where the click leads. Default: a path at the app's first destination.",
-            "link SLUG": "A link of the server's own, in the place of a URL.",
+            "device-timezone ZONE": "The app's time zone, if it differs from the browser's.",
+            "device-language TAG": "The app's language, if it differs from the browser's.",
+            "model MODEL": "The app's model, as in SM-S911B.",
+            "os-version VERSION": "The app's system version, as in 26.4.1.",
+            "url URL": "The click's destination. Default: a path at the app's first destination.",
+            "link SLUG": "A link of the server instead of a URL.",
             "as test|page|app|server":
-                "Who posts the click: a page with a test key, one without a key, one with the app key, or your own"
+                "The sender of the click: a page with a test key, a page without a key, a page with the app key, or your"
                 + " server with a server key. All but test are live and count. Default: test.",
-            "token": "Let the launch bring the click's token.",
+            "token": "Send the click's token with the launch.",
             "delay TIME":
-                "How long after the click the app is launched, as in 10m or 25h, on a server that runs with"
-                + " --unsafe-test-clock.",
+                "The time from the click to the launch, as in 10m or 25h, on a server with --unsafe-test-clock.",
             "json": "Print JSON instead of text.",
         ])
 
     private static func run(_ invocation: Invocation) async throws -> ExitCode {
         let arguments = invocation.arguments
         guard !arguments.has("list") else {
-            Console.print(arguments.has("json") ? TrialCatalogue.json : TrialCatalogue.text)
+            invocation.show(TrialCatalogue.text, json: TrialCatalogue.json)
             return .success
         }
         let choice = try TrialChoice(arguments)
         let configuration = try ConfigurationReader.read(invocation)
-        let server = TrialServer(exchange: try exchange(arguments, configuration))
+        let named = try arguments.read("server", "must be a URL without a path, as in http://127.0.0.1:8080")
+        {
+            Exchange($0)
+        }
+        let server = TrialServer(exchange: named ?? Exchange(configuration.listen))
         try server.requireReady()
         let key = try await TrialKey.find(arguments, choice.poster, configuration)
         let run = TrialRun(
@@ -97,36 +99,23 @@ enum SimulateCommand {
                 ownClock(server)
             }
         }
-        show(reports, of: server, choice, asJSON: arguments.has("json"))
+        invocation.show(text(reports, isTable: choice.isAll), json: json(reports, of: server, choice))
         return reports.allSatisfy(\.result.isAsExpected) ? .success : .failed
     }
 
     private static func ownClock(_ server: TrialServer) -> CommandFailure {
-        CommandFailure(
-            "The server at \(server.url) goes by its own clock, so that --delay cannot be tried on it.",
-            advice:
-                "Leave --delay out, or start a server of its own for trials with `afterlink serve --unsafe-test-clock"
-                + " --listen 127.0.0.1:8081 --database trial.db`."
-        )
-    }
-
-    private static func exchange(_ arguments: Arguments, _ configuration: Configuration) throws -> Exchange {
-        guard let url = arguments.value("server") else { return Exchange(configuration.listen) }
-        guard let exchange = Exchange(url) else {
-            throw CommandFailure.wrongValue(
-                "server",
-                url,
-                "must be a URL without a path, as in http://127.0.0.1:8080"
+        CommandFailure.because("--delay cannot be tried: the server at \(server.url) uses its own clock.")
+            .advising(
+                "Leave --delay out, or start a server for trials with `afterlink serve --unsafe-test-clock --listen"
+                    + " 127.0.0.1:8081 --database trial.db`."
             )
-        }
-        return exchange
     }
 
     private static func greeting(_ server: TrialServer, _ key: TrialKey, _ poster: Trial.Poster) -> String {
         let kind = poster.keyKind.rawValue
         let counted =
             poster == .test
-            ? "A test: no live key sees it and no live statistic counts it."
+            ? "A test: no live key finds it and no live statistic counts it."
             : "This is live: click and launch count in the statistics, under the campaign \(Trial.standardCampaign)."
         return "server   \(server.url), with the \(kind) key of \(key.origin)\n         \(counted)\n"
     }
@@ -139,30 +128,22 @@ enum SimulateCommand {
 
     private static func number() -> UInt64 { RandomSource.system.bytes(8).reduce(0) { $0 << 8 | UInt64($1) } }
 
-    private static func show(
-        _ reports: [TrialReport],
-        of server: TrialServer,
-        _ choice: TrialChoice,
-        asJSON: Bool
-    ) {
-        guard !asJSON else {
-            var json = JSONWriter(isPretty: true)
-            json.object { json in
-                json.member("server", server.url)
-                json.member("live", choice.poster != .test)
-                json.list("trials", reports) { report, json in report.write(to: &json) }
-            }
-            Console.print(json.text)
-            return
+    private static func json(_ reports: [TrialReport], of server: TrialServer, _ choice: TrialChoice)
+        -> String
+    {
+        JSONWriter.text(isPretty: true) { json in
+            json.member("server", server.url)
+            json.member("live", choice.poster != .test)
+            json.list("trials", reports) { report, json in report.write(to: &json) }
         }
-        guard choice.isAll else {
-            Console.print(reports.map { TrialText($0).text }.joined(separator: "\n\n"))
-            return
-        }
+    }
+
+    private static func text(_ reports: [TrialReport], isTable: Bool) -> String {
+        guard isTable else { return reports.map { TrialText($0).text }.joined(separator: "\n\n") }
         let results = reports.map(\.result)
         let unexpected = results.filter { !$0.isAsExpected }.map { result in
             "\(result.trial.profile.name): \(result.explanation.joined(separator: " "))"
         }
-        Console.print(([TrialText.table(results)] + unexpected).joined(separator: "\n\n"))
+        return ([TrialText.table(results)] + unexpected).joined(separator: "\n\n")
     }
 }

@@ -1,7 +1,7 @@
 package import Attribution
 package import Server
 
-/// Which trials a command line asks for.
+/// The trials that a command line asks for.
 package struct TrialChoice: Sendable {
     package let profiles: [BrowserProfile]
     private let device: TrialDevice?
@@ -16,34 +16,34 @@ package struct TrialChoice: Sendable {
     package let poster: Trial.Poster
     private let target: Trial.Target?
     package let broughtToken: Bool
-    /// Between click and launch, in milliseconds; nil where the time stays the machine's own.
+    /// The time between click and launch in milliseconds; nil for the server's own clock.
     package let delay: Int64?
     package let isAll: Bool
 
-    /// The profile that is tried where none is named.
+    /// The profile of a trial without `--profile`.
     private static let standardProfile = "safari-ios-26"
 
     package init(_ arguments: Arguments) throws {
         isAll = arguments.has("all")
         if isAll, let option = ["profile", "device"].first(where: arguments.has) {
-            throw CommandFailure(
-                .usage,
-                "--all tries every profile with its own device, and --\(option) chooses one.",
-                advice: "Leave one of them out."
+            throw CommandFailure.usage(
+                "--all tries every profile with its own device, and --\(option) chooses one."
             )
+            .advising("Leave one of them out.")
         }
         let name = arguments.value("profile") ?? Self.standardProfile
         profiles =
             isAll ? BrowserProfile.all : [try Self.find("profile", name, in: BrowserProfile.all, \.name)]
-        device = try Self.named("device", arguments, in: TrialDevice.all, \.name)
-        release = try Self.named("sdk", arguments, in: SDKRelease.all, \.name)
+        device = try arguments.value("device").map {
+            try Self.find("device", $0, in: TrialDevice.all, \.name)
+        }
+        release = try arguments.value("sdk").map { try Self.find("sdk", $0, in: SDKRelease.all, \.name) }
         sendsRawSignals = arguments.has("resolve")
         if sendsRawSignals, release != nil {
-            throw CommandFailure(
-                .usage,
-                "--sdk chooses a release that sends a hash, and --resolve a client that sends its values.",
-                advice: "Leave one of them out."
+            throw CommandFailure.usage(
+                "--sdk chooses a release that sends a hash, and --resolve sends values."
             )
+            .advising("Leave one of them out.")
         }
         timezone = try Self.text("timezone", arguments)
         language = try Self.text("language", arguments)
@@ -63,17 +63,17 @@ package struct TrialChoice: Sendable {
         )
     }
 
-    /// The trial of one of the profiles.
+    /// Returns the trial of one of the profiles.
     ///
     /// - Parameters:
     ///   - profile: the browser of the click.
-    ///   - prefix: what the link begins with if that was not chosen; a link of its own keeps a click from being taken for
-    ///     the repetition of another trial's.
-    ///   - app: whose click it is, where the key does not say it.
-    ///   - localization: the languages that the app comes in; iOS gives it one of these.
-    ///   - number: unlike that of any other trial.
+    ///   - prefix: the start of the link without `--url`; each trial has its own link, so that the server does not take its
+    ///     click for a repetition of another one.
+    ///   - app: the app of the click, if the key does not determine it.
+    ///   - localization: the languages of the app; iOS gives it one of these.
+    ///   - number: a number that no other trial has.
     /// - Returns: the trial, which has not been sent.
-    /// - Throws: where the release that was chosen does not run on the device.
+    /// - Throws: if the chosen release does not run on the device.
     package func trial(
         of profile: BrowserProfile,
         prefix: String,
@@ -102,7 +102,7 @@ package struct TrialChoice: Sendable {
         } else {
             device = try Self.find("device", profile.device, in: TrialDevice.all, \.name)
         }
-        // The very device that the browser was seen on, unless it is another one that was chosen.
+        // The version of the device on which the browser was recorded.
         if device.name == profile.device { device.osVersion = profile.osVersion }
         if let model { device.model = model }
         if let osVersion { device.osVersion = osVersion }
@@ -114,11 +114,10 @@ package struct TrialChoice: Sendable {
         if let release {
             if release.platform == device.platform { return release }
             guard isAll else {
-                throw CommandFailure(
-                    .usage,
-                    "The SDK \(release.name) does not run on the device \(device.name).",
-                    advice: "Leave --sdk out for the newest one that does, or choose another --device."
+                throw CommandFailure.usage(
+                    "The SDK \(release.name) does not run on the device \(device.name)."
                 )
+                .advising("Leave --sdk out for the newest one that does, or choose another --device.")
             }
         }
         guard let newest = SDKRelease.all.last(where: { $0.platform == device.platform }) else {
@@ -144,16 +143,6 @@ package struct TrialChoice: Sendable {
         return person
     }
 
-    private static func named<Value>(
-        _ option: String,
-        _ arguments: Arguments,
-        in values: [Value],
-        _ name: (Value) -> String
-    ) throws -> Value? {
-        guard let text = arguments.value(option) else { return nil }
-        return try find(option, text, in: values, name)
-    }
-
     private static func find<Value>(
         _ option: String,
         _ text: String,
@@ -162,12 +151,8 @@ package struct TrialChoice: Sendable {
     ) throws -> Value {
         if let value = values.first(where: { name($0) == text }) { return value }
         let near = Suggestion.nearest(to: text, among: values.map(name))
-        throw CommandFailure(
-            .usage,
-            "There is no \(option) \"\(text)\".",
-            advice: (near.map { "Did you mean \($0)? " } ?? "")
-                + "`afterlink simulate --list` shows those there are."
-        )
+        throw CommandFailure.usage("There is no \(option) \"\(text)\".")
+            .advising((near.map { "Did you mean \($0)? " } ?? "") + "`afterlink simulate --list` shows all.")
     }
 
     private static func text(_ option: String, _ arguments: Arguments) throws -> String? {
@@ -184,7 +169,7 @@ package struct TrialChoice: Sendable {
         case (let url?, nil): return .url(url)
         case (nil, let link?): return .link(link)
         case (_?, _?):
-            throw CommandFailure.because(.usage, "--url and --link both say where the click leads.")
+            throw CommandFailure.usage("--url and --link both name the click's destination.")
                 .advising("Leave one of them out.")
         }
     }

@@ -2,7 +2,7 @@ internal import Attribution
 internal import JSON
 package import Server
 
-/// A trial's result for people: the requests, what the server makes of them, and why the launch matched or not.
+/// A trial's result as text: the requests, the server's reading of them, and why the launch matched or not.
 struct TrialText {
     private let report: TrialReport
     private let result: TrialResult
@@ -15,16 +15,17 @@ struct TrialText {
     var text: String {
         var parts = [
             header, "── The click, as the browser sends it", report.click.shown,
-            Self.shown(result.click.statusText, result.click.body), "── What the click says of the device",
-            values, "── What the click is found by", forms,
+            Self.shown(result.click.statusText, result.click.body), "── The click's values",
+            values, "── The click's fingerprints", forms,
             sendsRawSignals
-                ? "── What the server makes of the device's values, component by component"
-                : "── What the device hashes, component by component", components,
+                ? "── The server's reading of the device's values, by component"
+                : "── The values that the device hashes, by component", components,
         ]
         if let launch = report.launch, let response = result.launch {
             parts += [
                 sendsRawSignals
-                    ? "── The first launch, as a newer client asks" : "── The first launch, as the SDK asks",
+                    ? "── The first launch, as a newer client sends it"
+                    : "── The first launch, as the SDK sends it",
                 launch.shown,
                 Self.shown(response.statusText, response.body),
             ]
@@ -42,9 +43,11 @@ struct TrialText {
         let release = result.trial.release
         let form = release.form.rawValue
         guard !sendsRawSignals else {
-            return "client   a newer one, which sends its values; the server makes form \(form) of them"
+            return
+                "client   newer than the SDKs: it sends its values, which the server hashes as form \(form)"
         }
-        return "SDK      \(release.name), which hashes form \(form) and calls itself \(release.versionField)"
+        return
+            "SDK      \(release.name), which hashes form \(form) and sends the version \(release.versionField)"
     }
 
     private var header: String {
@@ -64,12 +67,12 @@ struct TrialText {
     }
 
     private var forms: String {
-        guard !result.reading.made.isEmpty else { return "Nothing: no form has all of its components." }
+        guard !result.reading.made.isEmpty else { return "None: no form has all of its components." }
         return result.reading.made.table([
             .left("FORM", \.input.form.rawValue),
             .right("WEIGHT") { TrialResult.percent($0.weight) },
-            .left("MADE OF", \.input.text),
-            .left("") { $0.input == result.reading.launch ? "<- the launch asks for this one" : "" },
+            .left("HASH OF", \.input.text),
+            .left("") { $0.input == result.reading.launch ? "<- the launch sends this one" : "" },
         ])
     }
 
@@ -108,7 +111,7 @@ struct TrialText {
 }
 
 extension ClientRequest {
-    /// The request for people: without the fields that state nothing of interest, and with keys cut short.
+    /// The request as text, without its routine fields, and with keys cut short.
     package var shown: String {
         let omitted = ["Host", "Accept", "Accept-Encoding", "Sec-Fetch-Site", "Content-Length", "Connection"]
         let lines = fields.filter { !omitted.contains($0.name) }.map { field in
@@ -124,7 +127,7 @@ extension ClientRequest {
 enum TrialCatalogue {
     static var text: String {
         let profiles = BrowserProfile.all.table([
-            .left("PROFILE", \.name), .left("DEVICE", \.device), .left("WHAT IT IS", \.title),
+            .left("PROFILE", \.name), .left("DEVICE", \.device), .left("DESCRIPTION", \.title),
         ])
         let devices = TrialDevice.all.table([
             .left("DEVICE", \.name), .left("MODEL", \.model), .left("OS", \.osVersion),
@@ -133,43 +136,35 @@ enum TrialCatalogue {
         let releases = SDKRelease.all.table([
             .left("SDK", \.name), .left("FORM", \.form.rawValue),
             .left("HASHES") { $0.form.components.map(\.rawValue).joined(separator: ", ") },
-            .left("CALLS ITSELF", \.versionField),
+            .left("VERSION FIELD", \.versionField),
         ])
         return [profiles, devices, releases].joined(separator: "\n\n")
     }
 
     static var json: String {
         JSONWriter.text(isPretty: true) { json in
-            json.list("profiles", BrowserProfile.all) { profile, json in write(profile, to: &json) }
-            json.list("devices", TrialDevice.all) { device, json in write(device, to: &json) }
+            json.objects("profiles", BrowserProfile.all) { profile, json in
+                json.member("name", profile.name)
+                json.member("title", profile.title)
+                json.member("source", profile.source)
+                json.member("device", profile.device)
+                json.member("robot", profile.isRobot)
+                json.member("user_agent", profile.agent)
+            }
+            json.objects("devices", TrialDevice.all) { device, json in
+                json.member("name", device.name)
+                json.member("platform", device.platform.rawValue)
+                json.member("model", device.model)
+                json.member("os_version", device.osVersion)
+                json.member("screen", device.screenText)
+                json.member("width", device.widthText)
+            }
             json.objects("sdks", SDKRelease.all) { release, json in
                 json.member("name", release.name)
                 json.member("platform", release.platform.rawValue)
                 json.member("form", release.form.rawValue)
                 json.member("version_field", release.versionField)
             }
-        }
-    }
-
-    private static func write(_ profile: BrowserProfile, to json: inout JSONWriter) {
-        json.object { json in
-            json.member("name", profile.name)
-            json.member("title", profile.title)
-            json.member("source", profile.source)
-            json.member("device", profile.device)
-            json.member("robot", profile.isRobot)
-            json.member("user_agent", profile.agent)
-        }
-    }
-
-    private static func write(_ device: TrialDevice, to json: inout JSONWriter) {
-        json.object { json in
-            json.member("name", device.name)
-            json.member("platform", device.platform.rawValue)
-            json.member("model", device.model)
-            json.member("os_version", device.osVersion)
-            json.member("screen", device.screenText)
-            json.member("width", device.widthText)
         }
     }
 }

@@ -8,19 +8,21 @@ enum ExplainCheckCommand {
         name: "explain",
         summary: "Explain why a check matched or did not match",
         discussion: [
-            "Finds a recorded check and says why it ended as it did: the clicks with its fingerprint and what became of"
-                + " each, and where there are none, what the fingerprint was made of and in which value the nearest"
-                + " click differs, found again by trying the values of recent clicks.",
-            "Takes the id of a check (chk_…, as GET /admin/api/checks lists them), of the request (the answer's"
-                + " X-Request-ID), of a click (clk_…), or a fingerprint, whose last check is meant. Of a click that no"
-                + " check found, says what became of it and which checks came near.",
-            "Every match is recorded, and of other checks 2,000 a second; records are kept as long as clicks are after"
-                + " their window. A serving process writes them with up to a second's delay.",
+            "Finds a recorded check and explains its outcome: it lists the clicks with the check's fingerprint and the state"
+                + " of each. Without such clicks, it tries the values of recent clicks to find those behind the"
+                + " fingerprint, and shows the value in which the nearest click differs.",
+            "ID is the id of a check (chk_…, as GET /admin/api/checks lists them), of a request (the X-Request-ID of its"
+                + " response) or of a click (clk_…), or a fingerprint, which stands for its last check. For a click that no"
+                + " check found, it shows the click's state and the checks that nearly found it.",
+            "The database records every match and 2,000 other checks a second, and keeps the records for --retention"
+                + " seconds. A serving process writes them within a second.",
         ],
-        operands: [.required("ID", "A check, request or click id, or a fingerprint.")],
+        operands: [.required("ID", "The id of a check, request or click, or a fingerprint.")],
         options: [.json],
         settings: CommandDatabase.settings + ["server-key-file", "device-data"],
-        examples: ["afterlink explain chk_01jz8w6t7n3k5m9q2r4v6x8y0z": "Why did this launch find no click?"],
+        examples: [
+            "afterlink explain chk_01jz8w6t7n3k5m9q2r4v6x8y0z": "Show why this launch found no click."
+        ],
         run: run
     )
 
@@ -30,33 +32,31 @@ enum ExplainCheckCommand {
         let keys = try KeyCopy(server: configuration.serverKeyPath).keys
         let text = invocation.arguments.operands.first ?? ""
         guard let reference = CheckReference(text, keys: keys) else {
-            throw CommandFailure(
-                .usage,
-                "\"\(Table.printable(text))\" is no id of a check, request or click, and no fingerprint.",
-                advice: "`afterlink help explain` says what it takes."
+            let shown = Table.printable(text)
+            throw CommandFailure.usage(
+                "\"\(shown)\" is neither a fingerprint nor an id of a check, request or click."
             )
+            .advising("`afterlink help explain` describes each of them.")
         }
         let database = try CommandDatabase.open(configuration, for: .reading)
         defer { database.close() }
         let data = try TableFiles.settings(of: configuration).devices
         let explainer = Explainer(keys: keys, directory: try database.directory(), data: data)
-        let isJSON = invocation.arguments.has("json")
         guard let explanation = try await database.checks.explanation(of: reference, by: explainer) else {
             if case .click(let id) = reference, let material = try await database.checks.material(ofClick: id)
             {
                 let now = WallClock.system.now()
-                let told = ClickExplanation(material, in: try database.directory(), at: now)
-                Console.print(isJSON ? told.json().text : ClickExplanationText(explanation: told).text)
+                let explanation = ClickExplanation(material, in: try database.directory(), at: now)
+                let text = ClickExplanationText(explanation: explanation)
+                invocation.show(text.text, json: explanation.json().text)
                 return .success
             }
-            throw CommandFailure(
-                "No check is recorded for this.",
-                advice:
-                    "Records are kept as long as clicks are after their window, and a serving process writes them"
-                    + " with up to a second's delay."
-            )
+            throw CommandFailure.because("The database has no record of this check.")
+                .advising(
+                    "Records stay for --retention seconds. A serving process writes them within a second."
+                )
         }
-        Console.print(isJSON ? explanation.json().text : ExplanationText(explanation: explanation).text)
+        invocation.show(ExplanationText(explanation: explanation).text, json: explanation.json().text)
         return .success
     }
 }

@@ -1,6 +1,6 @@
 internal import Attribution
 
-/// An explanation for people: what happened, what to do, and the facts in tables.
+/// A check's explanation as text: the outcome, what to do, and the facts in tables.
 struct ExplanationText {
     let explanation: Explanation
 
@@ -54,14 +54,14 @@ struct ExplanationText {
         ])
     }
 
-    private func state(_ told: ExplainedClick) -> String {
+    private func state(_ explained: ExplainedClick) -> String {
         let at = explanation.record.facts.at
         func ago(_ moment: Timestamp?) -> String {
             moment.map { " \(ElapsedTime.text(milliseconds: at.milliseconds(since: $0))) before" } ?? ""
         }
-        return switch told.state {
-        case .expired: "expired" + ago(told.click.expiresAt)
-        case .claimed: "consumed by another launch" + ago(told.click.claimedAt)
+        return switch explained.state {
+        case .expired: "expired" + ago(explained.click.expiresAt)
+        case .claimed: "consumed by another launch" + ago(explained.click.claimedAt)
         case .retired: "retired with a later one"
         case .robot: "of a robot"
         case .answered: "this check's answer"
@@ -71,7 +71,7 @@ struct ExplanationText {
     }
 
     private var differences: String {
-        let differences = explanation.clicks.flatMap { told in told.differences.map { (told.click, $0) } }
+        let differences = explanation.clicks.flatMap { click in click.differences.map { (click.click, $0) } }
         guard !differences.isEmpty else { return "" }
         return differences.table([
             .left("CLICK", \.0.id.text),
@@ -82,7 +82,7 @@ struct ExplanationText {
     }
 }
 
-/// A click's explanation for people: what became of it, what to do, and the facts in tables.
+/// A click's explanation as text: its state, what to do, and the facts in tables.
 struct ClickExplanationText {
     let explanation: ClickExplanation
 

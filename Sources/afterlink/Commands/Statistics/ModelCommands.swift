@@ -8,21 +8,21 @@ enum ShowModelCommand {
         name: "model show",
         summary: "Show an app's model, learnt from its traffic",
         discussion: [
-            "How many clicks lead to launches and how soon, how often a device keeps its address, and how many launches"
-                + " come from no click: what a match's confidence is worked out from. On a new database these are"
-                + " the figures that Afterlink begins with; they give way as traffic comes.",
-            "A serving process stores what it learns every few seconds.",
+            "Prints the figures that determine the confidence of a match: how many clicks lead to launches and how soon, how"
+                + " often a device keeps its address, and how many launches come from no click. A new database has built-in"
+                + " figures, which traffic replaces gradually.",
+            "A serving process stores new figures every few seconds.",
         ],
         options: [AppChoice.option]
-            + CommandOption.table(["test": "What test clicks and checks have taught instead."]) + [.json],
+            + CommandOption.table(["test": "The model of test clicks and checks instead."]) + [.json],
         settings: CommandDatabase.settings,
-        examples: ["afterlink model show": "What confidence is made of, for the only app there is."],
+        examples: ["afterlink model show": "Show the figures of the only app."],
         run: run
     )
 
     private static func run(_ invocation: Invocation) async throws -> ExitCode {
         let arguments = invocation.arguments
-        let database = try CommandDatabase.open(ConfigurationReader.read(invocation), for: .reading)
+        let database = try CommandDatabase.open(invocation, for: .reading)
         defer { database.close() }
         let app = try AppChoice.find(arguments.value("app"), in: database.directory())
         let now = WallClock.system.now()
@@ -31,18 +31,17 @@ enum ShowModelCommand {
             isTest: arguments.has("test"),
             at: now
         )
-        guard !arguments.has("json") else {
-            Console.print(json(model, app))
-            return .success
+        if !arguments.has("json") {
+            Console.printError(
+                model.launches == 0
+                    ? "Nothing has been learnt yet: these are the built-in figures.\n\n"
+                    : "Learning since \(model.epoch.began.iso8601).\n\n"
+            )
         }
-        if model.launches == 0 {
-            Console.printError("Nothing has been learnt yet: these are the figures to begin with.\n\n")
-        } else {
-            Console.printError("Learning since \(model.epoch.began.iso8601).\n\n")
-        }
-        var table = Table([("FIGURE", .left), ("VALUE", .right), ("MEANING", .left)])
-        for figure in model.figures { table.add([figure.name, rounded(figure.value), figure.meaning]) }
-        Console.print(table.text)
+        let table = model.figures.table([
+            .left("FIGURE", \.name), .right("VALUE") { rounded($0.value) }, .left("MEANING", \.meaning),
+        ])
+        invocation.show(table, json: json(model, app))
         return .success
     }
 
@@ -56,7 +55,7 @@ enum ShowModelCommand {
         }
     }
 
-    /// Four digits behind the point at most.
+    /// Returns the number with four digits behind the point at most.
     private static func rounded(_ value: Double) -> String {
         let scaled = (value * 10_000).rounded() / 10_000
         return scaled == scaled.rounded() && abs(scaled) < 1e15 ? String(Int64(scaled)) : String(scaled)
@@ -69,33 +68,26 @@ enum ResetModelCommand {
         name: "model reset",
         summary: "Reset an app's model",
         discussion: [
-            "Matching begins as on a fresh database: the newest click with the fingerprint matches, until some traffic"
-                + " has been seen. Clicks, matches and statistics stay as they are. Worth it where traffic was not"
-                + " real, after a load test for instance.",
+            "Deletes what the model has learnt, so that matching starts as on a new database: the newest click with the"
+                + " fingerprint matches until there is enough traffic. Clicks, matches and statistics remain. Use it after"
+                + " traffic that was not real, such as a load test.",
             "A serving process follows within some seconds.",
         ],
         options: [AppChoice.option]
-            + CommandOption.table([
-                "test": "What test clicks and checks have taught instead."
-            ]) + [.jsonObject],
+            + CommandOption.table(["test": "The model of test clicks and checks instead."]) + [.jsonObject],
         settings: CommandDatabase.settings,
-        examples: ["afterlink model reset --app Shop": "The traffic so far was a load test."],
+        examples: ["afterlink model reset --app Shop": "Forget the traffic of a load test."],
         run: run
     )
 
     private static func run(_ invocation: Invocation) async throws -> ExitCode {
         let arguments = invocation.arguments
-        let database = try CommandDatabase.open(ConfigurationReader.read(invocation))
+        let database = try CommandDatabase.open(invocation)
         defer { database.close() }
         let app = try AppChoice.find(arguments.value("app"), in: database.directory())
         try await database.learning.resetLearning(of: app.id, isTest: arguments.has("test"))
-        if arguments.has("json") {
-            var json = JSONWriter()
-            json.object { $0.member("app", app.id.text) }
-            Console.print(json.text)
-        } else {
-            Console.print("Forgot what the traffic of \(app.settings.name) has taught.")
-        }
+        let text = "Reset the model of the app \"\(app.settings.name)\"."
+        invocation.show(text, json: JSONWriter.text { $0.member("app", app.id.text) })
         return .success
     }
 }

@@ -6,17 +6,17 @@ internal import Server
 enum ShowCollisionsCommand {
     static let description = CommandDescription(
         name: "collisions",
-        summary: "Count how many people share a fingerprint, and expect false matches",
+        summary: "Count how many people share a fingerprint, and estimate false matches",
         discussion: [
-            "Reads all clicks and all records of checks that are held, and tells for each platform and form of fingerprint"
-                + " how many clicks were alone on theirs, that is, with whose fingerprint nobody else had clicked within"
-                + " the attribution window before them, and how many clicks of other people competed on average.",
-            "Adds up what the recorded matches by fingerprint leave over to certainty: so many of them are expected to be"
-                + " wrong. Of the limits below, each is the lowest minimum confidence and the longest window up to the"
-                + " present one that keeps the share of wrong matches at most so high, with the matches there would be"
-                + " then. A window that costs more than half of the right matches is not told.",
-            "A serving process counts the same beside its work and shows it in `afterlink stats`; this command counts"
-                + " anew. It takes the longer the more clicks are held, says how far it has come, and holds nobody up.",
+            "Reads all stored clicks and records of checks. For each platform and form of fingerprint it prints how many"
+                + " clicks were alone (no other person had clicked with the fingerprint within the attribution window"
+                + " before) and how many clicks of other people competed on average.",
+            "Estimates how many of the recorded matches by fingerprint are wrong, from their probabilities. For each limit"
+                + " of the share of wrong matches it prints the lowest minimum confidence and the longest window, up to the"
+                + " current one, that keep the limit, and the number of matches with either. It omits a window that would"
+                + " lose more than half of the right matches.",
+            "A serving process counts the same in the background and shows it in `afterlink stats`; this command counts now."
+                + " Its time grows with the number of stored clicks. It shows its progress and delays no other process.",
         ],
         options: CommandOption.table([
             "app APP": "Only this app, by id or name.",
@@ -25,7 +25,7 @@ enum ShowCollisionsCommand {
         settings: CommandDatabase.settings + ["attribution-window"],
         examples: [
             "afterlink collisions --app Shop":
-                "How many matches of the app are expected to be wrong, and what would make them fewer?"
+                "Show how many matches of the app are expected to be wrong, and the settings that lower the number."
         ],
         run: run
     )
@@ -49,20 +49,13 @@ enum ShowCollisionsCommand {
             if let report { collisions.append(AppCollisions(app: app.id, report: report)) }
         }
         line.finish()
-        guard !arguments.has("json") else {
-            var json = JSONWriter()
-            json.object { CollisionBody.write(collisions, in: directory, to: &$0) }
-            Console.print(json.text)
-            return .success
-        }
-        guard !collisions.isEmpty else {
-            Console.printError(
-                "There is no app in the database yet: `afterlink apps create NAME` makes one.\n"
-            )
+        guard !collisions.isEmpty || arguments.has("json") else {
+            Console.printError("The database has no app yet: `afterlink apps create NAME` creates one.\n")
             return .success
         }
         let texts = CollisionTables(collisions: collisions, directory: directory).texts
-        Console.print(texts.joined(separator: "\n\n"))
+        let json = JSONWriter.text { CollisionBody.write(collisions, in: directory, to: &$0) }
+        invocation.show(texts.joined(separator: "\n\n"), json: json)
         return .success
     }
 }
@@ -81,7 +74,7 @@ struct CollisionTables {
         let window = ElapsedTime.text(milliseconds: report.window.seconds * 1000)
         let head = "Collisions of \(name), window \(window), counted \(report.countedAt.iso8601):"
         guard !report.forms.isEmpty || report.matches > 0 else {
-            return ["\(head) no click with a fingerprint and no match by one is held."]
+            return ["\(head) no click with a fingerprint and no match by one is stored."]
         }
         return [
             "\(head)\n\(forms(report.forms))",

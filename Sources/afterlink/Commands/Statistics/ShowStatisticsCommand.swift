@@ -8,25 +8,26 @@ enum ShowStatisticsCommand {
         name: "stats",
         summary: "Show clicks, checks and matches",
         discussion: [
-            "Prints what GET /admin/stats answers: totals, then by app, campaign, source, platform and period. Counts"
-                + " are kept with each click and check, so that the command costs the same however many there were.",
-            "The match rate is matches per check, replays left out; the conversion rate is matches per click. A campaign"
-                + " and a source are known of a check only when it matched.",
-            "Match rates that have fallen are shown by system, SDK version and browser, whatever campaign and time are"
-                + " asked for: they are judged by their own past.",
-            "A serving process writes checks that matched nothing with up to a second's delay.",
+            "Prints the statistics of GET /admin/stats: totals, then counts by app, campaign, source, platform and period."
+                + " The service counts each click and check as it records it, so that this command takes the same time for"
+                + " any number of them.",
+            "The match rate is the number of matches per check, without replays; the conversion rate is the number of"
+                + " matches per click. Only a match has a campaign and a source.",
+            "The table of match rates that have fallen, by system, SDK version and browser, ignores the chosen campaign and"
+                + " time: it compares each rate with its own past.",
+            "A serving process writes checks without a match within a second.",
         ],
         options: CommandOption.table([
             "app APP": "Only this app, by id or name.",
             "campaign KEY": "Only this campaign.",
-            "from TIME": "From this moment on: 2026-01-31 or 2026-01-31T12:00:00Z.",
-            "to TIME": "Up to this moment, itself left out.",
-            "interval hour|day": "How long each period is. Default: day.",
+            "from TIME": "Only counts from this time on: 2026-01-31 or 2026-01-31T12:00:00Z.",
+            "to TIME": "Only counts before this time.",
+            "interval hour|day": "The length of each period. Default: day.",
             "test": "Test clicks and checks instead of live ones.",
         ]) + [.json],
         settings: CommandDatabase.settings,
         examples: [
-            "afterlink stats --campaign SUMMER25 --from 2026-06-01": "How the campaign has done since June."
+            "afterlink stats --campaign SUMMER25 --from 2026-06-01": "Show the campaign's counts since June."
         ],
         run: run
     )
@@ -34,7 +35,7 @@ enum ShowStatisticsCommand {
     private static func run(_ invocation: Invocation) async throws -> ExitCode {
         let arguments = invocation.arguments
         var query = try query(arguments)
-        let database = try CommandDatabase.open(ConfigurationReader.read(invocation), for: .reading)
+        let database = try CommandDatabase.open(invocation, for: .reading)
         defer { database.close() }
         let directory = try database.directory()
         query.app = try AppChoice.named(arguments, in: directory)?.id
@@ -44,19 +45,17 @@ enum ShowStatisticsCommand {
             Console.printError(try await absence(of: campaign, query, in: database, at: now))
         }
         let warnings = directory.warnings + directory.policyWarnings(report.policyFigures(of: query))
-        guard !arguments.has("json") else {
-            var body = StatisticsBody(report: report, query: query, directory: directory, now: now)
-            body.version = ProgramVersion.text
-            body.warnings = warnings
-            Console.print(body.json().text)
-            return .success
-        }
-        Console.print(StatisticsTables(report: report, query: query, directory: directory).text)
+        var body = StatisticsBody(report: report, query: query, directory: directory, now: now)
+        body.version = ProgramVersion.text
+        body.warnings = warnings
+        let tables = StatisticsTables(report: report, query: query, directory: directory)
+        invocation.show(tables.text, json: body.json().text)
+        guard !arguments.has("json") else { return .success }
         for warning in warnings { Console.printError("\nWarning: \(warning).\n") }
         return .success
     }
 
-    /// Why there is nothing to show of a campaign: nothing in this time, or nothing at all.
+    /// Returns why a campaign has no counts: none in the chosen time, or none at all.
     private static func absence(
         of campaign: CampaignKey,
         _ query: StatisticsQuery,
@@ -69,24 +68,23 @@ enum ShowStatisticsCommand {
         whole.campaign = campaign
         let kind = query.isTest ? "test click" : "click"
         guard try await database.statistics.statistics(whole, at: now).totals.isEmpty else {
-            return "No \(kind) or match of the campaign \"\(campaign.text)\" was counted in this time.\n\n"
+            return "The campaign \"\(campaign.text)\" has no \(kind) and no match in this time.\n\n"
         }
-        let absence = "No \(kind) is counted for a campaign \"\(campaign.text)\""
-        guard !names.isEmpty else { return "\(absence); there is no campaign yet.\n\n" }
+        let absence = "The campaign \"\(campaign.text)\" has no \(kind)."
+        guard !names.isEmpty else { return "\(absence) There is no campaign yet.\n\n" }
         let known = names.prefix(5).map { "\"\($0)\"" }.joined(separator: ", ")
         let more = names.count > 5 ? " and \(names.count - 5) more" : ""
-        return
-            "\(absence); there \(names.count == 1 ? "is" : "are") \(known)\(more). Capital and small letters differ.\n\n"
+        return "\(absence) Known campaigns, case-sensitive: \(known)\(more).\n\n"
     }
 
     private static func query(_ arguments: Arguments) throws -> StatisticsQuery {
         var query = StatisticsQuery(isTest: arguments.has("test"))
         query.campaign = try arguments.read("campaign", "must have 1 to 255 characters") { CampaignKey($0) }
-        let sentence = "must be a moment such as 2026-01-31 or 2026-01-31T12:00:00Z"
+        let sentence = "must be a time such as 2026-01-31 or 2026-01-31T12:00:00Z"
         query.from = try arguments.read("from", sentence, TimeArgument.moment)
         query.to = try arguments.read("to", sentence, TimeArgument.moment)
         if let from = query.from, let to = query.to, to < from {
-            throw CommandFailure.wrongValue("to", arguments.value("to") ?? "", "must not lie before --from")
+            throw CommandFailure.wrongValue("to", arguments.value("to") ?? "", "must not be before --from")
         }
         let interval = try arguments.read("interval", "must be hour or day") {
             StatisticsQuery.Interval(rawValue: $0)

@@ -1,7 +1,7 @@
 internal import Attribution
 internal import Server
 
-/// A statistics report as tables: the totals, then one table for each thing that counts are kept apart by.
+/// A statistics report as tables: the totals, then a table by app, campaign, source, platform, system and period.
 struct StatisticsTables {
     let report: StatisticsReport
     let query: StatisticsQuery
@@ -58,7 +58,7 @@ struct StatisticsTables {
 
     private func appName(_ id: String) -> String { AppID(id).flatMap(directory.app)?.settings.name ?? id }
 
-    /// A day as its date, an hour with its beginning.
+    /// Returns the date of a day, or the start of an hour.
     private func period(_ start: Timestamp) -> String {
         let text = start.iso8601
         return query.interval == .day
@@ -115,18 +115,18 @@ struct ProbabilityTables {
     }
 }
 
-/// The watch on match rates as a table: what has fallen, and how many groups are as usual.
+/// The drift of match rates as a table: the rates that have fallen, and the number of other groups.
 struct DriftTables {
     let drift: [AppDrift]
     let directory: Directory
 
-    /// Nil where nothing is watched.
+    /// Nil if there is no reading.
     var text: String? {
         let readings = drift.flatMap(\.readings)
         guard !readings.isEmpty else { return nil }
         let steady = readings.count { $0.status == .steady }
         let learning = readings.count { $0.status == .learning }
-        let rest = "Match rates watched: \(steady) groups as usual, \(learning) without a week of past."
+        let rest = "Match rates: \(steady) groups as usual, \(learning) with less than a week of past."
         let fallen = drift.flatMap { app in
             app.readings.compactMap { reading in reading.alarm.map { (app.app, reading, $0) } }
         }

@@ -2,10 +2,10 @@ internal import Attribution
 internal import Crypto
 internal import Glibc
 
-/// The file of the address keys, beside the database and readable only by its owner: a line for each
-/// ``AddressKeys/Seed``, a date and 64 hexadecimal digits.
+/// The file of the address keys, beside the database and readable only by its owner.
 ///
-/// It is a file of its own, because it changes every day, and the server key only by a command.
+/// It has a line for each ``AddressKeys/Seed``, a date and 64 hexadecimal digits. It changes every day, unlike the file of
+/// the server keys, which only a command changes.
 struct AddressKeyFile {
     let path: String
 
@@ -13,9 +13,9 @@ struct AddressKeyFile {
     /// See ``SecretFile/stamp``.
     var stamp: [Int] { file.stamp }
 
-    /// Returns the keys, ready until the day after `now`; new ones if there is no file.
+    /// Returns the keys, ready until the day after `now`; creates keys if there is no file.
     ///
-    /// With new keys, the addresses of existing clicks are compared with none.
+    /// Under new keys, no launch has the address of an existing click.
     func open(at now: Timestamp) throws -> AddressKeys {
         if !TextFile.exists(path) {
             let link = Self.newLink(from: AddressKeys.day(of: now))
@@ -23,11 +23,11 @@ struct AddressKeyFile {
         }
         let text = try file.secret("address keys", of: "their", outOfReach)
         guard let keys = AddressKeys(Self.links(text), readyUntil: now) else {
-            throw CommandFailure(
-                "The address keys \(path) are damaged: each line must hold a date and 64 hexadecimal digits.",
-                advice:
-                    "Put the file back from the backup, or delete it: then the addresses of the clicks that are live"
-                    + " now are compared with none."
+            throw CommandFailure.because(
+                "The address keys \(path) are damaged: a line is a date and 64 hexadecimal digits."
+            )
+            .advising(
+                "Restore the file from the backup. Without the file, current clicks lose their addresses."
             )
         }
         return keys
@@ -64,7 +64,7 @@ struct AddressKeyFile {
 
     private func outOfReach(_ error: SystemError) -> CommandFailure {
         CommandFailure.because("The address keys are out of reach: \(error.text).")
-            .advising("The database's directory must belong to the user that Afterlink runs as.")
+            .advising("Give the database's directory to the user that Afterlink runs as.")
     }
 
     static func text(_ links: [AddressKeys.Seed]) -> String {

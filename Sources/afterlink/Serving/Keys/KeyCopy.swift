@@ -3,7 +3,7 @@ internal import Glibc
 internal import Server
 internal import Storage
 
-/// The keys of a database, as they are copied to or from its backup.
+/// The keys of a database, for copying them to or from its backup.
 struct KeyCopy {
     let server: ServerKeyList
     /// The text of the file of the address keys; nil if there is none.
@@ -14,7 +14,7 @@ struct KeyCopy {
     /// The suffix of the file of the address keys, after the database's path.
     static let addressSuffix = ".address-key"
 
-    /// Reads a key file, which must exist, be valid and readable only by its owner, and that of the address keys if it exists.
+    /// Reads the file of the server keys, which must be valid and closed to other users, and that of the address keys.
     init(server path: String, addresses addressPath: String? = nil) throws {
         server = try ServerKeyFile(path: path).open(databaseIsNew: false)
         guard let addressPath, TextFile.exists(addressPath) else {
@@ -24,10 +24,10 @@ struct KeyCopy {
         addresses = try attempt({ try SecretFile(path: addressPath).read().text }, orElse: Self.failure)
     }
 
-    /// The keys that anything may be stored under, the current ones first.
+    /// The keys that hashes may be stored under, the current one first.
     var keys: [ServerKey] { server.keys(at: WallClock.system.now())?.all ?? [] }
 
-    /// Refuses a database that another key was used for last.
+    /// - Throws: the sentence, if the database was last used with another key.
     func confirm(_ summary: DatabaseSummary, orElse sentence: String) throws(StoreError) {
         guard summary.fits(keys) == false else { return }
         throw StoreError(.incompatible, sentence)
@@ -42,7 +42,7 @@ struct KeyCopy {
     func accompany(_ backup: String, _ publish: () throws -> Void) throws {
         let paths = [backup + Self.serverSuffix, backup + Self.addressSuffix]
         let former = paths.map(Self.text)
-        // Until it is replaced, the previous backup of that name needs its own keys.
+        // Until the new backup has its name, the previous backup of that name needs its own keys.
         let before = former[0].flatMap { ServerKeyList($0) }
         try Self.put((before.map(server.joined) ?? server).text, at: paths[0])
         if let addresses { try Self.put(addresses, at: paths[1]) }
@@ -57,7 +57,7 @@ struct KeyCopy {
         try Self.put(server.text, at: paths[0])
     }
 
-    /// Puts the keys where a restored database needs them, and keeps others that are there beside the previous database.
+    /// Writes the keys beside a restored database, and moves other keys beside the previous database.
     ///
     /// - Parameters:
     ///   - configuration: names the database.
@@ -66,7 +66,7 @@ struct KeyCopy {
     /// - Throws: if a file of keys cannot be written.
     func restore(to configuration: Configuration, aside: String, hasReplaced: Bool) throws {
         try putServer(at: configuration.serverKeyPath, aside: aside + Self.serverSuffix, hasReplaced)
-        // Without those of the backup, the addresses of its live clicks are compared with none.
+        // Without the keys of the backup, its live clicks would lose their addresses.
         let path = configuration.addressKeyPath
         let former = Self.text(at: path)
         guard let addresses, former != addresses else { return }
@@ -76,7 +76,7 @@ struct KeyCopy {
 
     private func putServer(at path: String, aside: String, _ hasReplaced: Bool) throws {
         if isHeld(by: path) {
-            // What was moved aside can be opened where it lies, too.
+            // The database that was moved aside needs a key beside it, too.
             if hasReplaced, !TextFile.exists(aside), let text = Self.text(at: path) {
                 try Self.put(text, at: aside)
             }
@@ -84,20 +84,20 @@ struct KeyCopy {
         }
         if TextFile.exists(path) {
             try attempt(
-                "The database is restored, but its key could not take the old one's place",
-                advice: "Move \(path) away and put the backup's key there, with mode 0600."
+                "The database is restored, but its key could not replace the previous one",
+                advice: "Move \(path) away and copy the backup's key there, with mode 0600."
             ) { try TextFile.rename(path, to: aside) }
         }
         try Self.put(server.text, at: path)
     }
 
-    /// Whether a file holds every one of these server keys: then there has been a rotation since, or none.
+    /// Whether a file has all of these server keys, and perhaps newer ones of a later rotation.
     func isHeld(by path: String) -> Bool { Self.list(at: path)?.holds(server) ?? false }
 
     /// Returns the server keys in a file; nil if it holds none.
     static func list(at path: String) -> ServerKeyList? { text(at: path).flatMap { ServerKeyList($0) } }
 
-    /// Writes a text to a file that only its owner can read, and replaces a previous one; returns when it is on disk.
+    /// Writes a text to a file that only its owner can read; returns when it is on disk.
     private static func put(_ text: String, at path: String) throws {
         let file = SecretFile(path: path)
         try attempt {
@@ -114,6 +114,6 @@ struct KeyCopy {
 
     private static func failure(_ error: SystemError) -> CommandFailure {
         CommandFailure.because("The server key could not be copied: \(error.text).")
-            .advising("Nothing else was changed; make room or correct the folder's mode, and try again.")
+            .advising("Nothing else was changed. Make room or correct the folder's mode, and try again.")
     }
 }

@@ -7,68 +7,56 @@ internal import Threads
 ///
 /// Used only on its thread.
 struct KeyMaintenance {
-    /// The parts of the service that maintenance needs.
-    struct Dependencies: Sendable {
-        let store: OpenStore
-        let log: Log
-        /// The clock of clicks: that of the tests if these set it.
-        let clock: WallClock
-        /// Whether tests set the clock: then a time far ahead is no error.
-        let usesTestClock: Bool
-        /// See ``ServiceSettings/replayGrace``.
-        let replayGrace: Int64
-    }
-
     private var keys: LoadedKeys
     private var keyring: Keyring
-    private let dependencies: Dependencies
-    /// The stamps of both files when they were read.
-    private var fileStamps: [[Int]]
+    private let store: OpenStore
+    private let log: Log
+    private let settings: ServiceSettings
+    /// The clock of clicks, which tests may set.
+    private let clock: WallClock
+    /// The stamps of both files when they were read; empty before the first run, because the files may have changed
+    /// since the start.
+    private var fileStamps: [[Int]] = []
     /// The last failure that was logged.
     private var lastLoggedFailure: String?
     private var neededAt: (moment: Timestamp, day: Int64)?
 
-    /// How often to ask which keys are still needed.
+    /// How often to read which keys are still needed.
     private static let needsMilliseconds: Int64 = 60_000
 
-    init(_ keys: LoadedKeys, _ keyring: Keyring, _ dependencies: Dependencies) {
-        self.keys = keys
-        self.keyring = keyring
-        self.dependencies = dependencies
-        // Empty, so that the first run reads the files: they may have changed since the start.
-        fileStamps = []
+    init(_ keys: LoadedKeys, _ keyring: Keyring, of service: Service, store: OpenStore, log: Log) {
+        (self.keys, self.keyring, self.store, self.log) = (keys, keyring, store, log)
+        settings = service.settings
+        clock = settings.usesTestClock ? service.backgroundClock : .system
     }
 
-    /// Does what is due, and logs a failure once.
+    /// Does the work that is due, and logs each failure once.
     mutating func runOnce() {
         do {
             try reloadChangedKeys()
             try destroyUnneededKeys()
         } catch {
             let failure = CommandFailure(describing: error)
-            // Once, and not twice a second.
+            // Logged once, and not twice a second.
             guard lastLoggedFailure != failure.explanation else { return }
             lastLoggedFailure = failure.explanation
-            dependencies.log.event(
-                .error,
-                "the keys stay as they are: \(failure.explanation) \(failure.advice)"
-            )
+            log.event(.error, "the keys stay as they are: \(failure.explanation) \(failure.advice)")
         }
     }
 
-    /// Reloads the keys if the files have changed, or if it is time to use a new key.
+    /// Reloads the keys if the files have changed, or if a new key is due.
     private mutating func reloadChangedKeys() throws {
         let now = WallClock.system.now()
         let present = [keys.serverFile.stamp, keys.addressFile.stamp]
         if present != fileStamps {
             let list = try keys.serverFile.open(databaseIsNew: false)
             guard list.entries.contains(where: { $0.check == keys.server.current.checkValue }) else {
-                throw CommandFailure(
-                    "\(keys.serverFile.path) does not hold the server key any more under which clicks are stored.",
-                    advice: "Put it back, as a further line below a new one."
+                throw CommandFailure.because(
+                    "\(keys.serverFile.path) lacks the server key that clicks are stored under."
                 )
+                .advising("Put it back, as a further line below a new one.")
             }
-            var addresses = try keys.addressFile.open(at: dependencies.clock.now())
+            var addresses = try keys.addressFile.open(at: clock.now())
             addresses.coversEarlierDays =
                 keys.addresses.coversEarlierDays && addresses.firstDay == keys.addresses.firstDay
             keys.addresses = addresses
@@ -81,9 +69,9 @@ struct KeyMaintenance {
         keys.server = server
         publish()
         guard isRotated else { return }
-        dependencies.log.event(
+        log.event(
             .info,
-            "the server key was rotated: clicks are stored under the new one, and found under the former one too"
+            "the server key was rotated: clicks are stored under the new key, and found under both"
         )
     }
 
@@ -92,42 +80,33 @@ struct KeyMaintenance {
             || keys.addresses.seeds != keyring.addresses.seeds
     }
 
-    /// Registers a new key in the database before anything is stored under it; false if that must wait for the disk, which
-    /// the store reports.
+    /// Registers a new key in the database before anything is stored under it.
+    ///
+    /// - Returns: false if the disk does not respond, which the store reports; the next run retries.
     private func isConfirmed(_ server: ServerKeys, at now: Timestamp) throws -> Bool {
-        let standing: ServerKeyRecognition
-        do throws(StoreError) {
-            standing = try dependencies.store.confirm(server.all.map(\.checkValue), now)
-        } catch {
-            return false
-        }
+        guard let standing = try? store.confirm(server.all.map(\.checkValue), now) else { return false }
         guard standing != .foreign else {
-            throw CommandFailure(
-                "The server keys in \(keys.serverFile.path) are not those of the database.",
-                advice: "Put its own back from the backup."
+            throw CommandFailure.because(
+                "The server keys in \(keys.serverFile.path) are not those of the database."
             )
+            .advising("Restore the database's keys from the backup.")
         }
         return true
     }
 
     /// Destroys keys that are not needed, and advances the address keys with the clock.
     private mutating func destroyUnneededKeys() throws {
-        let now = dependencies.clock.now()
-        // By a clock that has leapt ahead, all keys would be unneeded.
-        guard dependencies.store.isClockSettled() else { return prepareAddressKeys(at: now) }
+        let now = clock.now()
+        // A clock that leapt ahead would make all keys seem unneeded.
+        guard store.isClockSettled() else { return prepareAddressKeys(at: now) }
         let day = AddressKeys.day(of: now)
         // The clock of tests may stand still while retention continues.
-        if let neededAt, neededAt.day == day, !dependencies.usesTestClock {
+        if let neededAt, neededAt.day == day, !settings.usesTestClock {
             let age = now.milliseconds(since: neededAt.moment)
             guard age >= Self.needsMilliseconds || age < 0 else { return }
         }
-        let needs: RequiredKeys
-        do throws(StoreError) {
-            needs = try dependencies.store.keyNeeds()
-        } catch {
-            // The next run retries; the store reports its failures itself.
-            return
-        }
+        // The next run retries; the store reports its failures itself.
+        guard let needs = try? store.keyNeeds() else { return }
         neededAt = (now, day)
         try destroyAddressKeys(needs, at: now)
         try destroyServerKeys(needs, at: now)
@@ -142,13 +121,13 @@ struct KeyMaintenance {
     }
 
     private mutating func destroyAddressKeys(_ needs: RequiredKeys, at now: Timestamp) throws {
-        // Responses may be replayed within the grace, and posts of the last seconds repeated.
-        let used = AddressKeys.day(of: now.advanced(byMilliseconds: -dependencies.replayGrace - 60_000))
+        // Callers may fetch a response again within the grace, and repeat a post within a minute.
+        let used = AddressKeys.day(of: now.advanced(byMilliseconds: -settings.replayGrace - 60_000))
         let first = min(needs.firstAddressDay ?? used, used)
         let today = AddressKeys.day(of: now)
-        let wasAhead = keys.addresses.firstDay > today + 1 && !dependencies.usesTestClock
+        let wasAhead = keys.addresses.firstDay > today + 1 && !settings.usesTestClock
         if wasAhead, let link = AddressKeyFile.newLink(from: today) {
-            // The clock was set forward and back: keys that start in the future would stay the same until then.
+            // The clock was set forward and back: keys that start in the future would not change until then.
             keys.addresses = try keys.addressFile.change(at: now, erasesFormer: true) { present in
                 present.firstDay > today + 1 ? AddressKeys([link], readyUntil: now) ?? present : present
             }
@@ -157,10 +136,7 @@ struct KeyMaintenance {
                 present.advanced(to: first, readyUntil: now)
             }
             let date = AddressKeyFile.date(of: keys.addresses.firstDay)
-            dependencies.log.event(
-                .info,
-                "the keys were destroyed under which addresses from before \(date) were hashed"
-            )
+            log.event(.info, "the address keys of the days before \(date) were destroyed")
         } else {
             return prepareAddressKeys(at: now)
         }
@@ -170,20 +146,13 @@ struct KeyMaintenance {
 
     private mutating func destroyServerKeys(_ needs: RequiredKeys, at now: Timestamp) throws {
         for check in unneededKeys(keys.list, needs, at: now) {
-            do throws(StoreError) {
-                try dependencies.store.forget(check.index)
-            } catch {
-                return
-            }
+            do throws(StoreError) { try store.forget(check.index) } catch { return }
             try keys.serverFile.change(erasesFormer: true) { list in
                 let rest = list.entries.filter { $0.check != check }
                 return rest.isEmpty || rest.count == list.entries.count ? nil : ServerKeyList(rest)
             }
             fileStamps = []
-            dependencies.log.event(
-                .info,
-                "a former server key was destroyed: nothing is stored under it any more"
-            )
+            log.event(.info, "a former server key was destroyed: nothing is stored under it any more")
         }
     }
 
@@ -208,42 +177,43 @@ struct KeyMaintenance {
     }
 }
 
-/// Maintains the keys on a thread of its own: reloads changed files, switches to a new server key, advances to the next
-/// day's address key, and destroys keys that nothing is stored under.
+/// Runs ``KeyMaintenance`` twice a second on a thread of its own.
 ///
-/// Several processes of a database may do this at once: files change under a lock and in one step, address keys follow
-/// from each other, and the database says which are still needed.
+/// Several processes of a database may do this at once: files change under a lock and in one step, each address key
+/// follows from the one before, and the database knows which keys are needed.
 final class KeyMaintenanceThread: Sendable {
     private let stopping = DispatchSemaphore(value: 0)
     private let hasEnded = DispatchSemaphore(value: 0)
 
-    /// Every process polls ten times before any of them uses a new key.
-    private static let lookMilliseconds = 500
+    /// The interval: every process reads the files ten times before any process uses a new key.
+    private static let intervalMilliseconds = 500
 
     /// - Parameters:
-    ///   - keys: as the service was started with.
-    ///   - keyring: of the service.
-    ///   - work: what it needs besides.
-    /// - Throws: when the system refuses the thread.
-    init(_ keys: LoadedKeys, _ keyring: Keyring, _ work: KeyMaintenance.Dependencies) throws {
+    ///   - keys: the keys of the start.
+    ///   - keyring: the keyring of the service.
+    ///   - service: the service.
+    ///   - store: its store.
+    ///   - log: its log.
+    /// - Throws: if the system refuses the thread.
+    init(_ keys: LoadedKeys, _ keyring: Keyring, of service: Service, store: OpenStore, log: Log) throws {
         try SystemThread.start { [stopping, hasEnded] in
             SystemThread.nameCurrent("keys")
-            var work = KeyMaintenance(keys, keyring, work)
-            while stopping.wait(timeout: .now() + .milliseconds(Self.lookMilliseconds)) == .timedOut {
+            var work = KeyMaintenance(keys, keyring, of: service, store: store, log: log)
+            while stopping.wait(timeout: .now() + .milliseconds(Self.intervalMilliseconds)) == .timedOut {
                 work.runOnce()
             }
             hasEnded.signal()
         }
     }
 
-    /// Stops the thread, before the store; does not wait long for a disk that does not respond.
+    /// Stops the thread, before the store; waits one interval at most, because the disk may not respond.
     func stop() {
         stopping.signal()
-        _ = hasEnded.wait(timeout: .now() + .milliseconds(Self.lookMilliseconds))
+        _ = hasEnded.wait(timeout: .now() + .milliseconds(Self.intervalMilliseconds))
     }
 }
 
-/// The keys of a serving process, from their files and recognised by the database.
+/// The keys of a serving process, read from their files and recognised by the database.
 struct LoadedKeys {
     let serverFile: ServerKeyFile
     let addressFile: AddressKeyFile
@@ -255,7 +225,7 @@ struct LoadedKeys {
 
     /// Opens the files, creates those of a new database, and verifies that the keys are the database's own.
     ///
-    /// With foreign keys every check would end in "no match", so that is detected at the start.
+    /// With the keys of another database, every check would end in "no match".
     init(_ configuration: Configuration, _ store: OpenStore, databaseIsNew: Bool) throws {
         serverFile = ServerKeyFile(path: configuration.serverKeyPath)
         addressFile = AddressKeyFile(path: configuration.addressKeyPath)
@@ -279,16 +249,14 @@ struct LoadedKeys {
         guard missing > 0 else { return [] }
         let keys = missing == 1 ? "a former server key is" : "\(missing) former server keys are"
         return [
-            "\(keys) missing in \(serverFile.path): clicks that were stored before the rotation are not found; put it back"
-                + " from the backup, as a further line of the file"
+            "\(keys) missing in \(serverFile.path): clicks from before the rotation are not found; restore each from the"
+                + " backup, as a further line of the file"
         ]
     }
 
     private static func foreign(_ configuration: Configuration) -> CommandFailure {
-        CommandFailure(
-            "The server key \(configuration.serverKeyPath) is not the one that \(configuration.databasePath) was made"
-                + " with: no click in it could be found.",
-            advice: "Put the database's own key back from the backup, or name it with --server-key-file."
-        )
+        let (key, database) = (configuration.serverKeyPath, configuration.databasePath)
+        return CommandFailure.because("\(key) is not the server key of \(database): no click could be found.")
+            .advising("Restore the database's key from the backup, or name it with --server-key-file.")
     }
 }

@@ -10,27 +10,27 @@ struct ServerKeyFile {
     /// See ``SecretFile/stamp``.
     var stamp: [Int] { file.stamp }
 
-    /// Returns the keys in the file; makes a key if there is no file and nothing was hashed yet.
+    /// Returns the keys in the file; creates a key for a new database without a file.
     ///
     /// - Parameter databaseIsNew: whether nothing in the database depends on a key.
     /// - Returns: the keys.
-    /// - Throws: when the file is missing and needed, malformed, or open to others.
+    /// - Throws: if the file is missing and needed, damaged, or open to other users.
     func open(databaseIsNew: Bool) throws -> ServerKeyList {
         if databaseIsNew, !TextFile.exists(path) {
             let key = ServerKeyList.Entry(bytes: SystemRandom.bytes(ServerKey.byteCount))
             try file.make(ServerKeyList([key]).text, outOfReach)
         }
         guard TextFile.exists(path) else {
-            throw CommandFailure(
-                "The server key \(path) is missing, and without it no click in the database can be found.",
-                advice: "Put it back from the backup, or name it with --server-key-file."
+            throw CommandFailure.because(
+                "The server key \(path) is missing: without it, no click can be found."
             )
+            .advising("Restore it from the backup, or name it with --server-key-file.")
         }
         guard let list = ServerKeyList(try file.secret("server key", of: "its", outOfReach)) else {
-            throw CommandFailure(
-                "The server key \(path) is damaged: it must hold 64 hexadecimal digits in each line.",
-                advice: "Put it back from the backup; with another key no click in the database can be found."
+            throw CommandFailure.because(
+                "The server keys \(path) are damaged: each line must hold 64 hexadecimal digits."
             )
+            .advising("Restore the file from the backup; with another key, no click can be found.")
         }
         return list
     }
@@ -59,11 +59,10 @@ struct ServerKeyFile {
     }
 
     private func outOfReach(_ error: SystemError) -> CommandFailure {
-        CommandFailure(
-            "The server key is out of reach: \(error.text).",
-            advice:
-                "Its directory must belong to the user that Afterlink runs as; --server-key-file names another."
-        )
+        CommandFailure.because("The server key is out of reach: \(error.text).")
+            .advising(
+                "Give its directory to the user that Afterlink runs as, or name another --server-key-file."
+            )
     }
 }
 
@@ -86,14 +85,14 @@ struct ServerKeyList: Equatable {
 
     /// Maximum number of keys: a check without a match looks up its fingerprint under each of them.
     static let maximumCount = 4
-    /// How long a new key is only used to find clicks, so that no process stores under a key that another does not know yet.
+    /// The time in which a new key only finds clicks, so that every process knows it before one stores under it.
     static let settlingMilliseconds: Int64 = 5000
-    /// A key from further ahead than this was made before the clock was set back.
+    /// A key that is later than now by more than this was made before the clock was set back, in milliseconds.
     private static let leap: Int64 = 60_000
 
     init(_ entries: [Entry]) { self.entries = entries }
 
-    /// Nil for a text that is damaged.
+    /// Reads the text of a file; nil for a damaged one.
     init?(_ text: String) {
         var entries: [Entry] = []
         for line in text.split(whereSeparator: \.isNewline) where !line.hasPrefix("#") {
@@ -160,7 +159,7 @@ enum HexadecimalText {
         bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
     }
 
-    /// Nil for anything else than an even number of digits.
+    /// Reads pairs of digits; nil for any other text.
     static func bytes(_ text: some StringProtocol) -> [UInt8]? {
         var digits: [UInt8] = []
         for character in text {

@@ -4,9 +4,9 @@ internal import Server
 
 /// An export of Branch's quick links.
 ///
-/// Branch documents no columns of it, but the labels and the link data that its links are made of. So a column is known
-/// by the name that Branch's API has for it, with or without its `$` or `~`, or by what the dashboard calls it; a
-/// column `data` may hold all link data as a JSON object, as the API returns it. Unknown columns are reported.
+/// Branch documents the labels and the link data of its links, but not the columns of an export. So a column has the name
+/// of Branch's API, with or without `$` or `~`, or the name of the dashboard; a column `data` may have all link data as a
+/// JSON object, as the API returns it. The import reports unknown columns.
 ///
 /// Source: Branch's documentation, "Quick Links API" and "Configuring Links".
 struct BranchTable: ImportedTable {
@@ -38,7 +38,7 @@ struct BranchTable: ImportedTable {
     }
 }
 
-/// A link of Branch: its labels, and the data that it carries.
+/// A link of Branch: its labels and its data.
 struct BranchLink {
     enum Label: String, CaseIterable {
         case url
@@ -63,7 +63,7 @@ struct BranchLink {
         case createdAt = "creation_date"
         case archived
 
-        /// Other names of the labels, in dashboards and other calls of the API.
+        /// Other names of the labels in dashboards and in the API.
         private static let otherNames: [String: Label] = [
             "link": .url, "short_link": .url, "short_url": .url, "link_url": .url, "quick_link": .url,
             "link_alias": .alias, "title": .title, "link_title": .title, "name": .title, "link_name": .title,
@@ -81,12 +81,12 @@ struct BranchLink {
 
     private var labels: [Label: String] = [:]
     private var utm: [LinkField: String] = [:]
-    /// The data that the app gets with its first launch, name by name.
+    /// The data for the app's first launch.
     private var members: [(name: String, value: JSONValue)] = []
     private var leftOut: [String] = []
     private var problems: [FieldProblem] = []
 
-    /// Labels that the app gets as data, because a link has no field for them.
+    /// Labels that become data for the app, because a link has no field for them.
     private static let kept = [
         "feature": "~feature", "stage": "~stage", "canonical_identifier": "$canonical_identifier",
     ]
@@ -140,7 +140,7 @@ struct BranchLink {
         if let url = labels[.url] { entry.setShortLink(url, of: "url") }
         if let alias = labels[.alias] { entry.slug = alias }
         if entry.slug == nil, entry.problems.isEmpty {
-            entry.problems = [FieldProblem("url", "It has neither url nor alias, and so no slug to keep.")]
+            entry.problems = [FieldProblem("url", "The link has neither url nor alias, and so no slug.")]
         }
         entry.isArchived = labels[.archived]?.lowercased() == "true"
         if let text = labels[.createdAt] { entry.setCreatedAt(text, of: Label.createdAt.rawValue) }
@@ -179,7 +179,7 @@ struct BranchLink {
         }
     }
 
-    /// Branch's paths have no slash before them: `promo/item` stands for `/promo/item`.
+    /// Returns a path of Branch as a target: `promo/item` stands for `/promo/item`.
     private static func target(_ path: String) -> String {
         path.hasPrefix("/") || path.contains("://") ? path : "/" + path
     }

@@ -3,8 +3,8 @@ internal import Server
 
 /// The export of Firebase's Dynamic Links: a file for each domain, with 29 columns.
 ///
-/// Source: Firebase's documentation, "Export Dynamic Links metadata". It names the columns in words, with the parameter
-/// in brackets where there is one; the files themselves have the short names. Both are read.
+/// Source: Firebase's documentation, "Export Dynamic Links metadata". It names the columns in words, with any parameter in
+/// brackets; the files have the short names. The import reads both.
 struct FirebaseTable: ImportedTable {
     private enum Column {
         case shortLink
@@ -37,7 +37,7 @@ struct FirebaseTable: ImportedTable {
         columns = names.map(Self.column)
     }
 
-    /// `apn` for `Android package name (apn)`.
+    /// Returns `apn` for `Android package name (apn)`.
     private static func shortName(_ cell: String) -> String {
         let text = cell.lowercased()
         guard let open = text.lastIndex(of: "("), text.last == ")" else { return text }
@@ -62,14 +62,14 @@ struct FirebaseTable: ImportedTable {
             }
         }
         if entry.slug == nil, entry.problems.isEmpty {
-            entry.problems = [FieldProblem("short_link", "It has no short link, and so no slug to keep.")]
+            entry.problems = [FieldProblem("short_link", "The line has no short link, and so no slug.")]
         }
         entry.firebase = link
     }
 }
 
 extension LinkFile.Entry {
-    /// Takes slug and host from a short link of another service.
+    /// Sets slug and host from a short link of another service.
     mutating func setShortLink(_ text: String, of column: String) {
         guard let parts = ImportedText.parts(ofShortLink: text) else {
             problems.append(
@@ -80,7 +80,7 @@ extension LinkFile.Entry {
         (host, slug) = (parts.host, parts.slug)
     }
 
-    /// A time that cannot be read is no reason to lose a link.
+    /// Sets the time of creation; a text that is not a time is reported as left out, and the link stays.
     mutating func setCreatedAt(_ text: String, of column: String) {
         createdAt = ImportedText.moment(text)
         if createdAt == nil { leftOut.append(column) }

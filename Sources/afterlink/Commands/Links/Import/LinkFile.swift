@@ -3,11 +3,11 @@ internal import Glibc
 internal import JSON
 internal import Server
 
-/// A file of links that is to be imported, read but not checked.
+/// A file of links for an import, read but not validated.
 struct LinkFile {
-    /// The content of one line, or of one object.
+    /// The content of one line of CSV, or of one object of JSON.
     struct Entry {
-        /// The line that it begins on, from 1 on; of JSON, which object it is.
+        /// The number of the entry's first line, or of the object, from 1 on.
         let number: Int
         var slug: String?
         var app: String?
@@ -18,10 +18,10 @@ struct LinkFile {
         var host: String?
         /// Other parameters of a Firebase export, whose meaning depends on the app's settings.
         var firebase: FirebaseLink?
-        /// Whether it is archived, without a known time.
+        /// Whether the link is archived, without a known time.
         var isArchived = false
         var createdAt: Timestamp?
-        /// Columns that say something for which a link has no field.
+        /// Columns whose values a link has no field for.
         var leftOut: [String] = []
     }
 
@@ -32,9 +32,9 @@ struct LinkFile {
     private static let limit = 256 << 20
 
     /// - Parameters:
-    ///   - path: where the file is.
-    ///   - service: whose export it is; nil for our own, or a table with the same columns.
-    /// - Throws: where it cannot be read at all.
+    ///   - path: the file's path.
+    ///   - service: the service that exported it; nil for Afterlink, or a table with the same columns.
+    /// - Throws: if the file as a whole cannot be read.
     init(_ path: String, of service: LinkService?) throws {
         let bytes = try attempt(
             "The file could not be read",
@@ -54,19 +54,20 @@ struct LinkFile {
         let value = try attempt {
             try JSONValue(parsing: bytes)
         } orElse: { (error: JSONError) in
-            CommandFailure("The file is no JSON: \(error.message).", advice: "Correct it; nothing was done.")
+            CommandFailure.because("The file is not JSON: \(error.message).").advising(
+                "Nothing was done. Correct the file."
+            )
         }
         guard let values = value.array ?? value.object?["links"]?.array else {
-            throw CommandFailure(
-                "The file holds no list of links.",
-                advice:
+            throw CommandFailure.because("The file has no list of links.")
+                .advising(
                     "Write {\"links\":[…]} or the list alone, as `afterlink links export --format json` does."
-            )
+                )
         }
         return values.enumerated().map { index, value in
             var entry = Entry(number: index + 1)
             guard let object = value.object else {
-                entry.problems = [FieldProblem("link", "It is no JSON object.")]
+                entry.problems = [FieldProblem("link", "The link is not a JSON object.")]
                 return entry
             }
             (entry.fields, entry.problems) = LinkDraft.fields(object)
@@ -92,7 +93,7 @@ struct LinkFile {
             return entries
         } orElse: { (error: CSVReader.Failure) in
             CommandFailure.because("Line \(error.line) of the file: \(error.message).")
-                .advising("Correct it; nothing was done.")
+                .advising("Nothing was done. Correct the file.")
         }
     }
 
@@ -106,8 +107,8 @@ struct LinkFile {
             entry.problems = [
                 FieldProblem(
                     "line",
-                    "It has \(record.cells.count) cells, and the first line \(columnCount); put quotation marks around"
-                        + " cells that hold commas."
+                    "The line has \(record.cells.count) cells, and the first line \(columnCount); put quotation marks around"
+                        + " cells with commas."
                 )
             ]
             return entry
@@ -138,13 +139,13 @@ enum LinkService: String, CaseIterable {
 
 /// Reads the lines of one service's table of links.
 protocol ImportedTable {
-    /// Reads a line with as many cells as the first one has.
+    /// Reads a line with as many cells as the first line has.
     func read(_ cells: [String], into entry: inout LinkFile.Entry)
 }
 
 /// Texts of other services' exports that are not fields of a link.
 enum ImportedText {
-    /// The host and the path of a short link, as in `https://example.page.link/m9Mm`.
+    /// Returns the host and the path of a short link, as in `https://example.page.link/m9Mm`.
     static func parts(ofShortLink text: String) -> (host: String, slug: String)? {
         let rest =
             ["https://", "http://"].first(where: text.hasPrefix).map { text.dropFirst($0.count) } ?? text[...]
@@ -154,8 +155,8 @@ enum ImportedText {
         return (String(rest[..<slash]).lowercased(), String(path))
     }
 
-    /// When something was: an ISO 8601 time, one with a blank for its `T` and `UTC` for its `Z`, or seconds,
-    /// milliseconds or microseconds since 1970.
+    /// Reads a time: ISO 8601, also with a blank for its `T` and `UTC` for its `Z`, or seconds, milliseconds or
+    /// microseconds since 1970.
     static func moment(_ text: String) -> Timestamp? {
         if let moment = TimeArgument.moment(text) { return moment }
         if let number = Int64(text), number > 0 {

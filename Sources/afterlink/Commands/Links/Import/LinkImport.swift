@@ -1,7 +1,7 @@
 internal import Attribution
 internal import Server
 
-/// Makes the links of a file, and says what became of each.
+/// Creates the links of a file, and records the outcome of each.
 struct LinkImport {
     /// The outcome of one line.
     struct Outcome {
@@ -19,11 +19,14 @@ struct LinkImport {
     private(set) var outcomes: [Outcome] = []
     private(set) var remarks = ImportRemarks()
 
-    /// How many links are made at once: a serving process's own writes wait for no more than that.
+    /// The number of links that one transaction creates: the writes of a serving process wait for it.
     private static let sliceLength = 200
 
-    /// They are links of `app` where a line does not say whose; if it was named, also where a line says an app that this
-    /// server does not have.
+    /// - Parameters:
+    ///   - database: the database.
+    ///   - directory: its apps.
+    ///   - app: the app of lines that name no app.
+    ///   - isNamed: whether `app` was given by `--app`, so that it also gets lines of apps that do not exist here.
     init(into database: CommandDatabase, _ directory: Directory, app: App?, isNamed: Bool) {
         self.database = database
         self.directory = directory
@@ -34,9 +37,9 @@ struct LinkImport {
     var madeCount: Int { outcomes.count { $0.id != nil } }
     var refusedCount: Int { outcomes.count { !$0.problems.isEmpty } }
 
-    /// Makes those that nothing is wrong with; with `allOrNothing`, none where anything is wrong with one.
+    /// Creates the valid links; with `allOrNothing`, none if one is wrong.
     ///
-    /// A trial makes none and says what would be refused.
+    /// A trial creates none and records which links would be refused.
     mutating func run(_ file: LinkFile, allOrNothing: Bool, isTrial: Bool) async throws {
         let drafts = try await check(file)
         guard !isTrial, !allOrNothing || refusedCount == 0 else { return progress.finish() }
@@ -46,8 +49,8 @@ struct LinkImport {
             let slice = Array(rest.prefix(Self.sliceLength))
             rest = rest.dropFirst(slice.count)
             made += try await make(slice)
-            progress.update("Making: \(made.count) of \(drafts.count) links")
-            // Another process took a slug after the check.
+            progress.update("Creating: \(made.count) of \(drafts.count) links")
+            // Another process has taken a slug since the validation.
             guard !allOrNothing || refusedCount == 0 else {
                 try await undo(made)
                 break
@@ -56,7 +59,7 @@ struct LinkImport {
         progress.finish()
     }
 
-    /// A link on its way, and which of the outcomes is its own.
+    /// A valid link, and the index of its outcome.
     private struct Draft {
         let index: Int
         let new: NewLink
@@ -96,7 +99,7 @@ struct LinkImport {
         guard let app = owner(of: entry) else {
             let problem = FieldProblem(
                 "app",
-                (entry.app.map { "This server has no app \($0)" } ?? "It does not say whose link it is")
+                (entry.app.map { "This server has no app \($0)" } ?? "The line names no app")
                     + "; name an app of this server by its id or name, or give --app."
             )
             return (nil, entry.problems + [problem])
@@ -121,19 +124,19 @@ struct LinkImport {
         }
     }
 
-    /// The app that the line names; else the one whose package or bundle it names; else the one of all lines.
+    /// Returns the app that the line names, or else the app with its package or bundle, or else ``app``.
     private func owner(of entry: LinkFile.Entry) -> App? {
         let named = entry.app.map { text in
             directory.apps.first { $0.id.text == text || $0.settings.name == text }
         }
-        // One that does not exist, as in an export of another server, is replaced by no other but one that was named.
+        // Only --app replaces an app that does not exist here, as in an export of another server.
         if let named, named != nil || !isNamed { return named }
         guard let firebase = entry.firebase else { return app }
         let owners = directory.apps.filter { firebase.names($0.settings.links) }
         return owners.count == 1 ? owners.first : app
     }
 
-    /// Since when it is there, and archived; nil where both can be read.
+    /// Sets the times of creation and archiving; returns the problem of a text that is not a time.
     private static func setMoments(of entry: LinkFile.Entry, on link: inout Link) -> FieldProblem? {
         if let createdAt = entry.createdAt {
             link = Link(
@@ -173,7 +176,7 @@ struct LinkImport {
         return slice.map(\.new.link.id)
     }
 
-    /// Takes back what was made; a link that was clicked meanwhile stays.
+    /// Deletes the created links, but for links that were clicked in the meantime.
     private mutating func undo(_ made: [LinkID]) async throws {
         for id in made {
             do throws(LinkStoreError) {
@@ -187,7 +190,7 @@ struct LinkImport {
 }
 
 extension LinkFile.Entry {
-    /// Gives what stands in another service's terms its meaning for an app.
+    /// Translates the parameters of a Firebase link for an app.
     fileprivate mutating func translate(for app: AppLinks) {
         guard let firebase else { return }
         for (field, texts) in firebase.fields(of: app).all { fields[field] = texts }
@@ -196,12 +199,12 @@ extension LinkFile.Entry {
     }
 }
 
-/// Remarks about an import as a whole: about all links that were read, made or not.
+/// Remarks about all links of a file, created or not.
 struct ImportRemarks {
     private var leftOut: [String: Int] = [:]
     private var strayHosts: [String: Int] = [:]
 
-    /// Counts the columns of a line that have no meaning here, and hosts that are no link hosts of its app.
+    /// Counts the columns of a line that a link has no field for, and hosts that are not link hosts of its app.
     mutating func add(_ entry: LinkFile.Entry, of app: AppLinks) {
         for column in Set(entry.leftOut) { leftOut[column, default: 0] += 1 }
         guard let host = entry.host, !app.hosts.contains(where: { $0.text == host }) else { return }
@@ -214,13 +217,13 @@ struct ImportRemarks {
         var sentences: [String] = []
         if !columns.isEmpty {
             let counts = columns.map { "\($0.key) (\(Self.links($0.value)))" }.joined(separator: ", ")
-            sentences.append("Not taken over, because a link has nothing like it: \(counts).")
+            sentences.append("Left out, because a link has no such field: \(counts).")
         }
         for (host, count) in strayHosts.sorted(by: { $0.key < $1.key }) {
             sentences.append(
-                "\(Self.links(count)) \(count == 1 ? "was" : "were") on \(host), which is no link host of the app: there"
-                    + " it is reached where the host's DNS leads here and after \"afterlink apps set --link-host \(host)\","
-                    + " and else under the app's own link host with the same slug."
+                "\(Self.links(count)) of \(host), which is no link host of the app: it leads here after a change of its DNS"
+                    + " and \"afterlink apps set --link-host \(host)\". Until then, the links work with the same slugs under"
+                    + " the app's own link host."
             )
         }
         return sentences

@@ -1,0 +1,60 @@
+import Support
+
+// What a request costs when much is stored, as a share of what it costs with little.
+extension Row {
+    /// A check passes some levels of an index at most.
+    static let checkLatency = Row(
+        "check-latency",
+        "latency of a check with 10 M stored clicks against 10 k",
+        shares: growth("check_latency_growth", "latency of a check, 10 M stored of 10 k", .atMost(1.3))
+    ) { try latencies($0, live: $0.scale.liveOfStored) }
+
+    /// The same with all of the clicks live, as if a year came in a day.
+    static let checkLatencyLive = Row(
+        "check-latency-live",
+        "the same with 10 M live clicks (not by default)",
+        shares: growth("check_latency_growth_all_live", "latency of a check, 10 M live of 10 k stored")
+    ) { try latencies($0, live: $0.scale.storedClicks) }
+
+    private static func growth(_ name: String, _ title: String, _ bar: Bar? = nil) -> [Share] {
+        [
+            Share(name, title, bar, of: (0, 1)),
+            Share("\(name)_64_connections", "the same with 64 connections at once", of: (2, 3)),
+        ]
+    }
+
+    /// Medians: on one connection with many clicks and with few, then on 64 connections.
+    private static func latencies(_ bench: Workbench, live: Int) throws -> [Contest] {
+        let (stored, few) = (bench.scale.storedClicks, bench.scale.fewClicks)
+        let many = try Server(bench.installation(SeedPlan(stored: stored, live: live)), bench)
+        let fewer = try Server(bench.installation(SeedPlan(stored: few, live: few / 10)), bench)
+        return [1, 64].flatMap { connections in
+            let (suffix, beside) = connections == 1 ? ("", "") : ("_64_connections", ", 64 connections")
+            return [(many, "", "10 M"), (fewer, "_few_clicks", "10 k")].map { server, name, stored in
+                let title = "latency of a check with \(stored) stored\(beside), µs"
+                let wrk = Wrk(WrkScript.misses(key: server.key), connections: connections)
+                let figure = FigureName("check_latency\(name)\(suffix)_microseconds", title)
+                return Contest(names: [figure]) { [try wrk.run(server, $0 / 2).p50] }
+            }
+        }
+    }
+
+    /// The statistics of all time are read from counters.
+    static let statistics = Row(
+        "statistics",
+        "/admin/stats with 10 M stored clicks against 1 k",
+        shares: [Share("statistics_growth", "/admin/stats, 10 M stored of 1 k", .atMost(1.5), of: (0, 1))]
+    ) { bench in
+        func contest(_ plan: SeedPlan, _ name: String, _ stored: String, _ bar: Bar?) throws -> Contest {
+            let server = try Server(bench.installation(plan), bench)
+            let wrk = Wrk(WrkScript.get("/admin/stats", key: server.installation.keys.admin), connections: 1)
+            let figure = FigureName("\(name)_milliseconds", "/admin/stats with \(stored) stored, ms", bar)
+            return Contest(names: [figure]) { [try wrk.run(server, $0 / 2).p50 / 1000] }
+        }
+        let few = SeedPlan(stored: bench.scale.veryFewClicks, live: bench.scale.veryFewClicks / 10)
+        return [
+            try contest(bench.scale.yearOfClicks, "statistics", "10 M", .below(5)),
+            try contest(few, "statistics_few_clicks", "1 k", nil),
+        ]
+    }
+}
