@@ -3,21 +3,21 @@ internal import SQLite
 internal import Storage
 internal import Threads
 
-/// Writes to the SQLite database, on the thread that writes.
+/// The transactions of the writing thread on a SQLite database.
 final class SQLiteEngine: BlockingEngine {
     private let state: StoreState
     private let checkpoints: ConditionLock<CheckpointPolicy>
     private let open: () throws(StoreError) -> SQLiteConnection
     /// Nil after a failure, until another connection is open.
     private var transaction: WriteTransaction<SQLiteWriter>?
-    /// A connection that failed, kept open until there is another: the last one to close would leave the log to be read
-    /// again from the disk.
+    /// The transaction of a connection that failed; it stays open until there is another connection, because the last one
+    /// to close would make SQLite read the log from the disk again.
     private var failed: WriteTransaction<SQLiteWriter>?
     /// The files as they were at the start: the store never writes to another database that took their place.
     private let files: OpenFiles
 
     /// - Parameters:
-    ///   - transaction: on the first connection.
+    ///   - transaction: the transaction on the first connection.
     ///   - state: the state that the store's threads share.
     ///   - opening: opens the connection again after a failure.
     ///   - checkpoints: decides when the log is copied.
@@ -84,20 +84,20 @@ final class SQLiteEngine: BlockingEngine {
     func rollback() {
         guard let transaction else { return }
         transaction.didRollBack()
-        // Where SQLite cannot undo any more, it has undone already, or the connection is given up.
+        // If this fails, SQLite has rolled back already, or the connection will be replaced.
         try? transaction.writer.connection.rollback()
     }
 
-    /// Lets the log begin again from its start.
+    /// Copies the log if it is long, so that SQLite can write it from its start again.
     ///
-    /// Writes that follow each other without a pause would make it grow without end, because SQLite goes back to
-    /// its start only when all of it has been copied.
+    /// SQLite starts the log again only when all of it has been copied, so without this, writes without a pause would make
+    /// it grow without end.
     func tidy() throws(EngineFailure) {
         switch checkpoints.withLock({ $0.copier }) {
         case .writer:
             try run { transaction throws(SQLiteError) in
                 let checkpoint = try transaction.writer.connection.checkpoint(.passive)
-                // Readers that begin now read the database alone, so that the next write may go back to the start.
+                // New snapshots read only the database, so the next write can start the log again.
                 if checkpoint.copiedPages == checkpoint.logPages { state.renewSnapshots() }
             }
         case .background: state.jobs.ask(for: .checkpoint)
@@ -105,7 +105,7 @@ final class SQLiteEngine: BlockingEngine {
         }
     }
 
-    /// Opens a connection after a failure, and writes over what the failure may have left.
+    /// Opens a connection after a failure, and overwrites what the failure may have left in the log.
     ///
     /// A commit whose sync failed can be in the log completely: SQLite goes on as if it were not there, but a start
     /// would read it back (sqlite.org/walformat.html, 4.1), and clicks would be consumed by claims whose checks were
@@ -137,14 +137,14 @@ final class SQLiteEngine: BlockingEngine {
         }
     }
 
-    /// Sets another value each time, or SQLite would write nothing.
+    /// Changes the value each time, because SQLite does not write a row that stays the same.
     private static let overwrite: SQL = """
         INSERT INTO progress VALUES ('failures', 1) ON CONFLICT DO UPDATE SET value = value + 1
         """
 
-    /// Leaves everything that was written in the database's own file.
+    /// Copies the whole log into the database, and closes the connection.
     func close() {
-        // Two cannot copy the log at once, and the second one is not made to wait (sqlite.org/c3ref/wal_checkpoint_v2.html).
+        // Of two threads that copy the log, the second one fails at once (sqlite.org/c3ref/wal_checkpoint_v2.html).
         state.awaitBackgroundThreads()
         do throws(SQLiteError) {
             _ = try transaction?.writer.connection.checkpoint(.truncate)
@@ -164,7 +164,7 @@ final class SQLiteEngine: BlockingEngine {
         do throws(SQLiteError) {
             return try body(transaction)
         } catch {
-            // Where SQLite has undone the transaction by itself, nothing of it can be kept.
+            // If SQLite has rolled the transaction back itself, the whole batch has failed.
             throw EngineFailure(
                 StoreError(error),
                 endsBatch: error.endsBatch || !transaction.writer.connection.isInTransaction,

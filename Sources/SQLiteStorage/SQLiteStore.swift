@@ -3,11 +3,11 @@ internal import SQLite
 public import Storage
 internal import Threads
 
-/// A database on SQLite: one writer, any number of readers.
+/// An open database file, with one writer and any number of readers.
 ///
-/// Each event loop has a session of its own, which reads in place and hands its writes to the writer.
+/// Each event loop has its own session, which reads in place and passes its writes to the writing thread.
 public final class SQLiteStore: Sendable {
-    /// Whether the database was made by this opening.
+    /// Whether opening the store has created the database.
     public let isNew: Bool
 
     private let state: StoreState
@@ -15,15 +15,15 @@ public final class SQLiteStore: Sendable {
     private let directory: DirectoryCache
     private let threads: StoreThreads<SQLiteBackend>
 
-    /// What ``open(_:)`` would change in the schema; changes nothing.
+    /// Returns what ``open(_:)`` would change in the schema, and changes nothing.
     public static func migrationPlan(_ configuration: SQLiteConfiguration) throws(StoreError) -> MigrationPlan
     {
         try DatabaseOpening(configuration, migrations: Migration.embedded).plan()
     }
 
-    /// Opens the database, makes it where there is none, brings it up to date, and starts the writer.
+    /// Opens the database, creates it if it does not exist, brings it up to date, and starts the writing thread.
     ///
-    /// - Throws: an error that names the file and what to do; the file is as it was.
+    /// - Throws: an error that names the file and what to do; the file has not changed.
     public static func open(_ configuration: SQLiteConfiguration) throws(StoreError) -> SQLiteStore {
         try SQLiteStore(DatabaseOpening(configuration, migrations: Migration.embedded))
     }
@@ -61,10 +61,10 @@ public final class SQLiteStore: Sendable {
         try threads.startBackground { [CheckpointJob(opening, checkpoints)] }
     }
 
-    /// A session for one event loop, which alone may use it.
+    /// Creates a session, which only one event loop may use.
     public func makeSession() -> any LoopSession { SQLiteSession(LoopState(threads, directory)) }
 
-    /// How the store is doing; cheap enough to be asked often.
+    /// The store's health, which is cheap enough to be read often.
     public var health: StoreHealth {
         var health = state.healthSnapshot
         health.databaseBytes = DatabaseFile.byteCount(opening.file.path)
@@ -72,7 +72,7 @@ public final class SQLiteStore: Sendable {
         return health
     }
 
-    /// Finishes what waits, copies the log into the database, and closes; blocks.
+    /// Does the waiting writes, copies the log into the database, and closes; blocks.
     ///
     /// - Parameter milliseconds: after this time, writes that still wait are refused.
     public func stop(within milliseconds: UInt64) {
@@ -80,12 +80,11 @@ public final class SQLiteStore: Sendable {
     }
 }
 
-/// Which keys the stored hashes need; all of these wait for the disk, and are never called on a loop.
+/// The keys that the stored hashes need; these functions wait for the disk, and are never called on a loop.
 extension SQLiteStore {
-    /// Remembers by their ``ServerKey/checkValue`` which server keys the store is used with from now on, the current one
-    /// first.
+    /// Stores the check values of the server keys in use, the current one first; see ``ServerKey/checkValue``.
     ///
-    /// Nothing is changed where the store's rows were hashed under other keys.
+    /// Changes nothing if the store's rows were hashed under other keys.
     public func confirm(serverKeys checks: [KeyedHash], at now: Timestamp) throws(StoreError)
         -> ServerKeyRecognition
     {
@@ -96,10 +95,10 @@ extension SQLiteStore {
         return recognition
     }
 
-    /// The keys that may not be destroyed, as of now by the store's own clock.
+    /// Returns the keys that must not be destroyed, as of now by the store's own clock.
     public func keyNeeds() throws(StoreError) -> RequiredKeys {
         let now = state.configuration.clock.now()
-        // Not by the writer, whose commits show that the disk takes writes.
+        // Not on the writing thread, because only real writes may show that the disk works.
         let (needs, hasPastDays) = try opening.translated { () throws(SQLiteError) in
             let reader = SQLiteReader(connection: try opening.openReader())
             return (try reader.requiredKeys(at: now), try reader.hasPastAddressDays(at: now))
@@ -109,7 +108,7 @@ extension SQLiteStore {
         return needs
     }
 
-    /// Forgets a server key under which nothing is stored any more, by the first word of its check value.
+    /// Removes a server key that no stored hash needs, by the first word of its check value.
     public func forget(serverKey check: UInt64) throws(StoreError) {
         try state.queue.perform(.keys(.forget(serverKey: check)))
     }
@@ -120,9 +119,9 @@ extension SQLiteStore {
     /// Whether jobs go by the wall clock; see ``SettledClock``.
     public var isClockSettled: Bool { state.isClockSettled }
 
-    /// Closes and deletes what is due, until nothing is left.
+    /// Closes and deletes all clicks that are due.
     ///
-    /// - Returns: how many clicks were closed and deleted.
+    /// - Returns: the number of clicks that were closed and deleted.
     @discardableResult
     public func runRetention() throws(StoreError) -> RetentionProgress {
         var job = RetentionJob(threads.makeJobContext())
@@ -143,7 +142,7 @@ extension SQLiteStore {
         try job.runToEnd()
     }
 
-    /// Counts collisions so often, each time only where a round is due as it is beside requests.
+    /// Runs the job of collisions `times` times; each run counts only if a round is due.
     package func countCollisionsIfDue(times: Int, afterEach: () -> Void = {}) throws(StoreError) {
         var job = CollisionJob(threads.makeJobContext())
         for _ in 0..<times {
@@ -152,29 +151,29 @@ extension SQLiteStore {
         }
     }
 
-    /// Deletes learnt counters that are worth nothing any more.
+    /// Deletes faded counters.
     package func fadeLearning() throws(StoreError) {
         var job = FadingJob(threads.makeJobContext())
         try job.runToEnd()
     }
 
-    /// Builds a filter of what is stored, whether one is due or not.
+    /// Builds a filter of the stored fingerprints, even if none is due.
     package func buildFilter() throws(StoreError) {
         var job = FilterJob(threads.makeScanContext())
         try job.build()
     }
 }
 
-/// Stores of other migrations, and a held writer, for tests.
+/// Stores with other migrations, and control of the writing thread, for tests.
 extension SQLiteStore {
-    /// As ``open(_:)``, with other migrations.
+    /// Opens a database with other migrations; see ``open(_:)``.
     package static func open(_ configuration: SQLiteConfiguration, migrations: [(name: String, text: String)])
         throws(StoreError) -> SQLiteStore
     {
         try SQLiteStore(DatabaseOpening(configuration, migrations: Migration.read(migrations)))
     }
 
-    /// Creates a database with other migrations and closes it: for tests that open what another program made.
+    /// Creates a database with other migrations and closes it.
     package static func makeDatabase(
         _ configuration: SQLiteConfiguration,
         migrations: [(name: String, text: String)]
@@ -182,7 +181,7 @@ extension SQLiteStore {
         _ = try DatabaseOpening(configuration, migrations: Migration.read(migrations)).open()
     }
 
-    /// As ``migrationPlan(_:)``, with other migrations.
+    /// Returns the plan with other migrations; see ``migrationPlan(_:)``.
     package static func migrationPlan(
         _ configuration: SQLiteConfiguration,
         migrations: [(name: String, text: String)]
@@ -193,16 +192,16 @@ extension SQLiteStore {
     /// The migrations of this program, as file names and texts.
     package static var embeddedMigrations: [(name: String, text: String)] { EmbeddedMigrations.files }
 
-    /// Runs `body` on the writer's thread within a transaction.
+    /// Runs `body` on the writing thread within a transaction.
     package func queueWork(_ body: @escaping @Sendable () -> Void) { state.queueWork(body) }
 
-    /// Refuses all writes that wait, as if their deadlines had passed.
+    /// Refuses all waiting writes, as if their deadlines had passed.
     package func expireWaiting() { state.expireWaiting() }
 }
 
 /// Carries a value from the thread that made it to the one that will own it.
 ///
-/// Sendable, because the value is given away once and the giver keeps no other way to it.
+/// Sendable, because the first thread does not use the value any more.
 private final class SendOnce<Value>: @unchecked Sendable {
     let value: Value
 

@@ -10,7 +10,7 @@ struct SQLiteWriter: StoreWriter {
     var reader: SQLiteReader { SQLiteReader(connection: connection) }
 }
 
-/// Records of checks, and numbers that are kept by name.
+/// Records of checks, and values with names.
 extension SQLiteWriter {
     func insert(_ check: CheckRecord) throws(SQLiteError) {
         try connection.statement(Self.insertCheck).run(check)
@@ -52,7 +52,7 @@ extension SQLiteReader {
     private static let storedValue: SQL = "SELECT value FROM progress WHERE name = ?1"
 }
 
-/// Which keys the stored hashes need.
+/// The keys that the stored hashes need.
 extension SQLiteWriter {
     func setNeed(ofAddressDay day: Int64, until: Int64) throws(SQLiteError) {
         try connection.statement(Self.setAddressDay).run(day, until)
@@ -80,7 +80,7 @@ extension SQLiteWriter {
         try connection.statement("DELETE FROM former_server_keys WHERE key_check = ?1").run(key)
     }
 
-    /// To the minute: a key in use costs a write a minute, not one for each request.
+    /// Stores the minute, so that a key in use costs one write a minute and not one for each request.
     func setUse(of key: KeyID, at now: Timestamp) throws(SQLiteError) -> Bool {
         let minute = now.milliseconds - now.milliseconds % 60_000
         try connection.statement(Self.setUse).run(key.high, key.low, minute)
@@ -120,7 +120,7 @@ extension SQLiteReader {
         SELECT day FROM address_days WHERE needed_until >= ?1 ORDER BY day LIMIT 1
         """
 
-    /// Whether any day's key for addresses is stored that was needed until before a time.
+    /// Whether the key for addresses of any stored day was needed only until before a time.
     func hasPastAddressDays(at now: Timestamp) throws(SQLiteError) -> Bool {
         try connection.statement(Self.pastAddressDay).first(now.milliseconds) { _ in true } ?? false
     }

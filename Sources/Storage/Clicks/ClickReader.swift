@@ -1,6 +1,6 @@
 public import Attribution
 
-/// What checks and the thread that writes ask about clicks and claims alike.
+/// The reads of clicks and claims that both checks and the writing thread make.
 public protocol ClickReader {
     associatedtype Failure: Error
 
@@ -48,7 +48,7 @@ extension ClickReader {
 public enum RowIdentifier {
     /// The first identifier of a time.
     public static func first(at time: Timestamp) -> Int64 {
-        // 46 bits reach to the year 4199; what a wrong clock says beyond leaves room to count on.
+        // 46 bits reach to the year 4199; a time beyond, of a wrong clock, leaves room for further identifiers.
         min(max(time.milliseconds, 0), 1 << 46) << 16
     }
 

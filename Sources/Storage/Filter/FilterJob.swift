@@ -1,7 +1,7 @@
 public import Attribution
 internal import Threads
 
-/// What a filter of fingerprints is built from.
+/// The reads that build a filter of fingerprints.
 public protocol FilterReader {
     associatedtype Failure: Error
     /// A row's position in the order of the index.
@@ -9,25 +9,25 @@ public protocol FilterReader {
 
     /// The number of the newest click; 0 without clicks.
     func newestClick() throws(Failure) -> Int64
-    /// Returns the position of the last of so many index rows after a position; nil where fewer are left.
+    /// Returns the position of the last of `count` index rows after a position; nil if fewer are left.
     func indexPosition(after position: IndexPosition?, count: Int) throws(Failure) -> IndexPosition?
-    /// Feeds the hashes of so many index rows after a position to `body`; returns the position of the last, nil where fewer
-    /// are left.
+    /// Passes the hashes of `count` index rows after a position to `body`; returns the position of the last row, or nil if
+    /// fewer are left.
     func indexHashes(after position: IndexPosition?, count: Int, _ body: (UInt64) -> Void) throws(Failure)
         -> IndexPosition?
 }
 
-/// Builds a filter of the stored fingerprints: at the start, and when the last one is full or was abandoned.
+/// Builds a filter of the stored fingerprints at the start, and again when the filter is full or was abandoned.
 ///
 /// Each slice is a snapshot of its own, so that a write-ahead log can start again between them.
 public struct FilterJob<Reader: JobReader>: Job {
     public let name = JobName.filter
-    /// Half of the time is left to requests while a filter is built.
+    /// Leaves half of the time to requests while a filter is built.
     public let share = 0.5
 
     private let context: JobContext<Reader>
     private var building: Building?
-    /// When the next one may be begun, also when it is asked for.
+    /// The earliest start of the next filter, in nanoseconds, even if one is requested.
     private var mayBeginAt: UInt64 = 0
 
     /// A filter that is being built.
@@ -40,14 +40,14 @@ public struct FilterJob<Reader: JobReader>: Job {
         var position: Reader.IndexPosition?
     }
 
-    /// Room for as many fingerprints again as there are, and for the first ones of a new database.
+    /// The capacity of a new database's filter.
     private static var minimumCapacity: Int { 65_536 }
     private static var sliceLength: Int { 10_000 }
-    /// How long after one was built the next may be, in nanoseconds: a second, and twenty times as long as it took.
+    /// The pause after a filter was built: a second in nanoseconds, or twenty times the duration of the build if longer.
     private static var minimumPause: UInt64 { 1_000_000_000 }
     private static var pauseFactor: UInt64 { 20 }
 
-    /// - Parameter context: with a connection for this job alone, which reads each page once.
+    /// - Parameter context: has a connection for this job alone, because it reads each page once.
     public init(_ context: JobContext<Reader>) { self.context = context }
 
     public mutating func slice(at now: UInt64) throws(StoreError) -> Due {
@@ -60,7 +60,7 @@ public struct FilterJob<Reader: JobReader>: Job {
             }
             current = Building(startedAt: now)
         }
-        // None after a failure, which starts the next one from the beginning.
+        // Removed first, so that the build starts again after a failure.
         building = nil
         guard try advance(&current) else {
             building = current
@@ -71,14 +71,14 @@ public struct FilterJob<Reader: JobReader>: Job {
         return .after(Self.minimumPause)
     }
 
-    /// Builds a filter in one go, whether one is due or not; for tests.
+    /// Builds a filter at once, even if none is due; for tests.
     public mutating func build() throws(StoreError) {
         var building = Building(startedAt: 0)
         while try !advance(&building) {}
         context.close()
     }
 
-    /// Counts or reads some rows; true when all are read, and checks ask the filter.
+    /// Counts or reads the next rows; returns true after the last ones, when checks use the filter.
     private func advance(_ building: inout Building) throws(StoreError) -> Bool {
         do throws(StoreError) {
             guard let filter = building.filter else {
@@ -92,11 +92,11 @@ public struct FilterJob<Reader: JobReader>: Job {
         }
     }
 
-    /// Reads on; true after the last row.
+    /// Reads the next rows; returns true after the last ones.
     private func read(into filter: FingerprintFilter, _ building: inout Building) throws(StoreError) -> Bool {
         let position = building.position
         building.position = try context.read { reader throws(Reader.Failure) in
-            // What is closed meanwhile moves on in the order of the rows, and is met there.
+            // A row that is closed meanwhile moves to a later position, and is read there.
             try reader.indexHashes(after: position, count: Self.sliceLength) { filter.add($0) }
         }
         guard building.position == nil else { return false }
@@ -104,7 +104,7 @@ public struct FilterJob<Reader: JobReader>: Job {
         return true
     }
 
-    /// Counts on; after the last row, has new clicks added to a filter with room for twice as many.
+    /// Counts the next rows; after the last ones, creates a filter for twice as many, to which new clicks are added.
     private func count(_ building: inout Building) throws(StoreError) {
         let position = building.position
         building.position = try context.read { reader throws(Reader.Failure) in
@@ -115,7 +115,7 @@ public struct FilterJob<Reader: JobReader>: Job {
         let filter = FingerprintFilter(capacity: max(Self.minimumCapacity, 2 * building.rowCount))
         let newest = try context.read { reader throws(Reader.Failure) in try reader.newestClick() }
         context.state.filters.withLock { $0.adopt(filter, newest: newest) }
-        // A transaction that began before does not know of the filter: what it records is read with what is stored.
+        // A transaction that began before does not add to the filter; its clicks are stored before they are read here.
         try context.queue.perform(.barrier)
         building.filter = filter
     }

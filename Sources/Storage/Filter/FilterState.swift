@@ -3,15 +3,15 @@ internal import Threads
 
 /// The filter of stored fingerprints that checks ask before the database, and the newest click that it covers.
 ///
-/// Clicks are numbered from commit to commit, whichever process makes it. So a database whose newest click is
-/// covered holds no fingerprint that the filter does not know of; where another process has recorded since, its
-/// newest click shows it, and checks ask the database until the writer has caught up.
+/// The numbers of clicks grow from commit to commit of all processes. So if the database's newest click is covered, the
+/// filter contains all stored fingerprints. If another process has recorded clicks since, checks read the database until
+/// the writer has caught up.
 struct FilterState: Sendable {
-    /// What checks ask; nil until it is built.
+    /// The filter that checks ask; nil until it is built.
     var current: FingerprintFilter?
-    /// The one that is being built to replace it.
+    /// The filter that is being built to replace it.
     var next: FingerprintFilter?
-    /// Both know the fingerprints of all clicks up to this one, those included that `next` is still to read.
+    /// The newest click whose fingerprints are in both filters, apart from stored ones that `next` has not read yet.
     var covered: Int64 = .min
 
     /// The filters to which the fingerprints of new clicks are added.
@@ -20,19 +20,19 @@ struct FilterState: Sendable {
     /// Whether a new filter is due: there is none, or the current one is full.
     var needsFilter: Bool { next == nil && current?.isFull ?? true }
 
-    /// Has what is recorded from the next transaction on added to a filter, while what is stored is read into it.
+    /// Adds the clicks of all later transactions to a filter, while the stored ones are read into it.
     ///
-    /// What was recorded before the next transaction is read with what is stored, once a barrier has passed.
+    /// The reading must start after a barrier, so that it finds the clicks of the current transaction.
     ///
     /// - Parameters:
     ///   - filter: empty as yet.
-    ///   - newest: the newest click of the database, as of now or a moment ago.
+    ///   - newest: the newest click of the database, which was read just before.
     mutating func adopt(_ filter: FingerprintFilter, newest: Int64) {
         if current == nil { covered = newest }
         next = filter
     }
 
-    /// Has checks ask a filter into which everything that is stored was read.
+    /// Makes checks use a filter into which all stored fingerprints were read.
     mutating func publish(_ filter: FingerprintFilter) {
         // A filter that was abandoned meanwhile has missed some clicks.
         guard next === filter else { return }
@@ -43,20 +43,20 @@ struct FilterState: Sendable {
 
 /// The writer's part of the filter: adds the fingerprints of clicks before they are committed.
 struct FilterUpdater {
-    /// As of the beginning of the open transaction.
+    /// The filters at the beginning of the open transaction.
     private var filters: [FingerprintFilter] = []
 
-    /// Clicks of another process that are read to catch up, at most.
+    /// Clicks of other processes that are read at most to catch up.
     private static let maximumCaughtUp = 10_000
 
-    /// Adds what another process has recorded, given the database's newest click as the transaction begins.
+    /// Adds the clicks of other processes; `newest` is the database's newest click at the beginning of the transaction.
     mutating func catchUp<Reader: WriterReader>(to newest: Int64, _ state: StoreState, _ reader: Reader)
         throws(Reader.Failure)
     {
         let known = state.filters.withLock { $0 }
         filters = known.filters
         guard !filters.isEmpty, newest != known.covered else { return }
-        // An older one than before: newer ones have been deleted, and another process may use their numbers again.
+        // If the newest click is an older one, newer clicks were deleted, and another process may reuse their numbers.
         guard newest > known.covered else { return abandon(state) }
         let (filters, limit) = (filters, Self.maximumCaughtUp)
         var count = 0
@@ -71,7 +71,7 @@ struct FilterUpdater {
         for filter in filters { filter.add(index) }
     }
 
-    /// Marks what is committed as covered, up to its newest click.
+    /// Marks all clicks up to the newest committed one as covered.
     func commit(newest: Int64, _ state: StoreState) {
         guard !filters.isEmpty else { return }
         state.filters.withLock { $0.covered = newest }

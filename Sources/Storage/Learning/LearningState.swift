@@ -139,10 +139,10 @@ extension LearningState {
         return count
     }
 
-    /// The scopes whose models were asked for.
+    /// The scopes with a known model.
     var scopesWithModel: [Scope] { scopes.withLock { $0.filter { $0.value.model != nil }.map(\.key) } }
 
-    /// Drops what was learnt of a scope and is not stored yet.
+    /// Drops a scope's model, and its increments that are not stored yet.
     func forget(_ scope: Scope) {
         for pending in loops.withLock({ $0 }) { pending.forget(scope) }
         scopes.withLock { $0[scope] = nil }
@@ -152,13 +152,12 @@ extension LearningState {
         scopes.withLock { $0[scope, default: ScopeState()].isStored = true }
     }
 
-    /// Whether what was learnt of a scope was seen in the database: where it is there no more, another process has
-    /// reset it.
+    /// Whether learnt sums of a scope were seen in the database; if they are gone, another process has reset them.
     func wasStored(_ scope: Scope) -> Bool {
         scopes.withLock { $0[scope]?.isStored ?? false }
     }
 
-    /// What a scope's increments are relative to: to what its stored sums are, as far as that is known.
+    /// Returns the epoch and click rate for a scope's increments: those of the stored sums if they are known.
     func present(of scope: Scope, at moment: Timestamp) -> Present {
         scopes.withLock { scopes in
             if let present = scopes[scope]?.present { return present }
@@ -177,7 +176,7 @@ extension LearningState {
     }
 
     /// - Parameters:
-    ///   - summary: nil where the key has so few clicks by now that all of them are listed.
+    ///   - summary: nil if the key now has so few clicks that all of them are listed.
     ///   - key: the key that it sums up.
     func publish(_ summary: KeySummary?, of key: KeySummary.Key) {
         keys.withLock { keys in
@@ -188,7 +187,7 @@ extension LearningState {
         }
     }
 
-    /// Asks for a summary of a key, as of a moment.
+    /// Requests a summary of a key, as of a time.
     func requestSummary(of key: KeySummary.Key, at moment: Timestamp) {
         keys.withLock { keys in
             guard keys.requests.count < Self.maximumSummaries || keys.requests[key] != nil else { return }
@@ -203,7 +202,7 @@ extension LearningState {
         }
     }
 
-    /// How many clicks came from an address with much traffic; nil where that is not known, or was counted too long ago.
+    /// Returns the number of clicks around an address with much traffic; nil if it is unknown or too old.
     func clickCount(_ key: AddressClickCount.Key, at moment: Timestamp) -> AddressClickCount? {
         let known = traffic.withLock { $0[key] }
         return known?.isOld(at: moment) == false ? known : nil
@@ -217,16 +216,16 @@ extension LearningState {
     }
 }
 
-/// What the loops gather.
+/// The increments of the loops.
 extension LearningState {
-    /// Where a new loop gathers what it learns.
+    /// Creates the increments of a new loop.
     func makePendingIncrements() -> PendingIncrements {
         let pending = PendingIncrements()
         loops.withLock { $0.append(pending) }
         return pending
     }
 
-    /// Takes away what all loops have gathered.
+    /// Removes and returns the increments of all loops.
     func drain() -> [(scope: Scope, increments: LearntIncrements)] {
         var all: [(scope: Scope, increments: LearntIncrements)] = []
         for pending in loops.withLock({ $0 }) {
@@ -242,14 +241,13 @@ extension LearningState {
         return all
     }
 
-    /// Takes away what all loops have gathered, to be written all at once: for the end, and for servers that learn at
-    /// once.
+    /// Removes and returns the increments of all loops as slices: for the end, and for servers that learn at once.
     func takeSlices() -> [LearntSlice] {
         drain().flatMap { LearntSlice.slices($0.scope, $0.increments) }
     }
 }
 
-/// What one loop has gathered to be learnt.
+/// The increments of one loop that are not stored yet.
 final class PendingIncrements: Sendable {
     private let content = ConditionLock<[Scope: LearntIncrements]>([:])
 
@@ -260,7 +258,7 @@ final class PendingIncrements: Sendable {
     ) {
         content.withLock { content in
             if content[scope] == nil { content[scope] = LearntIncrements(epoch: epoch()) }
-            // Taken out, so that it is changed in place.
+            // Removed first, so that it is changed in place.
             guard var increments = content.removeValue(forKey: scope) else { return }
             body(&increments)
             content[scope] = increments

@@ -4,19 +4,17 @@ internal import Threads
 /// A store as one event loop sees it; used on that loop's thread alone.
 public protocol LoopSession: AnyObject, ClickStore, AppStore, LinkStore, StatsStore, CheckStore, LearningStore
 {
-    /// The loop has requests of this number of connections in the turn that begins.
+    /// Starts a turn of the loop, which has requests of this number of connections.
     func beginTurn(with connectionCount: Int)
-    /// Ends the snapshot that is kept open over a turn of the loop.
-    ///
-    /// Called before the loop sleeps, so that an idle loop keeps no old pages of a log alive.
+    /// Ends a turn of the loop, and with it the open snapshot, so that an idle loop keeps no old pages of a log alive.
     func endTurn()
-    /// Reads that were not made because the filter ruled their fingerprints out.
+    /// The number of reads that the filter has made unnecessary.
     var skippedReadCount: Int { get }
 }
 
-/// A session on a database: what follows decides everything that is not a statement.
+/// A session of one kind of database, whose extensions implement the stores with the backend's reads and writes.
 ///
-/// A protocol and not a generic class, so that each database's own session is what the loops' calls are compiled for.
+/// It is a protocol and not a generic class, so that the compiler specialises these functions for each database.
 public protocol DatabaseSession: AnyObject, SendableMetatype, ClickStore, AppStore, LearningStore {
     associatedtype Backend: StorageBackend
 
@@ -49,8 +47,8 @@ extension DatabaseSession {
 
     public func view(for check: Check) async throws(StoreError) -> CheckView {
         let (loop, state) = (loop, loop.state)
-        // A claim that its caller does not know of may be on disk, or may come there: no check gets "no match" because
-        // of it before it can be found again.
+        // If a claim may be on disk without its caller's knowledge, checks wait until it can be found, and get no
+        // "no match" because of it.
         if state.updates.hasUnmarkedDeliveries || state.queue.isInDoubt {
             try await loop.flushUpdates(until: check.deadline)
         }
@@ -64,7 +62,7 @@ extension DatabaseSession {
         }
     }
 
-    /// Stores what was learnt, and computes the model again when the checks' time has moved on.
+    /// Stores the increments and computes the model, if it is missing or too old by the checks' time.
     private func learnAtOnce(_ scope: Scope, at now: Timestamp) async throws(StoreError) {
         let learnt = loop.state.learnt
         guard learnt.needsModel(of: scope, at: now) else { return }
@@ -137,7 +135,7 @@ extension DatabaseSession {
                 facts?.weight = weight
             }
         }
-        // The number of launches that it stands for.
+        // The number of launches that this one stands for.
         let launches = loop.lessons.learn(from: report, of: check, scope, at: now)
         let expectation = launches > 0 ? CheckExpectation(report) : nil
         let sample = CalibrationSample(report)
@@ -199,34 +197,8 @@ extension DatabaseSession {
     }
 }
 
-/// Links.
-extension DatabaseSession where Backend.Reader: ReportReader {
-    public func link(_ slug: LinkSlug, of apps: [AppID]) async throws(StoreError) -> LinkListing? {
-        try loop.read { reader throws(Backend.Reader.Failure) in try reader.listing(slug, of: apps) }
-    }
-
-    public func link(_ id: LinkID) async throws(StoreError) -> LinkListing? {
-        try loop.read { reader throws(Backend.Reader.Failure) in try reader.listing(id) }
-    }
-
-    public func liveLink(ofCampaign key: CampaignKey, of apps: [AppID], at now: Timestamp)
-        async throws(StoreError) -> LinkListing?
-    {
-        try loop.read { reader throws(Backend.Reader.Failure) in
-            try reader.liveListing(ofCampaign: key, of: apps, at: now)
-        }
-    }
-
-    public func sharedSlug(of app: AppID, and other: AppID) async throws(StoreError) -> LinkSlug? {
-        try await loop.readInBackground { reader throws(Backend.Reader.Failure) in
-            try reader.sharedSlug(of: app, and: other)
-        }
-    }
-
-    public func links(_ query: LinkQuery) async throws(StoreError) -> LinkPage {
-        try await loop.readInBackground { reader throws(Backend.Reader.Failure) in try reader.page(query) }
-    }
-
+/// Changes of links.
+extension DatabaseSession {
     public func create(_ links: [NewLink]) async throws(LinkStoreError) { try await change(.create(links)) }
 
     public func update(_ link: Link, ifUpdatedAt earlier: Timestamp?) async throws(LinkStoreError) {
@@ -243,88 +215,5 @@ extension DatabaseSession where Backend.Reader: ReportReader {
             throw .store(error)
         }
         if case .linkRefused(let error) = written { throw error }
-    }
-}
-
-/// Statistics, checks and their explanations.
-extension DatabaseSession where Backend.Reader: ReportReader {
-    public func statistics(_ query: StatisticsQuery, at now: Timestamp) async throws(StoreError)
-        -> StatisticsReport
-    {
-        try await loop.flushUpdates()
-        let directory = try loop.directory()
-        let ids = query.app.map { [$0] } ?? directory.apps.map(\.id)
-        var apps: [(id: AppID, scope: Scope)] = []
-        for id in ids {
-            guard let scope = try loop.scope(of: id, isTest: query.isTest) else { continue }
-            apps.append((id, scope))
-        }
-        var report = try loop.read { reader throws(Backend.Reader.Failure) in
-            try StatisticsReader(reader, query, of: apps).report(at: now)
-        }
-        report.writeAheadLogBytes = loop.logByteCount
-        return report
-    }
-
-    /// Never called on a loop that has requests: it reads everything.
-    public func countCollisions(
-        of app: AppID,
-        isTest: Bool,
-        window: AttributionWindow,
-        at now: Timestamp,
-        progress: (Double) -> Void
-    ) async throws(StoreError) -> CollisionReport? {
-        guard let scope = try loop.scope(of: app, isTest: isTest) else { return nil }
-        var census = CollisionCensus(of: [CollisionCensus.Place(scope: scope, window: window)])
-        var isMore = true
-        while isMore {
-            isMore = try loop.read { reader throws(Backend.Reader.Failure) in try census.runSlice(reader) }
-            // A serving process must be able to start its log again.
-            endTurn()
-            progress(census.progress)
-        }
-        return census.reports(at: now)[scope]
-    }
-
-    public func checks(_ query: CheckQuery) async throws(StoreError) -> CheckPage {
-        let apps = try await checkedApps()
-        return try await loop.readInBackground { reader throws(Backend.Reader.Failure) in
-            try reader.page(query, of: apps)
-        }
-    }
-
-    public func explanation(of reference: CheckReference, by explainer: Explainer) async throws(StoreError)
-        -> Explanation?
-    {
-        let apps = try await checkedApps()
-        let material = try await loop.readInBackground { reader throws(Backend.Reader.Failure) in
-            try ExplanationReader(reader, apps).material(of: reference)
-        }
-        guard let material else { return nil }
-        // On the same thread, but without the snapshot.
-        return try await loop.readInBackground { _ throws(Backend.Reader.Failure) in
-            explainer.explain(material)
-        }
-    }
-
-    public func material(ofClick id: ClickID) async throws(StoreError) -> ClickExplanationInput? {
-        let apps = try await checkedApps()
-        return try await loop.readInBackground { reader throws(Backend.Reader.Failure) in
-            try ClickExplanationReader(reader, apps).material(of: id)
-        }
-    }
-
-    /// The apps by their scopes, once all pending updates are on disk.
-    private func checkedApps() async throws(StoreError) -> CheckedApps {
-        try await loop.flushUpdates()
-        var apps = CheckedApps()
-        for app in try loop.directory().apps {
-            for isTest in [false, true] {
-                if let scope = try loop.scope(of: app.id, isTest: isTest) {
-                    apps.add(app.id, isTest: isTest, scope)
-                }
-            }
-        }
-        return apps
     }
 }

@@ -1,9 +1,9 @@
 internal import Attribution
 internal import Threads
 
-/// What a session keeps from read to read: its connection, the open snapshot, and what it knows of apps.
+/// The state of a session: its connection, the open snapshot, and the known apps.
 ///
-/// It is used on its loop's thread alone. Reads happen in place; writes go to the thread that writes and come back.
+/// Only its loop's thread uses it. Reads happen in place; writes are passed to the writing thread.
 public final class LoopState<Backend: StorageBackend> {
     typealias Reader = Backend.Reader
 
@@ -13,15 +13,15 @@ public final class LoopState<Backend: StorageBackend> {
     var records = LoopRecords()
     /// The last use of a key that was recorded.
     var lastKeyUse: (key: KeyID, at: Timestamp)?
-    /// Reads that the filter made needless.
+    /// The number of reads that the filter has made unnecessary.
     private(set) var skippedReadCount = 0
 
     private let backend: Backend
     private let background: BackgroundReader<Backend>?
     private let directoryCache: DirectoryCache
-    /// Nil before the first read, and after a failure that its connection does not survive.
+    /// Nil before the first read, and after a failure that ended the connection.
     package private(set) var reader: Backend.Reader?
-    /// The commit that the open snapshot came after; nil when none is open.
+    /// The number of commits before the open snapshot; nil if none is open.
     private var snapshotCommit: UInt64?
     private var turn = Turn()
     private var apps = AppNumbers()
@@ -29,21 +29,21 @@ public final class LoopState<Backend: StorageBackend> {
     private var seenDirectoryChanges: UInt64
     private var directoryIsDueAt: UInt64 = 0
 
-    /// What is known of the loop's current turn.
+    /// The state of the loop's current turn.
     private struct Turn {
         /// Whether many connections have requests in it.
         var isBusy = false
-        /// By the store's monotonic clock; nil outside of a loop, which reports when its turns begin.
+        /// By the store's monotonic clock; nil if no loop reports its turns.
         var begunAt: UInt64?
         var readCount = 0
         var hasAskedForFilter = false
         var filter: FingerprintFilter?
     }
 
-    /// Reads of a turn that are made in the database whatever the filter would say.
+    /// The reads of a turn that do not ask the filter.
     ///
-    /// A turn has more only under load, where the cost of a read counts, and where the responses of a turn leave
-    /// together, after all its work. A check on its own takes the same time whether its fingerprint was ever seen or not.
+    /// A turn has more reads only under load, where their cost counts and all responses leave together at its end. So the
+    /// time of a single check does not reveal whether its fingerprint is stored.
     private static var unfilteredReadsPerTurn: Int { 1 }
     /// From this number of connections on, the filter is asked before the first read of a turn too.
     private static var connectionsOfBusyTurn: Int { 4 }
@@ -87,7 +87,7 @@ extension LoopState {
     private func endSnapshot() {
         guard snapshotCommit != nil else { return }
         snapshotCommit = nil
-        // A snapshot has nothing to lose; where it cannot be ended, the connection is of no use any more.
+        // A snapshot has no changes; if it cannot be ended, the connection is replaced.
         do throws(Reader.Failure) {
             try reader?.endSnapshot()
         } catch {
@@ -95,11 +95,11 @@ extension LoopState {
         }
     }
 
-    /// Reads in a snapshot that holds every commit of which a caller was told.
+    /// Reads in a snapshot that contains every commit whose callers have been answered.
     func read<Result>(_ body: (Reader) throws(Reader.Failure) -> Result) throws(StoreError) -> Result {
         do throws(Reader.Failure) {
             let reader = try openReader()
-            // Asked before the snapshot is taken: a commit between the two is in the snapshot as well.
+            // Read before the snapshot begins, which may contain later commits too.
             let commit = state.commitCount
             if snapshotCommit != commit {
                 endSnapshot()
@@ -125,7 +125,7 @@ extension LoopState {
         return opened
     }
 
-    /// Reads in one snapshot on a background thread; in place, where the store has none.
+    /// Reads in one snapshot on the background thread, or in place if the store has none.
     func readInBackground<Answer: Sendable>(
         _ body: @escaping @Sendable (Reader) throws(Reader.Failure) -> Answer
     ) async throws(StoreError) -> Answer {
@@ -136,10 +136,10 @@ extension LoopState {
     /// Hands a write to the thread that writes, and waits for it to be on disk.
     ///
     /// - Parameters:
-    ///   - write: what is to be done.
+    ///   - write: the write.
     ///   - latest: when the caller stops waiting, if that is sooner than a write's own limit.
-    /// - Returns: what became of it.
-    /// - Throws: why it was refused.
+    /// - Returns: the outcome.
+    /// - Throws: the refusal.
     @discardableResult
     func write(_ write: Write, until latest: UInt64 = .max) async throws(StoreError) -> Written {
         // A write whose time is up before it is queued would not be withdrawn in time.
@@ -156,7 +156,7 @@ extension LoopState {
     }
 }
 
-/// What the session knows without reading, or reads rarely.
+/// Apps, and the filter of fingerprints.
 extension LoopState {
     /// The scope of an app, whose number is read once; nil for an app that does not exist.
     func scope(of app: AppID, isTest: Bool) throws(StoreError) -> Scope? {
@@ -166,7 +166,7 @@ extension LoopState {
         }
     }
 
-    /// The scope of an app that was asked for before.
+    /// The scope of an app whose number is known.
     func knownScope(of app: AppID, isTest: Bool) -> Scope? { apps.known(app, isTest: isTest) }
 
     func directory() throws(StoreError) -> Directory {
@@ -175,7 +175,7 @@ extension LoopState {
         guard changes != seenDirectoryChanges || now >= directoryIsDueAt else {
             return directorySnapshot.directory
         }
-        // Another process's commit moves no counter of this one: only a new snapshot shows it.
+        // The counter does not show commits of other processes, so a new snapshot is needed.
         endSnapshot()
         let latest = try read { reader throws(Reader.Failure) in try directoryCache.current(by: reader) }
         if latest.version != directorySnapshot.version { directorySnapshot = latest.copy() }
@@ -188,7 +188,7 @@ extension LoopState {
     func isDefinitelyAbsent(_ check: Check) throws(StoreError) -> Bool {
         turn.readCount += 1
         let ids = check.ladder.advertisingIDs
-        // The filter knows nothing of clicks that are named, nor of installations, whose answers may be given again.
+        // The filter does not contain identifiers of clicks, nor installations, which may get an earlier answer.
         guard turn.isBusy || turn.readCount > Self.unfilteredReadsPerTurn, check.installs.isEmpty,
             check.ladder.rungs.count == ids.count
         else { return false }
@@ -204,7 +204,7 @@ extension LoopState {
         return true
     }
 
-    /// The filter, unless another process has recorded clicks that it does not know of.
+    /// Returns the filter, unless another process has recorded clicks that it does not contain.
     private func validFilter() throws(StoreError) -> FingerprintFilter? {
         let before = state.filters.withLock { $0 }
         guard let filter = before.current else { return nil }
@@ -214,7 +214,7 @@ extension LoopState {
             state.requestCatchUp()
             return nil
         }
-        // Older than what was covered before: the newest one was deleted, and what has come since is not known.
+        // If the newest click is older than the covered one, that was deleted, and later clicks may be unknown.
         return newest >= before.covered && after.current === filter ? filter : nil
     }
 }

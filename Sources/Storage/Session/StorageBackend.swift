@@ -1,10 +1,10 @@
 internal import Attribution
 
-/// Questions that a database answers on one connection.
+/// The reads of a database on one connection.
 public protocol DatabaseReader: SendableMetatype {
     associatedtype Failure: Error
 
-    /// Returns what a failure means for the caller, and for the connection that met it.
+    /// Returns the error for the caller, and whether the connection must be replaced.
     static func translated(_ failure: Failure) -> EngineFailure
 }
 

@@ -2,7 +2,7 @@ public import Attribution
 internal import Synchronization
 internal import Threads
 
-/// What the threads of one store share: the one that writes, the loops, and those in the background.
+/// The state that the threads of one store share: the writing thread, the loops, and the background threads.
 public final class StoreState: Sendable {
     public let configuration: StoreConfiguration
     public let queue: WriteQueue
@@ -15,21 +15,21 @@ public final class StoreState: Sendable {
     let learnt: LearningState
     let records = RecordBudget()
     let clock: JobClock
-    /// Names this process in the leases of jobs.
+    /// The number of this process in the leases of jobs.
     let jobHolder: Int64
     let filters = ConditionLock(FilterState())
 
     private struct Threads: Sendable {
         /// Background threads that use the database.
         var backgroundCount = 0
-        /// Whether the thread that writes has ended, or was given up.
+        /// Whether the writing thread has ended, or was abandoned.
         var hasEnded = false
     }
     private let threads = ConditionLock(Threads())
 
-    /// Moves after each commit, before any caller is answered: a loop that finds it unmoved has missed nothing.
+    /// Raised after each commit, before its callers are answered; while it stays the same, a snapshot is current.
     private let commits = Atomic<UInt64>(0)
-    /// Moves when this process has changed apps or keys.
+    /// Raised when this process has changed apps or keys.
     private let directoryChanges = Atomic<UInt64>(0)
     private let isStoppingFlag = Atomic(false)
     private let isCatchUpQueued = Atomic(false)
@@ -59,17 +59,17 @@ public final class StoreState: Sendable {
     var commitCount: UInt64 { commits.load(ordering: .acquiring) }
     var directoryChangeCount: UInt64 { directoryChanges.load(ordering: .acquiring) }
 
-    /// Makes every loop read in a new snapshot: after a commit, before its callers are answered.
+    /// Makes every loop read in a new snapshot; called after a commit, before its callers are answered.
     public func renewSnapshots() { commits.wrappingAdd(1, ordering: .releasing) }
 
     func noteDirectoryChange() { directoryChanges.wrappingAdd(1, ordering: .releasing) }
 
-    /// Whether jobs go by the wall clock; see ``SettledClock``.
+    /// Whether jobs use the wall clock; see ``SettledClock``.
     public var isClockSettled: Bool { clock.settledNow() != nil }
 
-    /// Begins to compare the clocks, unless the wall clock is trusted.
+    /// Starts to compare the clocks, unless the wall clock is trusted.
     ///
-    /// `lastSettled` returns when jobs last went by the wall clock; nil for a new database.
+    /// `lastSettled` returns when jobs last used the wall clock; nil for a new database.
     public func startClock<Failure>(lastSettled: () throws(Failure) -> Timestamp?) throws(Failure) {
         guard !configuration.trustsClock else { return }
         clock.start(lastSettled: try lastSettled(), isAccepted: configuration.acceptsClock)
@@ -91,20 +91,20 @@ public final class StoreState: Sendable {
         return MonotonicTime.now().nanoseconds + limit * 1_000_000
     }
 
-    /// Asks for a summary of a key's clicks as of a time.
+    /// Requests a summary of a key's clicks as of a time.
     func requestSummary(of key: KeySummary.Key, at now: Timestamp) {
         learnt.requestSummary(of: key, at: now)
         jobs.ask(for: .summaries)
     }
 
-    /// Has the thread that writes read what another process has recorded, although there is nothing to write.
+    /// Makes the writing thread read the clicks of other processes, although there is nothing to write.
     func requestCatchUp() {
         guard !isCatchUpQueued.exchange(true, ordering: .acquiringAndReleasing) else { return }
         let write = QueuedWrite(.barrier) { [self] _ in isCatchUpQueued.store(false, ordering: .releasing) }
         queue.append(write, isInternal: true)
     }
 
-    /// Runs `body` on the thread that writes within a transaction: for tests that hold the thread or make it fail.
+    /// Runs `body` on the writing thread within a transaction: for tests that block the thread or make it fail.
     package func queueWork(_ body: @escaping @Sendable () -> Void) {
         queue.append(QueuedWrite(.hold(body)) { _ in }, isInternal: true)
     }
@@ -118,7 +118,7 @@ public final class StoreState: Sendable {
 
 /// The life of the store's threads.
 extension StoreState {
-    /// Ends the jobs and lets no new writes in; what waits is still done, and what was learnt is stored.
+    /// Stops the jobs, queues the increments that are not stored, and refuses further writes.
     func beginStopping() {
         isStoppingFlag.store(true, ordering: .relaxed)
         jobs.stop()

@@ -5,7 +5,7 @@ internal import Threads
 public final class StoreThreads<Backend: StorageBackend>: Sendable {
     let state: StoreState
     let backend: Backend
-    /// Answers long reads; nil where there are no background threads.
+    /// The background reader; nil if the store has no background threads.
     let reader: BackgroundReader<Backend>?
     private let hasWriterEnded = ConditionLock(false)
     private let threads = ConditionLock<[JoinableThread]>([])
@@ -19,9 +19,9 @@ public final class StoreThreads<Backend: StorageBackend>: Sendable {
         reader = hasBackground && !isReadOnly ? BackgroundReader(backend) : nil
     }
 
-    /// Starts the thread that writes and the one that watches deadlines.
+    /// Starts the writing thread and the thread that watches deadlines.
     ///
-    /// - Parameter makeEngine: called once, on the thread that writes.
+    /// - Parameter makeEngine: called once, on the writing thread.
     /// - Throws: if the system refuses a thread.
     public func startWriter<Engine: BlockingEngine>(_ makeEngine: @escaping @Sendable () -> Engine)
         throws(StoreError)
@@ -54,7 +54,7 @@ public final class StoreThreads<Backend: StorageBackend>: Sendable {
         }
     }
 
-    /// Finishes what waits and ends the threads; blocks.
+    /// Does the waiting writes and ends the threads; blocks.
     ///
     /// - Parameter milliseconds: after this time, writes that still wait are refused.
     public func stop(within milliseconds: UInt64) {
@@ -63,7 +63,7 @@ public final class StoreThreads<Backend: StorageBackend>: Sendable {
         state.beginStopping()
         let isDone = hasWriterEnded.wait(until: deadline) { $0 ? true : nil } ?? false
         if !isDone {
-            // The disk does not answer: callers that wait for it are refused, and its thread is left behind.
+            // The disk does not answer: its waiting callers are refused, and the writing thread is abandoned.
             _ = state.queue.refuseAll(StoreError(.stopping, "the server is stopping"))
             state.expireWaiting()
         }
@@ -77,15 +77,15 @@ public final class StoreThreads<Backend: StorageBackend>: Sendable {
 }
 
 extension StoreThreads where Backend.Reader: JobReader {
-    /// Starts the threads whose connections are closed before the writer's: one for jobs, one for long reads.
+    /// Starts the thread of jobs and the background reader, if the store has background threads.
     ///
-    /// Does nothing where there are no background threads.
+    /// Their connections are closed before the writing thread's.
     ///
     /// - Parameter makeOwnJobs: makes the jobs of this kind of database, on their thread.
     /// - Throws: if the system refuses a thread.
     public func startBackground(_ makeOwnJobs: @escaping @Sendable () -> [any Job]) throws(StoreError) {
         guard let reader else { return }
-        // Before all other jobs: checks ask the database until there is a filter.
+        // The filter comes before the other jobs, because checks read the database until it is built.
         state.jobs.ask(for: .filter)
         try startInBackground { [self] in
             let context = makeJobContext()
@@ -104,10 +104,10 @@ extension StoreThreads where Backend.Reader: JobReader {
         try startInBackground { reader.run() }
     }
 
-    /// What jobs work with on the calling thread.
+    /// Creates the context of jobs on the calling thread.
     public func makeJobContext() -> JobContext<Backend.Reader> { JobContext(state, open: backend.openReader) }
 
-    /// What a job that reads everything once works with.
+    /// Creates the context of a job that reads everything once.
     public func makeScanContext() -> JobContext<Backend.Reader> {
         JobContext(state, open: backend.openScanner)
     }

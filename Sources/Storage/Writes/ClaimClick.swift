@@ -1,6 +1,6 @@
 internal import Attribution
 
-/// Consuming a click for a check.
+/// Claims a click for a check.
 extension WriteTransaction {
     func claim(_ request: ClaimRequest) throws(Failure) -> WrittenClaim {
         guard let scope = try scope(of: request.app, isTest: request.isTest) else {
@@ -9,7 +9,7 @@ extension WriteTransaction {
         if let earlier = try reader.claim(ofInstalls: request.installs, in: scope, at: request.at),
             let claim = try reader.answer(of: earlier, to: request.app)
         {
-            // Overlapping checks of one installation share the answer, and with it the right to have it again.
+            // Overlapping checks of one installation share the answer, and the right to get it again.
             let wasUndelivered = try writer.markDelivered(earlier.click)
             return WrittenClaim(outcome: .replayed(claim), mustBeDelivered: wasUndelivered)
         }
@@ -35,16 +35,16 @@ extension WriteTransaction {
         return WrittenClaim(outcome: .claimed(claim), mustBeDelivered: true)
     }
 
-    /// Takes a click out of what checks find; false when it could be matched no more.
+    /// Closes a click that is claimed; returns false if it could not be matched any more.
     private func consume(_ click: ClickRecord, _ request: ClaimRequest) throws(Failure) -> Bool {
         guard click.hashes.isEmpty else {
             return try close(click, as: .alreadyClaimed, at: request.at, by: request.caller.index)
         }
-        // Found by its token alone: only the claim says that it is consumed.
+        // Only its token finds the click, and only its claim shows that it is consumed.
         return try reader.claimTime(ofClick: click.number) == nil
     }
 
-    /// Closes a click to checks, under all its hashes; false when it was closed before.
+    /// Closes a click under all its hashes; returns false if it was closed before.
     func close(
         _ click: ClickRecord,
         as reason: NoMatchReason,
@@ -61,7 +61,7 @@ extension WriteTransaction {
         return wasOpen
     }
 
-    /// Gives an answer that failed on its way to this check, if it is still there to give.
+    /// Gives this check an answer whose delivery failed, unless another check has got it.
     private func redeliver(_ click: ClickRecord, to request: ClaimRequest) throws(Failure) -> WrittenClaim {
         guard let record = try reader.claim(ofClick: click.number), record.isUndelivered,
             click.expiresAt >= request.at, try writer.markDelivered(click.number)
@@ -74,7 +74,7 @@ extension WriteTransaction {
     ///
     /// Later clicks stay: of two equal phones behind one address, the claim of one must not close the other's click.
     ///
-    /// - Returns: when they would have expired.
+    /// - Returns: the times at which they would have expired.
     private func retireDuplicates(of claimed: ClickRecord, _ request: ClaimRequest) throws(Failure)
         -> [Timestamp]
     {

@@ -1,9 +1,9 @@
 public import Attribution
 
-/// The statements that record, claim, close and delete clicks, in the open transaction.
+/// The statements of the open transaction that record, claim, close and delete clicks.
 public protocol ClickWriter {
     associatedtype Reader: WriterReader
-    /// Reads what the open transaction sees.
+    /// Reads in the open transaction.
     var reader: Reader { get }
 
     func insert(_ click: ClickRecord) throws(Reader.Failure)
@@ -59,7 +59,7 @@ public struct ClosingTimes: Sendable {
     public let clickedAt: Timestamp
 }
 
-/// What a click counts as for its link.
+/// The kind of a link's click, for its counts.
 public enum LinkClickKind: Sendable {
     case click
     case robot
@@ -68,7 +68,7 @@ public enum LinkClickKind: Sendable {
     init(_ facts: Click.Facts) { self = facts.isTest ? .test : facts.isRobot ? .robot : .click }
 }
 
-/// A link's number, and what ends it.
+/// A link's number and limits.
 public struct LinkLimits: Sendable {
     public let number: Int64
     private let isArchived: Bool

@@ -1,6 +1,6 @@
 internal import Attribution
 
-/// Recording a click, or finding the one that it repeats.
+/// Records a click, or finds the one that it repeats.
 extension WriteTransaction {
     func record(_ click: NewClick) throws(Failure) -> Written {
         let facts = click.facts
@@ -9,14 +9,14 @@ extension WriteTransaction {
         }
         if let record = try repeated(by: click, scope) {
             let first = try reader.click(record, of: facts.app)
-            // The post itself may be repeated, by its idempotency key alone: the click answers to it.
+            // The click gets the post's idempotency key, because this post may be repeated too.
             if let idempotency = click.idempotency { try writer.adopt(idempotency, by: record.number) }
             try memory.totals.addDuplicate(of: first.facts, at: facts.recordedAt, scope, by: reader)
             return .click(.duplicate(first, sharesFingerprint: sharesFingerprint(record, by: click)))
         }
         var link: Int64?
         if let tapped = facts.link {
-            // A link that was deleted meanwhile ends as an archived one does.
+            // A link that was deleted meanwhile has ended like an archived one.
             guard let limits = try reader.limits(of: tapped) else { return .click(.linkEnded(.archived)) }
             if let ending = limits.ending(at: facts.recordedAt) { return .click(.linkEnded(ending)) }
             link = limits.number
@@ -46,7 +46,7 @@ extension WriteTransaction {
         return .click(.recorded(Click(id: id, facts: facts)))
     }
 
-    /// Lets checks find a new click; a robot's click is closed from the beginning.
+    /// Adds the index rows of a new click; those of a robot's click are closed.
     private func open(_ click: ClickRecord, _ entries: [IndexEntry]) throws(Failure) {
         for entry in entries {
             memory.filter.add(entry.hash.index)
@@ -60,7 +60,7 @@ extension WriteTransaction {
         try writer.insertAddress(address, of: click)
     }
 
-    /// The names that a click of a link is counted under: of the link as a whole, and of the variant.
+    /// Returns the names under which a link's click is counted: the empty name of the whole link, and the variant.
     static func countedVariants(_ facts: Click.Facts) -> [String] {
         [""] + (facts.variant.map { [$0] } ?? [])
     }
@@ -79,18 +79,17 @@ extension WriteTransaction {
             }
         }
         guard let id else { return nil }
-        // Nil when retention has deleted it meanwhile: then this is the first one.
+        // Nil if retention has deleted it meanwhile: then this click is a new one.
         let first = try reader.click(numbered: id)
         guard let first, first.facts.isRobot, !facts.isRobot else { return first }
-        // A visit repeats no prefetch and no robot's visit of the link: the idempotency key belongs to the visit that
-        // follows.
+        // A visit does not repeat a prefetch or a robot's visit, so the idempotency key belongs to this visit.
         if let idempotency = click.idempotency { try writer.release(idempotency, of: first.number) }
         return nil
     }
 
     /// Returns the click with the hashes that its visitor's last click has from the day before.
     ///
-    /// So a visitor who clicks in the last and the first minutes of two days is one visitor.
+    /// So a visitor who clicks before and after midnight is one visitor.
     private func adoptingPreviousDayHashes(_ click: NewClick, _ scope: Scope) throws(Failure) -> NewClick {
         guard let visitor = click.earlier.visitor, let key = click.fingerprints.first?.key else {
             return click

@@ -1,7 +1,7 @@
 internal import Attribution
 internal import Threads
 
-/// The steps of jobs, each short enough for the writes that wait behind it.
+/// The steps of jobs; each is short, because other writes wait behind it.
 extension WriteTransaction {
     func perform(_ step: JobStep) throws(Failure) -> Written {
         switch step {
@@ -22,9 +22,9 @@ extension WriteTransaction {
     }
 }
 
-/// Closing and deleting clicks.
+/// Retention: closes and deletes clicks.
 extension WriteTransaction {
-    /// Deletes what is due, or where nothing is, closes what is due; ends with the step's limit or its time.
+    /// Deletes the clicks that are due, then closes those that are due if there are no more to delete.
     private func runRetention(_ step: RetentionStep) throws(Failure) -> RetentionSlice {
         if step.notesSettledClock { try writer.noteSettled(at: step.now) }
         let deadline = MonotonicTime.now().nanoseconds + step.nanoseconds
@@ -61,7 +61,7 @@ extension WriteTransaction {
         return slice
     }
 
-    /// Deletes a click, and takes it from everything that checks search.
+    /// Deletes a click and its rows in all indexes.
     private func delete(_ click: ClickRecord) throws(Failure) {
         let times = ClosingTimes(
             claimedAt: try reader.claimTime(ofClick: click.number),
@@ -79,7 +79,7 @@ extension WriteTransaction {
 
     /// Closes some of the clicks that expired before the step's time.
     ///
-    /// - Returns: how many were open, and the time before which all are closed now.
+    /// - Returns: the number that were open, and the time before which all are closed now.
     private func closeClicks(_ step: RetentionStep, until deadline: UInt64)
         throws(Failure) -> (closed: Int64, closedBefore: Timestamp)
     {
@@ -94,22 +94,22 @@ extension WriteTransaction {
         guard done == limit || done < due.count, let last = due.prefix(done).last?.expiresAt else {
             return (closed, end)
         }
-        // Those of the last one's millisecond may not all be closed yet.
+        // There may be more clicks that expired in the last one's millisecond.
         guard last == start else { return (closed, last) }
-        // More clicks than a slice holds expire in one millisecond: all of them at once, or it would not end.
+        // If more clicks than the limit expire in one millisecond, all are closed at once, or this would not end.
         let next = last.advanced(byMilliseconds: 1)
         for click in try reader.clicks(expiringFrom: last, before: next, atMost: .max)
         where try expire(click) { closed += 1 }
         return (closed, next)
     }
 
-    /// Closes a click whose window has ended; false when it was closed before.
+    /// Closes a click whose window has ended; returns false if it was closed before.
     private func expire(_ click: ClickRecord) throws(Failure) -> Bool {
         if let near = click.address?.near { try writer.removeAddress(near, of: click) }
         return try close(click, as: .expired, at: click.expiresAt)
     }
 
-    /// Deletes the oldest records: those of checks before a time, and those beyond what is kept at all.
+    /// Deletes the oldest records: those of checks before a time, and those beyond the maximum.
     ///
     /// - Returns: whether there may be more.
     private func deleteChecks(before time: Timestamp, limit: Int64) throws(Failure) -> Bool {
@@ -125,7 +125,7 @@ extension WriteTransaction {
     }
 }
 
-/// Compacting counts.
+/// Compacts counts.
 extension WriteTransaction {
     /// Compacts the counts of a day, and those that are kept for all time, until a time of the monotonic clock.
     private func compact(_ day: Timestamp, until deadline: UInt64) throws(Failure) {
@@ -140,7 +140,7 @@ extension WriteTransaction {
         try writer.set(.compactedBefore, to: day.advanced(byMilliseconds: 86_400_000).milliseconds)
     }
 
-    /// Adds some rare names of a span to the name for everything else, and deletes them; false when there were none.
+    /// Adds some rare names of a span to the name for everything else, and deletes them; returns false if there were none.
     private func compact(_ names: RareNames) throws(Failure) -> Bool {
         if !names.kept.isEmpty {
             guard try writer.foldRareNames(names) else { return false }

@@ -1,42 +1,42 @@
 public import Attribution
 internal import Threads
 
-/// What the thread that writes asks a database in its open transaction.
+/// The reads of the writing thread in its open transaction.
 public protocol WriterReader: ClickReader, CountReader, LearningReader {
     // Clicks
 
-    /// The posts recorded from this click on, newest first.
+    /// Returns the posts recorded from this click on, newest first.
     func posts(from click: Int64, atMost limit: Int) throws(Failure) -> [StoredPost]
-    /// Feeds the hashes of each click recorded after this one.
+    /// Passes the hashes of each click recorded after this one to `body`.
     func hashes(after click: Int64, atMost limit: Int, _ body: ([KeyedHash]) -> Void) throws(Failure)
-    /// The click with an idempotency key.
+    /// Returns the click with an idempotency key.
     func click(ofIdempotency key: KeyedHash, in scope: Scope) throws(Failure) -> Int64?
-    /// The first words of the visits of a visitor among the newest open clicks of a search.
+    /// Returns the first words of the visits of a visitor among the newest open clicks of a search.
     func visits(ofVisitor visitor: UInt64, _ search: VisitSearch) throws(Failure) -> [UInt64]
-    /// The open clicks of a visit, by its first word, among the newest of a search.
+    /// Returns the open clicks of a visit, given by its first word, among the newest clicks of a search.
     ///
-    /// `near` is the network of the visit's address, where the search is to go through the clicks from there.
+    /// If `near` is the network of the visit's address, only clicks from there are searched.
     func clicks(ofVisit visit: UInt64, near: UInt64?, _ search: VisitSearch) throws(Failure) -> [Int64]
-    /// Clicks that expire within a span of time, in this order; the end is not in it.
+    /// Returns clicks that expire within a span of time without its end, in the order of their expiry.
     func clicks(expiringFrom start: Timestamp, before end: Timestamp, atMost limit: Int) throws(Failure)
         -> [ClickRecord]
-    /// The limits of a link; nil for a link that was deleted.
+    /// Returns the limits of a link; nil if it was deleted.
     func limits(of link: LinkID) throws(Failure) -> LinkLimits?
 
     // Other subjects
 
-    /// The first half of the identifier of the newest check's record; 0 without records.
+    /// Returns the first half of the identifier of the newest check's record; 0 without records.
     func newestCheck() throws(Failure) -> Int64
     func value(of name: StoredValue) throws(Failure) -> Int64?
     func numberedApps() throws(Failure) -> [NumberedApp]
-    /// When each former server key was replaced, by the first word of its check value.
+    /// Returns when each former server key was replaced, by the first word of its check value.
     func formerServerKeys() throws(Failure) -> [UInt64: Timestamp]
-    /// Learnt sums of a family after a key, in the order of their keys.
+    /// Returns the learnt sums of a family after a key, in the order of their keys.
     func learntSums(of scope: Scope, _ family: CounterFamily, after key: Int64, atMost limit: Int)
         throws(Failure) -> [(key: Int64, sum: Double)]
 }
 
-/// Which open clicks of a fingerprint are searched for a visit: those clicked within a span of time.
+/// A search of the open clicks of a fingerprint within a span of time, both ends included.
 public struct VisitSearch: Sendable {
     public let scope: Scope
     public let key: KeyedHash
@@ -48,11 +48,11 @@ public struct VisitSearch: Sendable {
 public enum StoredValue: String, Sendable {
     /// Every click that expires before this time is closed.
     case closedBefore = "closed_before"
-    /// When the last click expired of those that were deleted: of what expires later, all is held.
+    /// The expiry of the last deleted click; all clicks that expire later are stored.
     case deletedUpTo = "deleted_up_to"
-    /// Records of checks that are held.
+    /// The number of stored records of checks.
     case keptChecks = "kept_checks"
-    /// Checks that left no record because there were too many.
+    /// The number of checks that left no record because there were too many.
     case unrecordedChecks = "unrecorded_checks"
     /// The first day whose counts by name are not compacted.
     case compactedBefore = "thinned_before"
@@ -60,9 +60,9 @@ public enum StoredValue: String, Sendable {
     case serverKey = "server_key"
 }
 
-/// The statements of the thread that writes, in the transaction that its connection has open.
+/// The statements of the writing thread in its open transaction.
 ///
-/// They decide nothing: ``WriteTransaction`` decides which of them run, in which order and with which values.
+/// ``WriteTransaction`` decides which of them run, in which order and with which values.
 public protocol StoreWriter: ClickWriter {
     func insert(_ check: CheckRecord) throws(Reader.Failure)
     /// Deletes the oldest records of checks before an identifier; returns how many there were.
@@ -125,10 +125,10 @@ public protocol StoreWriter: ClickWriter {
     func keep(_ report: CollisionReport, of scope: Scope) throws(Reader.Failure)
 }
 
-/// What the thread that writes knows besides the database, and what its open transaction adds to it.
+/// The values that the writing thread keeps in memory from transaction to transaction.
 ///
-/// There is one rule: a write changes this after its last statement that can fail, so that a write that is undone leaves
-/// nothing here. A commit keeps what the transaction has changed, and a rollback restores what the last commit kept.
+/// A write changes them after its last statement that can fail, so that a write that is undone has changed nothing. A
+/// commit keeps the changes of its transaction, and a rollback restores the values of the last commit.
 struct TransactionMemory {
     /// Small values, which are restored as a whole.
     struct Values {
@@ -173,7 +173,7 @@ struct TransactionMemory {
     }
 }
 
-/// Decides what each write does in the open transaction; used on the thread that writes alone.
+/// Decides what each write does in the open transaction; only the writing thread uses it.
 public final class WriteTransaction<Writer: StoreWriter> {
     public typealias Failure = Writer.Reader.Failure
 
@@ -181,7 +181,7 @@ public final class WriteTransaction<Writer: StoreWriter> {
     let state: StoreState
     var memory = TransactionMemory()
 
-    /// Reads what the transactions need to know from the start.
+    /// Reads the values that are kept in memory.
     public init(_ writer: Writer, _ state: StoreState) throws(Failure) {
         self.writer = writer
         self.state = state
@@ -195,7 +195,7 @@ public final class WriteTransaction<Writer: StoreWriter> {
 
     var reader: Writer.Reader { writer.reader }
 
-    /// Takes note of what other processes wrote, after the transaction was opened.
+    /// Reads what other processes wrote, after the transaction was opened.
     public func begin() throws(Failure) {
         // Asked each time: another process may have written.
         let newest = try reader.newestClick()
@@ -204,7 +204,7 @@ public final class WriteTransaction<Writer: StoreWriter> {
         try memory.filter.catchUp(to: newest, state, reader)
     }
 
-    /// Writes what the transaction has gathered, before its commit.
+    /// Writes the counts and values of the transaction, before its commit.
     public func writeGathered() throws(Failure) {
         try memory.totals.addDueDrift(by: reader)
         if !memory.totals.counts.isEmpty { try writer.write(memory.totals.counts) }
@@ -215,7 +215,7 @@ public final class WriteTransaction<Writer: StoreWriter> {
         }
     }
 
-    /// Keeps what the transaction has changed in memory, and lets readers see the commit.
+    /// Keeps the changes in memory, and makes readers read the commit.
     public func didCommit() {
         let changesDirectory = memory.values.changesDirectory
         memory.commit()
@@ -224,7 +224,7 @@ public final class WriteTransaction<Writer: StoreWriter> {
         if changesDirectory { state.noteDirectoryChange() }
     }
 
-    /// Drops what the transaction has changed in memory.
+    /// Drops the changes in memory.
     public func didRollBack() { memory.rollback() }
 
     func scope(of app: AppID, isTest: Bool) throws(Failure) -> Scope? {
@@ -303,7 +303,7 @@ extension WriteTransaction {
     }
 }
 
-/// Which keys the stored hashes need.
+/// The keys that the stored hashes need.
 extension WriteTransaction {
     private func perform(_ change: KeyChange) throws(Failure) -> Written {
         switch change {
@@ -314,7 +314,7 @@ extension WriteTransaction {
         return .done
     }
 
-    /// Remembers the server keys that the store is used with from now on, the current one first.
+    /// Stores which server keys are in use, the current one first.
     private func confirm(_ keys: [UInt64], at now: Timestamp) throws(Failure) -> ServerKeyRecognition {
         guard let current = keys.first else { return .foreign }
         let stored = try reader.value(of: .serverKey).map { UInt64(bitPattern: $0) }
@@ -329,7 +329,7 @@ extension WriteTransaction {
     }
 }
 
-/// What is learnt.
+/// Learnt sums.
 extension WriteTransaction {
     private func perform(_ change: LearningChange) throws(Failure) -> Written {
         switch change {
@@ -361,7 +361,7 @@ extension WriteTransaction {
         }
     }
 
-    /// What the stored sums are relative to; nil where they have been forgotten since the slice's were gathered.
+    /// Returns the epoch of the stored sums; nil if they were deleted after the slice was gathered.
     private func epoch(for slice: LearntSlice) throws(Failure) -> LearningEpoch? {
         // Another process may have begun before.
         if let stored = try reader.learningEpoch(of: slice.scope) {
@@ -369,7 +369,7 @@ extension WriteTransaction {
             return stored
         }
         guard !state.learnt.wasStored(slice.scope) else {
-            // Another process has forgotten it: what this one knows of the time before goes as well.
+            // Another process has deleted the sums, so this one drops its older increments too.
             state.learnt.forget(slice.scope)
             return nil
         }
