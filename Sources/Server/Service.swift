@@ -142,16 +142,6 @@ public final class Service: Sendable {
         )
     }
 
-    /// The hashes that are stored instead of a click's address; nil for an address that distinguishes no visitors.
-    func addressHashes(of address: NetworkAddress, _ key: AddressKey) -> AddressHashes? {
-        settings.relays.contains(address) ? nil : key.addressHashes(of: address)
-    }
-
-    /// The hashes that stand for a launch's address; nil for an address that distinguishes no visitors.
-    func launchAddress(_ address: NetworkAddress, _ keys: Keyring, at moment: Timestamp) -> LaunchAddress? {
-        settings.relays.contains(address) ? nil : keys.addresses.address(address, at: moment)
-    }
-
     /// Creates the handler of one event loop; called on the loop's thread.
     public func makeHandler(_ stores: Stores) -> any RequestHandler {
         ServiceHandler(service: self, routes: Routes.makePublic(), stores: stores)

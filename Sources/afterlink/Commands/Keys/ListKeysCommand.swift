@@ -84,7 +84,7 @@ enum KeyListing {
     /// As in `{"keys":[…]}`.
     static func json(_ keys: [APIKey], at now: Timestamp) -> String {
         JSONWriter.text { json in
-            json.objects("keys", keys) { key, json in
+            json.objects("keys", keys) { json, key in
                 write(key, to: &json)
                 json.member("state", state(key, at: now))
             }
