@@ -1,9 +1,9 @@
 import Support
 import Testing
 
-/// A link is opened in a real browser, and the app on the same phone asks for the first time.
+/// Tests that open a link in a real browser, and then launch the app on the same phone for the first time.
 ///
-/// One after the other: they share a browser, and a server whose answers depend on what else it has heard.
+/// They run one after another: they share a browser, and a server whose responses depend on earlier requests.
 @Suite(
     "A link in a real browser",
     .enabled(if: Chromium.isThere, "no Chromium is here; AFTERLINK_TEST_BROWSER names one"),

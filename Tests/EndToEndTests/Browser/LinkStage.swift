@@ -5,9 +5,9 @@ import Support
 import Synchronization
 import Testing
 
-/// A server with an app that links lead to, and a browser for which it is `https://go.shop.example`.
+/// A server with an app and its links, and a browser that reaches the server as `https://go.shop.example`.
 ///
-/// Over TLS, with a certificate that nobody signed: browsers keep much from pages that are not secure.
+/// It uses TLS with an unsigned certificate, because browsers withhold many functions from insecure pages.
 final class LinkStage: Sendable {
     static let host = "go.shop.example"
     static let origin = "https://\(host)"
@@ -34,7 +34,7 @@ final class LinkStage: Sendable {
 
     func connect() throws -> HTTPTestClient { try server.connect(tls: TLSClientSettings()) }
 
-    /// What the app is told that asks on a phone for the first time, with a release of the SDK that hashes this form.
+    /// Returns the response to the first launch on a phone, with a release of the SDK that hashes this form.
     func launch(on phone: Handset, hashing form: FingerprintForm) throws -> HTTPTestClient.Reply {
         try connect().check(phone.fingerprint(form), fields: phone.fields)
     }
@@ -44,13 +44,13 @@ final class LinkStage: Sendable {
         server.kill()
     }
 
-    /// Makes a link.
+    /// Creates a link.
     ///
     /// - Parameters:
-    ///   - slug: its campaign has the same name.
-    ///   - fields: what else is said of it, in JSON.
-    /// - Returns: the link, which nobody has opened yet.
-    /// - Throws: where the server refuses it.
+    ///   - slug: its slug and the name of its campaign.
+    ///   - fields: its other fields, as JSON.
+    /// - Returns: the link, which has no clicks yet.
+    /// - Throws: when the server refuses it.
     func link(_ slug: String, _ fields: String = "") throws -> StagedLink {
         let body = #"{"slug":"\#(slug)","destination":"/promo/\#(slug)","campaign_key":"\#(slug)"\#(fields)}"#
         let reply = try connect().call(
@@ -70,12 +70,12 @@ final class LinkStage: Sendable {
 
 /// One of the stage's links.
 struct StagedLink {
-    /// What is stored of a click.
+    /// The stored values of a click.
     struct Click: Equatable {
-        /// The canonical values in words.
+        /// The canonical signals as a line.
         let signals: String?
         let source: String
-        /// By how many fingerprints it can be found.
+        /// The number of its fingerprints.
         let fingerprintCount: Int
         let isRobot: Bool
     }
@@ -90,13 +90,13 @@ struct StagedLink {
         try BrowserTab(in: stage.browser, as: visitor)
     }
 
-    /// What the link's counters say.
+    /// The link's counters.
     func counted(_ name: String) throws -> Int? {
         try stage.connect().get("/admin/api/links/\(id)", key: stage.installation.keys.admin).json[name]
             as? Int
     }
 
-    /// Its clicks as they are on disk, the oldest first.
+    /// The link's clicks on disk, the oldest first.
     func clicks() throws -> [Click] {
         let connection = try stage.installation.open()
         return try connection.statement(
@@ -115,13 +115,13 @@ struct StagedLink {
     }
 }
 
-/// Gives a suite one stage, which is made when the first test needs it and struck when the last one has ended.
+/// Gives a suite one stage, created for the first test that needs it and deleted after the last test.
 struct LinkStageTrait: SuiteTrait, TestScoping {
-    /// What the tests of the suite share.
+    /// The stage that the tests of the suite share.
     final class Shared: Sendable {
         private let made = Mutex<Result<LinkStage, any Error>?>(nil)
 
-        /// The stage; where it cannot be made, every test is told why.
+        /// Returns the stage; throws the reason to every test if it cannot be created.
         func stage() throws -> LinkStage {
             try made.withLock { made in
                 let result = made ?? Result { try LinkStage() }
@@ -151,11 +151,11 @@ struct LinkStageTrait: SuiteTrait, TestScoping {
 }
 
 extension Trait where Self == LinkStageTrait {
-    /// Tests of a browser share one, and one server.
+    /// The tests share one browser and one server.
     static var linkStage: Self { Self() }
 }
 
 extension LinkStage {
-    /// The stage of the suite that runs.
+    /// The stage of the current suite.
     static var current: LinkStage { get throws { try #require(LinkStageTrait.shared).stage() } }
 }

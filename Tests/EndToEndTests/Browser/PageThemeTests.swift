@@ -3,7 +3,7 @@ import Support
 import Testing
 
 extension BrowserVisitor {
-    /// Somebody at a desk.
+    /// A visitor with a computer.
     static let computer = BrowserVisitor(
         agent: "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) "
             + "Chrome/126.0.0.0 Safari/537.36",
@@ -18,15 +18,15 @@ extension BrowserVisitor {
 }
 
 extension BrowserJourneys {
-    @Suite("How the page looks")
+    @Suite("The look of the page")
     struct Looks {
         struct Look: Sendable, CustomTestStringConvertible {
             let name: String
-            /// Whose phone it is; nil for a computer.
+            /// The journey with the phone; nil for a computer.
             var journey: String?
             var languages: [String] = ["en-GB"]
             var isDark = false
-            /// A page that leads nowhere any more.
+            /// Whether the page is of an ended link.
             var isEnded = false
 
             var testDescription: String { name }
@@ -43,11 +43,11 @@ extension BrowserJourneys {
             Look(name: "ended-dark", journey: "chrome", isDark: true, isEnded: true),
         ]
 
-        /// Where pictures are kept to be looked at; nil where nobody does.
+        /// The folder for pictures to look at; nil if they are not needed.
         private static let folder = ProcessInfo.processInfo.environment["AFTERLINK_SCREENSHOTS"]
 
         @Test(
-            "in the visitor's colours, language and direction, within the screen, self-contained",
+            "has the visitor's colours, language and direction, fits the screen, and needs no other host",
             arguments: all
         )
         func look(_ look: Look) throws {

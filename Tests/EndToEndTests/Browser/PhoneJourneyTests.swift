@@ -10,7 +10,7 @@ extension BrowserJourneys {
             let stage = try LinkStage.current
             let link = try stage.link(journey.name)
             var visitor = journey.visitor
-            // Where the token is to leave with the visitor.
+            // The intent contains the token only if the page has waited for the response to its click.
             if journey.next == .intent { visitor.script += BrowserVisitor.slowTimers }
             let tab = try link.visit(by: visitor)
             defer { tab.close() }
@@ -30,7 +30,7 @@ extension BrowserJourneys {
             #expect(tab.clickCount == 1)
         }
 
-        private func expectPage(_ journey: Journey, _ tab: BrowserTab, _ click: BrowserTab.ToldClick) throws {
+        private func expectPage(_ journey: Journey, _ tab: BrowserTab, _ click: BrowserTab.SentClick) throws {
             switch journey.next {
             case .appStore: _ = try tab.leaving(to: LinkStage.appStore)
             case .intent:
@@ -46,7 +46,7 @@ extension BrowserJourneys {
             #expect(try tab.value(of: "getComputedStyle(document.body).direction") == direction)
         }
 
-        @Test("Chrome is asked for the model before the page comes; a script without a reply loses nothing")
+        @Test("Chrome sends the model with the request for the page; a script without a reply loses nothing")
         func criticalHints() throws {
             let stage = try LinkStage.current
             let link = try stage.link("hints")
@@ -58,7 +58,7 @@ extension BrowserJourneys {
             let click = try tab.click()
             let signals = try #require(click.body["signals"] as? [String: Any])
             #expect(signals["uaModel"] == nil && signals["timezone"] as? String == "Asia/Dubai")
-            // Asked for by Critical-CH, Chrome comes once more before it shows anything.
+            // After Critical-CH, Chrome repeats the request before it shows the page.
             let visits = tab.events("Network.requestWillBeSent").filter { $0.url == link.url }
             #expect(visits.count == 2)
             #expect(

@@ -3,7 +3,7 @@ import Support
 import Testing
 
 extension BrowserJourneys {
-    @Suite("Visits that are no clicks, or less than a click")
+    @Suite("Visits without a click, or with an anonymous one")
     struct Quiet {
         private static let blog = "https://blog.example/"
 
@@ -13,7 +13,7 @@ extension BrowserJourneys {
             return visitor
         }
 
-        @Test("a browser that looks ahead, loads the link as a picture, or asks for its head makes none")
+        @Test("prefetching, loading the link as a picture, and requesting its head are not clicks")
         func lookingAhead() throws {
             let link = try LinkStage.current.link("ahead")
             let store = "\(link.url)?al_go=store"
@@ -28,7 +28,7 @@ extension BrowserJourneys {
                 let request = try tab.event("Network.requestWillBeSent") {
                     $0.url?.hasSuffix("a=\(number)") == true
                 }
-                // Answered, or led on to a store that nobody reaches.
+                // The request has a response, or leads to a store, which is unreachable.
                 _ = try tab.event(where: { message in
                     ["Network.loadingFinished", "Network.loadingFailed", "Network.responseReceived"]
                         .contains(message.name)
@@ -46,13 +46,13 @@ extension BrowserJourneys {
             #expect(try link.counted("robots") == 0)
         }
 
-        @Test("a page that a browser prerenders sends its click when it is seen, and leads nowhere before")
+        @Test("a prerendered page sends its click when it becomes visible, and leads nowhere before")
         func prerendered() throws {
             let link = try LinkStage.current.link("prerender")
             let rules = #"{"prerender":[{"urls":["/prerender"],"eagerness":"immediate"}]}"#
             let front = "<!doctype html><script type=\"speculationrules\">\(rules)</script>"
             var visitor = try chrome(["\(LinkStage.origin)/front": front])
-            // Chromium runs nothing ahead for whoever watches it: it fetches the page, and what it would do is played.
+            // Chromium does not prerender under DevTools: it fetches the page, and the test simulates the rest.
             visitor.script = """
                 var isAhead = true;
                 Object.defineProperty(Document.prototype, 'prerendering', { get: () => isAhead });
@@ -75,7 +75,7 @@ extension BrowserJourneys {
             #expect(try link.clicks().count == 1)
         }
 
-        @Test("a visitor who asks not to be tracked is counted, and nothing is sent or stored of the phone")
+        @Test("a visitor who opts out of tracking is counted, and no value of the phone is sent or stored")
         func privacyControl() throws {
             let stage = try LinkStage.current
             let link = try stage.link("gpc")
