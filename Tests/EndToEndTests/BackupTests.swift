@@ -196,7 +196,7 @@ struct BackupTests {
         #expect(!installation.exists("other.db") && !installation.exists("other.db.afterlink-partial"))
     }
 
-    /// Overwrites the page that a table begins with, which nobody reads who copies the database.
+    /// Overwrites the first page of a table, which a copy of the database does not read.
     private func damage(table: String, of database: URL) throws {
         let connection = try SQLiteConnection(path: database.path, access: .readWrite, busyMilliseconds: 5000)
         let statement = try connection.prepare(
