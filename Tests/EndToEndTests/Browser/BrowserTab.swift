@@ -1,11 +1,7 @@
 import Foundation
 import Support
 
-<<<<<<< HEAD
 /// A page in its own browser context, without data of other visitors.
-=======
-/// A page in a context of its own, without data of other visitors.
->>>>>>> tests
 final class BrowserTab: Sendable {
     private let browser: Chromium
     private let context: String
@@ -29,11 +25,7 @@ final class BrowserTab: Sendable {
 
     deinit { close() }
 
-<<<<<<< HEAD
     /// Makes the page appear as the visitor's device.
-=======
-    /// Gives the page the visitor's device, such as a phone.
->>>>>>> tests
     private func dress(as visitor: BrowserVisitor) throws {
         for domain in ["Page", "Network", "Runtime", "Log"] { try call("\(domain).enable") }
         var agent: [String: Any] = [
@@ -76,38 +68,22 @@ final class BrowserTab: Sendable {
         try browser.call(method, parameters, in: session)
     }
 
-<<<<<<< HEAD
     /// Waits for the first event that fulfils a condition.
-=======
-    /// Waits for the first event for which a condition holds, and returns it.
->>>>>>> tests
     func event(where isMeant: (DevToolsMessage) -> Bool) throws -> DevToolsMessage {
         try browser.event(of: session, where: isMeant)
     }
 
-<<<<<<< HEAD
     /// Waits for the first event with a name that fulfils a condition.
-=======
-    /// Waits for the first event with a name for which a condition holds, and returns it.
->>>>>>> tests
     func event(_ name: String, where isMeant: (DevToolsMessage) -> Bool = { _ in true }) throws
         -> DevToolsMessage
     { try event { $0.name == name && isMeant($0) } }
 
-<<<<<<< HEAD
     /// The events so far, of all names or of one.
-=======
-    /// Returns all events so far, or those with one name.
->>>>>>> tests
     func events(_ name: String? = nil) -> [DevToolsMessage] {
         browser.events(of: session).filter { name == nil || $0.name == name }
     }
 
-<<<<<<< HEAD
     /// Opens an address, as a tap in another app does, and waits until the page is loaded and its scripts have run.
-=======
-    /// Opens an address as after a tap in another app, and waits until the page has loaded and its scripts have run.
->>>>>>> tests
     func open(_ url: String) throws {
         let former = events().last?.number ?? 0
         let reply = try call("Page.navigate", ["url": url])
@@ -117,11 +93,7 @@ final class BrowserTab: Sendable {
         _ = try event("Page.domContentEventFired") { $0.number > former }
     }
 
-<<<<<<< HEAD
     /// Returns the result of a script in the page; waits for a promise.
-=======
-    /// Returns the result of a script in the page; waits for promises.
->>>>>>> tests
     @discardableResult
     func value(of script: String) throws -> String {
         let parameters: [String: Any] = ["expression": script, "returnByValue": true, "awaitPromise": true]
@@ -156,21 +128,13 @@ final class BrowserTab: Sendable {
         try call("Input.dispatchTouchEvent", ["type": "touchEnd", "touchPoints": [Any]()])
     }
 
-<<<<<<< HEAD
     /// Returns a picture of the page, as PNG.
-=======
-    /// Returns a picture of the visible page, as PNG.
->>>>>>> tests
     func screenshot() throws -> [UInt8] {
         let text = try call("Page.captureScreenshot", ["format": "png"]).string("data") ?? ""
         return Data(base64Encoded: text).map { Array($0) } ?? []
     }
 
-<<<<<<< HEAD
     /// Hides the page while `body` runs, and shows it again.
-=======
-    /// Sends the browser to the background during an action, and back.
->>>>>>> tests
     func whileHidden(_ action: () throws -> Void) throws {
         let window = try browser.call("Browser.getWindowForTarget", ["targetId": target]).value("windowId")
         func show(as state: String) throws {
@@ -183,11 +147,7 @@ final class BrowserTab: Sendable {
         try show(as: "normal")
     }
 
-<<<<<<< HEAD
     /// Waits until the page and its listeners know whether it is visible.
-=======
-    /// Waits until the page knows whether it is visible, and its listeners have run.
->>>>>>> tests
     private func waitUntil(isHidden: Bool) throws {
         try value(
             of: """

@@ -1,12 +1,6 @@
-<<<<<<< HEAD
 /// A visitor's browser: its header fields, and the values that a page's script reads.
 struct BrowserVisitor: Sendable {
     /// The hints of Chrome in header fields and for a script, on request (wicg.github.io/ua-client-hints).
-=======
-/// A visitor with a browser: the header fields that it sends, and the values that a page's script reads.
-struct BrowserVisitor: Sendable {
-    /// The values that Chrome sends in header fields and to scripts on request (wicg.github.io/ua-client-hints).
->>>>>>> tests
     struct Hints: Sendable {
         let platform: String
         let platformVersion: String
@@ -15,11 +9,7 @@ struct BrowserVisitor: Sendable {
     }
 
     var agent: String
-<<<<<<< HEAD
     /// Nil for browsers that are not based on Chromium.
-=======
-    /// Nil for browsers without Chrome's engine.
->>>>>>> tests
     var hints: Hints?
     /// In CSS pixels.
     var screen: (width: Int, height: Int)
@@ -34,7 +24,6 @@ struct BrowserVisitor: Sendable {
     var isDark = false
     /// The header fields of every request.
     var fields: [String: String] = [:]
-<<<<<<< HEAD
     /// A script that runs before the page's scripts, with this browser's differences from Chromium.
     var script = ""
     /// The responses of other servers, by the prefix of an address.
@@ -45,18 +34,6 @@ struct BrowserVisitor: Sendable {
         "(set => { window.setTimeout = (action, time) => set(action, time * 200); })(window.setTimeout);"
 
     /// Stores open in another app: the browser's page does not change.
-=======
-    /// A script that runs before a page's own scripts, with the differences of this browser from Chromium.
-    var script = ""
-    /// The responses of other hosts, by the prefix of an address.
-    var pages: [String: OutsidePage] = Self.stores
-
-    /// Makes a page's timers slower than any machine, to test what the page does after the response to its click.
-    static let slowTimers =
-        "(set => { window.setTimeout = (action, time) => set(action, time * 200); })(window.setTimeout);"
-
-    /// Stores open in apps of their own, and the browser stays on the page.
->>>>>>> tests
     static let stores: [String: OutsidePage] = [
         "https://apps.apple.com/": .nothing, "https://play.google.com/": .nothing,
         "https://shop.example/icon.svg": .file(type: "image/svg+xml", text: icon),
@@ -66,11 +43,7 @@ struct BrowserVisitor: Sendable {
         ##"<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 96 96"><rect width="96" height="96" fill="#1a7f37"/>"##
         + ##"<path d="M24 40h48l-5 36H29zM36 40a12 12 0 0 1 24 0" fill="none" stroke="#fff" stroke-width="6"/></svg>"##
 
-<<<<<<< HEAD
     /// Safari sends no hints and does not prerender.
-=======
-    /// Safari has no client hints and no prerendering.
->>>>>>> tests
     static func apple(
         _ screen: (width: Int, height: Int),
         _ pixelRatio: Double,
@@ -105,11 +78,7 @@ struct BrowserVisitor: Sendable {
         )
     }
 
-<<<<<<< HEAD
     /// Returns the same visitor with another user agent.
-=======
-    /// Returns the same visitor with a user agent.
->>>>>>> tests
     func saying(_ agent: String) -> BrowserVisitor {
         var visitor = self
         visitor.agent = agent

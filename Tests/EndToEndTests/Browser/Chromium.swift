@@ -13,11 +13,7 @@ final class Chromium: Sendable {
         let description: String
     }
 
-<<<<<<< HEAD
     /// The environment variable that names another browser.
-=======
-    /// The environment variable with another program.
->>>>>>> tests
     static let variable = "AFTERLINK_TEST_BROWSER"
 
     private let state: Mutex<DevToolsPipe>
@@ -27,17 +23,10 @@ final class Chromium: Sendable {
     /// Starts the browser with an empty profile.
     ///
     /// - Parameters:
-<<<<<<< HEAD
     ///   - hosts: the names that resolve to this machine; no others resolve.
     ///   - port: the port of all hosts.
     ///   - program: the path of the browser, or its name in `PATH`; nil for the default one.
     /// - Throws: ``Failure`` if there is no browser, or if it does not respond.
-=======
-    ///   - hosts: names that resolve to this machine; others do not resolve.
-    ///   - port: the port of all of them.
-    ///   - program: its path, or its name as the shell finds it; nil for the usual one.
-    /// - Throws: ``Failure`` if there is none, or if it does not respond.
->>>>>>> tests
     init(hosts: [String], port: UInt16, program: String? = nil) throws {
         profile = try TemporaryFolder()
         let named = program ?? ProcessInfo.processInfo.environment[Self.variable]
@@ -49,11 +38,7 @@ final class Chromium: Sendable {
         process.arguments =
             ["-c", #"exec "$@" 3<&0 4>&1 </dev/null >/dev/null"#, "sh", program]
             + Self.options(profile: profile.file("profile"), rules: rules)
-<<<<<<< HEAD
         // Crash reports and caches go to the profile, which is deleted.
-=======
-        // Crash reports and caches go to the folder that is deleted at the end.
->>>>>>> tests
         process.environment = ProcessInfo.processInfo.environment.merging(["HOME": profile.path]) { $1 }
         let (input, output) = (Pipe(), Pipe())
         process.standardInput = input
@@ -61,11 +46,7 @@ final class Chromium: Sendable {
         let log = profile.file("log")
         try Data().write(to: URL(filePath: log))
         process.standardError = try FileHandle(forWritingTo: URL(filePath: log))
-<<<<<<< HEAD
         // A write to a browser that has ended must fail, and not end the tests.
-=======
-        // The pipe ends if the browser ends.
->>>>>>> tests
         _ = signal(SIGPIPE, SIG_IGN)
         try process.run()
         identifier = process.processIdentifier
@@ -85,19 +66,11 @@ final class Chromium: Sendable {
     private static func options(profile: String, rules: [String]) -> [String] {
         [
             "--headless=new", "--remote-debugging-pipe", "--user-data-dir=\(profile)",
-<<<<<<< HEAD
             // The sandbox needs rights that containers lack; the browser opens only pages of the tests.
             "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--mute-audio", "--no-first-run",
             "--disable-background-networking", "--disable-component-update", "--disable-crash-reporter",
             "--disable-breakpad", "--disable-sync", "--disable-extensions",
             // Pages of public hosts may call this machine, because all hosts are this machine.
-=======
-            // Its sandbox needs rights that containers do not have; it opens only pages of the tests.
-            "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--mute-audio", "--no-first-run",
-            "--disable-background-networking", "--disable-component-update", "--disable-crash-reporter",
-            "--disable-breakpad", "--disable-sync", "--disable-extensions",
-            // Pages of public hosts may send requests to this machine, because all hosts are this machine.
->>>>>>> tests
             "--disable-features=LocalNetworkAccessChecks",
             "--ignore-certificate-errors", "--host-resolver-rules=\(rules.joined(separator: ", "))",
         ]
@@ -105,20 +78,12 @@ final class Chromium: Sendable {
 
     private static let programs = ["chromium-headless-shell", "chromium"]
 
-<<<<<<< HEAD
     /// Whether a browser exists, or should exist: Ubuntu has no package of it.
-=======
-    /// Whether a browser is installed, or the environment names one; Ubuntu has no package of it.
->>>>>>> tests
     static var isThere: Bool {
         ProcessInfo.processInfo.environment[variable] != nil || (try? path(of: programs)) != nil
     }
 
-<<<<<<< HEAD
     /// Returns the path of the first program that exists; a name is searched in `PATH`.
-=======
-    /// Returns the path of the first program that exists; names are searched like in the shell.
->>>>>>> tests
     private static func path(of programs: [String]) throws -> String {
         let folders = (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":")
         let places = programs.flatMap { program in
@@ -148,11 +113,7 @@ final class Chromium: Sendable {
         }
     }
 
-<<<<<<< HEAD
     /// Waits for the first event of a session that fulfils a condition.
-=======
-    /// Waits for the first event of a session for which a condition holds, and returns it.
->>>>>>> tests
     func event(of session: String, where isMeant: (DevToolsMessage) -> Bool) throws -> DevToolsMessage {
         try state.withLock { pipe in
             var seen = 0
@@ -165,32 +126,18 @@ final class Chromium: Sendable {
         }
     }
 
-<<<<<<< HEAD
     /// The events of a session so far.
     func events(of session: String) -> [DevToolsMessage] { state.withLock { $0.events[session] ?? [] } }
 
     /// Sets the response to a session's requests for addresses with a prefix, instead of the network's.
-=======
-    /// Returns the events of a session so far.
-    func events(of session: String) -> [DevToolsMessage] { state.withLock { $0.events[session] ?? [] } }
-
-    /// Sets the response to a session's requests with a prefix of the address, in place of the network's.
->>>>>>> tests
     func answer(_ pages: [String: OutsidePage], in session: String) {
         state.withLock { $0.pages[session] = pages }
     }
 
-<<<<<<< HEAD
     /// Removes a session that has ended.
     func forget(_ session: String) { state.withLock { $0.forget(session) } }
 
     /// The directory of all files of the browser.
-=======
-    /// Forgets a session that has ended.
-    func forget(_ session: String) { state.withLock { $0.forget(session) } }
-
-    /// The folder of its profile and caches.
->>>>>>> tests
     var profilePath: String { profile.path }
 
     /// Ends the browser with all its processes, and deletes its profile.

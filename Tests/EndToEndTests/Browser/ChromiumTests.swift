@@ -4,11 +4,7 @@ import Testing
 
 @Suite("The browser of the tests", .blocking)
 struct ChromiumTests {
-<<<<<<< HEAD
     @Test("names what to install if it is missing")
-=======
-    @Test("a missing browser is reported with what to install")
->>>>>>> tests
     func missing() {
         let failure = #expect(throws: Chromium.Failure.self) {
             try Chromium(hosts: [], port: 1, program: "no-such-browser")
@@ -17,11 +13,7 @@ struct ChromiumTests {
         #expect(failure?.description.contains("README's test command") == true)
     }
 
-<<<<<<< HEAD
     @Test("leaves no process and no file", .enabled(if: Chromium.isThere))
-=======
-    @Test("the browser leaves no process and no file", .enabled(if: Chromium.isThere))
->>>>>>> tests
     func ending() throws {
         let browser = try Chromium(hosts: [], port: 1)
         let processes = [ProcessFigures(of: browser.identifier)]

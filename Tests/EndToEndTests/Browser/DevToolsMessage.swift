@@ -24,17 +24,10 @@ struct DevToolsMessage: Sendable {
         (try? JSONSerialization.jsonObject(with: document)) as? [String: Any] ?? [:]
     }
 
-<<<<<<< HEAD
     /// Returns the value at a path of names within its parameters, its result or itself.
     func value(_ path: String...) -> Any? { value(path) }
 
     /// Returns a text within it; nil for a number.
-=======
-    /// Returns the value at a path of names in its parameters, its result or itself.
-    func value(_ path: String...) -> Any? { value(path) }
-
-    /// Returns a text in it; nil for a number.
->>>>>>> tests
     func string(_ path: String...) -> String? { value(path) as? String }
 
     private func value(_ path: [String]) -> Any? {
@@ -48,30 +41,17 @@ struct DevToolsMessage: Sendable {
     var url: String? { string("request", "url") ?? string("response", "url") ?? string("url") }
 }
 
-<<<<<<< HEAD
 /// The response of another host's page in a test.
 enum OutsidePage: Sendable {
     /// 204: the page does not change, as if another app opened.
-=======
-/// The response of another host in a test.
-enum OutsidePage: Sendable {
-    /// 204: the browser stays on its page, as if another app opened.
->>>>>>> tests
     case nothing
     case file(type: String, text: String)
-    /// No response at all.
+    /// Never.
     case silence
-<<<<<<< HEAD
     /// The host cannot be reached.
     case unreachable
 
     /// Returns the command that responds to a request; nil for no response.
-=======
-    /// The host is unreachable.
-    case unreachable
-
-    /// Returns the command with the response to a request; nil for none.
->>>>>>> tests
     func command(_ request: String) -> (method: String, parameters: [String: Any])? {
         switch self {
         case .nothing:

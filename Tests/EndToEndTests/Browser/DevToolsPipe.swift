@@ -1,22 +1,14 @@
 import Foundation
 import Support
 
-<<<<<<< HEAD
 /// The two ends of a browser's DevTools pipe, and the received messages.
-=======
-/// The two ends of a browser's DevTools pipe, and the messages from it.
->>>>>>> tests
 struct DevToolsPipe {
     private let process: Process
     private let input: FileHandle
     private let output: FileHandle
     private let log: String
     private var received = Data()
-<<<<<<< HEAD
     /// The number of bytes that are known to have no end of a message.
-=======
-    /// The number of its first bytes without the end of a message.
->>>>>>> tests
     private var searched = 0
     private var lastID = 0
     private var count = 0
@@ -42,11 +34,7 @@ struct DevToolsPipe {
 
     mutating func takeReply(to id: Int) -> DevToolsMessage? { replies.removeValue(forKey: id) }
 
-<<<<<<< HEAD
     /// Removes the messages of a closed page.
-=======
-    /// Forgets the messages of a page that has closed.
->>>>>>> tests
     mutating func forget(_ session: String) {
         events[session] = nil
         pages[session] = nil
@@ -54,13 +42,8 @@ struct DevToolsPipe {
 
     /// Waits for a message, and stores it.
     ///
-<<<<<<< HEAD
     /// - Parameter session: the session whose last events the failure lists.
     /// - Throws: ``Chromium/Failure`` if the browser has ended, or sends nothing for too long.
-=======
-    /// - Parameter session: the session whose last events the error contains.
-    /// - Throws: ``Chromium/Failure`` if the browser has ended, or is silent for too long.
->>>>>>> tests
     mutating func receive(for session: String? = nil) throws {
         while true {
             let rest = received[(received.startIndex + searched)...]
@@ -95,11 +78,7 @@ struct DevToolsPipe {
         if message.name == "Fetch.requestPaused" { try answer(message, session) }
     }
 
-<<<<<<< HEAD
     /// Responds to a request for a page of another host, by the longest prefix.
-=======
-    /// Responds to a request to another host; the longest prefix counts.
->>>>>>> tests
     private mutating func answer(_ message: DevToolsMessage, _ session: String) throws {
         guard let url = message.url, let request = message.string("requestId") else { return }
         let page = (pages[session] ?? [:]).filter { url.hasPrefix($0.key) }.max {
@@ -122,11 +101,7 @@ struct DevToolsPipe {
         )
     }
 
-<<<<<<< HEAD
     /// Waits for the browser to end its processes, and kills it if it does not.
-=======
-    /// Lets the browser end its processes, and kills it if it does not.
->>>>>>> tests
     mutating func close() {
         guard isOpen else { return }
         isOpen = false

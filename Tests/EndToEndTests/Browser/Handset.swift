@@ -1,10 +1,6 @@
 import Attribution
 
-<<<<<<< HEAD
 /// A phone as its apps see it: the system's values, which a release of the SDK hashes.
-=======
-/// A phone as its apps see it: the system's values that a release of the SDK hashes.
->>>>>>> tests
 struct Handset: Sendable {
     /// `UIDevice.model`, `Build.MODEL`.
     let model: String
@@ -31,11 +27,7 @@ struct Handset: Sendable {
         (self.width, self.timezone, self.language) = (width, timezone, language)
     }
 
-<<<<<<< HEAD
     /// Returns the hash of an SDK of this form.
-=======
-    /// Returns the hash of an SDK with this form.
->>>>>>> tests
     func fingerprint(_ form: FingerprintForm) -> String {
         let text = form.components.map { component in
             switch component {
@@ -50,11 +42,7 @@ struct Handset: Sendable {
         return Fingerprint(of: text).hex
     }
 
-<<<<<<< HEAD
     /// The user agent of an app's requests, by the libraries of its system.
-=======
-    /// The header fields of an app's requests, with the user agent of the system's library.
->>>>>>> tests
     var fields: [String: String] {
         guard points != nil else {
             return [

@@ -2,17 +2,10 @@ import Support
 import Testing
 
 extension BrowserJourneys {
-<<<<<<< HEAD
     @Suite("A hurried visitor")
     struct PageDeadlines {
         private static let clicks = "\(LinkStage.origin)/v1/deferred-deeplink/click"
         /// A script that records the length of each timer.
-=======
-    @Suite("A visitor in a hurry")
-    struct PageDeadlines {
-        private static let clicks = "\(LinkStage.origin)/v1/deferred-deeplink/click"
-        /// Records the length of each timer.
->>>>>>> tests
         private static let timers = """
             window.timers = []; const set = window.setTimeout;
             window.setTimeout = function (action, time) { timers.push(time); return set(action, time); };
@@ -25,7 +18,7 @@ extension BrowserJourneys {
         }
 
         @Test(
-            "waits for the response to the click for at most 300 ms",
+            "is never kept waiting for the click: 300 ms after it was sent unanswered, the page goes on",
             arguments: [("safari", LinkStage.appStore), ("chrome", "intent:")]
         )
         func unanswered(name: String, destination: String) throws {
@@ -40,22 +33,14 @@ extension BrowserJourneys {
             #expect(sent.number < left.number)
             let answers = tab.events("Network.responseReceived").filter { $0.url == Self.clicks }
             #expect(answers.isEmpty)
-<<<<<<< HEAD
             // All timers of the page, in any order: there is no response, and no hint of the model.
-=======
-            // All timers of the page, in any order: without a response, and without a hint of the model.
->>>>>>> tests
             let timers = try tab.value(of: "timers.join()").split(separator: ",").compactMap { Int($0) }
             #expect(timers.contains(300) && timers.allSatisfy { $0 <= 300 }, "\(timers)")
             #expect(try tab.value(of: "document.getElementById('store').href").hasPrefix("https://"))
             #expect(tab.complaints.isEmpty)
         }
 
-<<<<<<< HEAD
         @Test("continues at once if the click cannot be posted, and every button avoids the server")
-=======
-        @Test("continues at once if the click cannot be sent, and every button bypasses the server")
->>>>>>> tests
         func unreachable() throws {
             let link = try LinkStage.current.link("unreachable")
             let tab = try link.visit(by: try visitor("chrome", clicks: .unreachable))
@@ -68,19 +53,11 @@ extension BrowserJourneys {
             #expect(try link.clicks().isEmpty)
         }
 
-<<<<<<< HEAD
         @Test("counts as a click after leaving before the browser has sent its model")
         func leaves() throws {
             let link = try LinkStage.current.link("leaves")
             var visitor = try visitor("chrome")
             // Neither the model nor a timer arrives.
-=======
-        @Test("counts as a click when leaving before the browser has returned its model")
-        func leaves() throws {
-            let link = try LinkStage.current.link("leaves")
-            var visitor = try visitor("chrome")
-            // The browser returns no model, and no timer ends.
->>>>>>> tests
             visitor.script = """
                 NavigatorUAData.prototype.getHighEntropyValues = () => new Promise(() => {});
                 window.setTimeout = () => 0;
@@ -89,11 +66,7 @@ extension BrowserJourneys {
             defer { tab.close() }
             try tab.open(link.url)
             #expect(tab.clickCount == 0)
-<<<<<<< HEAD
             // The test imitates leaving, because a page that is really left no longer appears as a phone.
-=======
-            // The test only simulates leaving: a page that is really left loses the phone's values.
->>>>>>> tests
             try tab.value(of: "window.dispatchEvent(new Event('pagehide')); ''")
             let request = try tab.clickRequest()
             #expect(request.string("type") == "Ping", "what outlives the page")
@@ -103,11 +76,7 @@ extension BrowserJourneys {
             #expect(signals?.hasPrefix("android; model=SM-A546E;") == true)
         }
 
-<<<<<<< HEAD
         @Test("finds the app's button first after the store, and a reload is the same visit")
-=======
-        @Test("finds the app's button first when returning from the store, and a reload is the same visit")
->>>>>>> tests
         func returning() throws {
             let link = try LinkStage.current.link("returning")
             let tab = try link.visit(by: try visitor("safari"))

@@ -1,11 +1,7 @@
 import Attribution
 import Testing
 
-<<<<<<< HEAD
 /// A visitor's way from a link to the first launch.
-=======
-/// A visitor's path from a link to the first launch.
->>>>>>> tests
 struct Journey: Sendable, CustomTestStringConvertible {
     /// The page's action without a tap.
     enum NextStep: Sendable {
@@ -29,11 +25,7 @@ struct Journey: Sendable, CustomTestStringConvertible {
     let form: FingerprintForm
     var isRightToLeft = false
 
-<<<<<<< HEAD
     /// The language of the page: English if it lacks the visitor's.
-=======
-    /// The language of the page: English if it does not have the visitor's.
->>>>>>> tests
     var pageLanguage: String { ["hi", "in"].contains(phone.language) ? "en" : phone.language }
 
     var testDescription: String { title }
@@ -42,11 +34,7 @@ struct Journey: Sendable, CustomTestStringConvertible {
 
     static func named(_ name: String) throws -> Journey { try #require(all.first { $0.name == name }) }
 
-<<<<<<< HEAD
     /// Returns the same phone in another time zone, so that no other phone has its hash.
-=======
-    /// Returns the same phone in a time zone of its own, so that no other phone has its hash.
->>>>>>> tests
     func moved(to timezone: String) -> Journey {
         var journey = self
         journey.visitor.timezone = timezone

@@ -5,15 +5,9 @@ import Support
 import Synchronization
 import Testing
 
-<<<<<<< HEAD
 /// A server with an app and links, and a browser that reaches it as `https://go.shop.example`.
 ///
 /// It uses TLS with a self-signed certificate, because browsers restrict pages that are not secure.
-=======
-/// A server with an app and its links, and a browser that reaches the server as `https://go.shop.example`.
-///
-/// It uses TLS with an unsigned certificate, because browsers withhold many functions from insecure pages.
->>>>>>> tests
 final class LinkStage: Sendable {
     static let host = "go.shop.example"
     static let origin = "https://\(host)"
@@ -40,11 +34,7 @@ final class LinkStage: Sendable {
 
     func connect() throws -> HTTPTestClient { try server.connect(tls: TLSClientSettings()) }
 
-<<<<<<< HEAD
     /// Returns the response to the first launch on a phone with an SDK of this form.
-=======
-    /// Returns the response to the first launch on a phone, with a release of the SDK that hashes this form.
->>>>>>> tests
     func launch(on phone: Handset, hashing form: FingerprintForm) throws -> HTTPTestClient.Reply {
         try connect().check(phone.fingerprint(form), fields: phone.fields)
     }
@@ -57,17 +47,10 @@ final class LinkStage: Sendable {
     /// Creates a link.
     ///
     /// - Parameters:
-<<<<<<< HEAD
     ///   - slug: the slug, which is also the campaign key.
     ///   - fields: the other fields, in JSON.
     /// - Returns: the link, which no visitor has opened yet.
     /// - Throws: if the server refuses it.
-=======
-    ///   - slug: its slug and the name of its campaign.
-    ///   - fields: its other fields, as JSON.
-    /// - Returns: the link, which has no clicks yet.
-    /// - Throws: when the server refuses it.
->>>>>>> tests
     func link(_ slug: String, _ fields: String = "") throws -> StagedLink {
         let body = #"{"slug":"\#(slug)","destination":"/promo/\#(slug)","campaign_key":"\#(slug)"\#(fields)}"#
         let reply = try connect().call(
@@ -89,7 +72,7 @@ final class LinkStage: Sendable {
 struct StagedLink {
     /// The stored values of a click.
     struct Click: Equatable {
-        /// The canonical signals as a line.
+        /// The canonical values in words.
         let signals: String?
         let source: String
         /// The number of its fingerprints.
@@ -107,11 +90,7 @@ struct StagedLink {
         try BrowserTab(in: stage.browser, as: visitor)
     }
 
-<<<<<<< HEAD
     /// The link's counts.
-=======
-    /// The link's counters.
->>>>>>> tests
     func counted(_ name: String) throws -> Int? {
         try stage.connect().get("/admin/api/links/\(id)", key: stage.installation.keys.admin).json[name]
             as? Int
@@ -136,7 +115,6 @@ struct StagedLink {
     }
 }
 
-<<<<<<< HEAD
 /// Gives a suite one stage, from its first test to the end of its last one.
 struct LinkStageTrait: SuiteTrait, TestScoping {
     /// The shared state of the suite's tests.
@@ -144,15 +122,6 @@ struct LinkStageTrait: SuiteTrait, TestScoping {
         private let made = Mutex<Result<LinkStage, any Error>?>(nil)
 
         /// The stage, or the failure to create it, which every test reports.
-=======
-/// Gives a suite one stage, created for the first test that needs it and deleted after the last test.
-struct LinkStageTrait: SuiteTrait, TestScoping {
-    /// The stage that the tests of the suite share.
-    final class Shared: Sendable {
-        private let made = Mutex<Result<LinkStage, any Error>?>(nil)
-
-        /// Returns the stage; throws the reason to every test if it cannot be created.
->>>>>>> tests
         func stage() throws -> LinkStage {
             try made.withLock { made in
                 let result = made ?? Result { try LinkStage() }
@@ -187,6 +156,6 @@ extension Trait where Self == LinkStageTrait {
 }
 
 extension LinkStage {
-    /// The stage of the current suite.
+    /// The stage of the suite that runs.
     static var current: LinkStage { get throws { try #require(LinkStageTrait.shared).stage() } }
 }

@@ -3,11 +3,7 @@ import Support
 import Testing
 
 extension BrowserVisitor {
-<<<<<<< HEAD
     /// A visitor at a computer.
-=======
-    /// A visitor with a computer.
->>>>>>> tests
     static let computer = BrowserVisitor(
         agent: "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) "
             + "Chrome/126.0.0.0 Safari/537.36",
@@ -26,19 +22,11 @@ extension BrowserJourneys {
     struct Looks {
         struct Look: Sendable, CustomTestStringConvertible {
             let name: String
-<<<<<<< HEAD
             /// The journey of the phone; nil for a computer.
             var journey: String?
             var languages: [String] = ["en-GB"]
             var isDark = false
             /// Whether the link has ended.
-=======
-            /// The journey with the phone; nil for a computer.
-            var journey: String?
-            var languages: [String] = ["en-GB"]
-            var isDark = false
-            /// Whether the page is of an ended link.
->>>>>>> tests
             var isEnded = false
 
             var testDescription: String { name }
@@ -55,15 +43,11 @@ extension BrowserJourneys {
             Look(name: "ended-dark", journey: "chrome", isDark: true, isEnded: true),
         ]
 
-<<<<<<< HEAD
         /// The directory of pictures for people; nil for none.
-=======
-        /// The folder for pictures to look at; nil if they are not needed.
->>>>>>> tests
         private static let folder = ProcessInfo.processInfo.environment["AFTERLINK_SCREENSHOTS"]
 
         @Test(
-            "has the visitor's colours, language and direction, fits the screen, and needs no other host",
+            "in the visitor's colours, language and direction, within the screen, self-contained",
             arguments: all
         )
         func look(_ look: Look) throws {

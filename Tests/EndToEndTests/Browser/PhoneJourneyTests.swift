@@ -13,11 +13,7 @@ extension BrowserJourneys {
             let stage = try LinkStage.current
             let link = try stage.link(journey.name)
             var visitor = journey.visitor
-<<<<<<< HEAD
             // Here the token leaves with the visitor.
-=======
-            // The intent contains the token only if the page has waited for the response to its click.
->>>>>>> tests
             if journey.next == .intent { visitor.script += BrowserVisitor.slowTimers }
             let tab = try link.visit(by: visitor)
             defer { tab.close() }
@@ -37,7 +33,7 @@ extension BrowserJourneys {
             #expect(tab.clickCount == 1)
         }
 
-        private func expectPage(_ journey: Journey, _ tab: BrowserTab, _ click: BrowserTab.SentClick) throws {
+        private func expectPage(_ journey: Journey, _ tab: BrowserTab, _ click: BrowserTab.ToldClick) throws {
             switch journey.next {
             case .appStore: _ = try tab.leaving(to: LinkStage.appStore)
             case .intent:
@@ -53,11 +49,7 @@ extension BrowserJourneys {
             #expect(try tab.value(of: "getComputedStyle(document.body).direction") == direction)
         }
 
-<<<<<<< HEAD
         @Test("Chrome sends the model before the page; a script without a reply loses nothing")
-=======
-        @Test("Chrome sends the model with the request for the page; a script without a reply loses nothing")
->>>>>>> tests
         func criticalHints() throws {
             let stage = try LinkStage.current
             let link = try stage.link("hints")
@@ -69,11 +61,7 @@ extension BrowserJourneys {
             let click = try tab.click()
             let signals = try #require(click.body["signals"] as? [String: Any])
             #expect(signals["uaModel"] == nil && signals["timezone"] as? String == "Asia/Dubai")
-<<<<<<< HEAD
             // After Critical-CH, Chrome sends the request again before it shows the page.
-=======
-            // After Critical-CH, Chrome repeats the request before it shows the page.
->>>>>>> tests
             let visits = tab.events("Network.requestWillBeSent").filter { $0.url == link.url }
             #expect(visits.count == 2)
             #expect(

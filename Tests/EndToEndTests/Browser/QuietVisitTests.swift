@@ -3,7 +3,7 @@ import Support
 import Testing
 
 extension BrowserJourneys {
-    @Suite("Visits without a click, or with an anonymous one")
+    @Suite("Visits that are no clicks, or less than a click")
     struct Quiet {
         private static let blog = "https://blog.example/"
 
@@ -13,11 +13,7 @@ extension BrowserJourneys {
             return visitor
         }
 
-<<<<<<< HEAD
         @Test("a browser that prefetches, loads the link as a picture, or requests its head makes no click")
-=======
-        @Test("prefetching, loading the link as a picture, and requesting its head are not clicks")
->>>>>>> tests
         func lookingAhead() throws {
             let link = try LinkStage.current.link("ahead")
             let store = "\(link.url)?al_go=store"
@@ -32,11 +28,7 @@ extension BrowserJourneys {
                 let request = try tab.event("Network.requestWillBeSent") {
                     $0.url?.hasSuffix("a=\(number)") == true
                 }
-<<<<<<< HEAD
                 // The response is a page, or a redirect to a store that cannot be reached.
-=======
-                // The request has a response, or leads to a store, which is unreachable.
->>>>>>> tests
                 _ = try tab.event(where: { message in
                     ["Network.loadingFinished", "Network.loadingFailed", "Network.responseReceived"]
                         .contains(message.name)
@@ -54,21 +46,13 @@ extension BrowserJourneys {
             #expect(try link.counted("robots") == 0)
         }
 
-<<<<<<< HEAD
         @Test("a prerendered page posts its click when it becomes visible, and opens nothing before")
-=======
-        @Test("a prerendered page sends its click when it becomes visible, and leads nowhere before")
->>>>>>> tests
         func prerendered() throws {
             let link = try LinkStage.current.link("prerender")
             let rules = #"{"prerender":[{"urls":["/prerender"],"eagerness":"immediate"}]}"#
             let front = "<!doctype html><script type=\"speculationrules\">\(rules)</script>"
             var visitor = try chrome(["\(LinkStage.origin)/front": front])
-<<<<<<< HEAD
             // Under DevTools, Chromium fetches the page and does not prerender it: the test imitates the rest.
-=======
-            // Chromium does not prerender under DevTools: it fetches the page, and the test simulates the rest.
->>>>>>> tests
             visitor.script = """
                 var isAhead = true;
                 Object.defineProperty(Document.prototype, 'prerendering', { get: () => isAhead });

@@ -3,7 +3,7 @@ import Support
 import Testing
 
 extension BrowserJourneys {
-    @Suite("Pages without a script")
+    @Suite("Without a script")
     struct Scriptless {
         private func visitor(_ name: String) throws -> BrowserVisitor {
             var visitor = try Journey.named(name).visitor

@@ -4,15 +4,9 @@ import Support
 import Testing
 
 extension BrowserJourneys {
-<<<<<<< HEAD
     @Suite("The ways of a click's token to the first launch")
     struct Tokens {
         /// Checks as an app does with a token.
-=======
-    @Suite("Ways of a click's token to the first launch")
-    struct Tokens {
-        /// Returns the response to a first launch with evidence.
->>>>>>> tests
         private func launch(_ evidence: [String: String], fields: [String: String] = [:]) throws
             -> HTTPTestClient.Reply
         {
@@ -43,7 +37,7 @@ extension BrowserJourneys {
         private var iPhone: BrowserVisitor { get throws { try Journey.named("safari").visitor } }
 
         @Test(
-            "Google's store passes it on if the app is missing, from Chrome, and from Firefox without a model",
+            "Google's store takes it along where the app is not there, from Chrome, and from Firefox, which tells no model",
             arguments: [
                 ("play", "", true),
                 ("firefox", "Mozilla/5.0 (Android 14; Mobile; rv:132.0) Gecko/132.0 Firefox/132.0", false),
@@ -62,11 +56,7 @@ extension BrowserJourneys {
             defer { tab.close() }
             try tab.open(link.url)
             let intent = try #require(try tab.leaving(to: "intent:").url)
-<<<<<<< HEAD
             // Android opens this address for an intent without an app.
-=======
-            // Android's reaction to an intent without an app.
->>>>>>> tests
             let fallback = try #require(
                 intent.split(separator: ";").first { $0.hasPrefix("S.browser_fallback_url=") }
             ).split(separator: "=", maxSplits: 1)[1]
@@ -81,11 +71,7 @@ extension BrowserJourneys {
             expectSure(reply, slug)
         }
 
-<<<<<<< HEAD
         @Test("the pasteboard has it after a tap towards the store, if the link opted in")
-=======
-        @Test("the pasteboard has it after a tap that leads to the store, if the link opted in")
->>>>>>> tests
         func pasteboard() throws {
             let link = try LinkStage.current.link("paste", #","pasteboard":true"#)
             let tab = try link.visit(by: iPhone)
@@ -122,11 +108,7 @@ extension BrowserJourneys {
             expectSure(try launch(["token": try parameter("al", of: opened)]), "scheme")
         }
 
-<<<<<<< HEAD
         @Test("the code on a computer's screen passes it to the phone, whose scan is another click")
-=======
-        @Test("the code on a computer's screen passes it to the phone that reads it, as a new click")
->>>>>>> tests
         func code() throws {
             let stage = try LinkStage.current
             let link = try stage.link("desk")
@@ -142,19 +124,11 @@ extension BrowserJourneys {
             }
             try tab.value(of: "document.getElementById('code').decode().then(() => '')")
             #expect(try tab.buttons() == "copy")
-<<<<<<< HEAD
             // The camera reads the code.
             let scanned = try #require(try QRReader.text(of: try tab.screenshot()))
             #expect(scanned == "\(link.url)?source=qr&al=\(token)&utm_medium=poster")
 
             // A phone without the app continues to the store, and its fingerprint matches.
-=======
-            // The text that a camera reads.
-            let scanned = try #require(try QRReader.text(of: try tab.screenshot()))
-            #expect(scanned == "\(link.url)?source=qr&al=\(token)&utm_medium=poster")
-
-            // A phone without the app continues to the store, and is found by its fingerprint.
->>>>>>> tests
             let journey = try Journey.named("safari").moved(to: "Asia/Tashkent")
             let phone = try link.visit(by: journey.visitor)
             defer { phone.close() }
@@ -164,11 +138,7 @@ extension BrowserJourneys {
             #expect(try link.clicks().map(\.source) == ["direct", "qr"])
             let found = try stage.launch(on: journey.phone, hashing: .c)
             #expect(found.isMatch && found.string("url")?.contains("source=qr") == true, "\(found.text)")
-<<<<<<< HEAD
             // A phone with the app opens it by the link, which has the token.
-=======
-            // A phone with the app opens it by the link, which contains the token.
->>>>>>> tests
             expectSure(try launch(["token": try parameter("al", of: scanned)]), "desk")
         }
     }
