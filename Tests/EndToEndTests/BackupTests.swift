@@ -169,10 +169,8 @@ struct BackupTests {
         let disk = try FaultyDisk(in: installation.folder)
         for isFull in [true, false] {
             try disk.set(Fault(isFull ? .write : .sync, of: .copy, .fail(isFull ? ENOSPC : EIO)))
-            let output = try Installation.run(
-                ["backup", installation.backup, "--overwrite", "--database", installation.database.path],
-                environment: disk.environment
-            )
+            let words = ["backup", installation.backup, "--overwrite"]
+            let output = try installation.run(words, environment: disk.environment)
             #expect(output.status == 1)
             #expect(output.errors.contains("No backup was made"))
             if isFull { #expect(output.errors.contains("full")) }

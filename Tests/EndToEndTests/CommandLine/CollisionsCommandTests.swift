@@ -79,8 +79,7 @@ struct CollisionsCommandTests {
         )
         // The first server may have counted some of the clicks; the next one waits a minute then.
         try connection.execute("DELETE FROM figures")
-        let server = try AfterlinkProcess(installation)
-        let client = try server.connect()
+        let client = try installation.serve().connection
         let isShown = try Polling.until {
             let statistics = try client.get("/admin/stats", key: installation.keys.admin)
             return (statistics.json["collisions"] as? [Any])?.isEmpty == false
