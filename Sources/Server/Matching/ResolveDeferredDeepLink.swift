@@ -5,7 +5,7 @@ internal import HTTPServer
 /// and consumes the click that led to it.
 enum ResolveDeferredDeepLink {
     static func respond(_ exchange: inout Exchange) async throws(APIError) -> Response {
-        let body = try ResolveBody(exchange.request).request
+        let body = try ResolveBody(exchange.request)
         let evidence = body.evidence
         let devices = exchange.service.settings.devices
         let settings = exchange.key?.app.flatMap { exchange.directory.app($0)?.settings }
