@@ -59,7 +59,7 @@ extension OpenFiles {
 }
 
 extension SQLiteError {
-    /// Whether nothing that the connection holds in memory may be relied on any more.
+    /// Whether the connection must be replaced, because its state in memory may be wrong.
     ///
     /// After a failed sync in particular, a later one can succeed without the lost pages (PostgreSQL's fsync
     /// finding of 2018). And a connection that was opened while the file could only be read never writes again,
@@ -71,7 +71,7 @@ extension SQLiteError {
         }
     }
 
-    /// Whether it is the database that failed, not the one request: nobody in the transaction can go on.
+    /// Whether the whole transaction has failed, and not one write of it.
     var endsBatch: Bool {
         switch code {
         case .constraint, .error: false

@@ -3,73 +3,177 @@ internal import SQLite
 public import Storage
 internal import Threads
 
-/// A database on SQLite: one writer, any number of readers.
+/// An open database file, with one writer and any number of readers.
 ///
-/// Each event loop has a ``SQLiteSession`` of its own, which reads in place and hands its writes to the writer.
+/// Each event loop has its own session, which reads in place and passes its writes to the writing thread.
 public final class SQLiteStore: Sendable {
-    /// Whether the database was made by this opening.
+    /// Whether opening the store has created the database.
     public let isNew: Bool
 
-    let shared: SharedState
-    let opening: DatabaseOpening
+    private let state: StoreState
+    private let opening: DatabaseOpening
     private let directory: DirectoryCache
-    private let hasEnded = ConditionLock(false)
-    private let threads = ConditionLock<[JoinableThread]>([])
+    private let threads: StoreThreads<SQLiteBackend>
 
-    /// What ``open(_:)`` would change in the schema; changes nothing.
+    /// Returns what ``open(_:)`` would change in the schema, and changes nothing.
     public static func migrationPlan(_ configuration: SQLiteConfiguration) throws(StoreError) -> MigrationPlan
     {
         try DatabaseOpening(configuration, migrations: Migration.embedded).plan()
     }
 
-    /// Opens the database, makes it where there is none, brings it up to date, and starts the writer.
+    /// Opens the database, creates it if it does not exist, brings it up to date, and starts the writing thread.
     ///
-    /// - Throws: an error that names the file and says what to do; the file is as it was.
+    /// - Throws: an error that names the file and what to do; the file has not changed.
     public static func open(_ configuration: SQLiteConfiguration) throws(StoreError) -> SQLiteStore {
         try SQLiteStore(DatabaseOpening(configuration, migrations: Migration.embedded))
     }
 
     private init(_ opening: DatabaseOpening) throws(StoreError) {
-        let shared = SharedState(opening.configuration)
-        guard !opening.configuration.isReadOnly else {
-            isNew = false
-            self.shared = shared
-            self.opening = opening
-            let connection = try opening.openAccepted()
-            directory = try opening.translated { () throws(SQLiteError) in
-                try DirectoryCache(reading: SQLiteReader(connection: connection))
-            }
-            return
+        let state = StoreState(opening.configuration.store)
+        let isReadOnly = state.configuration.isReadOnly
+        let connection: SQLiteConnection
+        if isReadOnly {
+            (connection, isNew) = (try opening.openAccepted(), false)
+        } else {
+            (connection, isNew) = try opening.open()
         }
-        let (connection, isNew) = try opening.open()
-        let (context, directory) = try opening.translated { () throws(SQLiteError) in
-            if !opening.configuration.trustsClock {
-                shared.jobClock.start(
-                    lastSettled: try SQLiteReader(connection: connection).lastSettled(),
-                    isAccepted: opening.configuration.acceptsClock
-                )
-            }
-            return (
-                try WriteContext(connection: connection, shared: shared),
-                try DirectoryCache(reading: SQLiteReader(connection: connection))
-            )
+        directory = try opening.translated { () throws(SQLiteError) in
+            try DirectoryCache(reading: SQLiteReader(connection: connection))
         }
-        self.isNew = isNew
-        self.shared = shared
+        self.state = state
         self.opening = opening
-        self.directory = directory
-        try startThreads(context)
+        threads = StoreThreads(state, SQLiteBackend(opening: opening))
+        if !isReadOnly { try startThreads(connection) }
     }
 
-    /// As ``open(_:)``, with other migrations: for tests of what an upgrade does.
-    package static func open(
-        _ configuration: SQLiteConfiguration,
-        migrations: [(name: String, text: String)]
-    ) throws(StoreError) -> SQLiteStore {
+    private func startThreads(_ connection: SQLiteConnection) throws(StoreError) {
+        let (state, opening) = (state, opening)
+        let transaction = try opening.translated { () throws(SQLiteError) in
+            let writer = SQLiteWriter(connection: connection)
+            try state.startClock(lastSettled: writer.reader.lastSettled)
+            return try WriteTransaction(writer, state)
+        }
+        connection.releaseFromThread()
+        let first = SendOnce(transaction)
+        let hasBackground = state.configuration.hasBackgroundWork
+        let checkpoints = ConditionLock(CheckpointPolicy(hasBackground: hasBackground))
+        try threads.startWriter { SQLiteEngine(first.value, state, opening, checkpoints: checkpoints) }
+        try threads.startBackground { [CheckpointJob(opening, checkpoints)] }
+    }
+
+    /// Creates a session, which only one event loop may use.
+    public func makeSession() -> any LoopSession { SQLiteSession(LoopState(threads, directory)) }
+
+    /// The store's health, which is cheap enough to be read often.
+    public var health: StoreHealth {
+        var health = state.healthSnapshot
+        health.databaseBytes = DatabaseFile.byteCount(opening.file.path)
+        health.writeAheadLogBytes = DatabaseFile.byteCount(opening.file.logPath)
+        return health
+    }
+
+    /// Does the waiting writes, copies the log into the database, and closes; blocks.
+    ///
+    /// - Parameter milliseconds: after this time, writes that still wait are refused.
+    public func stop(within milliseconds: UInt64) {
+        if !state.configuration.isReadOnly { threads.stop(within: milliseconds) }
+    }
+}
+
+/// The keys that the stored hashes need; these functions wait for the disk, and are never called on a loop.
+extension SQLiteStore {
+    /// Stores the check values of the server keys in use, the current one first; see ``ServerKey/checkValue``.
+    ///
+    /// Changes nothing if the store's rows were hashed under other keys.
+    public func confirm(serverKeys checks: [KeyedHash], at now: Timestamp) throws(StoreError)
+        -> ServerKeyRecognition
+    {
+        guard case .serverKeys(let recognition) = try state.queue.perform(.keys(.confirm(checks, at: now)))
+        else {
+            throw .mismatch
+        }
+        return recognition
+    }
+
+    /// Returns the keys that must not be destroyed, as of now by the store's own clock.
+    public func keyNeeds() throws(StoreError) -> RequiredKeys {
+        let now = state.configuration.clock.now()
+        // Not on the writing thread, because only real writes may show that the disk works.
+        let (needs, hasPastDays) = try opening.translated { () throws(SQLiteError) in
+            let reader = SQLiteReader(connection: try opening.openReader())
+            return (try reader.requiredKeys(at: now), try reader.hasPastAddressDays(at: now))
+        }
+        guard hasPastDays, isClockSettled else { return needs }
+        try state.queue.perform(.keys(.forgetAddressDays(before: now)))
+        return needs
+    }
+
+    /// Removes a server key that no stored hash needs, by the first word of its check value.
+    public func forget(serverKey check: UInt64) throws(StoreError) {
+        try state.queue.perform(.keys(.forget(serverKey: check)))
+    }
+}
+
+/// Jobs that commands and tests run in place; all of them block.
+extension SQLiteStore {
+    /// Whether jobs go by the wall clock; see ``SettledClock``.
+    public var isClockSettled: Bool { state.isClockSettled }
+
+    /// Closes and deletes all clicks that are due.
+    ///
+    /// - Returns: the number of clicks that were closed and deleted.
+    @discardableResult
+    public func runRetention() throws(StoreError) -> RetentionProgress {
+        var job = RetentionJob(threads.makeJobContext())
+        try job.runToEnd()
+        return job.progress
+    }
+
+    /// Evaluates the match rates of all apps, if a span has ended since the last evaluation.
+    package func lookAtMatchRates() throws(StoreError) {
+        var job = DriftJob(threads.makeJobContext())
+        try job.runToEnd()
+    }
+
+    /// Counts collisions now and stores the reports.
+    package func countCollisions() throws(StoreError) {
+        var job = CollisionJob(threads.makeJobContext())
+        try job.beginRound()
+        try job.runToEnd()
+    }
+
+    /// Runs the job of collisions `times` times; each run counts only if a round is due.
+    package func countCollisionsIfDue(times: Int, afterEach: () -> Void = {}) throws(StoreError) {
+        var job = CollisionJob(threads.makeJobContext())
+        for _ in 0..<times {
+            try job.runToEnd()
+            afterEach()
+        }
+    }
+
+    /// Deletes faded counters.
+    package func fadeLearning() throws(StoreError) {
+        var job = FadingJob(threads.makeJobContext())
+        try job.runToEnd()
+    }
+
+    /// Builds a filter of the stored fingerprints, even if none is due.
+    package func buildFilter() throws(StoreError) {
+        var job = FilterJob(threads.makeScanContext())
+        try job.build()
+    }
+}
+
+/// Stores with other migrations, and control of the writing thread, for tests.
+extension SQLiteStore {
+    /// Opens a database with other migrations; see ``open(_:)``.
+    package static func open(_ configuration: SQLiteConfiguration, migrations: [(name: String, text: String)])
+        throws(StoreError) -> SQLiteStore
+    {
         try SQLiteStore(DatabaseOpening(configuration, migrations: Migration.read(migrations)))
     }
 
-    /// Creates a database with other migrations and closes it: for tests that open what another program made.
+    /// Creates a database with other migrations and closes it.
     package static func makeDatabase(
         _ configuration: SQLiteConfiguration,
         migrations: [(name: String, text: String)]
@@ -77,7 +181,7 @@ public final class SQLiteStore: Sendable {
         _ = try DatabaseOpening(configuration, migrations: Migration.read(migrations)).open()
     }
 
-    /// As ``migrationPlan(_:)``, with other migrations.
+    /// Returns the plan with other migrations; see ``migrationPlan(_:)``.
     package static func migrationPlan(
         _ configuration: SQLiteConfiguration,
         migrations: [(name: String, text: String)]
@@ -88,133 +192,18 @@ public final class SQLiteStore: Sendable {
     /// The migrations of this program, as file names and texts.
     package static var embeddedMigrations: [(name: String, text: String)] { EmbeddedMigrations.files }
 
-    /// Runs `body` on the writer's thread within a transaction: for tests that hold the writer or make it fail.
-    package func queueWork(_ body: @escaping @Sendable () -> Void) {
-        shared.queue.append(QueuedWrite(.hold(body)) { _ in }, isInternal: true)
-    }
+    /// Runs `body` on the writing thread within a transaction.
+    package func queueWork(_ body: @escaping @Sendable () -> Void) { state.queueWork(body) }
 
-    /// Does what the watchdog does when everybody's time is up: for tests that do not wait for it.
-    package func expireWaiting() {
-        shared.queue.expire(at: .max - 1)
-        shared.claims.expire(at: .max - 1)
-    }
-
-    /// A view of the store for one event loop, which alone may use it.
-    public func makeSession() -> SQLiteSession {
-        SQLiteSession(shared: shared, opening: opening, directory: directory)
-    }
-
-    /// How the store is doing.
-    ///
-    /// Cheap enough to be asked often.
-    public var health: StoreHealth {
-        var health = shared.healthSnapshot
-        health.databaseBytes = DatabaseFile.byteCount(opening.file.path)
-        health.writeAheadLogBytes = DatabaseFile.byteCount(opening.file.logPath)
-        return health
-    }
-
-    /// Finishes what waits, copies the log into the database, and closes.
-    ///
-    /// Blocks.
-    ///
-    /// - Parameter milliseconds: after this time, what still waits is refused.
-    public func stop(within milliseconds: UInt64) {
-        guard !opening.configuration.isReadOnly else { return }
-        let deadline = MonotonicTime.now().nanoseconds + milliseconds * 1_000_000
-        shared.noteStopping()
-        shared.stopBackground()
-        shared.queue.requestUpdates()
-        let slices = shared.learnt.takeSlices()
-        if !slices.isEmpty {
-            shared.queue.append(QueuedWrite(.learning(.add(slices))) { _ in }, isInternal: true)
-        }
-        shared.queue.stop()
-        let isDone = hasEnded.wait(until: deadline) { $0 ? true : nil } ?? false
-        if !isDone {
-            // The disk does not answer: whoever waits for it is told so, and its thread is left behind.
-            _ = shared.queue.refuseAll(StoreError(.stopping, "the server is stopping"))
-            shared.queue.expire(at: .max - 1)
-            shared.claims.expire(at: .max - 1)
-        }
-        shared.background.withLock { $0.hasEnded = true }
-        shared.background.broadcast()
-        let threads = threads.withLock { threads in
-            defer { threads = [] }
-            return threads
-        }
-        if isDone { for thread in threads { thread.join() } }
-    }
-
-    private func startThreads(_ context: WriteContext) throws(StoreError) {
-        let (shared, opening, hasEnded) = (shared, opening, hasEnded)
-        context.connection.releaseFromThread()
-        let context = SendOnce(context)
-        var started = [
-            try start {
-                let engine = SQLiteEngine(context.take(), shared: shared, open: opening.reopen)
-                WriterThread(
-                    engine,
-                    queue: shared.queue,
-                    updates: shared.updates,
-                    health: shared.health,
-                    failures: shared.failures,
-                    batchLimit: shared.configuration.batchLimit
-                ).run()
-                hasEnded.withLock { $0 = true }
-                hasEnded.broadcast()
-            },
-            try start { Self.watchDeadlines(shared) },
-        ]
-        if opening.configuration.hasBackgroundWork {
-            // Before all other jobs: checks ask the database until there is a filter.
-            shared.jobs.ask(for: .filter)
-            started.append(try startInBackground { shared.runJobs(opening) })
-            started.append(
-                try startInBackground { BackgroundReader(shared: shared, opening: opening).run() }
-            )
-        }
-        threads.withLock { $0 = started }
-    }
-
-    private static func watchDeadlines(_ shared: SharedState) {
-        Deadlines(shared.queue, shared.claims, shared.updates).run { moment in
-            shared.background.wait(until: moment) { $0.hasEnded ? true : nil } == nil
-        }
-    }
-
-    /// Starts a thread whose connections are closed before the writer's.
-    private func startInBackground(_ run: @escaping @Sendable () -> Void) throws(StoreError) -> JoinableThread
-    {
-        let shared = shared
-        shared.beginBackgroundThread()
-        return try start {
-            run()
-            shared.endBackgroundThread()
-        }
-    }
-
-    private func start(_ run: @escaping @Sendable () -> Void) throws(StoreError) -> JoinableThread {
-        do throws(ThreadStartError) {
-            return try JoinableThread(run: run)
-        } catch {
-            throw StoreError(
-                .resources,
-                "the system refused a thread for the database (error \(error.systemError))"
-            )
-        }
-    }
+    /// Refuses all waiting writes, as if their deadlines had passed.
+    package func expireWaiting() { state.expireWaiting() }
 }
 
 /// Carries a value from the thread that made it to the one that will own it.
 ///
-/// Sendable, because the value is given away once and the giver keeps no other way to it.
+/// Sendable, because the first thread does not use the value any more.
 private final class SendOnce<Value>: @unchecked Sendable {
-    private var value: Value
+    let value: Value
 
-    init(_ value: Value) {
-        self.value = value
-    }
-
-    func take() -> Value { value }
+    init(_ value: Value) { self.value = value }
 }

@@ -29,13 +29,6 @@ protocol TestDatabase: Sendable {
     func stop(within milliseconds: UInt64)
 }
 
-/// What a loop has of a store, and the end of its turns.
-protocol LoopSession: ClickStore, AppStore, StatsStore, CheckStore, LinkStore {
-    func endTurn()
-}
-
-extension SQLiteSession: LoopSession {}
-
 extension SQLiteStore: TestDatabase {
     func openSession() -> any LoopSession { makeSession() }
 }

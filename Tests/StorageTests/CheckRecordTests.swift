@@ -125,17 +125,18 @@ struct CheckRecordTests {
 
     @Test("of a match whose caller was refused is there, once")
     func ofLateClaim() async throws {
-        let backend = try await SQLiteClaims()
+        let database = try SQLiteClaims()
+        let backend = try await TwoProcesses(database)
         let click = try await backend.record(.sample())
         #expect(try await backend.claimLate(click, for: check(1)) == .timedOut)
         // Ends with everything on disk.
         try await backend.restart()
-        #expect(try backend.recordedMatches() == 1)
+        #expect(try database.recordedMatches() == 1)
         guard case .replayed = try await backend.claim(click, for: check(1, caller: 2), by: 1) else {
             Issue.record("the next check gets the answer")
             return
         }
-        #expect(try backend.recordedMatches() == 1)
+        #expect(try database.recordedMatches() == 1)
     }
 
     @Test("hold what a replay needs, and no more where it is plain", arguments: backends)

@@ -1,5 +1,6 @@
 import Attribution
 import SQLiteStorage
+import Storage
 import Testing
 
 @Suite("Recorded clicks and checks, read again")

@@ -2,6 +2,7 @@ import Attribution
 import Foundation
 import SQLite
 import SQLiteStorage
+import Storage
 import Support
 import Testing
 

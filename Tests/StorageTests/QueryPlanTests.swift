@@ -56,7 +56,7 @@ struct QueryPlanTests {
 /// and above one of `b`, `table INDEX name(a)` one by an index; a plan may go on where `…` ends it.
 private let plans: [(statements: [SQL], plan: String)] = [
     (
-        [SnapshotSQL.ofKey],
+        [SQLiteReader.clicksOfKey],
         """
         COMPOUND QUERY | LEFT-MOST SUBQUERY | CO-ROUTINE | click_index(scope hash state) |
         SCALAR SUBQUERY | claims INDEX undelivered_claims(scope hash) | SCAN | UNION ALL | CO-ROUTINE |
@@ -67,27 +67,27 @@ private let plans: [(statements: [SQL], plan: String)] = [
         [SQLiteReader.openClicks],
         "SEARCH click_index USING PRIMARY KEY (scope=? AND hash=? AND state=? AND (since,click)<(?,?))"
     ),
-    ([SnapshotSQL.aroundAddress, SnapshotSQL.clicksNearAddress], "click_addresses(scope near_address)"),
+    ([SQLiteReader.aroundAddress, SQLiteReader.clicksNearAddress], "click_addresses(scope near_address)"),
     (
-        [SnapshotSQL.openClick, IndexSQL.close, IndexSQL.removeClosed, SQLiteReader.indexRow],
+        [SQLiteReader.openClick, SQLiteWriter.closeClick, SQLiteWriter.removeClosed, SQLiteReader.indexRow],
         "click_index(scope hash state since click)"
     ),
     (
         [
-            SQLiteReader.clickByIdentifier, SQLiteReader.clickByNumber, RecordSQL.adoptIdempotency,
-            RetentionSQL.delete,
+            SQLiteReader.clickByIdentifier, SQLiteReader.clickByNumber, SQLiteWriter.adoptIdempotency,
+            SQLiteWriter.deleteClick,
         ],
         "clicks(rowid)"
     ),
     (
         [
-            SQLiteReader.claimOfClick, RecordSQL.findClaim, IndexSQL.claimedAt,
-            ClaimSQL.markUndelivered, ClaimSQL.markDelivered,
+            SQLiteReader.claimOfClick, SQLiteReader.timeOfClaim, SQLiteWriter.markUndelivered,
+            SQLiteWriter.markDelivered,
         ],
         "claims(rowid)"
     ),
     (
-        [ClaimSQL.newestOfDestination, SnapshotSQL.claimedSince],
+        [SQLiteReader.newestOfDestination, SQLiteReader.claimedSince],
         "CO-ROUTINE (subquery-1) | click_index(scope hash state) | SCAN (subquery-1)"
     ),
     ([LearntSQL.find], "learnt_counters(scope family key)"),
@@ -97,30 +97,30 @@ private let plans: [(statements: [SQL], plan: String)] = [
         [SQLiteReader.undeliveredClaim],
         "claims INDEX undelivered_claims(scope hash) | clicks(rowid) | USE TEMP B-TREE FOR ORDER BY"
     ),
-    ([RecordSQL.findIdempotent], "clicks INDEX clicks_by_idempotency(scope idempotency)"),
+    ([SQLiteReader.clickOfIdempotency], "clicks INDEX clicks_by_idempotency(scope idempotency)"),
     (
-        [RecordSQL.visitsOfVisitor, ClaimSQL.sameVisitBefore],
+        [SQLiteReader.visitsOfVisitor, SQLiteReader.clicksOfVisit],
         "CO-ROUTINE (subquery-1) | click_index(scope hash state since> since<) | SCAN (subquery-1)"
     ),
     (
-        [ClaimSQL.sameVisitNear],
+        [SQLiteReader.clicksOfVisitNear],
         """
         CO-ROUTINE around | click_addresses(scope near_address clicked_at> clicked_at<) | SCAN around |
         f(scope hash state since click)
         """
     ),
-    ([RetentionSQL.due], "clicks INDEX clicks_by_expiry(expires_at>…"),
+    ([SQLiteReader.clicksByExpiry], "clicks INDEX clicks_by_expiry(expires_at>…"),
     (
-        [FilterSQL.stored, FilterSQL.rowAfter],
+        [SQLiteReader.indexRows, SQLiteReader.indexRowAfter],
         "SEARCH click_index USING PRIMARY KEY ((scope,hash,state,since,click)>(?,?,?,?,?))"
     ),
-    ([FilterSQL.recordedSince, RecentPosts.recent], "clicks(rowid>)"),
+    ([SQLiteReader.hashesOfClicks, SQLiteReader.recentPosts], "clicks(rowid>)"),
     ([SQLiteReader.checkPage], "checks(rowid> rowid<) | clicks(rowid) LEFT-JOIN"),
     ([SQLiteReader.checkOfClaim], "CO-ROUTINE | checks(rowid>) | SCAN"),
     ([SQLiteReader.checkTraces], "checks(rowid> rowid<)"),
-    ([CheckSQL.deleteOldest], "checks(rowid) | LIST SUBQUERY | checks(rowid<)"),
+    ([SQLiteWriter.deleteOldestChecks], "checks(rowid) | LIST SUBQUERY | checks(rowid<)"),
     (
-        [CheckSQL.campaignOfHash],
+        [SQLiteReader.campaignOfHash],
         "CO-ROUTINE open | click_index(scope hash state) | SCAN open | clicks(rowid)"
     ),
     (
@@ -155,16 +155,16 @@ private let plans: [(statements: [SQL], plan: String)] = [
         [SQLiteReader.topCampaigns, SQLiteReader.countedCampaigns],
         "counts COVERING INDEX top_campaigns(scope span period)"
     ),
-    ([CompactionSQL.firstDay], "counts(scope campaign dimension span)"),
+    ([SQLiteReader.firstCountedDay], "counts(scope campaign dimension span)"),
     (
-        [CompactionSQL.foldCampaigns, CompactionSQL.removeCampaigns],
+        [SQLiteWriter.foldCampaigns, SQLiteWriter.removeCampaigns],
         """
         counts(scope campaign dimension span period… | LIST SUBQUERY |
         counts COVERING INDEX top_campaigns(scope span period) | LIST SUBQUERY | SCAN json_each
         """
     ),
     (
-        [CompactionSQL.foldValues, CompactionSQL.removeValues],
+        [SQLiteWriter.foldValues, SQLiteWriter.removeValues],
         """
         counts(scope campaign dimension span period… | LIST SUBQUERY |
         counts(scope campaign dimension span period… | LIST SUBQUERY | SCAN json_each |
@@ -179,7 +179,7 @@ private let plans: [(statements: [SQL], plan: String)] = [
     ([SQLiteReader.driftGroups], "drift_groups(scope)"),
     ([SQLiteReader.driftAlarms], "drift_groups INDEX drift_alarms(scope)"),
     (
-        [WriteContext.removeOldest],
+        [SQLiteWriter.removeOldest],
         """
         counts(scope campaign dimension span period) | SCALAR SUBQUERY |
         counts(scope campaign dimension span)

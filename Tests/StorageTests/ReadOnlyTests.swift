@@ -1,6 +1,7 @@
 import Attribution
 import SQLite
 import SQLiteStorage
+import Storage
 import Testing
 
 @Suite("A database that is opened to be read")

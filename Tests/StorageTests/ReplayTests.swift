@@ -1,6 +1,7 @@
 import Attribution
-import SQLiteStorage
 import Testing
+
+@testable import SQLiteStorage
 
 @Suite("Giving an answer again")
 struct ReplayTests {

@@ -79,9 +79,7 @@ extension SQLiteReader: ReportReader {
         """
 
     func claimTime(of click: ClickID) throws(SQLiteError) -> Timestamp? {
-        try connection.statement(IndexSQL.claimedAt).first(click.high) {
-            Timestamp(milliseconds: $0.integer(0))
-        }
+        try claimTime(ofClick: Int64(bitPattern: click.high))
     }
 
     func checkTraces(

@@ -68,7 +68,7 @@ extension SQLiteReader {
         """
 }
 
-extension WriteContext {
+extension SQLiteWriter {
     /// Stores a report in place of the scope's last one.
     func keep(_ report: CollisionReport, of scope: Scope) throws(SQLiteError) {
         try connection.statement(Self.removeCollisions).run(scope.number)

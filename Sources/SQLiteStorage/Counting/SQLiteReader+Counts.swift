@@ -119,31 +119,20 @@ extension SQLiteReader {
         WHERE scope = ?1 AND campaign = '' AND dimension = 'total' AND span = ?2 AND period >= ?3 AND period < ?4
         """
 
-    func unrecordedCheckCount() throws(SQLiteError) -> Int64 {
-        try connection.integer("SELECT value FROM progress WHERE name = 'unrecorded_checks'")
-    }
+    func unrecordedCheckCount() throws(SQLiteError) -> Int64 { try value(of: .unrecordedChecks) ?? 0 }
 
     func databaseByteCount() throws(SQLiteError) -> Int64 { try connection.databaseByteCount() }
 }
 
-extension WriteContext {
+extension SQLiteWriter {
     /// Adds each number to every span that it is kept in.
     func write(_ deltas: CountDeltas) throws(SQLiteError) {
         let statement = try connection.statement(Self.addCount)
         for (key, count) in deltas.counts {
-            let (scope, label) = (key.scope.number, key.label)
-            let campaign = label.campaign ?? ""
+            let record = CountRecord(key, count)
+            let (scope, campaign) = (key.scope.number, record.campaign)
             // Bound once for all spans of a number, because binding a text copies it.
-            try statement.bind(
-                scope,
-                campaign,
-                label.dimension.rawValue,
-                "",
-                0,
-                label.value,
-                key.metric,
-                count
-            )
+            try statement.bind(record)
             for granularity in key.granularity.kept {
                 let period = granularity.start(of: key.period).milliseconds
                 try statement.bindText(granularity.rawValue, at: Self.spanParameter)
@@ -154,15 +143,16 @@ extension WriteContext {
                 try connection.statement(Self.addCampaign).run(scope, campaign, granularity.rawValue, period)
             }
         }
-        try write(deltas.live)
+        try addLiveClicks(deltas.live, by: "second")
+        try addLiveClicks(deltas.liveByHour, by: "hour")
     }
 
     private static let spanParameter: Int32 = 4
     private static let periodParameter: Int32 = 5
 
     // The words of spans are not checked by the table: SQLite would look each one up in a table of its own.
-    static let addCount: SQL = """
-        INSERT INTO counts VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
+    private static let addCount: SQL = """
+        \(SQL.insert("counts", CountRecord.columns))
         ON CONFLICT DO UPDATE SET count = count + excluded.count
         """
     /// A campaign is known and ranked by its clicks, also where it has none.
@@ -170,20 +160,11 @@ extension WriteContext {
         INSERT INTO counts VALUES (?1, ?2, 'total', ?3, ?4, '', 'clicks', 0) ON CONFLICT DO NOTHING
         """
 
-    /// Adds the changes of live clicks.
-    private func write(_ changes: [CountDeltas.ExpirySlot: Int64]) throws(SQLiteError) {
-        let statement = try connection.statement(Self.addLiveClicks)
-        var hours: [CountDeltas.ExpirySlot: Int64] = [:]
+    private func addLiveClicks(_ changes: [CountDeltas.ExpirySlot: Int64], by span: String)
+        throws(SQLiteError)
+    {
         for (slot, change) in changes where change != 0 {
-            try statement.run(slot.scope.number, "second", slot.second, change)
-            let hour = CountDeltas.ExpirySlot(
-                scope: slot.scope,
-                second: LiveClicks.hour(ofSecond: slot.second)
-            )
-            hours[hour, default: 0] += change
-        }
-        for (slot, change) in hours where change != 0 {
-            try statement.run(slot.scope.number, "hour", slot.second, change)
+            try connection.statement(Self.addLiveClicks).run(slot.scope.number, span, slot.time, change)
         }
     }
 
@@ -192,25 +173,15 @@ extension WriteContext {
         ON CONFLICT DO UPDATE SET count = count + excluded.count
         """
 
-    /// Deletes live clicks of the past, some at a time.
-    ///
-    /// A little past is kept, for a clock that is set back.
-    ///
-    /// - Returns: whether there may be more.
-    func purgeLiveClicks(of scope: Scope, at now: Timestamp, atMost limit: Int) throws(SQLiteError) -> Bool {
-        let second = LiveClicks.second(of: now) - Self.keptSeconds
-        try connection.statement(Self.purgeLiveClicks).run(scope.number, "second", second, limit)
+    func purgeLiveClicks(of scope: Scope, before second: Int64, atMost limit: Int) throws(SQLiteError) -> Bool
+    {
+        let statement = try connection.statement(Self.purgeLiveClicks)
+        try statement.run(scope.number, "second", second, limit)
         let seconds = connection.changeCount
-        try connection.statement(Self.purgeLiveClicks).run(
-            scope.number,
-            "hour",
-            LiveClicks.hour(ofSecond: second),
-            limit
-        )
-        return seconds >= Int64(limit) || connection.changeCount >= Int64(limit)
+        try statement.run(scope.number, "hour", LiveClicks.hour(ofSecond: second), limit)
+        return max(seconds, connection.changeCount) >= Int64(limit)
     }
 
-    private static let keptSeconds: Int64 = 7200
     static let purgeLiveClicks: SQL = """
         DELETE FROM live_clicks
         WHERE scope = ?1 AND span = ?2 AND expires_in IN

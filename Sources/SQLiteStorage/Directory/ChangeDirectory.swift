@@ -3,7 +3,7 @@ internal import SQLite
 internal import Storage
 
 /// Making and changing apps and keys.
-extension WriteContext {
+extension SQLiteWriter {
     /// Makes an app and its keys, all of them or nothing: what is refused is undone as a whole.
     func create(_ app: App, with keys: [APIKey]) throws(SQLiteError) -> StoreError? {
         if let refusal = try create(app) { return refusal }
@@ -19,7 +19,6 @@ extension WriteContext {
         }
         guard isDone else { return StoreError(.conflict, "another app has this name") }
         try replaceLists(of: app.id, by: app.settings)
-        changesDirectory = true
         return nil
     }
 
@@ -36,7 +35,6 @@ extension WriteContext {
         }
         guard isDone else { return StoreError(.conflict, "another app has this name") }
         try replaceLists(of: app, by: settings)
-        changesDirectory = true
         return nil
     }
 
@@ -52,7 +50,6 @@ extension WriteContext {
             try connection.statement(DirectorySQL.insertKey).run(KeyRecord(key, app: number))
         }
         guard isDone else { return StoreError(.conflict, "this key exists already") }
-        changesDirectory = true
         return nil
     }
 
@@ -61,7 +58,6 @@ extension WriteContext {
         guard connection.changeCount > 0 else {
             return StoreError(.notFound, "this key does not exist")
         }
-        changesDirectory = true
         return nil
     }
 

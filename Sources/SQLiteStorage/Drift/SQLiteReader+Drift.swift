@@ -43,7 +43,7 @@ extension SQLiteReader {
     static let watchedDriftGroups: SQL = "SELECT name FROM drift_groups WHERE scope = ?1 AND side = ?2"
 }
 
-extension WriteContext {
+extension SQLiteWriter {
     /// Stores what an evaluation found, and deletes the oldest counts, which no later one reads.
     func keep(_ findings: DriftDetector.Findings, of scope: Scope, lookedAt end: Timestamp)
         throws(SQLiteError)

@@ -123,7 +123,8 @@ extension DatabaseSummary {
             )
             .first { Timestamp(milliseconds: $0.integer(0)) }
             byteCount = try connection.databaseByteCount()
-            serverKey = try connection.statement(KeySQL.present).first { UInt64(bitPattern: $0.integer(0)) }
+            serverKey = try SQLiteReader(connection: connection).value(of: .serverKey)
+                .map { UInt64(bitPattern: $0) }
         }
     }
 }

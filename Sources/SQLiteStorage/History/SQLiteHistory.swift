@@ -64,7 +64,7 @@ extension SQLiteReader {
             "SELECT recorded_at FROM clicks WHERE scope = ?1 ORDER BY id DESC LIMIT 1"
         )
         bounds.learningBegan = try learningEpoch(of: scope)?.began
-        bounds.hasDeleted = try connection.statement(RetentionSQL.deletedUpTo).first { $0.integer(0) } != nil
+        bounds.hasDeleted = try value(of: .deletedUpTo) != nil
         return bounds
     }
 

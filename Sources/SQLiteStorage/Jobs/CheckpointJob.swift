@@ -11,14 +11,14 @@ struct CheckpointJob: Job {
     let share = 1.0
     let comesFirst = true
 
-    private let shared: SharedState
     private let opening: DatabaseOpening
+    private let checkpoints: ConditionLock<CheckpointPolicy>
     private var connection: SQLiteConnection?
 
     private static let interval: UInt64 = 1_000_000_000
 
-    init(_ shared: SharedState, _ opening: DatabaseOpening) {
-        (self.shared, self.opening) = (shared, opening)
+    init(_ opening: DatabaseOpening, _ checkpoints: ConditionLock<CheckpointPolicy>) {
+        (self.opening, self.checkpoints) = (opening, checkpoints)
     }
 
     mutating func slice(at _: UInt64) throws(StoreError) -> Due {
@@ -27,7 +27,7 @@ struct CheckpointJob: Job {
         do throws(SQLiteError) {
             let checkpoint = try connection.checkpoint(.passive)
             if !checkpoint.isBlocked {
-                shared.logCopying.withLock { $0.noteCopied(logPages: checkpoint.copiedPages) }
+                checkpoints.withLock { $0.noteCopied(logPages: checkpoint.copiedPages) }
             }
         } catch {
             if error.endsConnection { self.connection = nil }

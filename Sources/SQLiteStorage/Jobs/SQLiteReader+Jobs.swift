@@ -2,18 +2,10 @@ internal import Attribution
 internal import SQLite
 internal import Storage
 
-/// Reads and writes the table of jobs; what else jobs ask stands with its subject.
+/// The table of jobs; what else jobs ask is with its subject.
 extension SQLiteReader: JobReader {
-    static func translated(_ failure: SQLiteError) -> EngineFailure {
-        EngineFailure(
-            StoreError(failure),
-            endsBatch: failure.endsBatch,
-            endsConnection: failure.endsConnection
-        )
-    }
-
     func numberedApps() throws(SQLiteError) -> [NumberedApp] {
-        try connection.statement(Self.numberedApps).all { row in
+        try connection.statement("SELECT number, name, window_seconds FROM apps").all { row in
             NumberedApp(
                 number: row.integer(0),
                 name: row.text(1),
@@ -22,7 +14,6 @@ extension SQLiteReader: JobReader {
         }
     }
 
-    /// How far a job is; nil before its first end.
     func progress(of job: JobName) throws(SQLiteError) -> Timestamp? {
         let progress = try connection.statement(Self.jobProgress).first(job.rawValue) { $0.integer(0) }
         return progress.flatMap { $0 == Self.noProgress ? nil : Timestamp(milliseconds: $0) }
@@ -35,19 +26,17 @@ extension SQLiteReader: JobReader {
         if let noted = try connection.statement(Self.jobProgress).first("clock", read: { $0.integer(0) }) {
             return Timestamp(milliseconds: noted)
         }
-        let newest = try connection.integer(KeySQL.newestRecord)
-        return newest > 0 ? RowIdentifier.moment(of: newest) : nil
+        let newest = max(try newestClick(), try newestCheck())
+        return newest > 0 ? RowIdentifier.time(of: newest) : nil
     }
 
     /// The progress of a job that has never ended.
     fileprivate static let noProgress = Int64.min
 
-    private static let numberedApps: SQL = "SELECT number, name, window_seconds FROM apps"
-    static let jobProgress: SQL = "SELECT progress FROM jobs WHERE name = ?1"
+    private static let jobProgress: SQL = "SELECT progress FROM jobs WHERE name = ?1"
 }
 
-extension WriteContext {
-    /// Takes or renews the lease of a job for the number of this process's store; false while another process holds it.
+extension SQLiteWriter {
     func take(_ lease: JobLease) throws(SQLiteError) -> Bool {
         try connection.statement(Self.takeLease)
             .run(
@@ -60,12 +49,10 @@ extension WriteContext {
         return connection.changeCount > 0
     }
 
-    /// Gives up the lease of a job that has got as far as `progress`.
     func finish(_ job: JobName, for holder: Int64, progress: Timestamp) throws(SQLiteError) {
         try connection.statement(Self.finishJob).run(job.rawValue, holder, progress.milliseconds)
     }
 
-    /// Notes that jobs go by the wall clock, once an hour.
     func noteSettled(at now: Timestamp) throws(SQLiteError) {
         try connection.statement(Self.noteSettled).run(now.milliseconds)
     }

@@ -58,90 +58,47 @@ extension SQLiteReader {
     }
 }
 
-extension WriteContext {
-    func learn(_ slice: LearntSlice) throws(SQLiteError) {
-        let scope = slice.scope.number
-        guard let stored = try epoch(for: slice) else { return }
-        let add = try connection.statement(LearntSQL.add)
-        let change = try connection.statement(LearntSQL.change)
-        for (key, sum) in slice.sums {
-            let sum = sum * slice.epoch.factor(movingTo: stored.landmark, for: key.family)
-            guard sum.isFinite else { continue }
-            if slice.room.holds(key.family) {
-                try add.run(scope, Int64(key.family.rawValue), key.key, sum)
-            } else {
-                try change.run(scope, Int64(key.family.rawValue), key.key, sum)
-            }
+extension SQLiteReader {
+    func learntSums(of scope: Scope, _ family: CounterFamily, after key: Int64, atMost limit: Int)
+        throws(SQLiteError) -> [(key: Int64, sum: Double)]
+    {
+        try connection.statement(LearntSQL.after).all(scope.number, Int64(family.rawValue), key, limit) {
+            (key: $0.integer(0), sum: $0.real(1))
         }
     }
+}
 
-    /// What the stored sums are relative to; nil where they have been forgotten since the slice's were gathered.
-    private func epoch(for slice: LearntSlice) throws(SQLiteError) -> LearningEpoch? {
-        // Another process may have begun before.
-        if let stored = try reader.learningEpoch(of: slice.scope) {
-            learnt.noteStored(slice.scope)
-            return stored
-        }
-        guard !learnt.wasStored(slice.scope) else {
-            // By another process: what this one knows of the time before goes as well.
-            learnt.forget(slice.scope)
-            return nil
-        }
-        try connection.statement(LearntSQL.begin).run(
-            slice.scope.number,
-            slice.epoch.began.milliseconds,
-            slice.epoch.landmark.milliseconds
-        )
-        return slice.epoch
+extension SQLiteWriter {
+    func beginLearning(of scope: Scope, _ epoch: LearningEpoch) throws(SQLiteError) {
+        try connection.statement(LearntSQL.begin)
+            .run(scope.number, epoch.began.milliseconds, epoch.landmark.milliseconds)
     }
 
-    /// Nothing was observed later than now: it began under a clock that was ahead.
-    func beginEarlier(_ scope: Scope, at moment: Timestamp) throws(SQLiteError) {
-        try connection.statement(LearntSQL.beginEarlier).run(scope.number, moment.milliseconds)
+    func beginEarlier(_ scope: Scope, at time: Timestamp) throws(SQLiteError) {
+        try connection.statement(LearntSQL.beginEarlier).run(scope.number, time.milliseconds)
     }
 
-    /// Deletes all but the largest counters of a family.
+    func add(_ sum: Double, to key: CounterKey, of scope: Scope, hasRoom: Bool) throws(SQLiteError) {
+        try connection.statement(hasRoom ? LearntSQL.add : LearntSQL.change)
+            .run(scope.number, Int64(key.family.rawValue), key.key, sum)
+    }
+
+    func removeCounter(_ key: Int64, _ family: CounterFamily, of scope: Scope) throws(SQLiteError) {
+        try connection.statement(LearntSQL.remove).run(scope.number, Int64(family.rawValue), key)
+    }
+
     func keepLargest(_ count: Int, of scope: Scope, _ family: CounterFamily) throws(SQLiteError) {
         try connection.statement(LearntSQL.keepLargest).run(scope.number, Int64(family.rawValue), count)
     }
 
-    /// Deletes some of the counters of a family that are worth nothing any more, or too old to be read.
-    ///
-    /// Looks at so many after the first key, and gives the last key that it looked at; nil when that was the last there is.
-    func fadeCounters(
-        of scope: Scope,
-        _ family: CounterFamily,
-        after first: Int64,
-        at moment: Timestamp,
-        limit: Int
-    ) throws(SQLiteError) -> Int64? {
-        guard let epoch = try reader.learningEpoch(of: scope) else { return nil }
-        let rows = try connection.statement(LearntSQL.after).all(
-            scope.number,
-            Int64(family.rawValue),
-            first,
-            limit
-        ) { (key: $0.integer(0), value: $0.real(1)) }
-        for row in rows {
-            let key = UInt64(bitPattern: row.key)
-            guard epoch.hasFaded(row.value, CounterKey(family, key), at: moment) else { continue }
-            try connection.statement(LearntSQL.remove).run(scope.number, Int64(family.rawValue), row.key)
-        }
-        return rows.count < limit ? nil : rows.last?.key
+    func scaleCounters(of scope: Scope, _ family: CounterFamily, by factor: Double) throws(SQLiteError) {
+        try connection.statement(LearntSQL.scale).run(scope.number, Int64(family.rawValue), factor)
     }
 
-    /// Makes stored sums relative to a later moment, before they grow too large.
-    func moveLandmark(of scope: Scope, to landmark: Timestamp) throws(SQLiteError) {
-        guard let epoch = try reader.learningEpoch(of: scope) else { return }
-        for family in CounterFamily.allCases {
-            let factor = epoch.factor(movingTo: landmark, for: family)
-            guard factor != 1 else { continue }
-            try connection.statement(LearntSQL.scale).run(scope.number, Int64(family.rawValue), factor)
-        }
+    func setLandmark(of scope: Scope, to landmark: Timestamp) throws(SQLiteError) {
         try connection.statement(LearntSQL.move).run(scope.number, landmark.milliseconds)
     }
 
-    /// Forgets some of what an app's traffic has taught; false when nothing is left.
     func forgetCounters(of scope: Scope, limit: Int) throws(SQLiteError) -> Bool {
         try connection.statement(LearntSQL.removeEpoch).run(scope.number)
         try connection.statement(LearntSQL.removeSome).run(scope.number, limit)

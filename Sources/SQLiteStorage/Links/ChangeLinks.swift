@@ -3,7 +3,7 @@ internal import SQLite
 internal import Storage
 
 /// Making, changing and deleting links.
-extension WriteContext {
+extension SQLiteWriter {
     /// Makes links, all of them or none: what is refused is undone as a whole.
     func create(_ links: [NewLink]) throws(SQLiteError) -> LinkStoreError? {
         for new in links {
@@ -14,11 +14,11 @@ extension WriteContext {
 
     private func create(_ new: NewLink) throws(SQLiteError) -> LinkStoreError? {
         let link = new.link
-        guard let app = try scope(of: link.app, isTest: false) else { return .notFound }
+        guard let app = try reader.number(of: link.app) else { return .notFound }
         guard try reader.link(link.slug, of: new.neighbours + [link.app]) == nil else {
             return .slugTaken(link.slug)
         }
-        try connection.statement(LinkSQL.insert).run(LinkRecord(link, app: app.number / 2))
+        try connection.statement(LinkSQL.insert).run(LinkRecord(link, app: app))
         guard let number = try number(of: link.id) else { return .notFound }
         try write(link.settings.fields, of: number)
         return nil
@@ -42,7 +42,7 @@ extension WriteContext {
         return nil
     }
 
-    func number(of link: LinkID) throws(SQLiteError) -> Int64? {
+    private func number(of link: LinkID) throws(SQLiteError) -> Int64? {
         try connection.statement(LinkSQL.number).first(link.high, link.low) { $0.integer(0) }
     }
 
@@ -57,47 +57,32 @@ extension WriteContext {
 }
 
 /// What came of links.
-extension WriteContext {
-    /// Where a click's link stands, and whether it still leads somewhere.
-    struct LinkState {
-        /// Nil where it was deleted meanwhile.
-        let number: Int64?
-        let ending: Link.Ending?
+extension SQLiteWriter {
+    func count(_ kind: LinkClickKind, of link: Int64, variant: String) throws(SQLiteError) {
+        try connection.statement(LinkSQL.count).run(
+            link,
+            variant,
+            kind == .click,
+            kind == .robot,
+            kind == .test
+        )
     }
 
-    func tapped(_ link: LinkID, at moment: Timestamp) throws(SQLiteError) -> LinkState {
-        let row = try connection.statement(LinkSQL.limits).first(link.high, link.low) { row in
-            let ending = Link.ending(
+    func countMatch(of link: Int64, variant: String) throws(SQLiteError) {
+        try connection.statement(LinkSQL.countMatch).run(link, variant)
+    }
+}
+
+extension SQLiteReader {
+    func limits(of link: LinkID) throws(SQLiteError) -> LinkLimits? {
+        try connection.statement(LinkSQL.limits).first(link.high, link.low) { row in
+            LinkLimits(
+                number: row.integer(0),
                 isArchived: !row.isNull(1),
                 expiresAt: row.optionalInteger(2).map { Timestamp(milliseconds: $0) },
                 maximumClicks: row.optionalInteger(3).map { Int($0) },
-                clicks: Int(row.integer(4)),
-                at: moment
+                clicks: Int(row.integer(4))
             )
-            return LinkState(number: row.integer(0), ending: ending)
         }
-        return row ?? LinkState(number: nil, ending: .archived)
-    }
-
-    /// Counts a click for its link, and for the variant that the visitor got.
-    func countLink(_ number: Int64, _ facts: Click.Facts) throws(SQLiteError) {
-        let statement = try connection.statement(LinkSQL.count)
-        let (isTest, isRobot) = (facts.isTest, facts.isRobot)
-        for variant in Self.countedNames(facts) {
-            try statement.run(number, variant, !isTest && !isRobot, !isTest && isRobot, isTest)
-        }
-    }
-
-    /// Counts a match for the link of its click.
-    func countLinkMatch(_ facts: Click.Facts) throws(SQLiteError) {
-        guard !facts.isTest, let link = facts.link, let number = try number(of: link) else { return }
-        for variant in Self.countedNames(facts) {
-            try connection.statement(LinkSQL.countMatch).run(number, variant)
-        }
-    }
-
-    /// Of the link as a whole, and of the variant.
-    private static func countedNames(_ facts: Click.Facts) -> [String] {
-        [""] + (facts.variant.map { [$0] } ?? [])
     }
 }

@@ -58,7 +58,7 @@ extension Statement {
         reset()
     }
 
-    private func bind<Bound: Record>(_ record: Bound) throws(SQLiteError) {
+    func bind<Bound: Record>(_ record: Bound) throws(SQLiteError) {
         var values = StatementValues(self, Bound.columns)
         record.write(to: &values)
         try values.end()

@@ -137,7 +137,8 @@ public struct DatabaseVerification {
             check.scope = "not compared: there is no server key at hand"
             return
         }
-        guard let stored = try connection.statement(KeySQL.present).first(read: { $0.integer(0) }) else {
+        let reader = SQLiteReader(connection: connection)
+        guard let stored = try reader.value(of: .serverKey) else {
             check.scope = "not compared: the database does not say which key it was made with"
             return
         }
@@ -149,9 +150,7 @@ public struct DatabaseVerification {
             )
             return
         }
-        let missing = try connection.statement(KeySQL.former).all { $0.integer(0) }.count {
-            !words.contains($0)
-        }
+        let missing = try reader.formerServerKeys().keys.count { !words.contains(Int64(bitPattern: $0)) }
         guard missing > 0 else { return }
         check.add(
             "former server keys are missing (\(missing)), so that clicks from before the rotation cannot be found",

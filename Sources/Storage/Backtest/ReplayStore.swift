@@ -263,11 +263,11 @@ extension ReplayStore: EvidenceSource {
 
     mutating func clickCount(around address: AddressHashes) -> AddressClickCount {
         if let known = clickCounts[address], !known.isOld(at: now) { return known }
-        var builder = AddressClickCount.Builder(at: now)
+        var builder = AddressClickCount.Builder(around: address, at: now)
         let near = byNear[address.near]?.rest ?? []
         for number in near.suffix(AddressClickCount.Builder.maximumRead).reversed() {
             guard let click = self[number]?.click else { continue }
-            builder.add(clickedAt: click.at, isExact: click.address?.exact == address.exact)
+            builder.add(clickedAt: click.at, exact: click.address?.exact)
         }
         if clickCounts.count >= Self.maximumClickCounts { clickCounts = [:] }
         let count = builder.finished()

@@ -1,10 +1,9 @@
 public import Attribution
 
-/// What a check takes from the clicks that came from near its launch's address: those among them that the launch can have
-/// come from, and how many others there are.
+/// The clicks around a launch's address that a check weighs: those with the launch's hash, and the number of the others.
 ///
-/// It is fed the newest ``maximumRead`` clicks around the address, newest first; then it says which of them to look up by
-/// the launch's hash, and is fed those.
+/// First, the newest ``maximumRead`` clicks around the address are added, newest first. Then ``wanted(_:)`` returns the
+/// clicks to look up by the launch's hash, and these are added.
 public struct AddressSelection: Sendable {
     /// A click to look up by its position.
     public struct Wanted: Sendable {
@@ -14,20 +13,20 @@ public struct AddressSelection: Sendable {
     }
 
     public let address: AddressHashes
-    /// The hash of the launch by which the clicks are looked up.
+    /// The launch's hash.
     public let key: KeyedHash
-    /// Clicks by which the launch's hash is found, live or claimed.
+    /// Clicks with the launch's hash, live or claimed.
     public private(set) var candidates: [Candidate] = []
 
     private let now: Timestamp
-    /// None of the clicks of the key's selection is listed twice.
+    /// The clicks that are listed already, here or in the key's selection.
     private var listed: Set<Int64>
     private var found: [Wanted] = []
     private var exactCount = 0
     private var nearCount = 0
     private var claimedCount = 0
 
-    /// Clicks of any hash that are read.
+    /// Clicks of any hash that are read at most.
     public static let maximumRead = 256
 
     public init(around address: AddressHashes, _ selection: KeySelection, at now: Timestamp) {
@@ -37,7 +36,7 @@ public struct AddressSelection: Sendable {
         listed = Set(selection.open.map(\.click))
     }
 
-    /// Adds the next older click around the address, of which is known whether the key can find it.
+    /// Adds the next older click around the address; `isOfKey` is false if it certainly has another hash.
     public mutating func add(_ position: RowPosition, isExact: Bool, isOfKey: Bool) {
         nearCount += 1
         if isExact { exactCount += 1 }
@@ -46,11 +45,11 @@ public struct AddressSelection: Sendable {
         }
     }
 
-    /// The clicks to look up: those that were added, then older ones of the key that its summary has counted.
+    /// Returns the clicks to look up: those that were added, then older ones that the key's summary contains.
     mutating func wanted(_ places: ClickPositionsByNetwork?) -> [Wanted] {
         for position in places?.newest(near: address.near, atMost: CandidateEvidence.maximumListed) ?? []
         where listed.insert(position.click).inserted {
-            // Whether one that was claimed meanwhile agrees exactly is not known: it says nothing.
+            // The summary has no exact addresses, so a click that was claimed meanwhile is not added.
             found.append(Wanted(position: position, isExact: false))
         }
         return Array(found.prefix(CandidateEvidence.maximumListed))
@@ -65,7 +64,7 @@ public struct AddressSelection: Sendable {
         return true
     }
 
-    /// Adds a click that another launch has consumed: it says of its visitor that they have launched, and nothing else.
+    /// Adds a click that another launch has consumed, as evidence that its visitor has launched.
     public mutating func addClaimed(_ position: RowPosition, at claimedAt: Timestamp) {
         claimedCount += 1
         var candidate = Candidate(
@@ -82,10 +81,10 @@ public struct AddressSelection: Sendable {
         candidates.append(candidate)
     }
 
-    /// Whether there may be more clicks than were read.
+    /// Whether there may be more clicks around the address than were read.
     var needsCount: Bool { nearCount >= Self.maximumRead }
 
-    /// How many other clicks came from there, given what was counted where there are more than were read.
+    /// Returns the number of other clicks around the address; `counted` is the count if there are more than were read.
     func traffic(_ counted: AddressClickCount?) -> (exact: Double, near: Double) {
         (
             max(Double(max(0, exactCount - claimedCount)), counted?.exact ?? 0),

@@ -1,44 +1,128 @@
 public import Attribution
 
-/// What a check is answered from, read in one snapshot.
-public protocol StorageReader: EvidenceSource {
-    /// The newest claim of one of the check's installations whose click's window has not ended.
-    mutating func claim(ofInstallOf check: Check) throws(Failure) -> ClaimRecord?
+/// What a check asks a database, in one snapshot.
+public protocol CheckRowReader: ClickReader, LearningReader {
     /// Nil where there is no click with the whole of the identifier.
-    mutating func click(_ id: ClickID) throws(Failure) -> ClickRecord?
-    /// The claim of the click with this number.
-    mutating func claim(of click: Int64) throws(Failure) -> ClaimRecord?
-    /// What a claim's launch was answered; nil where the click is gone.
-    mutating func answer(of record: ClaimRecord, to check: Check) throws(Failure) -> Claim?
-    /// Whether checks can find the click: false for one that was retired with another.
-    mutating func isOpen(_ click: ClickRecord) throws(Failure) -> Bool
+    func click(_ id: ClickID) throws(Failure) -> ClickRecord?
+    /// The click at a position under a key, while checks can find it there.
+    func openClick(_ position: RowPosition, of key: KeyedHash, in scope: Scope) throws(Failure)
+        -> IndexRecord?
+    /// Feeds the key's last closed click, then its clicks that are not closed, newest first.
+    func read(_ selection: inout KeySelection, in scope: Scope) throws(Failure)
+    /// Feeds the newest clicks around an address, newest first.
+    func read(_ selection: inout AddressSelection, in scope: Scope) throws(Failure)
+    /// Feeds when the clicks around an address happened, newest first.
+    func read(_ count: inout AddressClickCount.Builder, in scope: Scope) throws(Failure)
     /// A response to this key that was seen to fail on its way, of a click whose window has not ended.
-    mutating func undeliveredClaim(of key: KeyedHash) throws(Failure) -> ClaimRecord?
-    /// The newest claim of the check's caller by this key, made within the grace before or after it.
-    mutating func claim(ofCallerOf check: Check, by key: KeyedHash) throws(Failure) -> ClaimRecord?
+    func undeliveredClaim(of key: KeyedHash, in scope: Scope, at now: Timestamp) throws(Failure)
+        -> ClaimRecord?
+    /// The newest claim by this key that a caller made within a span of time.
+    func claim(
+        ofCaller caller: KeyedHash,
+        by key: KeyedHash,
+        in scope: Scope,
+        during times: ClosedRange<Timestamp>
+    )
+        throws(Failure) -> ClaimRecord?
     /// Whether a click of the key that is not older than the given one was claimed.
-    mutating func hasClaim(of key: KeyedHash, since click: RowPosition) throws(Failure) -> Bool
-    mutating func model() throws(Failure) -> MatchingModel
-    /// Whether a claim's response was written before a moment of the process's monotonic clock.
-    func wasAnswered(_ click: ClickID, before moment: UInt64) -> Bool
+    func hasClaim(of key: KeyedHash, in scope: Scope, since click: RowPosition) throws(Failure) -> Bool
+    func newestClicks(_ query: NewestClicks, atMost count: Int) throws(Failure) -> [ClickID]
+    /// Clicks that can be matched, whatever their hash.
+    func liveClickCount(of scope: Scope, at now: Timestamp) throws(Failure) -> Int64
+    /// The stored sum of a learnt counter; 0 for nothing.
+    func learntSum(_ family: CounterFamily, _ key: UInt64, in scope: Scope) throws(Failure) -> Double
 }
 
-/// Reads what there is for a check: an earlier answer, the click that a certain way leads to, or the clicks that its
-/// fingerprint finds and what they are weighed by.
-public struct CheckReader<Reader: StorageReader> {
-    private var reader: Reader
-    private let check: Check
-    private let scope: Scope
+/// A query for the newest live clicks of a destination under a key, by the first half of their identifiers.
+public struct NewestClicks: Sendable {
+    public let scope: Scope
+    public let key: KeyedHash
+    public let destination: CreditedDestination
+    public let at: Timestamp
 
-    public init(_ reader: Reader, _ check: Check, _ scope: Scope) {
-        self.reader = reader
-        self.check = check
-        self.scope = scope
+    /// Clicks of the key that are searched at most.
+    public static let maximumRead = 4096
+}
+
+/// The snapshot of a check, with the counts, summaries and models that its process keeps for a while.
+struct CheckSnapshot<Rows: CheckRowReader>: EvidenceSource {
+    typealias Failure = Rows.Failure
+
+    let rows: Rows
+    let scope: Scope
+    let now: Timestamp
+    let state: StoreState
+
+    private func summaryKey(_ key: KeyedHash) -> KeySummary.Key {
+        KeySummary.Key(scope: scope, fingerprint: key)
     }
 
-    public mutating func view() throws(Reader.Failure) -> CheckView {
-        if let record = try reader.claim(ofInstallOf: check),
-            let claim = try reader.answer(of: record, to: check)
+    func summary(of key: KeyedHash) -> KeySummary? { state.learnt.summary(of: summaryKey(key), at: now) }
+
+    func renewSummary(of key: KeyedHash) throws(Failure) -> Bool {
+        let key = summaryKey(key)
+        guard state.learnt.isAtOnce else {
+            state.requestSummary(of: key, at: now)
+            return false
+        }
+        state.learnt.publish(try rows.summary(of: key, at: now), of: key)
+        return true
+    }
+
+    func read(_ selection: inout KeySelection) throws(Failure) { try rows.read(&selection, in: scope) }
+
+    func read(_ selection: inout AddressSelection) throws(Failure) { try rows.read(&selection, in: scope) }
+
+    func lookUp(_ clicks: [AddressSelection.Wanted], for selection: inout AddressSelection) throws(Failure) {
+        for wanted in clicks {
+            let position = wanted.position
+            let click = try rows.openClick(position, of: selection.key, in: scope)
+            if let click, selection.add(click) { continue }
+            guard wanted.isExact, let claimedAt = try rows.claimTime(ofClick: position.click) else {
+                continue
+            }
+            selection.addClaimed(position, at: claimedAt)
+        }
+    }
+
+    func clickCount(around address: AddressHashes) throws(Failure) -> AddressClickCount {
+        let key = AddressClickCount.Key(scope: scope, address: address)
+        if let known = state.learnt.clickCount(key, at: now) { return known }
+        var builder = AddressClickCount.Builder(around: address, at: now)
+        try rows.read(&builder, in: scope)
+        let count = builder.finished()
+        state.learnt.publish(count, of: key)
+        return count
+    }
+
+    func liveClickCount() throws(Failure) -> Double {
+        try state.learnt.liveClicks(of: scope, at: now) { () throws(Failure) in
+            try rows.liveClickCount(of: scope, at: now)
+        }
+    }
+
+    func learntSum(_ family: CounterFamily, _ key: UInt64) throws(Failure) -> Double {
+        try rows.learntSum(family, key, in: scope)
+    }
+}
+
+/// Reads the facts for a check: an earlier answer, the click of a certain match, or the live clicks of its fingerprint
+/// with their evidence.
+struct CheckReader<Rows: CheckRowReader> {
+    private var snapshot: CheckSnapshot<Rows>
+    private let check: Check
+
+    init(_ snapshot: CheckSnapshot<Rows>, _ check: Check) {
+        self.snapshot = snapshot
+        self.check = check
+    }
+
+    private var rows: Rows { snapshot.rows }
+    private var scope: Scope { snapshot.scope }
+
+    mutating func view() throws(Rows.Failure) -> CheckView {
+        if let record = try rows.claim(ofInstalls: check.installs, in: scope, at: check.at),
+            let claim = try rows.answer(of: record, to: check.app)
         {
             return offer(record, claim)
         }
@@ -54,16 +138,16 @@ public struct CheckReader<Reader: StorageReader> {
     }
 }
 
-/// Certain ways: a token, a click's identifier, an advertising id.
+/// Certain matches: by a token, a click's identifier, or an advertising id.
 extension CheckReader {
-    /// What a certain way leads to.
+    /// The result of a certain way of recognition.
     private enum CertainResult {
         case live(ClickID)
         case offered(CheckView)
         case nothing(NoMatchReason?)
     }
 
-    private mutating func find(_ rung: MatchingLadder.Rung) throws(Reader.Failure) -> CertainResult {
+    private mutating func find(_ rung: MatchingLadder.Rung) throws(Rows.Failure) -> CertainResult {
         switch rung {
         case .signedToken(let id): try find(id, used: .tokenUsed, unknown: .expired)
         case .clickID(let id): try find(id, used: .alreadyClaimed, unknown: .noClick)
@@ -71,54 +155,62 @@ extension CheckReader {
         }
     }
 
-    private mutating func find(_ id: ClickID, used: NoMatchReason, unknown: NoMatchReason) throws(Reader
+    private mutating func find(_ id: ClickID, used: NoMatchReason, unknown: NoMatchReason) throws(Rows
         .Failure)
         -> CertainResult
     {
-        guard let named = try reader.click(id) else { return .nothing(unknown) }
+        guard let named = try rows.click(id) else { return .nothing(unknown) }
         guard named.scope == scope else { return .nothing(.otherApp) }
-        if let record = try reader.claim(of: named.number) {
+        if let record = try rows.claim(ofClick: named.number) {
             guard record.isUndelivered || mayRepeat(record, of: id),
-                let claim = try reader.answer(of: record, to: check)
+                let claim = try rows.answer(of: record, to: check.app)
             else { return .nothing(used) }
             return .offered(offer(record, claim))
         }
         guard !named.facts.isRobot else { return .nothing(.robotClick) }
         guard !named.isCounted else { return .nothing(.noClick) }
         guard named.expiresAt >= check.at else { return .nothing(.expired) }
-        return try reader.isOpen(named) ? .live(id) : .nothing(used)
+        return try isOpen(named) ? .live(id) : .nothing(used)
     }
 
-    /// Whether a click's claim may be answered again to this caller.
+    /// Whether checks can find the click: false for one that was retired with another.
+    private func isOpen(_ click: ClickRecord) throws(Rows.Failure) -> Bool {
+        // Found by its token alone.
+        guard let hash = click.hashes.first else { return true }
+        let position = RowPosition(clickedAt: click.facts.clickedAt.milliseconds, click: click.number)
+        return try rows.openClick(position, of: hash, in: scope) != nil
+    }
+
+    /// Whether this caller may get the claim's answer again.
     private func mayRepeat(_ record: ClaimRecord, of id: ClickID) -> Bool {
         guard check.installs.isEmpty, check.replayGrace > 0 else { return false }
         let age = check.at.milliseconds(since: record.claimedAt)
         return abs(age) <= check.replayGrace && check.callers.contains { $0 == record.caller }
-            && reader.wasAnswered(id, before: check.firstByteAt)
+            && snapshot.state.ledger.wasAnswered(id, before: check.firstByteAt)
     }
 
-    /// An advertising id belongs to a device: its newest click, and no other's, led to the launch.
-    private mutating func find(advertisingID key: KeyedHash) throws(Reader.Failure) -> CertainResult {
+    /// Finds the newest click of an advertising id, which belongs to one device.
+    private mutating func find(advertisingID key: KeyedHash) throws(Rows.Failure) -> CertainResult {
         var selection = KeySelection(key, at: check.at)
-        try reader.read(&selection)
+        try snapshot.read(&selection)
         if let closed = selection.lastClosed,
             let view = try repeatableAnswer(closed, of: key, newerThan: selection.open.first?.position)
         {
             return .offered(view)
         }
         guard let newest = selection.open.first else { return .nothing(nil) }
-        // The device has launched since: that was another click's, or is a launch of a device set up again.
-        return try reader.hasClaim(of: key, since: newest.position)
+        // The device has launched since that click, so this launch has another click, or the device was set up again.
+        return try rows.hasClaim(of: key, in: scope, since: newest.position)
             ? .nothing(.alreadyClaimed) : .live(newest.candidate(.missing).click)
     }
 
-    /// A certain way has led to a click: what the fingerprint would have said is read as well, because such launches show
-    /// how right it is.
-    private mutating func certainView(_ click: ClickID, _ method: AttributionMethod) throws(Reader.Failure)
+    /// Returns the view of a certain match, with the evidence of its fingerprint: such launches show how often the
+    /// fingerprint is right.
+    private mutating func certainView(_ click: ClickID, _ method: AttributionMethod) throws(Rows.Failure)
         -> CheckView
     {
         var view = CheckView(certainChoice: ClickChoice(click, method: method), reason: .alreadyClaimed)
-        let selections = try reader.selections(of: check.ladder.fingerprints)
+        let selections = try snapshot.selections(of: check.ladder.fingerprints)
         guard selections.contains(where: { !$0.open.isEmpty }) else { return view }
         (view.evidence, view.model) = try weighed(selections)
         view.storedFingerprint = storedFingerprint(selections)
@@ -126,22 +218,22 @@ extension CheckReader {
     }
 }
 
-/// What the launch's fingerprint finds.
+/// Matches by the launch's fingerprint.
 extension CheckReader {
-    private mutating func fingerprintView(orElse reason: NoMatchReason?) throws(Reader.Failure) -> CheckView {
-        let selections = try reader.selections(of: check.ladder.fingerprints)
+    private mutating func fingerprintView(orElse reason: NoMatchReason?) throws(Rows.Failure) -> CheckView {
+        let selections = try snapshot.selections(of: check.ladder.fingerprints)
         var view = try fingerprintView(selections, orElse: reason)
         view.storedFingerprint = storedFingerprint(selections)
         return view
     }
 
     private mutating func fingerprintView(_ selections: [KeySelection], orElse reason: NoMatchReason?)
-        throws(Reader.Failure) -> CheckView
+        throws(Rows.Failure) -> CheckView
     {
         let newest = selections.compactMap { $0.open.first?.position }.max()
         let closed = selections.compactMap { selection in selection.lastClosed.map { (selection.key, $0) } }
             .max { $0.1.closedAt < $1.1.closedAt }
-        // Every claim has closed rows: without any, there is nothing to repeat.
+        // Every claim has a closed row, so without one there is no answer to repeat.
         if let (key, closed) = closed,
             let repeated = try repeatableAnswer(
                 closed,
@@ -162,7 +254,7 @@ extension CheckReader {
         return CheckView(reason: closed.reason)
     }
 
-    /// The launch's first fingerprint under the server key under which clicks have it; nil where that is the current one.
+    /// The launch's first fingerprint under the first server key with stored clicks; nil if that is the current key.
     private func storedFingerprint(_ selections: [KeySelection]) -> KeyedHash? {
         guard check.ladder.isUnderSeveralKeys else { return nil }
         let keys = check.ladder.firstUnderEachKey
@@ -172,8 +264,10 @@ extension CheckReader {
         return found == keys[0] ? nil : found
     }
 
-    /// Returns the newest live click that may be the caller's: one that comes from another address, where the caller's is
-    /// known, is another visitor's, and does not stand between the caller and the answer that was lost.
+    /// Returns the newest live click that may be the caller's.
+    ///
+    /// If the caller's address is known, a click from another address is another visitor's, and does not prevent that the
+    /// caller gets a lost answer again.
     private func newestClickFromCallerAddress(_ selections: [KeySelection]) -> RowPosition? {
         guard selections.contains(where: { !$0.open.isEmpty }) else { return nil }
         guard var address = check.details.address else {
@@ -185,12 +279,12 @@ extension CheckReader {
         .max()
     }
 
-    /// What the live clicks are weighed by.
-    private mutating func weighed(_ selections: [KeySelection]) throws(Reader.Failure)
+    /// Reads the evidence and the model that weigh the live clicks.
+    private mutating func weighed(_ selections: [KeySelection]) throws(Rows.Failure)
         -> (CandidateEvidence, MatchingModel)
     {
-        let model = try reader.model()
-        let evidence = try reader.evidence(
+        let model = try snapshot.state.learnt.model(of: scope, at: check.at, rows)
+        let evidence = try snapshot.evidence(
             of: selections,
             launch: check.details.address,
             firstKeys: check.ladder.firstUnderEachKey,
@@ -200,38 +294,50 @@ extension CheckReader {
     }
 }
 
-/// Answers that were given before.
+/// Earlier answers.
 extension CheckReader {
-    /// Gives an earlier answer again: at once, or, where it failed on its way, by a claim, so that only one check gets
-    /// it.
+    /// Returns a view that repeats an answer: at once, or by a claim if its delivery failed, so that only one check gets it.
     private func offer(_ record: ClaimRecord, _ claim: Claim) -> CheckView {
         record.isUndelivered
             ? CheckView(certainChoice: ClickChoice(repeating: claim), reason: .alreadyClaimed)
             : CheckView(replay: claim)
     }
 
-    /// Returns an earlier answer that this check may have, unless there was a click after it.
+    /// Returns the view of an earlier answer that this check may get, unless there was a click after it.
     ///
-    /// It is looked for only where there can be one: a check after a match takes hardly longer than one of a fingerprint
-    /// that no click has, so that the time reveals neither.
+    /// Reads only if an answer is possible. So a check after a match takes hardly longer than one of an unknown
+    /// fingerprint, and its time reveals neither.
     private mutating func repeatableAnswer(
         _ closed: KeySelection.Closed,
         of key: KeyedHash,
         newerThan newest: RowPosition?
-    ) throws(Reader.Failure) -> CheckView? {
-        if closed.mayBeUndelivered, let record = try reader.undeliveredClaim(of: key),
-            isLast(record, newest), let claim = try reader.answer(of: record, to: check)
+    ) throws(Rows.Failure) -> CheckView? {
+        if closed.mayBeUndelivered, let record = try rows.undeliveredClaim(of: key, in: scope, at: check.at),
+            isLast(record, newest), let claim = try rows.answer(of: record, to: check.app)
         {
             return offer(record, claim)
         }
         guard
             check.installs.isEmpty, check.replayGrace > 0,
             closed.closedAt >= check.at.milliseconds - check.replayGrace,
-            let record = try reader.claim(ofCallerOf: check, by: key), isLast(record, newest),
-            let claim = try reader.answer(of: record, to: check),
-            reader.wasAnswered(claim.click.id, before: check.firstByteAt)
+            let record = try claimOfCaller(by: key), isLast(record, newest),
+            let claim = try rows.answer(of: record, to: check.app),
+            snapshot.state.ledger.wasAnswered(claim.click.id, before: check.firstByteAt)
         else { return nil }
         return offer(record, claim)
+    }
+
+    /// The newest claim of the check's caller, made within the grace before or after it.
+    ///
+    /// After: a clock that was set back. Not without end, or a leap of the clock would repeat answers for years.
+    private func claimOfCaller(by key: KeyedHash) throws(Rows.Failure) -> ClaimRecord? {
+        let (start, end) = (-check.replayGrace, check.replayGrace)
+        let times = check.at.advanced(byMilliseconds: start)...check.at.advanced(byMilliseconds: end)
+        for caller in check.callers {
+            let record = try rows.claim(ofCaller: caller, by: key, in: scope, during: times)
+            if let record { return record }
+        }
+        return nil
     }
 
     private func isLast(_ record: ClaimRecord, _ newest: RowPosition?) -> Bool {
@@ -241,7 +347,7 @@ extension CheckReader {
 }
 
 extension ClickChoice {
-    /// The same answer once more.
+    /// Creates the choice that repeats an answer.
     init(repeating claim: Claim) {
         self.init(
             .click(claim.click.id),

@@ -1,37 +1,36 @@
 public import Attribution
 
-/// Where the evidence for a launch is read: a database's snapshot, or the memory of a replay.
+/// The source of a launch's evidence: the snapshot of a database, or the memory of a replay.
 ///
-/// Rows are fed to selections, which say when they have enough.
+/// It adds rows to selections, which bound the number of rows that are read.
 public protocol EvidenceSource {
     associatedtype Failure: Error
 
     /// The time of the check.
     var now: Timestamp { get }
-    /// The known summary of a key with many clicks; nil if none is usable.
+    /// Returns the summary of a key with many clicks; nil if there is none, or it has expired.
     func summary(of key: KeyedHash) -> KeySummary?
-    /// Asks for a new summary of a key.
+    /// Requests a new summary of a key.
     ///
-    /// - Returns: whether it is there at once.
+    /// - Returns: whether ``summary(of:)`` returns it now.
     mutating func renewSummary(of key: KeyedHash) throws(Failure) -> Bool
-    /// Feeds the key's last closed click, then its clicks that are not closed, newest first.
+    /// Adds the key's last closed click, then its clicks that are not closed, newest first.
     mutating func read(_ selection: inout KeySelection) throws(Failure)
-    /// Feeds the newest clicks around an address, newest first.
+    /// Adds the newest clicks around an address, newest first.
     mutating func read(_ selection: inout AddressSelection) throws(Failure)
-    /// Of these clicks, feeds the open ones under the selection's key, and the claimed ones with exactly its
-    /// address.
+    /// Adds those of the clicks that are open under the selection's key, or claimed and from exactly its address.
     mutating func lookUp(_ clicks: [AddressSelection.Wanted], for selection: inout AddressSelection)
         throws(Failure)
-    /// How many clicks came from an address with much traffic.
+    /// Returns the number of clicks around an address with much traffic.
     mutating func clickCount(around address: AddressHashes) throws(Failure) -> AddressClickCount
-    /// Clicks that can be matched, whatever their hash.
+    /// Returns the number of clicks that can be matched, of all hashes.
     mutating func liveClickCount() throws(Failure) -> Double
-    /// What was learnt, relative to the epoch; 0 for nothing.
+    /// Returns the stored sum of a learnt counter, relative to the epoch; 0 if there is none.
     mutating func learntSum(_ family: CounterFamily, _ key: UInt64) throws(Failure) -> Double
 }
 
 extension EvidenceSource {
-    /// The clicks of each key.
+    /// Reads the selection of each key.
     public mutating func selections(of keys: [KeyedHash]) throws(Failure) -> [KeySelection] {
         var selections: [KeySelection] = []
         selections.reserveCapacity(keys.count)
@@ -48,10 +47,15 @@ extension EvidenceSource {
         return selection
     }
 
-    /// What the clicks of a launch's keys are weighed by: everything that ``CandidateEvidence`` promises.
+    /// Reads the evidence for a launch.
     ///
-    /// `selections` has one for each key of the launch. `launch` is nil if the address is no evidence.
-    /// `firstKeys` has its first fingerprint under each server key. Learnt sums are relative to `epoch`.
+    /// - Parameters:
+    ///   - selections: the clicks of each key of the launch.
+    ///   - launch: the launch's address; nil if it is no evidence.
+    ///   - firstKeys: the launch's first fingerprint under each server key.
+    ///   - epoch: the epoch of the learnt sums.
+    /// - Returns: everything that ``CandidateEvidence`` documents.
+    /// - Throws: if the source cannot be read.
     public mutating func evidence(
         of selections: [KeySelection],
         launch: LaunchAddress?,
@@ -61,7 +65,7 @@ extension EvidenceSource {
         var address = launch
         var evidence = CandidateEvidence(candidates: [])
         var listed: Set<Int64> = []
-        // A click is found by several of a launch's keys: the first of them counts.
+        // Several keys of a launch may find the same click: only the first one counts.
         for selection in selections {
             for click in selection.open where selections.count == 1 || listed.insert(click.click).inserted {
                 evidence.candidates.append(
@@ -83,7 +87,7 @@ extension EvidenceSource {
         return evidence
     }
 
-    /// Adds the candidates from near an address of the launch, and the count of clicks there.
+    /// Adds the candidates and the number of clicks around an address of the launch.
     private mutating func addAgreeing(
         _ address: AddressHashes,
         _ selections: [KeySelection],

@@ -1,9 +1,9 @@
 public import Attribution
 
-/// What a check takes from the clicks that one hash finds: a fingerprint's or an advertising id's.
+/// The clicks of one hash that a check weighs; the hash is a fingerprint's or an advertising id's.
 ///
-/// It is fed the click that was closed last, then those that are not closed, newest first, and is bounded however many
-/// there are.
+/// First the click that was closed last is added, then those that are not closed, newest first. The number of listed
+/// clicks is bounded.
 public struct KeySelection: Sendable {
     /// The click that was closed last.
     public struct Closed: Sendable {
@@ -11,7 +11,7 @@ public struct KeySelection: Sendable {
         /// Milliseconds since 1970.
         public let closedAt: Int64
         public let reason: NoMatchReason
-        /// Whether any response for the key is marked as lost on its way.
+        /// Whether any response for the key is marked as undelivered.
         public let mayBeUndelivered: Bool
 
         public init(_ position: RowPosition, closedAt: Int64, reason: NoMatchReason, mayBeUndelivered: Bool) {
@@ -25,36 +25,34 @@ public struct KeySelection: Sendable {
     public let key: KeyedHash
     /// Clicks inside their window that are not closed, newest first.
     public private(set) var open: [IndexRecord] = []
-    /// The older ones as counts, where there are too many to list.
+    /// The counts of older clicks, if there are too many to list.
     public private(set) var background: [BackgroundCount] = []
-    /// Where the counted ones came from.
+    /// The networks of the counted clicks.
     public private(set) var places: ClickPositionsByNetwork?
-    /// The newest click that is not closed, whether inside its window or not.
+    /// The newest click that is not closed, even if its window has ended.
     public private(set) var newestUnclosed: RowPosition?
     public private(set) var lastClosed: Closed?
-    /// Whether a summary of the older ones is missing or old.
+    /// Whether a summary of older clicks is missing or old.
     public private(set) var needsSummary = false
 
     private let now: Timestamp
     private let summary: KeySummary?
 
-    /// Clicks that are listed while there is no summary of older ones.
+    /// Clicks that are listed at most while there is no summary.
     static let maximumListed = 2 * CandidateEvidence.maximumListed
 
-    /// A selection as of now; the summary is of the key's older clicks, where there is one.
+    /// Creates an empty selection; `summary` counts the key's older clicks, if there are many.
     public init(_ key: KeyedHash, at now: Timestamp, _ summary: KeySummary? = nil) {
         self.key = key
         self.now = now
         self.summary = summary
     }
 
-    public mutating func add(_ closed: Closed) {
-        lastClosed = closed
-    }
+    public mutating func add(_ closed: Closed) { lastClosed = closed }
 
     /// Adds the next older click that is not closed.
     ///
-    /// - Returns: whether another one is needed.
+    /// - Returns: whether the next click is needed too.
     public mutating func add(_ click: IndexRecord) -> Bool {
         let position = click.position
         if newestUnclosed == nil { newestUnclosed = position }
@@ -62,7 +60,7 @@ public struct KeySelection: Sendable {
             (background, places) = (summary.counts, summary.places)
             needsSummary = needsSummary || summary.isOld(at: now)
             if open.count >= CandidateEvidence.maximumListed / 2 { return false }
-            // Most of the newer ones have been claimed: counted ones are listed too, until they are counted again.
+            // Most newer clicks have been claimed, so counted ones are listed too until there is a new summary.
             needsSummary = true
         }
         guard click.expiresAt >= now else { return true }

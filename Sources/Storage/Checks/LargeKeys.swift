@@ -1,42 +1,36 @@
 public import Attribution
 
-/// The older live clicks of a hash that very many clicks have, as counts: what they are worth changes slowly, so that
-/// it is worked out every now and then and not for each check.
+/// Counts of the older live clicks of a hash with very many clicks.
+///
+/// Their weights change slowly, so they are summed up every two minutes and not for each check.
 public struct KeySummary: Sendable {
     public struct Key: Hashable, Sendable {
         public let scope: Scope
         public let fingerprint: KeyedHash
-
-        public init(scope: Scope, fingerprint: KeyedHash) {
-            self.scope = scope
-            self.fingerprint = fingerprint
-        }
     }
 
-    /// Clicks up to this one are in the counts.
+    /// The newest counted click.
     let end: RowPosition
-    /// When it was made, by the time of the checks.
+    /// The time of the check for which it was computed.
     let at: Timestamp
     let counts: [BackgroundCount]
-    /// The same clicks by where they came from, those whose address is known: a check lists those from near its own,
-    /// however many clicks of other hashes came from there.
+    /// The positions of the same clicks by network, if their address is known: a check lists those from its own network,
+    /// even if many clicks of other hashes came from there.
     let places: ClickPositionsByNetwork
 
     private static let oldMilliseconds: UInt64 = 120_000
-    /// After a quiet time the counted clicks are of other ages, and may be gone.
+    /// After this time without checks, the ages of the clicks have changed, and many may be claimed.
     private static let expiredMilliseconds: UInt64 = 240_000
 
-    /// Whether ages and claims have moved on.
-    func isOld(at now: Timestamp) -> Bool {
-        now.milliseconds(since: at).magnitude > Self.oldMilliseconds
-    }
+    /// Whether a new summary is due.
+    func isOld(at now: Timestamp) -> Bool { now.milliseconds(since: at).magnitude > Self.oldMilliseconds }
 
-    /// Whether they have moved on so far that the counts say nothing any more.
+    /// Whether the counts are too old to be used.
     public func isExpired(at now: Timestamp) -> Bool {
         now.milliseconds(since: at).magnitude > Self.expiredMilliseconds
     }
 
-    /// Sums up the open clicks of one hash, which it is fed newest first: all that are live but the newest.
+    /// Sums up the live clicks of one hash, which are added newest first; the newest ones are skipped.
     public struct Builder {
         private struct Cell: Hashable {
             let destination: CreditedDestination
@@ -46,7 +40,7 @@ public struct KeySummary: Sendable {
             var weight = 0.0
             var withAddress = 0.0
             let platformForm: PlatformForm
-            /// Which of all sums it was begun as.
+            /// The order of the first click of each sum.
             let number: Int
         }
 
@@ -57,12 +51,10 @@ public struct KeySummary: Sendable {
         private var cells: [Cell: Sum] = [:]
         private var byDestination: [CreditedDestination: Double] = [:]
 
-        /// Destinations that are kept apart; those beyond the largest are counted together.
+        /// Destinations with counts of their own; all smaller ones share one.
         private static let maximumDestinations = 64
 
-        public init(at now: Timestamp) {
-            self.now = now
-        }
+        public init(at now: Timestamp) { self.now = now }
 
         public mutating func add(_ click: IndexRecord) {
             guard click.expiresAt >= now else { return }
@@ -81,7 +73,7 @@ public struct KeySummary: Sendable {
             cells[cell] = sum
         }
 
-        /// The summary; nil where so few clicks are live that all of them are listed.
+        /// Returns the summary; nil if so few clicks are live that checks list all of them.
         public mutating func finished() -> KeySummary? {
             guard let end else { return nil }
             places.sort()
@@ -125,10 +117,10 @@ public struct KeySummary: Sendable {
     }
 }
 
-/// Where the clicks of one hash came from: their positions by the network around their addresses.
+/// The positions of one hash's clicks by the network around their addresses.
 ///
-/// In a crowd, what a hash's clicks have in common with a launch's address cannot be found by that address alone: a
-/// stadium's newest hundred clicks are those of the last minutes, and of other phones.
+/// In a crowd, the newest clicks around an address are those of other phones; this index finds the older clicks of the
+/// launch's own hash.
 public struct ClickPositionsByNetwork: Sendable {
     private struct Place: Sendable {
         let near: UInt64
@@ -137,15 +129,15 @@ public struct ClickPositionsByNetwork: Sendable {
 
     private var places: [Place] = []
 
-    /// Clicks that are remembered, the newest: some hundred kilobytes a hash.
+    /// The newest clicks that are kept at most, which take some hundred kilobytes.
     private static let maximumCount = 16_384
 
-    /// Adds a click older than all that were added before.
+    /// Adds the next older click.
     mutating func append(_ position: RowPosition, near: UInt64) {
         if places.count < Self.maximumCount { places.append(Place(near: near, position: position)) }
     }
 
-    /// Makes ``newest(near:atMost:)`` work.
+    /// Sorts the clicks, after the last one was added and before ``newest(near:atMost:)``.
     mutating func sort() {
         places.sort { ($0.near, $1.position) < ($1.near, $0.position) }
     }
@@ -161,55 +153,53 @@ public struct ClickPositionsByNetwork: Sendable {
     }
 }
 
-/// How many clicks came from an address with much traffic: counted every now and then and not for each check.
+/// The number of clicks around an address with much traffic, counted once a minute and not for each check.
 public struct AddressClickCount: Sendable {
-    public struct Key: Hashable, Sendable {
-        public let scope: Scope
-        public let address: AddressHashes
-
-        public init(scope: Scope, address: AddressHashes) {
-            self.scope = scope
-            self.address = address
-        }
+    struct Key: Hashable, Sendable {
+        let scope: Scope
+        let address: AddressHashes
     }
 
     let exact: Double
     let near: Double
-    /// When it was counted, by the time of the checks.
+    /// The time of the check for which it was counted.
     private let at: Timestamp
 
     private static let oldMilliseconds: UInt64 = 60_000
     private static let day: Int64 = 86_400_000
 
-    /// Whether so much may have come since that it is to be counted again.
+    /// Whether the clicks must be counted again.
     public func isOld(at now: Timestamp) -> Bool {
         now.milliseconds(since: at).magnitude > Self.oldMilliseconds
     }
 
-    /// Counts the clicks around an address, which it is fed newest first.
+    /// Counts the clicks around an address, which are added newest first.
     public struct Builder {
+        public let address: AddressHashes
         private let now: Timestamp
         private var oldest: Timestamp
         private var exactCount = 0
         private var nearCount = 0
 
-        /// Clicks to feed it.
+        /// Clicks that are added at most.
         public static let maximumRead = Int(AddressTraffic.countLimit)
 
-        public init(at now: Timestamp) {
+        init(around address: AddressHashes, at now: Timestamp) {
+            self.address = address
             self.now = now
             oldest = now
         }
 
-        public mutating func add(clickedAt: Timestamp, isExact: Bool) {
+        /// Adds the next older click around the address; `exact` is the hash of its own address.
+        public mutating func add(clickedAt: Timestamp, exact: UInt64?) {
             oldest = clickedAt
             nearCount += 1
-            if isExact { exactCount += 1 }
+            if exact == address.exact { exactCount += 1 }
         }
 
-        public func finished() -> AddressClickCount {
+        func finished() -> AddressClickCount {
             let covered = min(max(now.milliseconds(since: oldest), 1000), AddressClickCount.day)
-            // What was counted in the latest part of a day stands for the whole of it.
+            // A count of the latest part of a day is extrapolated to the whole day.
             let scale =
                 nearCount < Self.maximumRead ? 1 : Double(AddressClickCount.day) / Double(covered)
             return AddressClickCount(

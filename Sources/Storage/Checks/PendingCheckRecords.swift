@@ -1,61 +1,59 @@
 public import Attribution
 
-/// The checks that loops have recorded, and what they add to the statistics of probabilities.
+/// Records of checks that are not written yet, with their sums for the statistics of probabilities.
 public struct PendingCheckRecords: Sendable {
-    public struct Record: Sendable {
-        public let scope: Scope
-        public let facts: CheckFacts
+    struct Record: Sendable {
+        let scope: Scope
+        let facts: CheckFacts
     }
-    /// To whom expected conversions belong.
-    public enum Campaign: Hashable, Sendable {
+    /// The campaign of expected conversions.
+    enum Campaign: Hashable, Sendable {
         case all
         case named(String)
         /// See ``CreditedDestination/campaign``.
         case hashed(UInt64)
     }
-    public struct Slot: Hashable, Sendable {
-        public let scope: Scope
-        public let hour: Timestamp
-        public let campaign: Campaign
+    struct Slot: Hashable, Sendable {
+        let scope: Scope
+        let hour: Timestamp
+        let campaign: Campaign
     }
-    /// Expected conversions, and by what a hashed campaign's name is found.
+    /// Expected conversions, with a click or a fingerprint by which a hashed campaign's name is found.
     public struct Expected: Sendable {
-        public var sum: ExpectedConversions
+        var sum: ExpectedConversions
         public var click: Int64?
         public let fingerprint: KeyedHash?
     }
-    public struct CalibrationSlot: Hashable, Sendable {
-        public let scope: Scope
-        public let day: Timestamp
-        public let index: Int
+    struct CalibrationSlot: Hashable, Sendable {
+        let scope: Scope
+        let day: Timestamp
+        let index: Int
     }
 
-    public init() {}
+    private(set) var records: [Record] = []
+    /// The number of checks that left no record.
+    private(set) var unrecorded: Int64 = 0
+    private(set) var expected: [Slot: Expected] = [:]
+    private(set) var calibration: [CalibrationSlot: CalibrationTable.Bin] = [:]
 
-    public private(set) var records: [Record] = []
-    /// Checks that were left out.
-    public private(set) var unrecorded: Int64 = 0
-    public private(set) var expected: [Slot: Expected] = [:]
-    public private(set) var calibration: [CalibrationSlot: CalibrationTable.Bin] = [:]
+    /// The number of records that wait at most, while the database cannot be written.
+    static let maximumRecords = 20_000
+    /// The number of records that the database holds at most, whatever retention says: about a gigabyte.
+    static let maximumStored: Int64 = 5_000_000
+    /// The number of records after which they are written at once, so that no write takes long.
+    static let writtenAtOnce = 512
 
-    /// The number of records that wait at most, while the database takes none.
-    public static let maximumRecords = 20_000
-    /// The number of records that are worth a write of their own: more at a time would hold the writer for long.
-    public static let writtenAtOnce = 512
+    var isEmpty: Bool { records.isEmpty && unrecorded == 0 && expected.isEmpty && calibration.isEmpty }
 
-    public var isEmpty: Bool {
-        records.isEmpty && unrecorded == 0 && expected.isEmpty && calibration.isEmpty
-    }
-
-    public mutating func add(_ facts: CheckFacts, _ scope: Scope) {
+    mutating func add(_ facts: CheckFacts, _ scope: Scope) {
         guard records.count < Self.maximumRecords else { return leaveOut() }
         records.append(Record(scope: scope, facts: facts))
     }
 
-    public mutating func leaveOut() { unrecorded += 1 }
+    mutating func leaveOut() { unrecorded += 1 }
 
-    /// Adds what a check says of expected conversions, for the given number of launches.
-    public mutating func add(_ expectation: CheckExpectation, times: Int, of check: Check, _ scope: Scope) {
+    /// Adds the expected conversions of a check, for the number of launches that it stands for.
+    mutating func add(_ expectation: CheckExpectation, times: Int, of check: Check, _ scope: Scope) {
         let hour = Granularity.hour.start(of: check.at)
         let fingerprint = check.ladder.fingerprints.first
         func expect(_ campaign: Campaign, _ sum: ExpectedConversions, click: Int64? = nil) {
@@ -74,13 +72,13 @@ public struct PendingCheckRecords: Sendable {
         }
     }
 
-    public mutating func add(_ sample: CalibrationSample, at moment: Timestamp, _ scope: Scope) {
+    mutating func add(_ sample: CalibrationSample, at moment: Timestamp, _ scope: Scope) {
         let day = Granularity.day.start(of: moment)
         calibration[CalibrationSlot(scope: scope, day: day, index: sample.index), default: .zero] +=
             sample.bin
     }
 
-    public mutating func merge(_ other: PendingCheckRecords) {
+    mutating func merge(_ other: PendingCheckRecords) {
         let room = max(0, Self.maximumRecords - records.count)
         records += other.records.prefix(room)
         unrecorded += other.unrecorded + Int64(max(0, other.records.count - room))

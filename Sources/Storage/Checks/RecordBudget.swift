@@ -1,28 +1,27 @@
 internal import Synchronization
 
-/// How many checks of a process are recorded: every match, and a limited number of others a second.
+/// The limit on a process's records of checks that do not match; matches are always recorded.
 ///
-/// A flood of checks that find nothing must not fill the disk, nor keep the writer from clicks and claims.
-public final class RecordBudget: Sendable {
-    /// Checks a second beside matches, of all loops together.
-    public static let perSecond = 2000
-
-    public init() {}
+/// A flood of checks that find nothing must not fill the disk, nor delay clicks and claims.
+final class RecordBudget: Sendable {
+    /// Records a second of all loops together.
+    static let perSecond = 2000
 
     private let second = Atomic<UInt64>(0)
     private let taken = Atomic(0)
-    /// Checks that were left out, and that no record stands for yet.
+    /// Checks that were left out and are not in any record's weight yet.
     private let missed = Atomic(0)
 
-    /// The number of checks that one record stands for, at most.
+    /// The greatest weight of a record.
     private static let maximumWeight = 255
 
-    /// For how many checks another one would stand in the records, itself included; 0 where it is to be left out.
+    /// Returns the weight of a check's record: the number of checks that it stands for, itself included.
     ///
-    /// Nanoseconds of a monotonic clock.
-    public func take(at now: UInt64) -> Int {
+    /// - Parameter now: the time in nanoseconds of a monotonic clock.
+    /// - Returns: 0 if the check must be left out.
+    func take(at now: UInt64) -> Int {
         let current = now / 1_000_000_000
-        // Two loops that begin a second at once may both start its count: a few more are recorded, which does no harm.
+        // If two loops start a second at the same time, both may reset the count, and a few more checks are recorded.
         if second.exchange(current, ordering: .relaxed) != current { taken.store(0, ordering: .relaxed) }
         guard taken.wrappingAdd(1, ordering: .relaxed).newValue <= Self.perSecond else {
             missed.wrappingAdd(1, ordering: .relaxed)
@@ -31,10 +30,8 @@ public final class RecordBudget: Sendable {
         return 1 + carried()
     }
 
-    /// Adds checks that were left out without asking.
-    public func leaveOut(_ count: Int) {
-        missed.wrappingAdd(count, ordering: .relaxed)
-    }
+    /// Adds checks that a loop has left out.
+    func leaveOut(_ count: Int) { missed.wrappingAdd(count, ordering: .relaxed) }
 
     private func carried() -> Int {
         let waiting = missed.load(ordering: .relaxed)
@@ -45,22 +42,20 @@ public final class RecordBudget: Sendable {
             desired: waiting - part,
             ordering: .relaxed
         )
-        // Another loop took them or added some: they wait for the next record.
+        // If another loop changed the number meanwhile, the next record takes it.
         return isOurs ? part : 0
     }
 }
 
-/// A loop's view of the budget: once a second's records are gone, the loops go on without asking each other.
-public struct LoopRecords {
-    /// The second in which there were none left.
+/// A loop's part of the budget: once a second's records are used up, the loop does not ask again in that second.
+struct LoopRecords {
+    /// The second whose records are used up.
     private var spentSecond = UInt64.max
-    /// Checks that were left out in it, and that the others do not know of yet.
+    /// Checks that were left out in it and are not added to the budget yet.
     private var missed = 0
 
-    public init() {}
-
     /// As ``RecordBudget/take(at:)``.
-    public mutating func take(from budget: RecordBudget, at now: UInt64) -> Int {
+    mutating func take(from budget: RecordBudget, at now: UInt64) -> Int {
         let second = now / 1_000_000_000
         guard second != spentSecond else {
             missed += 1
@@ -72,8 +67,8 @@ public struct LoopRecords {
         return weight
     }
 
-    /// Adds what this loop has left out to the budget: the next record, of whichever loop, stands for it.
-    public mutating func reportMissed(to budget: RecordBudget) {
+    /// Adds the checks that were left out to the budget, so that the next record stands for them.
+    mutating func reportMissed(to budget: RecordBudget) {
         guard missed > 0 else { return }
         budget.leaveOut(missed)
         missed = 0

@@ -1,19 +1,19 @@
-public import Attribution
+internal import Attribution
 internal import Threads
 
-/// Which of this process's claims have been answered, and when.
+/// The claims of this process, and when the response of each was written.
 ///
 /// Shared by the writer and all loops.
 ///
-/// A check may get a lost answer again only if it began after the answer was written: one that overlaps with the
-/// first is another launch that came at the same time. A claim that the ledger does not know was made by an
-/// earlier process, whose answers are all written or lost.
-public final class AnswerLedger: Sendable {
+/// A check may get a lost answer again only if the check began after the answer was written: a check that overlaps with
+/// the first one is another launch. A claim that the ledger does not contain was made by an earlier process, whose
+/// responses are all written or lost.
+final class AnswerLedger: Sendable {
     private enum Entry: Sendable {
         case pending
         /// Nanoseconds of the monotonic clock.
         case answered(at: UInt64)
-        /// Answered then, and nothing spoke against the answer's arrival.
+        /// The response was written at this time, and its delivery did not fail.
         case delivered(answeredAt: UInt64)
     }
     private struct State: Sendable {
@@ -25,8 +25,8 @@ public final class AnswerLedger: Sendable {
         var startOfCurrent: UInt64 = 0
     }
 
-    /// Longer than any request lives, and than an answer's delivery is watched: a check that asks later
-    /// began after every entry that is forgotten.
+    /// Longer than any request or delivery takes: every check that reads the ledger later began after the entries that
+    /// are dropped.
     private static let generationNanoseconds: UInt64 = 120_000_000_000
 
     private let state = ConditionLock(State())
@@ -35,32 +35,23 @@ public final class AnswerLedger: Sendable {
 
     /// - Parameters:
     ///   - now: returns nanoseconds of the monotonic clock.
-    ///   - markUndelivered: has an answer that failed marked on disk.
-    public init(
-        now: @escaping @Sendable () -> UInt64,
-        markUndelivered: @escaping @Sendable (ClickID) -> Void
-    ) {
+    ///   - markUndelivered: has a failed delivery marked on disk.
+    init(now: @escaping @Sendable () -> UInt64, markUndelivered: @escaping @Sendable (ClickID) -> Void) {
         self.now = now
         self.markUndelivered = markUndelivered
     }
 
-    /// A claim is about to become visible, and its answer is still to be written.
-    public func expect(_ click: ClickID) {
-        set(.pending, click)
-    }
+    /// Adds a claim that is about to be committed.
+    func expect(_ click: ClickID) { set(.pending, click) }
 
-    /// The receipt of a response that has the claim of a click.
-    public func receipt(for click: ClickID) -> any Receipt {
-        ClaimReceipt(click: click, ledger: self)
-    }
+    /// Returns the receipt of a response that contains the claim of a click.
+    func receipt(for click: ClickID) -> any Receipt { ClaimReceipt(click: click, ledger: self) }
 
-    /// A response that has the claim is about to be written.
-    func willRespond(with click: ClickID) {
-        set(.answered(at: now()), click)
-    }
+    /// Records that a response with the claim is about to be written.
+    func willRespond(with click: ClickID) { set(.answered(at: now()), click) }
 
-    /// Whether the answer for the click was being written when the check's first byte was read.
-    public func wasAnswered(_ click: ClickID, before firstByteAt: UInt64) -> Bool {
+    /// Whether the response for the click was written before a check's first byte was read.
+    func wasAnswered(_ click: ClickID, before firstByteAt: UInt64) -> Bool {
         state.withLock { state in
             switch state.current[click.high] ?? state.previous[click.high] {
             case .none: true
@@ -70,7 +61,7 @@ public final class AnswerLedger: Sendable {
         }
     }
 
-    /// The answer for the click seems to have arrived.
+    /// Records that the delivery of the response did not fail.
     func didDeliver(_ click: ClickID) {
         state.withLock { state in
             guard case .answered(let moment) = state.current[click.high] ?? state.previous[click.high] else {
@@ -80,14 +71,14 @@ public final class AnswerLedger: Sendable {
         }
     }
 
-    /// The answer for the click has failed on its way: from now until that is marked on disk, every read waits for it.
+    /// Records that the delivery of the response failed: every check waits until that is marked on disk.
     func didFailToDeliver(_ click: ClickID) {
         if isUndelivered(click) { markUndelivered(click) }
     }
 
-    /// Whether no caller is known to have received the answer for the click yet.
+    /// Whether no response for the click has been delivered yet.
     ///
-    /// False for a claim of an earlier process: what is answered here are repetitions.
+    /// False for a claim of an earlier process, which this one only repeats.
     private func isUndelivered(_ click: ClickID) -> Bool {
         state.withLock { state in
             switch state.current[click.high] ?? state.previous[click.high] {
@@ -102,7 +93,7 @@ public final class AnswerLedger: Sendable {
         state.withLock { state in
             if now &- state.startOfCurrent > Self.generationNanoseconds {
                 state.previous = state.current
-                // As many may come again: it does not grow again each time.
+                // Reserved for as many entries as before, so that it does not grow step by step.
                 state.current = Dictionary(minimumCapacity: state.previous.count)
                 state.startOfCurrent = now
             }
@@ -111,7 +102,7 @@ public final class AnswerLedger: Sendable {
     }
 }
 
-/// Three words, so that it needs no memory of its own.
+/// Three words, so that an existential holds it without an allocation.
 private struct ClaimReceipt: Receipt {
     let click: ClickID
     let ledger: AnswerLedger

@@ -1,38 +1,35 @@
-public import Attribution
+internal import Attribution
 internal import Threads
 
-/// The clicks that checks of this process are claiming, and the checks that stand in line for them.
+/// The clicks that checks of this process are claiming, and the checks that wait for these claims to end.
 ///
-/// Shared by all threads. It makes progress fair, and is no part of the promise that a click is matched once, which the
-/// database keeps: where it were lost, nothing wrong would be answered.
-public final class ClaimsUnderWay: Sendable {
+/// Shared by all threads. It only avoids lost rounds; the database alone ensures that a click is matched once.
+final class ClaimsUnderWay: Sendable {
     /// A check that waits for a claim to end.
     private struct Waiter: Sendable {
         let deadline: UInt64
-        /// Called once, with the reason where its time was up.
+        /// Called once: with nil when the claim has ended, or with an error at the deadline.
         let resume: @Sendable (StoreError?) -> Void
     }
 
-    /// By the first half of the click's identifier: those that wait for each.
+    /// The waiting checks of each claim, by the first half of the click's identifier.
     private let claims = ConditionLock<[UInt64: [Waiter]]>([:])
     private let queue: WriteQueue
 
-    /// - Parameter queue: where claims are written.
-    public init(_ queue: WriteQueue) {
-        self.queue = queue
-    }
+    /// - Parameter queue: the queue of writes.
+    init(_ queue: WriteQueue) { self.queue = queue }
 
-    /// Claims a click, and suspends the caller until that is on disk; returns at once where the click is under way.
+    /// Claims a click and suspends the caller until the claim is on disk; returns at once if the click is under way.
     ///
-    /// The claim is marked and queued in one step. So a check that leaves a click out because it is under way writes after
-    /// it, and cannot take an earlier click of the same visit before that is retired.
+    /// The claim is marked and queued in one step. A check that leaves the click out is therefore queued later, and cannot
+    /// take an earlier click of the same visit, which this claim retires.
     ///
     /// - Parameters:
-    ///   - request: what is to be claimed.
-    ///   - deadline: when the caller stops waiting, in nanoseconds of the monotonic clock.
-    /// - Returns: what came of it.
-    /// - Throws: why nothing is known of it.
-    public func claim(_ request: ClaimRequest, until deadline: UInt64) async throws(StoreError)
+    ///   - request: the claim.
+    ///   - deadline: the time at which the caller stops waiting, in nanoseconds of the monotonic clock.
+    /// - Returns: the outcome.
+    /// - Throws: if the outcome is unknown.
+    func claim(_ request: ClaimRequest, until deadline: UInt64) async throws(StoreError)
         -> ClaimOutcome
     {
         let click = request.click
@@ -56,10 +53,10 @@ public final class ClaimsUnderWay: Sendable {
         }
     }
 
-    /// Marks the claim and queues it; returns what became of it where that cannot be.
+    /// Marks the claim and queues it, and returns nil; returns the outcome if that is not possible.
     private func begin(_ write: QueuedWrite, of click: ClickID) -> Written? {
         claims.withLock { claims in
-            guard claims[click.high] == nil else { return .claim(WrittenClaim(.underWay(click))) }
+            guard claims[click.high] == nil else { return .claim(WrittenClaim(outcome: .underWay(click))) }
             if let error = queue.enqueue(write) { return .refused(error) }
             claims[click.high] = []
             return nil
@@ -67,12 +64,12 @@ public final class ClaimsUnderWay: Sendable {
     }
 
     /// Whether a click is being claimed.
-    public func contains(_ click: ClickID) -> Bool {
+    func contains(_ click: ClickID) -> Bool {
         claims.withLock { $0[click.high] != nil }
     }
 
-    /// Marks candidates as claimed at a time that are being claimed.
-    public func mark(_ evidence: inout CandidateEvidence, at now: Timestamp) {
+    /// Marks the candidates that are being claimed as claimed.
+    func mark(_ evidence: inout CandidateEvidence, at now: Timestamp) {
         claims.withLock { claims in
             for index in evidence.candidates.indices
             where evidence.candidates[index].claimedAt == nil
@@ -83,16 +80,16 @@ public final class ClaimsUnderWay: Sendable {
         }
     }
 
-    /// Suspends the caller until the claim of a click has truly ended.
+    /// Suspends the caller until the claim of a click is committed, or can no longer be.
     ///
-    /// A caller that was refused because its time was up does not end its claim: that may still come to disk.
+    /// A claim whose caller got `timedOut` has not ended: it may still be committed.
     ///
     /// - Parameters:
-    ///   - click: which is being claimed; returns at once where it is not.
-    ///   - deadline: when the caller stops waiting, in nanoseconds of the monotonic clock.
-    /// - Throws: when the time is up.
-    public func waitForEnd(of click: ClickID, until deadline: UInt64) async throws(StoreError) {
-        // Resumed exactly once: here, or by whatever takes the waiter out.
+    ///   - click: the click; returns at once if no check is claiming it.
+    ///   - deadline: the time at which the caller stops waiting, in nanoseconds of the monotonic clock.
+    /// - Throws: at the deadline.
+    func waitForEnd(of click: ClickID, until deadline: UInt64) async throws(StoreError) {
+        // Resumed exactly once: here, or when the waiter is removed.
         let error = await unsafe withUnsafeContinuation {
             (continuation: UnsafeContinuation<StoreError?, Never>) in
             let waiter = Waiter(deadline: deadline) { unsafe continuation.resume(returning: $0) }
@@ -106,14 +103,14 @@ public final class ClaimsUnderWay: Sendable {
         if let error { throw error }
     }
 
-    /// Ends a claim: it is committed and answered, or will never be done.
+    /// Ends a claim that is committed and answered, or can no longer be done.
     private func end(_ click: ClickID) {
         let waiters = claims.withLock { $0.removeValue(forKey: click.high) }
         for waiter in waiters ?? [] { waiter.resume(nil) }
     }
 
-    /// Refuses the checks in line whose deadline has passed.
-    public func expire(at now: UInt64) {
+    /// Refuses the waiting checks whose deadline has passed.
+    func expire(at now: UInt64) {
         let late = claims.withLock { claims in
             var late: [Waiter] = []
             for (click, waiters) in claims where waiters.contains(where: { $0.deadline <= now }) {

@@ -1,27 +1,24 @@
 public import Attribution
 
-/// The posts of the last seconds, by which a repeated one is recognised.
+/// A post of a click as the database has it.
+public struct StoredPost: Sendable {
+    let click: Int64
+    let scope: Scope
+    let hash: KeyedHash
+    let recordedAt: Timestamp
+
+    public init(click: Int64, scope: Scope, hash: KeyedHash, recordedAt: Timestamp) {
+        (self.click, self.scope, self.hash, self.recordedAt) = (click, scope, hash, recordedAt)
+    }
+}
+
+/// The posts of the last seconds, by which a repeated post is recognised.
 ///
 /// Writer's thread only.
 ///
-/// In memory, because an index over a random hash would make each click touch a page more, and only ten seconds
-/// of it would ever be asked for. After a start, and where another process writes too, what is missing is read from
-/// the end of the clicks.
-public struct RecentPosts {
-    /// A post as the database has it.
-    public struct Stored: Sendable {
-        let click: Int64
-        let scope: Scope
-        let hash: KeyedHash
-        let recordedAt: Timestamp
-
-        public init(click: Int64, scope: Scope, hash: KeyedHash, recordedAt: Timestamp) {
-            self.click = click
-            self.scope = scope
-            self.hash = hash
-            self.recordedAt = recordedAt
-        }
-    }
+/// They are in memory, because an index of posts would cost each click another page although only its last ten seconds
+/// are read. After a start, and when another process has written, the missing posts are read from the newest clicks.
+struct RecentPosts {
     private struct Post: Hashable {
         let scope: Scope
         let hash: KeyedHash
@@ -30,35 +27,33 @@ public struct RecentPosts {
         let click: Int64
         let recordedAt: Timestamp
     }
-    /// A step of the open transaction, and what it takes to go back.
+    /// A change in the open transaction, with the values that undo it.
     private enum Change {
         case entry(Post, replaced: Entry?)
         case generation(dropped: [Post: Entry], start: Timestamp)
     }
 
     /// Equal posts within this time are one click.
-    public static let spanMilliseconds: Int64 = 10_000
+    static let spanMilliseconds: Int64 = 10_000
 
-    /// Two generations, each of one span: the older one is dropped as a whole.
+    /// Two generations of one span each; the older one is dropped as a whole.
     private var current: [Post: Entry] = [:]
     private var previous: [Post: Entry] = [:]
     private var startOfCurrent = Timestamp(milliseconds: .min)
-    /// The newest click on disk that was looked at.
-    public private(set) var newest: Int64 = 0
-    /// What the open transaction has changed here, in order.
+    /// The newest click on disk whose post was read or added.
+    private(set) var newest: Int64 = 0
+    /// The changes of the open transaction, in order.
     private var changes: [Change] = []
     /// The newest click that was added.
     private var added: Int64 = 0
 
-    public init() {}
-
     /// The click that a post repeats.
-    public func click(of scope: Scope, _ hash: KeyedHash, recordedAt: Timestamp) -> Int64? {
+    func click(of scope: Scope, _ hash: KeyedHash, recordedAt: Timestamp) -> Int64? {
         let post = Post(scope: scope, hash: hash)
         return Self.click(of: current[post], recordedAt) ?? Self.click(of: previous[post], recordedAt)
     }
 
-    public mutating func add(_ click: Int64, of scope: Scope, _ hash: KeyedHash, recordedAt: Timestamp) {
+    mutating func add(_ click: Int64, of scope: Scope, _ hash: KeyedHash, recordedAt: Timestamp) {
         if let dropped = turn(at: recordedAt) { changes.append(dropped) }
         let post = Post(scope: scope, hash: hash)
         let replaced = current.updateValue(Entry(click: click, recordedAt: recordedAt), forKey: post)
@@ -66,13 +61,13 @@ public struct RecentPosts {
         added = click
     }
 
-    public mutating func commit() {
+    mutating func commit() {
         if !changes.isEmpty { newest = added }
         changes.removeAll(keepingCapacity: true)
     }
 
-    /// Puts back what was here at the last commit.
-    public mutating func rollback() {
+    /// Restores the state of the last commit.
+    mutating func rollback() {
         for change in changes.reversed() {
             switch change {
             case .entry(let post, let replaced): current[post] = replaced
@@ -85,9 +80,9 @@ public struct RecentPosts {
         changes.removeAll(keepingCapacity: true)
     }
 
-    /// Begins a generation when the present one has lasted its time, and says what went for it.
+    /// Starts a new generation when the current one is older than a span, or the clock was set back.
     ///
-    /// A clock that was set back begins one, too.
+    /// - Returns: the change that undoes it; nil without a new generation.
     private mutating func turn(at moment: Timestamp) -> Change? {
         guard !Self.isClose(startOfCurrent, moment) else { return nil }
         let change = Change.generation(dropped: previous, start: startOfCurrent)
@@ -97,17 +92,41 @@ public struct RecentPosts {
         return change
     }
 
-    /// Adds posts that were read from the database, oldest first, and records which of its clicks is the newest.
-    public mutating func catchUp(with posts: some Sequence<Stored>, newest click: Int64) {
-        for post in posts {
+    /// Reads the posts of the last seconds before the newest click, unless that was longer ago.
+    mutating func load<Reader: WriterReader>(by reader: Reader, newest last: Int64, at now: Timestamp)
+        throws(Reader.Failure)
+    {
+        if now.milliseconds <= last >> 16 + Self.spanMilliseconds { try catchUp(to: last, by: reader) }
+        newest = last
+    }
+
+    /// Reads what another process has recorded, given the database's newest click as the transaction begins.
+    ///
+    /// Identifiers grow from commit to commit, whichever process makes it: without another one, the newest click is
+    /// the one known here, and nothing is read. It is an older one only when newer ones have been deleted.
+    mutating func catchUp<Reader: WriterReader>(to last: Int64, by reader: Reader) throws(Reader.Failure) {
+        guard last != newest else { return }
+        let first = last - Self.spanMilliseconds << 16
+        let posts = try reader.posts(
+            from: last > newest ? max(first, newest + 1) : first,
+            atMost: Self.loadLimit
+        )
+        // They come newest first, and the last one that is added counts.
+        for post in posts.reversed() {
             _ = turn(at: post.recordedAt)
             current[Post(scope: post.scope, hash: post.hash)] = Entry(
                 click: post.click,
                 recordedAt: post.recordedAt
             )
         }
-        newest = click
+        newest = last
     }
+
+    /// Posts that are read at most, which takes some 50 ms.
+    ///
+    /// After a kill under more than 6,000 clicks a second, a post may be recorded twice if its first response was lost.
+    /// The alternative is a start that takes longer.
+    private static let loadLimit = 65_536
 
     private static func click(of entry: Entry?, _ recordedAt: Timestamp) -> Int64? {
         guard let entry, isClose(entry.recordedAt, recordedAt) else { return nil }
@@ -117,5 +136,31 @@ public struct RecentPosts {
     private static func isClose(_ one: Timestamp, _ other: Timestamp) -> Bool {
         let difference = one.milliseconds(since: other)
         return difference >= -spanMilliseconds && difference <= spanMilliseconds
+    }
+}
+
+/// The time until which each day's key for addresses is needed, because clicks of that day can be matched.
+///
+/// Stored in the click's own transaction, so that no process destroys a key that another one's click is compared under.
+struct AddressKeyDeadlines {
+    /// The stored times by day, as far as this process has written them.
+    private var stored: [Int64: Int64] = [:]
+    private static let hour: Int64 = 3_600_000
+    private static let maximumDays = 64
+
+    /// The time that a click needs, if it is not stored yet; nil for a click without an address.
+    func need(of click: NewClick) -> (day: Int64, until: Int64)? {
+        guard click.evidence.address != nil, !click.facts.isRobot else { return nil }
+        let day = AddressKeys.day(of: click.facts.recordedAt)
+        let end = click.facts.expiresAt.advanced(byMilliseconds: Self.hour).milliseconds
+        // Rounded up, so that a day's row is written once an hour and not with each click.
+        let until = end / Self.hour * Self.hour
+        if let known = stored[day], known >= until { return nil }
+        return (day, until)
+    }
+
+    mutating func note(_ need: (day: Int64, until: Int64)) {
+        stored[need.day] = need.until
+        if stored.count > Self.maximumDays { stored = [need.day: need.until] }
     }
 }

@@ -1,11 +1,11 @@
-public import Attribution
+internal import Attribution
 
 /// Which campaigns, sources, OS versions and watched groups have counts of their own in a span of time.
 ///
 /// Owned by the writer's thread.
 ///
 /// A span's names are read from the counts once and then kept, so that a name costs one look-up in a set.
-public struct AdmittedNames: Sendable {
+struct AdmittedNames: Sendable {
     private struct Page: Hashable {
         let scope: Scope
         let dimension: Dimension
@@ -13,13 +13,11 @@ public struct AdmittedNames: Sendable {
     }
     private var names: [Page: Set<String>] = [:]
 
-    public init() {}
-
-    /// Returns the name, or the one for everything beyond the dimension's limit.
+    /// Returns the name, or the name for everything else if the span has as many names as the dimension's limit.
     ///
-    /// The period is the span's first millisecond; `read` reads the names that the span already has, which stay admitted
-    /// whatever the limit.
-    public mutating func admit<Failure: Error>(
+    /// The period is the span's first millisecond. `read` returns the names that the span already has, which stay
+    /// admitted.
+    mutating func admit<Failure: Error>(
         _ name: String,
         _ dimension: Dimension,
         of scope: Scope,
@@ -40,9 +38,7 @@ public struct AdmittedNames: Sendable {
     }
 
     /// Forgets all names after a rollback: those that the transaction admitted are not in the database.
-    public mutating func forgetAll() {
-        names = [:]
-    }
+    mutating func forgetAll() { names = [:] }
 
     /// Keeps two spans: around the end of one, events of both arrive.
     private mutating func forgetOldest(like page: Page) {

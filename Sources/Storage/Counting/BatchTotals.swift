@@ -1,6 +1,6 @@
 public import Attribution
 
-/// What counting reads of a database, in the open transaction.
+/// The reads of counting in the open transaction.
 public protocol CountReader {
     associatedtype Failure: Error
     /// Returns the names that a span, given by its first millisecond, has counts of.
@@ -11,24 +11,21 @@ public protocol CountReader {
         throws(Failure) -> String?
 }
 
-/// What the writes of the open transaction add to the counts: gathered in memory, and written once before the commit.
+/// The counts that the open transaction adds: gathered in memory, and written once before the commit.
 ///
-/// Owned by the writer's thread. A write is added after its last statement that can fail, so that one that is undone adds
-/// nothing.
-public struct BatchTotals: Sendable {
-    public private(set) var counts = CountDeltas()
+/// A write is added after its last statement that can fail, so that a write that is undone adds nothing.
+struct BatchTotals: Sendable {
+    private(set) var counts = CountDeltas()
     private var drift = DriftBatch()
     private var names = AdmittedNames()
     /// Names of campaigns by their hash.
     private var campaigns: [UInt64: String] = [:]
 
-    /// Campaigns whose names are known: forgotten all at once, because they are soon found again.
+    /// Names of campaigns that are kept at most; beyond it all are dropped, and read again when needed.
     private static let maximumCampaigns = 20_000
 
-    public init() {}
-
     /// Adds a click that was recorded.
-    public mutating func addClick<Reader: CountReader>(
+    mutating func addClick<Reader: CountReader>(
         _ facts: Click.Facts,
         of scope: Scope,
         by reader: Reader
@@ -41,7 +38,7 @@ public struct BatchTotals: Sendable {
     }
 
     /// Adds a repeated post of a click.
-    public mutating func addDuplicate<Reader: CountReader>(
+    mutating func addDuplicate<Reader: CountReader>(
         of first: Click.Facts,
         at now: Timestamp,
         _ scope: Scope,
@@ -50,8 +47,8 @@ public struct BatchTotals: Sendable {
         try add(.duplicates, of: CountedTraits(first), scope, at: now, by: reader)
     }
 
-    /// Adds a click that was claimed, and the end of those that were retired with it, by when they would have expired.
-    public mutating func addMatch<Reader: CountReader>(
+    /// Adds a claimed click, and removes the clicks retired with it from the live ones; `retired` has their expiry.
+    mutating func addMatch<Reader: CountReader>(
         _ claim: Claim,
         _ request: ClaimRequest,
         retired: [Timestamp],
@@ -68,8 +65,8 @@ public struct BatchTotals: Sendable {
         for expiry in retired + [facts.expiresAt] { counts.addLive(-1, of: scope, expiringAt: expiry) }
     }
 
-    /// Adds what loops have counted in passing.
-    public mutating func add<Reader: CountReader>(_ updates: PendingUpdates.Content, by reader: Reader)
+    /// Adds the updates of loops.
+    mutating func add<Reader: CountReader>(_ updates: PendingUpdates.Content, by reader: Reader)
         throws(Reader.Failure)
     {
         for (replay, times) in updates.replays {
@@ -91,7 +88,7 @@ public struct BatchTotals: Sendable {
     }
 
     /// Adds the counts of watched groups that are due, before the counts are written.
-    public mutating func addDueDrift<Reader: CountReader>(by reader: Reader) throws(Reader.Failure) {
+    mutating func addDueDrift<Reader: CountReader>(by reader: Reader) throws(Reader.Failure) {
         for (slot, count) in drift.takeIfDue() {
             let (scope, side) = (slot.scope, slot.group.side)
             let name = try admit(slot.group.name, side.dimension, of: scope, in: slot.period, by: reader)
@@ -100,13 +97,13 @@ public struct BatchTotals: Sendable {
     }
 
     /// Starts again after the transaction was committed.
-    public mutating func commit() {
+    mutating func commit() {
         counts.removeAll()
         drift.commit()
     }
 
     /// Drops what the transaction added, after it was undone.
-    public mutating func rollback() {
+    mutating func rollback() {
         counts.removeAll()
         drift.rollback()
         names.forgetAll()
@@ -146,7 +143,7 @@ public struct BatchTotals: Sendable {
         case .named(let name): campaign = name
         case .hashed(let hash):
             campaign = try name(ofCampaign: hash, expected, in: slot.scope, by: reader)
-            // It can no longer be found.
+            // The campaign's clicks have been deleted.
             if campaign == nil { return }
         }
         if let name = campaign {

@@ -1,6 +1,6 @@
 public import Attribution
 
-/// What one number of the counts stands for, in the finest span of time that it is kept in.
+/// The key of a count in its shortest span.
 public struct CountKey: Hashable, Sendable {
     public let scope: Scope
     public let label: CounterLabel
@@ -10,16 +10,68 @@ public struct CountKey: Hashable, Sendable {
     /// The span's first millisecond.
     public let period: Timestamp
 
-    /// Whether the number makes its campaign one of those that a span knows and ranks by clicks.
-    ///
-    /// Such a campaign always has a number of clicks, 0 too.
+    /// Whether the campaign must have a count of clicks in the span, even if it is 0, because campaigns are ranked by it.
     public var namesCampaign: Bool {
         label.campaign != nil && label.dimension == .total && metric != Metric.clicks.name
             && metric != CountWord.conversions && metric != CountWord.variance
     }
 }
 
-/// What is counted besides events.
+/// A row of `counts`.
+public struct CountRecord: Record, Equatable, Sendable {
+    public let scope: Scope
+    /// Empty for all campaigns together.
+    public let campaign: String
+    public let dimension: Dimension
+    public let granularity: Granularity
+    /// The span's first millisecond.
+    public let period: Timestamp
+    public let value: String
+    public let metric: String
+    public let count: Int64
+
+    /// Creates the row of the shortest span.
+    public init(_ key: CountKey, _ count: Int64) {
+        scope = key.scope
+        campaign = key.label.campaign ?? ""
+        dimension = key.label.dimension
+        granularity = key.granularity
+        period = key.period
+        value = key.label.value
+        metric = key.metric
+        self.count = count
+    }
+
+    public static let columns: Columns = [
+        "scope", "campaign", "dimension", "span", "period", "value", "metric", "count",
+    ]
+
+    public func write(to row: inout some RowWriter) {
+        row.put("scope", scope.number)
+        row.put("campaign", campaign)
+        row.put("dimension", dimension)
+        row.put("span", granularity)
+        row.put("period", period)
+        row.put("value", value)
+        row.put("metric", metric)
+        row.put("count", count)
+    }
+
+    public init?(_ row: inout some RowReader) {
+        scope = Scope(number: row.get("scope"))
+        campaign = row.get("campaign")
+        let dimension: Dimension? = row.get("dimension")
+        let granularity: Granularity? = row.get("span")
+        period = row.get("period")
+        value = row.get("value")
+        metric = row.get("metric")
+        count = row.get("count")
+        guard let dimension, let granularity else { return nil }
+        (self.dimension, self.granularity) = (dimension, granularity)
+    }
+}
+
+/// Metrics that are not events.
 public enum CountWord {
     /// Sum of the probabilities that clicks led to launches, and the variance of their number, in millionths.
     public static let conversions = "conversions"
@@ -34,22 +86,24 @@ public enum CountWord {
     public static let trials = "trials"
 }
 
-/// What a transaction adds to the counts: gathered in memory, written once before the commit.
+/// The changes of counts in a transaction.
 public struct CountDeltas: Sendable {
     public struct ExpirySlot: Hashable, Sendable {
         public let scope: Scope
-        /// Seconds since 1970.
-        public let second: Int64
-
-        public init(scope: Scope, second: Int64) {
-            self.scope = scope
-            self.second = second
-        }
+        /// Seconds since 1970, or hours.
+        public let time: Int64
     }
 
     public private(set) var counts: [CountKey: Int64] = [:]
-    /// Live clicks gained or lost, by when they expire.
+    /// Changes in the number of live clicks, by the second in which they expire.
     public private(set) var live: [ExpirySlot: Int64] = [:]
+    /// The same changes, by the hour.
+    public var liveByHour: [ExpirySlot: Int64] {
+        live.reduce(into: [:]) { hours, change in
+            let hour = LiveClicks.hour(ofSecond: change.key.time)
+            hours[ExpirySlot(scope: change.key.scope, time: hour), default: 0] += change.value
+        }
+    }
 
     public init() {}
 
@@ -86,8 +140,7 @@ public struct CountDeltas: Sendable {
         for label in labels { add(count, name, to: label, of: scope, in: .hour, at: time) }
     }
 
-    /// Adds how a match was recognised and how long it took from the click, for all campaigns together and for the
-    /// campaign as it is counted.
+    /// Adds the method of a match and its time since the click, for all campaigns together and for the match's campaign.
     public mutating func addMatch(
         by method: AttributionMethod,
         after milliseconds: Int64,
@@ -104,7 +157,7 @@ public struct CountDeltas: Sendable {
         }
     }
 
-    /// Adds expected conversions; no campaign: all of them together, also clicks without a campaign key.
+    /// Adds expected conversions; nil stands for all campaigns, and clicks without a campaign key.
     public mutating func addExpected(
         _ sum: ExpectedConversions,
         of scope: Scope,
@@ -129,7 +182,7 @@ public struct CountDeltas: Sendable {
         ] { add(count, word, to: label, of: scope, in: .day, at: day) }
     }
 
-    /// Adds to a watched group, under the name that its span admits.
+    /// Adds to a watched group under its admitted name.
     public mutating func addDrift(
         _ count: DriftCount,
         to side: DriftSide,
@@ -143,7 +196,7 @@ public struct CountDeltas: Sendable {
     }
 
     public mutating func addLive(_ change: Int64, of scope: Scope, expiringAt time: Timestamp) {
-        live[ExpirySlot(scope: scope, second: LiveClicks.second(of: time)), default: 0] += change
+        live[ExpirySlot(scope: scope, time: LiveClicks.second(of: time)), default: 0] += change
     }
 
     public mutating func removeAll() {

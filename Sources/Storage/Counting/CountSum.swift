@@ -1,22 +1,15 @@
 public import Attribution
 
-/// Which counts are added up: those of one dimension, in all campaigns together or in one, over consecutive spans.
+/// A query for the counts of one dimension over consecutive spans.
 public struct CountQuery: Sendable {
     public let scope: Scope
-    /// Empty: all campaigns together.
+    /// Empty for all campaigns together.
     public let campaign: String
     public let dimension: Dimension
     public let spans: CountedSpans
-
-    public init(scope: Scope, campaign: String, dimension: Dimension, spans: CountedSpans) {
-        self.scope = scope
-        self.campaign = campaign
-        self.dimension = dimension
-        self.spans = spans
-    }
 }
 
-/// Counts of one dimension, added up by value while a report is put together.
+/// The counts of one dimension, added up by value.
 public struct CountSum: Sendable {
     private var sums: [String: [String: Int64]] = [:]
 
@@ -32,7 +25,7 @@ public struct CountSum: Sendable {
         }
     }
 
-    /// Adds the totals of another sum as one value's.
+    /// Adds the totals of another sum under one value.
     public mutating func add(_ other: CountSum, as value: String) {
         sums[value, default: [:]].merge(other.sums[""] ?? [:], uniquingKeysWith: +)
     }
@@ -41,7 +34,7 @@ public struct CountSum: Sendable {
 
     public subscript(_ value: String, _ metric: String) -> Int64 { sums[value]?[metric] ?? 0 }
 
-    /// The events of a value; those that are zero are left out.
+    /// Returns the events of a value that are not zero.
     public func counts(of value: String = "") -> Counts {
         var counts: Counts = [:]
         for (name, count) in sums[value] ?? [:] where count != 0 {
@@ -57,7 +50,7 @@ public struct CountSum: Sendable {
         )
     }
 
-    /// A group for each value, the most clicked first, equal ones by name.
+    /// A group for each value, ordered by clicks and then by name.
     public var groups: [StatisticsReport.Group] {
         let clicks = Metric.clicks.name
         let ranked = sums.keys.sorted { left, right in
@@ -69,7 +62,7 @@ public struct CountSum: Sendable {
         }
     }
 
-    /// Where the values are bins of delays.
+    /// The histogram, if the values are bins of delays.
     public var timeToInstall: TimeToInstallHistogram {
         var histogram = TimeToInstallHistogram()
         for value in values {
@@ -78,7 +71,7 @@ public struct CountSum: Sendable {
         return histogram
     }
 
-    /// Where the values are bins of probabilities.
+    /// The table, if the values are bins of probabilities.
     public var calibration: CalibrationTable {
         var table = CalibrationTable()
         for value in values {

@@ -1,30 +1,30 @@
 public import Attribution
 
-/// Keeps counts by free text bounded, however many names strangers invent: once a day, what is old and rare is added up
-/// under the name for everything else.
+/// The daily compaction of counts by free text, which clients choose: old counts of rare names are added to the name for
+/// everything else.
 ///
-/// Totals and platforms are kept for ever, hour by hour.
-public enum CounterCompaction {
-    /// Days for which every name that a day admitted keeps its counts by the day and by the hour.
-    public static let keptDays: Int64 = 30
-    /// Names of one pair of statements, which takes the writer a millisecond or two.
-    public static let namesAtOnce = 32
+/// Totals and platforms are not compacted.
+enum CounterCompaction {
+    /// The age in days from which counts are compacted.
+    static let keptDays: Int64 = 30
+    /// Names of one pair of statements, which takes a millisecond or two.
+    static let namesAtOnce = 32
 
-    public static let dimensions = [Dimension.campaign, .source, .osVersion]
+    static let dimensions = [Dimension.campaign, .source, .osVersion]
 
-    /// Earlier days are due.
-    public static func end(at now: Timestamp) -> Timestamp {
+    /// Returns the first day that is not compacted yet at a time.
+    static func end(at now: Timestamp) -> Timestamp {
         Granularity.day.start(of: now.advanced(byMilliseconds: -keptDays * 86_400_000))
     }
 
-    /// The spans that are compacted with a day: its hours, the day, and all time.
-    public static func spans(of day: Timestamp) -> [(Granularity, Timestamp)] {
+    /// Returns the spans that are compacted with a day: its hours, the day, and all time.
+    static func spans(of day: Timestamp) -> [(Granularity, Timestamp)] {
         [(.all, Timestamp(milliseconds: 0)), (.day, day)]
             + (0..<24 as Range<Int64>).map { (.hour, day.advanced(byMilliseconds: $0 * 3_600_000)) }
     }
 
-    /// The number of names that keep counts of their own in a span that is older, the most clicked ones.
-    public static func limit(_ dimension: Dimension, _ granularity: Granularity) -> Int {
+    /// Returns the number of most clicked names that keep their own counts in a compacted span.
+    static func limit(_ dimension: Dimension, _ granularity: Granularity) -> Int {
         switch granularity {
         case .all: dimension.nameLimit ?? .max
         case .day: dimension == .campaign ? 1_000 : 100
@@ -32,13 +32,32 @@ public enum CounterCompaction {
         }
     }
 
-    /// The names that keep their counts in any case, because strangers cannot multiply them; the first is the one for
-    /// everything else.
+    /// Returns the names that always keep their counts, because clients cannot add to them.
     ///
-    /// Empty for hours, which are deleted.
-    public static func keptNames(_ dimension: Dimension, _ granularity: Granularity) -> [String] {
+    /// The first one is the name for everything else. Empty for hours, whose counts are deleted.
+    static func keptNames(_ dimension: Dimension, _ granularity: Granularity) -> [String] {
         guard granularity != .hour else { return [] }
         let tokens = dimension == .source ? SourceToken.allCases.map(\.rawValue) : []
         return [dimension.overflowValue] + tokens.filter { $0 != dimension.overflowValue }
+    }
+}
+
+/// The rare names of a span that one pair of statements compacts: the most clicked ones beyond the first ``limit``.
+public struct RareNames: Sendable {
+    public let scope: Scope
+    public let dimension: Dimension
+    public let granularity: Granularity
+    /// The span's first millisecond.
+    public let period: Timestamp
+    public let limit: Int
+    /// The names that are neither ranked nor compacted; the first is the one for everything else.
+    ///
+    /// Empty if the counts of the rare names are deleted.
+    public let kept: [String]
+
+    init(_ dimension: Dimension, _ granularity: Granularity, from period: Timestamp, of scope: Scope) {
+        (self.dimension, self.granularity, self.period, self.scope) = (dimension, granularity, period, scope)
+        limit = CounterCompaction.limit(dimension, granularity)
+        kept = CounterCompaction.keptNames(dimension, granularity)
     }
 }

@@ -1,46 +1,41 @@
-public import Attribution
+internal import Attribution
 internal import Threads
 
-/// What is to be added to the counts of watched groups, gathered in memory.
+/// Counts of watched groups that are not written yet.
 ///
-/// Owned by the writer's thread.
-///
-/// Written once a second, so that a commit writes no page more for it: a second of it may be lost with the process.
-public struct DriftBatch: Sendable {
-    public struct Slot: Hashable, Sendable {
-        public let scope: Scope
-        /// The first moment of the span.
-        public let period: Timestamp
-        public let group: DriftGroup
+/// They are written once a second and not with each commit, so that commits write fewer pages; the counts of the last
+/// second may be lost with the process.
+struct DriftBatch: Sendable {
+    struct Slot: Hashable, Sendable {
+        let scope: Scope
+        /// The span's first millisecond.
+        let period: Timestamp
+        let group: DriftGroup
     }
 
-    /// Of the open transaction.
+    /// The counts of the open transaction.
     private var open: [Slot: DriftCount] = [:]
-    /// Of transactions that were committed.
+    /// The counts of committed transactions.
     private var waiting: [Slot: DriftCount] = [:]
-    /// When all was written, in nanoseconds of the monotonic clock.
+    /// The time of the last write, in nanoseconds of the monotonic clock.
     private var writtenAt: UInt64 = 0
     private var mustBeWritten = false
     private var isTaken = false
 
-    public init() {}
-
     private static let interval: UInt64 = 1_000_000_000
 
-    /// Adds what happened at a time; test traffic has no trend that matters.
-    public mutating func add(_ count: DriftCount, of group: DriftGroup, in scope: Scope, at time: Timestamp) {
+    /// Adds a count, unless it is of test traffic.
+    mutating func add(_ count: DriftCount, of group: DriftGroup, in scope: Scope, at time: Timestamp) {
         guard !scope.isTest else { return }
         let slot = Slot(scope: scope, period: Granularity.quarter.start(of: time), group: group)
         open[slot, default: DriftCount()] += count
     }
 
-    /// Has everything written with the open transaction.
-    public mutating func flush() {
-        mustBeWritten = true
-    }
+    /// Makes the open transaction write everything.
+    mutating func flush() { mustBeWritten = true }
 
-    /// Takes everything that waits for the open transaction to write; nothing while it is too early.
-    public mutating func takeIfDue() -> [Slot: DriftCount] {
+    /// Returns all counts if they are due, for the open transaction to write.
+    mutating func takeIfDue() -> [Slot: DriftCount] {
         guard !open.isEmpty || !waiting.isEmpty else { return [:] }
         guard mustBeWritten || MonotonicTime.now().nanoseconds >= writtenAt + Self.interval else {
             return [:]
@@ -49,8 +44,8 @@ public struct DriftBatch: Sendable {
         return waiting.merging(open, uniquingKeysWith: +)
     }
 
-    /// After the transaction was committed.
-    public mutating func commit() {
+    /// Called after the transaction was committed.
+    mutating func commit() {
         if isTaken {
             waiting.removeAll(keepingCapacity: true)
             writtenAt = MonotonicTime.now().nanoseconds
@@ -62,8 +57,8 @@ public struct DriftBatch: Sendable {
         mustBeWritten = false
     }
 
-    /// After the transaction was undone.
-    public mutating func rollback() {
+    /// Called after the transaction was rolled back.
+    mutating func rollback() {
         open.removeAll(keepingCapacity: true)
         isTaken = false
     }

@@ -1,18 +1,16 @@
 public import Attribution
 
-/// How many clicks could still be matched: counted by the second and the hour in which they expire.
+/// The count of clicks that can still be matched, by the second and the hour in which they expire.
 ///
-/// The hours after the present one and the seconds that are left of it add up to the figure. It costs at most
-/// 3,600 rows and one for each hour of the longest window, however many clicks there are, and needs no job that
-/// takes expired clicks off, so that it cannot drift.
+/// The number is the sum of the later hours and of the rest of the current one, second by second. It takes at most 3,600
+/// rows, and one for each hour of the longest window. No job has to subtract expired clicks, so the number stays exact.
 public enum LiveClicks {
-    public static func second(of moment: Timestamp) -> Int64 {
-        floorDivide(moment.milliseconds, by: 1000)
-    }
+    /// The seconds after which expired clicks are deleted from the count, so that a clock can be set back by less.
+    static let keptSeconds: Int64 = 7200
 
-    public static func hour(ofSecond second: Int64) -> Int64 {
-        floorDivide(second, by: 3600)
-    }
+    public static func second(of moment: Timestamp) -> Int64 { floorDivide(moment.milliseconds, by: 1000) }
+
+    public static func hour(ofSecond second: Int64) -> Int64 { floorDivide(second, by: 3600) }
 
     private static func floorDivide(_ value: Int64, by divisor: Int64) -> Int64 {
         let (quotient, remainder) = value.quotientAndRemainder(dividingBy: divisor)

@@ -2,10 +2,10 @@ public import Attribution
 internal import Synchronization
 internal import Threads
 
-/// Says each kind of trouble once, then at most every ten seconds for as long as it lasts, and once that it is over.
+/// Logs each kind of failure once, then at most every ten seconds while it lasts, and logs its end once.
 ///
-/// All threads of a store share one: a failure of several of them is reported once. It is over when each kind of work
-/// that failed has been done again, and nothing has failed for a second: a disk that is full takes a small write now
+/// All threads of a store share one log, so a failure of several threads is logged once. A failure has ended when each
+/// kind of work that failed has succeeded, and nothing has failed for a second: a full disk still takes a small write now
 /// and then.
 public final class FailureLog: Sendable {
     /// A kind of work, which may fail while the others succeed.
@@ -19,7 +19,7 @@ public final class FailureLog: Sendable {
         var saidAt: [StoreError.Code: UInt64] = [:]
         var failing: Set<Work> = []
         var failedAt: UInt64 = 0
-        /// Whether a failure was reported, and its end not yet.
+        /// Whether a failure was logged and its end was not.
         var isReported = false
     }
 
@@ -31,21 +31,23 @@ public final class FailureLog: Sendable {
     private let log: StoreLog
     private let quiet: UInt64
     private let state = ConditionLock(State())
-    /// The state's `isReported`, for work that succeeds millions of times and asks each time.
+    /// A copy of the state's `isReported` without the lock, because every read that succeeds asks for it.
     private let isReported = Atomic(false)
 
     /// - Parameters:
     ///   - log: where failures are reported.
-    ///   - quiet: how long nothing may have failed before trouble is over, in nanoseconds.
+    ///   - quiet: how long nothing may have failed before a failure has ended, in nanoseconds.
     public init(_ log: StoreLog, quiet: UInt64 = usualQuiet) {
         self.log = log
         self.quiet = quiet
     }
 
+    /// Logs a failure, unless the same one was logged just before.
+    ///
     /// - Parameters:
-    ///   - error: why it failed.
-    ///   - work: what failed.
-    ///   - now: on the monotonic clock, in nanoseconds.
+    ///   - error: the failure.
+    ///   - work: the work that failed.
+    ///   - now: the time on the monotonic clock, in nanoseconds.
     public func note(_ error: StoreError, of work: Work, at now: UInt64) {
         let isNews = state.withLock { state in
             state.failing.insert(work)
@@ -62,7 +64,7 @@ public final class FailureLog: Sendable {
         log.write(.error, "database: \(error.explanation) Requests are answered \(answer) meanwhile.")
     }
 
-    /// Says that what was noted before is over, if it is.
+    /// Records a success, and logs the end of a failure if it has ended.
     public func noteSuccess(of work: Work, at now: @autoclosure () -> UInt64) {
         guard isReported.load(ordering: .relaxed) else { return }
         let now = now()
@@ -71,7 +73,7 @@ public final class FailureLog: Sendable {
             guard state.isReported, state.failing.isEmpty, now >= state.failedAt + quiet else {
                 return false
             }
-            // The next trouble is news again.
+            // The next failure is logged at once again.
             state = State()
             isReported.store(false, ordering: .relaxed)
             return true

@@ -1,14 +1,12 @@
-public import Attribution
+internal import Attribution
 internal import Threads
 
-/// Counts how a store is doing; shared by all its threads.
-public final class HealthRecorder: Sendable {
+/// The counts of a store's health, which all its threads share.
+final class HealthRecorder: Sendable {
     private let health = ConditionLock(StoreHealth())
 
-    public init() {}
-
     /// The counts so far.
-    public var snapshot: StoreHealth { health.withLock { $0 } }
+    var snapshot: StoreHealth { health.withLock { $0 } }
 
     func didCommit(_ batchSize: Int, seconds: Double) {
         health.withLock { health in
@@ -26,7 +24,7 @@ public final class HealthRecorder: Sendable {
     }
 
     /// Stores how long ago the oldest click expired that should have been deleted, in seconds.
-    public func setRetentionLag(_ seconds: Int64) {
+    func setRetentionLag(_ seconds: Int64) {
         health.withLock { $0.retentionLagSeconds = seconds }
     }
 }

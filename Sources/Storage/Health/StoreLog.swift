@@ -1,4 +1,4 @@
-/// Where a store says what an operator should know.
+/// The log of a store, for operators.
 public struct StoreLog: Sendable {
     public enum Level: String, Sendable {
         case information
@@ -6,12 +6,10 @@ public struct StoreLog: Sendable {
         case error
     }
 
-    /// Called from any thread, with one line without a line break.
+    /// Writes one line, without a line break; called from any thread.
     public let write: @Sendable (Level, String) -> Void
 
-    public init(write: @escaping @Sendable (Level, String) -> Void) {
-        self.write = write
-    }
+    public init(write: @escaping @Sendable (Level, String) -> Void) { self.write = write }
 
     public static let none = StoreLog { _, _ in }
 }

@@ -1,48 +1,31 @@
 public import Attribution
 
-/// Counts collisions again and again, and keeps what was found for the statistics.
+/// Counts collisions once a minute if anything was written, and stores the reports for the statistics.
 ///
-/// Of several processes on one database, one holds the lease and counts for all.
+/// If several processes have the database open, the one with the lease counts.
 public struct CollisionJob<Reader: JobReader>: Job {
     public let name = JobName.collisions
     public let share = 0.01
 
     private let context: JobContext<Reader>
-    private let standardWindow: AttributionWindow
-    /// The number of this process's commits: it moves with each.
-    private let commitCount: () -> UInt64
     private var census: CollisionCensus?
-    /// Commits when the last round ended; nil before the first.
+    /// The number of this process's commits at the end of the last round; nil before the first round.
     private var countedCommits: UInt64?
-    /// When the lease was taken or renewed, in nanoseconds; nil without one.
+    /// The time at which the lease was taken or renewed, in nanoseconds; nil without a lease.
     private var leasedAt: UInt64?
 
-    /// From one round's end to the next one's beginning, in milliseconds: of several servers, one counts.
+    /// The milliseconds between two rounds of any process.
     private static var pauseMilliseconds: Int64 { 60_000 }
-    /// How long another process waits for this one to go on; it is renewed after a third, in nanoseconds.
+    /// How long the lease lasts, and when it is renewed.
     private static var leaseMilliseconds: Int64 { 300_000 }
     private static var renewal: UInt64 { 100_000_000_000 }
-    /// Reports of one write: others wait for it.
+    /// Reports in one write, which delays other writes.
     private static var keptAtOnce: Int { 16 }
 
-    /// - Parameters:
-    ///   - context: what jobs share.
-    ///   - standardWindow: of apps that have none of their own.
-    ///   - commitCount: a number that moves with each of this process's commits.
-    public init(
-        _ context: JobContext<Reader>,
-        standardWindow: AttributionWindow,
-        commitCount: @escaping () -> UInt64
-    ) {
-        self.context = context
-        self.standardWindow = standardWindow
-        self.commitCount = commitCount
-    }
+    public init(_ context: JobContext<Reader>) { self.context = context }
 
-    /// Counts from the start with the next slices, whether a round is due or not; for tests.
-    public mutating func beginRound() throws(StoreError) {
-        census = CollisionCensus(of: try places())
-    }
+    /// Starts a round, even if none is due; for tests.
+    public mutating func beginRound() throws(StoreError) { census = CollisionCensus(of: try places()) }
 
     public mutating func slice(at moment: UInt64) throws(StoreError) -> Due {
         let pause = Due.after(UInt64(Self.pauseMilliseconds) * 1_000_000)
@@ -53,9 +36,9 @@ public struct CollisionJob<Reader: JobReader>: Job {
             try beginRound()
             return .more
         }
-        // One copy alone, because it is large; and none after a failure, which begins the round anew.
+        // Moved out, because a copy is large; after a failure the round starts again.
         self.census = nil
-        // Another process that took the lease meanwhile has begun a count of its own.
+        // If another process has taken the lease meanwhile, it has started its own count.
         if let leasedAt, moment > leasedAt + Self.renewal {
             guard try takeLease(at: context.clock.now, moment) else { return pause }
         }
@@ -68,7 +51,7 @@ public struct CollisionJob<Reader: JobReader>: Job {
         try keep(census.reports(at: now))
         try context.finish(.collisions, progress: now)
         leasedAt = nil
-        countedCommits = commitCount()
+        countedCommits = context.state.commitCount
         return pause
     }
 
@@ -78,9 +61,9 @@ public struct CollisionJob<Reader: JobReader>: Job {
         return leasedAt != nil
     }
 
-    /// Whether anything can have changed, and no other process has counted just now.
+    /// Whether this process has committed since its last round, and no process has counted within the pause.
     private func isRoundDue(at now: Timestamp) throws(StoreError) -> Bool {
-        guard countedCommits != commitCount() else { return false }
+        guard countedCommits != context.state.commitCount else { return false }
         let last = try context.read { reader throws(Reader.Failure) in try reader.progress(of: .collisions) }
         guard let last else { return true }
         return !(0..<Self.pauseMilliseconds).contains(now.milliseconds(since: last))
@@ -88,6 +71,7 @@ public struct CollisionJob<Reader: JobReader>: Job {
 
     private func places() throws(StoreError) -> [CollisionCensus.Place] {
         let apps = try context.read { reader throws(Reader.Failure) in try reader.numberedApps() }
+        let standardWindow = context.state.configuration.standardWindow
         return apps.flatMap { app in
             app.scopes.map { CollisionCensus.Place(scope: $0, window: app.window ?? standardWindow) }
         }
@@ -97,7 +81,7 @@ public struct CollisionJob<Reader: JobReader>: Job {
         var kept: [ScopedCollisions] = []
         for (scope, report) in reports {
             let isKept = try context.read { reader throws(Reader.Failure) in
-                // Nothing where nothing was is not worth a write.
+                // An empty report is stored only if it replaces another one.
                 guard report.forms.isEmpty, report.matches == 0 else { return true }
                 return try reader.collisionReport(of: scope) != nil
             }
@@ -111,25 +95,20 @@ public struct CollisionJob<Reader: JobReader>: Job {
     }
 }
 
-/// Counts collisions in what is stored: first all fingerprints, then all records of checks.
+/// A count of the stored collisions: first of all fingerprints, then of all records of checks.
 ///
-/// It goes on in slices, each a read of its own, so that a write-ahead log can begin anew between them; what moves
-/// meanwhile is counted where it is met.
-public struct CollisionCensus {
-    /// Whose clicks and checks are counted, under which window.
-    public struct Place: Sendable {
-        public let scope: Scope
-        public let window: AttributionWindow
-
-        public init(scope: Scope, window: AttributionWindow) {
-            self.scope = scope
-            self.window = window
-        }
+/// Each slice is a read of its own, so that a write-ahead log can start again between them. Rows that move meanwhile are
+/// counted at their new position.
+struct CollisionCensus {
+    /// A scope whose clicks and checks are counted, and its window.
+    struct Place: Sendable {
+        let scope: Scope
+        let window: AttributionWindow
     }
 
     /// Rows of one slice.
     private static let sliceLength = 2000
-    /// How much of the way the fingerprints are, as far as a progress tells.
+    /// The share of the progress for the fingerprints.
     private static let fingerprintsShare = 0.8
 
     private let places: [Place]
@@ -143,12 +122,10 @@ public struct CollisionCensus {
     private var records: ClosedRange<Int64>?
     private var isDone = false
 
-    public init(of places: [Place]) {
-        self.places = places
-    }
+    init(of places: [Place]) { self.places = places }
 
-    /// How much of it is done, about: 0…1.
-    public var progress: Double {
+    /// The approximate share that is done: 0…1.
+    var progress: Double {
         guard !isDone else { return 1 }
         guard let record, let records else {
             // Hashes are spread evenly.
@@ -160,8 +137,8 @@ public struct CollisionCensus {
         return Self.fingerprintsShare + (1 - Self.fingerprintsShare) * min(max(within, 0), 1)
     }
 
-    /// Reads on; false when all is counted.
-    public mutating func runSlice<Reader: JobReader>(_ reader: Reader) throws(Reader.Failure) -> Bool {
+    /// Counts the next rows; returns false after the last ones.
+    mutating func runSlice<Reader: JobReader>(_ reader: Reader) throws(Reader.Failure) -> Bool {
         if place < places.count {
             try countFingerprints(places[place], reader)
         } else if !isDone {
@@ -170,8 +147,8 @@ public struct CollisionCensus {
         return !isDone
     }
 
-    /// What was found in each scope, as of a moment.
-    public func reports(at moment: Timestamp) -> [Scope: CollisionReport] {
+    /// Returns the report of each scope, as of a time.
+    func reports(at moment: Timestamp) -> [Scope: CollisionReport] {
         var reports: [Scope: CollisionReport] = [:]
         for place in places {
             reports[place.scope] = CollisionReport(
@@ -188,7 +165,7 @@ public struct CollisionCensus {
         throws(Reader.Failure)
     {
         var count = self.count ?? CollisionCount(windows: [place.window])
-        // One copy alone: what it holds is not small.
+        // Moved out, because a copy is large.
         self.count = nil
         var (read, last) = (0, row)
         try reader.indexedClicks(of: place.scope, after: row, atMost: Self.sliceLength) { click in
@@ -224,9 +201,9 @@ public struct CollisionCensus {
     }
 }
 
-/// A row of the index of clicks, open or closed, as far as collisions are about it.
+/// The values of an index row, open or closed, that collisions are counted from.
 public struct IndexedClick: Sendable {
-    /// A row's place in the order of the index, within a scope.
+    /// A row's position in the order of the index, within a scope.
     public struct Place: Sendable {
         public let hash: Int64
         /// 0 for an open row.
@@ -275,7 +252,7 @@ public struct IndexedClick: Sendable {
         visitor = row.get("visitor")
     }
 
-    /// Nil for what no launch's fingerprint finds: a robot's click, and an advertising id.
+    /// The row for the count; nil for a robot's click and for an advertising id, which no fingerprint finds.
     var collisionRow: CollisionRow? {
         if place.state != 0, closedAs == NoMatchReason.robotClick.rawValue { return nil }
         let form = platformForm.flatMap { PlatformForm(code: $0) }
@@ -285,7 +262,7 @@ public struct IndexedClick: Sendable {
             platformForm: form,
             at: Timestamp(milliseconds: place.state == 0 ? place.since : clickedAt),
             weight: weight,
-            // Each click without a noted visitor counts as a visitor of its own.
+            // A click without a known visitor counts as a visitor of its own.
             visitor: visitor != 0 ? visitor : UInt64(bitPattern: place.click)
         )
     }

@@ -2,26 +2,24 @@ public import Attribution
 
 /// Evaluates the match rates of all apps when a span of ``DriftHistory`` has ended: one app a slice.
 ///
-/// Of several processes on one database, one holds the lease and does it for all.
+/// If several processes have the database open, the one with the lease evaluates.
 public struct DriftJob<Reader: JobReader>: Job {
     public let name = JobName.drift
     public let share = 0.1
 
     private let context: JobContext<Reader>
-    /// The end of the span that was evaluated, or is being evaluated; nil at the start.
+    /// The end of the last span whose evaluation was started; nil at the start.
     private var end: Timestamp?
-    /// Apps that are still to be evaluated.
+    /// Apps that are not evaluated yet.
     private var waiting: [NumberedApp] = []
-    /// Whether the lease is to be given up when no app waits any more.
+    /// Whether the lease must be released after the last app.
     private var holdsLease = false
 
     private static var interval: UInt64 { 1_000_000_000 }
-    /// How long another process waits for this one to go on.
+    /// How long the lease lasts.
     private static var leaseMilliseconds: Int64 { 60_000 }
 
-    public init(_ context: JobContext<Reader>) {
-        self.context = context
-    }
+    public init(_ context: JobContext<Reader>) { self.context = context }
 
     public mutating func slice(at _: UInt64) throws(StoreError) -> Due {
         guard let now = context.clock.settledNow() else { return .after(Self.interval) }
@@ -33,7 +31,7 @@ public struct DriftJob<Reader: JobReader>: Job {
             do throws(StoreError) {
                 try evaluate(app, end: end, lease(at: now))
             } catch {
-                // Once more, after the others: what is wrong with one must not keep them waiting.
+                // Tried again after the other apps, so that its failure does not delay them.
                 waiting.insert(app, at: 0)
                 throw error
             }
@@ -72,21 +70,24 @@ public struct DriftJob<Reader: JobReader>: Job {
             try reader.driftFindings(of: scope, end: end)
         }
         guard !findings.readings.isEmpty || !findings.events.isEmpty else { return }
-        // Another process that took the lease meanwhile keeps what it finds.
+        // If another process has taken the lease meanwhile, it stores its own findings.
         let step = JobStep.drift(findings, of: scope, lookedAt: end, holding: lease)
         guard case .flag(true) = try context.queue.perform(.job(step)) else { return }
         for event in findings.events {
             let isBad = if case .began = event { true } else { false }
-            context.log.write(isBad ? .warning : .information, "app \(app.name): \(event.sentence)")
+            context.state.configuration.log.write(
+                isBad ? .warning : .information,
+                "app \(app.name): \(event.sentence)"
+            )
         }
     }
 }
 
 extension DriftHistory {
-    /// What was evaluated this much later than now was evaluated by a clock that had leapt ahead.
+    /// An evaluation more than this in the future was made under a clock that had leapt ahead.
     private static let leapMilliseconds: Int64 = 86_400_000
 
-    /// Whether the span that ended at `end` is to be evaluated when the last evaluation was of the one up to `last`.
+    /// Whether the span that ended at `end` must be evaluated; the last evaluated span ended at `last`.
     public static func isDue(_ end: Timestamp, after last: Timestamp?) -> Bool {
         guard let last else { return true }
         return end > last || last.milliseconds(since: end) > leapMilliseconds

@@ -15,20 +15,18 @@ public enum JobName: String, CaseIterable, Sendable {
     case fading
 }
 
-/// Work beside requests, done in slices of a few milliseconds by the one ``JobThread``.
+/// Background work in slices of a few milliseconds, which the one ``JobThread`` runs.
 public protocol Job {
     var name: JobName { get }
-    /// The part of a core that it may take: above 0, at most 1.
-    ///
-    /// It is asked after each slice, and may change.
+    /// The share of a core that the job may use: above 0, at most 1; read after each slice.
     var share: Double { get }
-    /// Whether it goes before every other job that is due.
+    /// Whether it runs before every other job that is due.
     var comesFirst: Bool { get }
 
     /// Works for a few milliseconds.
     ///
     /// - Parameter now: the reading of the monotonic clock, in nanoseconds.
-    /// - Returns: when it wants to go on.
+    /// - Returns: when the next slice is due.
     /// - Throws: why it failed; the next slice tries again.
     mutating func slice(at now: UInt64) throws(StoreError) -> Due
 }
@@ -36,36 +34,36 @@ public protocol Job {
 extension Job {
     public var comesFirst: Bool { false }
 
-    /// Runs slices without pauses until nothing is left to do: for commands and tests.
+    /// Runs slices without pauses until there is nothing left to do; for commands and tests.
     public mutating func runToEnd(at now: UInt64 = 0) throws(StoreError) {
         while try slice(at: now) == .more {}
     }
 }
 
-/// When a job wants its next slice.
+/// When a job's next slice is due.
 ///
-/// One that is asked for by ``JobRequests`` gets it sooner, as soon as its share of the time allows.
+/// ``JobRequests`` can make it due sooner, as soon as the job's share allows.
 public enum Due: Equatable, Sendable {
-    /// As soon as the job's share of the time allows: there is more to do.
+    /// As soon as the job's share allows, because there is more to do.
     case more
-    /// So many nanoseconds after the end of the slice.
+    /// The number of nanoseconds after the end of the slice.
     case after(UInt64)
     case whenAsked
 }
 
-/// Decides which job is next, so that each keeps to its share of the time, and one that fails waits longer each time.
+/// Decides which job runs next, so that each keeps to its share, and a job that fails waits longer each time.
 ///
 /// Nothing here touches a clock.
 public struct JobSchedule {
     private struct Entry {
         var job: any Job
-        /// When the next slice is due, and when its share of the time allows one, in nanoseconds.
+        /// When the next slice is due, and when the job's share allows it, in nanoseconds.
         var dueAt: UInt64
         var allowedAt: UInt64
-        /// Slices that failed since the last one that did not.
+        /// The number of slices that have failed since the last success.
         var failureCount: UInt64 = 0
 
-        /// Sets when the next slice may be and is due, after one that has ended.
+        /// Sets when the next slice is allowed and due, after a slice has ended.
         mutating func wait(_ next: Due, from start: UInt64, to end: UInt64) {
             let worked = Double(end - min(start, end))
             allowedAt = end + UInt64(worked / job.share - worked)
@@ -79,14 +77,14 @@ public struct JobSchedule {
 
     private var entries: [Entry]
 
-    /// From the start to the first slices, so that what else is to be read then comes first.
+    /// The time from the start to the first slices, for other reads at the start.
     public static let firstPause: UInt64 = 1_000_000_000
-    /// How long a job waits after a slice that failed, twice as long after each further one, and at most.
+    /// How long a job waits after its first failure; the wait doubles with each further failure, up to the maximum.
     public static let firstBackoff: UInt64 = 1_000_000_000
     public static let maximumBackoff: UInt64 = 8_000_000_000
 
     /// - Parameters:
-    ///   - jobs: of equal ones that are due, the first goes first.
+    ///   - jobs: the jobs; of those that have been due equally long, the first one runs first.
     ///   - now: the time of the start, in nanoseconds.
     public init(_ jobs: [any Job], at now: UInt64) {
         entries = jobs.map { Entry(job: $0, dueAt: now + Self.firstPause, allowedAt: now) }
@@ -95,18 +93,18 @@ public struct JobSchedule {
     /// When the next slice of any job is due.
     public var nextDueAt: UInt64 { entries.map(\.dueAt).min() ?? .max }
 
-    /// Lets jobs run as soon as their shares of the time allow.
+    /// Makes jobs due as soon as their shares allow.
     public mutating func ask(for jobs: Set<JobName>) {
         for index in entries.indices where jobs.contains(entries[index].job.name) {
             entries[index].dueAt = min(entries[index].dueAt, entries[index].allowedAt)
         }
     }
 
-    /// Runs a slice of the job that has been due for longest; does nothing where none is due.
+    /// Runs a slice of the job that has been due for longest, if any job is due.
     ///
     /// - Parameters:
     ///   - clock: the monotonic clock, in nanoseconds.
-    ///   - report: called with the job's name, and with its error where it failed.
+    ///   - report: called with the job's name, its error if it failed, and the end of the slice.
     public mutating func runSlice(_ clock: () -> UInt64, report: (JobName, StoreError?, UInt64) -> Void) {
         let start = clock()
         let due = entries.indices.filter { entries[$0].dueAt <= start }.min { left, right in
@@ -132,7 +130,7 @@ public struct JobSchedule {
     }
 }
 
-/// Where other threads ask for jobs, and say that the store stops; shared by all.
+/// Requests for jobs by other threads, and the signal that the store stops.
 public final class JobRequests: Sendable {
     private struct State: Sendable {
         var asked: Set<JobName> = []
@@ -143,21 +141,21 @@ public final class JobRequests: Sendable {
 
     public init() {}
 
-    /// Asks for a slice of a job as soon as its share of the time allows.
+    /// Requests a slice of a job as soon as its share allows.
     public func ask(for job: JobName) {
         guard state.withLock({ $0.asked.insert(job).inserted }) else { return }
         state.broadcast()
     }
 
-    /// Lets the jobs end after the slice that is under way.
+    /// Ends the jobs after the current slice.
     public func stop() {
         state.withLock { $0.isStopping = true }
         state.broadcast()
     }
 
-    /// Waits until a job is asked for, or until a time in nanoseconds of the monotonic clock.
+    /// Waits until a job is requested, or until a time in nanoseconds of the monotonic clock.
     ///
-    /// - Returns: the jobs that were asked for since the last call; nil when the store stops.
+    /// - Returns: the jobs that were requested since the last call; nil when the store stops.
     func wait(until moment: UInt64) -> Set<JobName>? {
         var isStopping = false
         let asked = state.wait(until: moment) { state -> Set<JobName>? in
@@ -170,7 +168,7 @@ public final class JobRequests: Sendable {
     }
 }
 
-/// The one thread for all work beside requests: runs the slices of jobs as a ``JobSchedule`` decides.
+/// The thread that runs the slices of all jobs in the order of a ``JobSchedule``.
 public struct JobThread {
     private var schedule: JobSchedule
     private let requests: JobRequests

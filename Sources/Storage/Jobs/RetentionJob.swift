@@ -1,12 +1,10 @@
 public import Attribution
 
-/// What retention has done.
+/// The number of clicks that retention has closed and deleted.
 public struct RetentionProgress: Equatable, Sendable {
-    /// Clicks whose window has ended, taken out of what checks look into.
+    /// Clicks that were closed because their window has ended.
     public var closed: Int64 = 0
-    /// Clicks deleted with their fingerprints and claims.
-    ///
-    /// Their counts stay.
+    /// Clicks that were deleted with their fingerprints and claims; their counts stay.
     public var deleted: Int64 = 0
 
     public init(closed: Int64 = 0, deleted: Int64 = 0) {
@@ -15,49 +13,30 @@ public struct RetentionProgress: Equatable, Sendable {
     }
 }
 
-/// Closes clicks that expired and deletes those whose time is over, in slices that hold the writer for a few
-/// milliseconds each; then compacts the counts of old days.
+/// Deletes clicks after the retention time and closes clicks that expired, in slices that take the writing thread a few
+/// milliseconds; then compacts the counts of old days.
 public struct RetentionJob<Reader: JobReader>: Job {
     public let name = JobName.retention
-    /// What was done so far.
+    /// The clicks closed and deleted so far.
     public private(set) var progress = RetentionProgress()
 
     private let context: JobContext<Reader>
-    private let health: HealthRecorder
-    private let keptMilliseconds: Int64
-    /// Whether to store that jobs go by the wall clock.
-    private let notesSettledClock: Bool
     private var pace = RetentionPace()
-    /// When the present stretch of slices ends; nil between two stretches.
+    /// The end of the current series of slices; nil between two series.
     private var stretchEnd: UInt64?
 
-    /// How long a stretch of slices is, and the pause after it, in nanoseconds.
+    /// The length of a series of slices, and of the pause after it, in nanoseconds.
     private static var interval: UInt64 { 1_000_000_000 }
     /// Clicks of one slice, at most.
     private static var sliceLength: Int { 200 }
-    /// When a slice that is not done ends all the same: other writes wait for it too.
+    /// The time after which a slice ends, because other writes wait for it.
     private static var sliceNanoseconds: UInt64 { 2_000_000 }
-    /// How long after its window a click is closed: so much may a clock be set back without a loss.
+    /// The milliseconds from the end of a click's window to its closing.
     ///
-    /// Checks judge by the clock itself, not by this.
+    /// If the clock is set back by less, no click is lost. Checks compare windows with the clock itself.
     private static var closingDelay: Int64 { 60_000 }
 
-    /// - Parameters:
-    ///   - context: what jobs share.
-    ///   - health: where the lag is reported.
-    ///   - keptMilliseconds: how long clicks are kept after their window has ended.
-    ///   - notesSettledClock: whether to store that jobs go by the wall clock.
-    public init(
-        _ context: JobContext<Reader>,
-        health: HealthRecorder,
-        keptMilliseconds: Int64,
-        notesSettledClock: Bool
-    ) {
-        self.context = context
-        self.health = health
-        self.keptMilliseconds = keptMilliseconds
-        self.notesSettledClock = notesSettledClock
-    }
+    public init(_ context: JobContext<Reader>) { self.context = context }
 
     public var share: Double { pace.share }
 
@@ -75,18 +54,19 @@ public struct RetentionJob<Reader: JobReader>: Job {
 
     private mutating func run() throws(StoreError) -> RetentionSlice {
         guard let now = context.clock.settledNow() else { return RetentionSlice() }
+        let configuration = context.state.configuration
         let step = RetentionStep(
             closingBefore: now.advanced(byMilliseconds: -Self.closingDelay),
-            deletingBefore: now.advanced(byMilliseconds: -keptMilliseconds),
+            deletingBefore: now.advanced(byMilliseconds: -configuration.retentionSeconds * 1000),
             now: now,
             limit: Self.sliceLength,
             nanoseconds: Self.sliceNanoseconds,
-            notesSettledClock: notesSettledClock
+            notesSettledClock: !configuration.trustsClock
         )
         guard case .retention(var slice) = try context.queue.perform(.job(.retention(step))) else {
             throw .mismatch
         }
-        health.setRetentionLag(slice.isDeleting ? slice.lag / 1000 : 0)
+        context.state.health.setRetentionLag(slice.isDeleting ? slice.lag / 1000 : 0)
         progress.closed += slice.closed
         progress.deleted += slice.deleted
         if !slice.isMore { slice.isMore = try compact(at: now) }
@@ -102,20 +82,19 @@ public struct RetentionJob<Reader: JobReader>: Job {
     }
 }
 
-/// How much of the time retention takes: little, so that checks and clicks beside it hardly notice, and more as long
-/// as more expires than that can do.
+/// The share of the time that retention may use: small, unless clicks expire faster than they are deleted.
 public struct RetentionPace: Sendable {
     private var lag: Int64?
     private var isLosing = false
 
     public init() {}
 
-    /// The part of the time for slices.
+    /// The share of the time for slices.
     public var share: Double { isLosing ? 1 / 3 : 1 / 8 }
 
-    /// Compares the lag with that of the last stretch of work.
+    /// Compares the lag with that of the last series.
     ///
-    /// - Parameter now: for how many milliseconds the next click has been due; 0 when there is none.
+    /// - Parameter now: the milliseconds for which the next click has been due; 0 if none is.
     public mutating func noteLag(_ now: Int64) {
         isLosing = now > (lag ?? now)
         lag = now

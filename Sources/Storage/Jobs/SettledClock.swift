@@ -1,19 +1,19 @@
 public import Attribution
 internal import Threads
 
-/// The wall clock as far as jobs may act on it: a clock that leaps by more than a day makes none delete anything.
+/// The check of the wall clock for jobs, so that none deletes anything after the clock has leapt by more than a day.
 ///
-/// Requests go by the wall clock as it is. Jobs wait while it differs by more than a day from what the monotonic clock
-/// and the last settled time, which the database keeps across restarts, lead to expect. Once it has gone on steadily for
-/// a day of uptime, it counts as right: an operator had time to see the warning.
+/// Requests use the wall clock as it is. The expected time is the last settled time, which the database stores, plus the
+/// monotonic time since then. Jobs wait while the wall clock differs from it by more than a day. After a day of uptime
+/// without another leap it counts as right, because an operator had time to see the warning.
 public struct SettledClock: Sendable {
-    /// A time of both clocks: from it follows what the wall clock should read later.
+    /// Readings of both clocks at one time, from which the expected time follows.
     private struct Reading {
         var wall: Timestamp
         /// Nanoseconds.
         var monotonic: UInt64
 
-        /// How far the wall clock is ahead of what was to be expected, in milliseconds.
+        /// The milliseconds by which another reading's wall clock is ahead of the expected time.
         func lead(of other: Reading) -> Int64 {
             let elapsed = Int64(clamping: (other.monotonic - min(monotonic, other.monotonic)) / 1_000_000)
             let (expected, isTooLate) = wall.milliseconds.addingReportingOverflow(elapsed)
@@ -25,26 +25,26 @@ public struct SettledClock: Sendable {
         }
     }
 
-    /// What a job that asks for the time learns.
+    /// Whether jobs may use the wall clock.
     public enum State: Equatable, Sendable {
         case settled
-        /// Ahead of what was to be expected by so many milliseconds, behind it where negative.
+        /// The milliseconds by which the clock is ahead of the expected time; negative if it is behind.
         case unsettled(lead: Int64)
     }
 
     /// A lead beyond it is a leap, in milliseconds.
     public static let tolerance: Int64 = 86_400_000
-    /// The uptime after which a clock that goes on steadily counts as right, in nanoseconds.
+    /// The uptime after which a clock without another leap counts as right, in nanoseconds.
     public static let settlingTime: UInt64 = 86_400_000_000_000
 
-    /// As of the last ``update(now:monotonic:)``; settled before the first.
+    /// The result of the last ``update(now:monotonic:)``; settled before the first.
     public private(set) var state: State = .settled
     private var settled: Reading
-    /// Since when the clock goes on steadily, unsettled.
+    /// The reading since which the unsettled clock has not leapt again.
     private var unsettledSince: Reading?
 
     /// - Parameters:
-    ///   - lastSettled: when jobs last went by the wall clock, as the database says; nil for a new database.
+    ///   - lastSettled: when jobs last used the wall clock, according to the database; nil for a new database.
     ///   - isAccepted: whether an operator says that the clock is right.
     ///   - now: the wall clock's reading.
     ///   - monotonic: the monotonic clock's reading, in nanoseconds.
@@ -76,7 +76,7 @@ public struct SettledClock: Sendable {
 }
 
 extension SettledClock {
-    /// What the log says after a change of ``state``.
+    /// The log line after a change of ``state``.
     public var sentence: String {
         guard case .unsettled(let lead) = state else {
             return "the clock is trusted again: background jobs go on"
@@ -89,8 +89,8 @@ extension SettledClock {
     }
 }
 
-/// The clocks of a store as its jobs see them; shared by all its threads.
-public final class JobClock: Sendable {
+/// The clocks of a store's jobs, which all its threads share.
+final class JobClock: Sendable {
     private let wall: WallClock
     private let monotonicNow: @Sendable () -> UInt64
     private let log: StoreLog
@@ -98,21 +98,21 @@ public final class JobClock: Sendable {
     private let settled = ConditionLock<SettledClock?>(nil)
 
     /// - Parameters:
-    ///   - wall: the clock that records go by.
+    ///   - wall: the clock of records.
     ///   - monotonicNow: the monotonic clock, in nanoseconds.
     ///   - log: where leaps are reported.
-    public init(_ wall: WallClock, monotonicNow: @escaping @Sendable () -> UInt64, log: StoreLog) {
+    init(_ wall: WallClock, monotonicNow: @escaping @Sendable () -> UInt64, log: StoreLog) {
         self.wall = wall
         self.monotonicNow = monotonicNow
         self.log = log
     }
 
-    /// Begins to compare the clocks.
+    /// Starts to compare the clocks.
     ///
     /// - Parameters:
-    ///   - lastSettled: when jobs last went by the wall clock; nil for a new database.
+    ///   - lastSettled: when jobs last used the wall clock; nil for a new database.
     ///   - isAccepted: whether an operator says that the clock is right.
-    public func start(lastSettled: Timestamp?, isAccepted: Bool) {
+    func start(lastSettled: Timestamp?, isAccepted: Bool) {
         let clock = SettledClock(
             lastSettled: lastSettled,
             isAccepted: isAccepted,
@@ -123,10 +123,10 @@ public final class JobClock: Sendable {
     }
 
     /// The wall clock's reading.
-    public var now: Timestamp { wall.now() }
+    var now: Timestamp { wall.now() }
 
-    /// Returns the time that jobs may act on; nil while the clock may have leapt, which the log says.
-    public func settledNow() -> Timestamp? {
+    /// Returns the time for jobs; nil, with a warning in the log, while the clock may have leapt.
+    func settledNow() -> Timestamp? {
         let (now, monotonic) = (wall.now(), monotonicNow())
         let (state, news) = settled.withLock { clock -> (SettledClock.State, String?) in
             guard let hasChanged = clock?.update(now: now, monotonic: monotonic) else {

@@ -1,37 +1,34 @@
 public import Attribution
 
-/// Stores what the loops have learnt every few seconds, and then makes the models anew.
-public struct LearningJob<Reader: JobReader>: Job {
-    public let name = JobName.learning
-    public let share = 0.2
+/// Stores every few seconds what the loops have learnt, then computes the models again.
+struct LearningJob<Reader: JobReader>: Job {
+    let name = JobName.learning
+    let share = 0.2
 
     private let context: JobContext<Reader>
-    private let learnt: LearningState
-    /// What is left of the present round: increments that are not in slices yet, slices that are not stored yet, the
-    /// next ones last, and scopes whose models are to be made anew.
+    private var learnt: LearningState { context.state.learnt }
+    /// The rest of the current round: increments that are not in slices yet, slices that are not stored yet, and scopes
+    /// whose models are not computed yet; the next one is last.
     private var increments: [(scope: Scope, increments: LearntIncrements)] = []
     private var slices: [LearntSlice] = []
     private var scopes: [Scope] = []
-    /// Counters of each scope, at most: as of the last count, and all that were written since.
+    /// An upper bound of each scope's counters: the last count, plus all that were written since.
     private var counts: [Scope: Int] = [:]
 
-    /// How often it stores what was learnt, in nanoseconds.
+    /// The pause between two rounds, in nanoseconds.
     private static var interval: UInt64 { 5_000_000_000 }
-    /// Counters of one scope: those of more fingerprints and addresses than that are changed but not added.
+    /// The number of a scope's counters from which new fingerprints and addresses get none.
     private static var maximumCounters: Int { 2_000_000 }
-    /// Systems, and signals, that one scope has counters for.
+    /// The number of a scope's systems, or signals, from which new ones get no counters.
     private static var maximumMarks: Int { 4000 }
 
-    public init(_ context: JobContext<Reader>, _ learnt: LearningState) {
-        self.context = context
-        self.learnt = learnt
-    }
+    init(_ context: JobContext<Reader>) { self.context = context }
 
-    public mutating func slice(at _: UInt64) throws(StoreError) -> Due {
+    mutating func slice(at _: UInt64) throws(StoreError) -> Due {
         do throws(StoreError) {
             try goOn()
         } catch {
-            // What a database that takes no writes does not learn must not pile up.
+            // Dropped, so that increments do not accumulate while the database cannot be written.
             (increments, slices, scopes) = ([], [], [])
             throw error
         }
@@ -78,25 +75,23 @@ public struct LearningJob<Reader: JobReader>: Job {
     }
 }
 
-/// Some of what was learnt, small enough for one slice of the writer's time.
+/// A part of the increments, small enough for one write.
 public struct LearntSlice: Sendable {
-    public let scope: Scope
-    public let epoch: LearningEpoch
-    public let sums: [(key: CounterKey, sum: Double)]
-    /// What may be added that is not stored yet.
-    public let room: Room
+    let scope: Scope
+    let epoch: LearningEpoch
+    let sums: [(key: CounterKey, sum: Double)]
+    /// Whether new counters may be created.
+    let room: Room
 
     /// Whether there is room for more counters.
-    public struct Room: Sendable {
+    struct Room: Sendable {
         /// For counters of fingerprints and addresses.
-        public var forKeys = true
+        var forKeys = true
         /// For counters of systems and signals.
-        public var forMarks = true
-
-        public init() {}
+        var forMarks = true
 
         /// Whether there is room for more counters of a family.
-        public func holds(_ family: CounterFamily) -> Bool {
+        func holds(_ family: CounterFamily) -> Bool {
             guard family.isOpenEnded else { return true }
             return family.belongsToModel ? forMarks : forKeys
         }
@@ -104,11 +99,11 @@ public struct LearntSlice: Sendable {
 
     private static let length = 400
 
-    /// Splits what a scope has learnt.
-    public static func slices(_ scope: Scope, _ increments: LearntIncrements, _ room: Room = Room())
+    /// Splits the increments of a scope.
+    static func slices(_ scope: Scope, _ increments: LearntIncrements, _ room: Room = Room())
         -> [LearntSlice]
     {
-        // In the order in which they are stored, so that neighbours share pages.
+        // In the order of the table, so that neighbours share pages.
         let sums = increments.sums.map { ($0.key, $0.value) }.sorted {
             ($0.0.family.rawValue, Int64(bitPattern: $0.0.key))
                 < ($1.0.family.rawValue, Int64(bitPattern: $1.0.key))
@@ -124,18 +119,18 @@ public struct LearntSlice: Sendable {
     }
 }
 
-/// Sums up the clicks of keys that very many clicks have, when checks ask for it.
-public struct SummaryJob<Reader: JobReader>: Job {
-    public let name = JobName.summaries
-    /// Leaves most of a core to requests, however hot the keys are.
-    public let share = 0.2
+/// Computes the summaries of large keys that checks request.
+struct SummaryJob<Reader: JobReader>: Job {
+    let name = JobName.summaries
+    /// Leaves most of a core to requests.
+    let share = 0.2
 
     private let context: JobContext<Reader>
-    private let learnt: LearningState
+    private var learnt: LearningState { context.state.learnt }
     private var waiting: [(key: KeySummary.Key, at: Timestamp)] = []
     private var current: Summing?
 
-    /// A key of which some clicks have been read.
+    /// A summary for which some clicks have been read.
     private struct Summing {
         let key: KeySummary.Key
         var builder: KeySummary.Builder
@@ -146,14 +141,11 @@ public struct SummaryJob<Reader: JobReader>: Job {
     /// Rows of one slice.
     private static var sliceLength: Int { 4000 }
 
-    public init(_ context: JobContext<Reader>, _ learnt: LearningState) {
-        self.context = context
-        self.learnt = learnt
-    }
+    init(_ context: JobContext<Reader>) { self.context = context }
 
-    public mutating func slice(at _: UInt64) throws(StoreError) -> Due {
+    mutating func slice(at _: UInt64) throws(StoreError) -> Due {
         guard var summing = current ?? next() else { return .whenAsked }
-        // One copy alone, because it may be large; and none after a failure: checks ask again.
+        // Moved out, because a copy may be large; after a failure, checks request it again.
         current = nil
         var count = 0
         try context.read { reader throws(Reader.Failure) in
@@ -177,7 +169,7 @@ public struct SummaryJob<Reader: JobReader>: Job {
 
     private mutating func next() -> Summing? {
         if waiting.isEmpty {
-            // Some were asked for again while they were summed up.
+            // Some were requested again while they were computed.
             waiting = learnt.takeSummaryRequests().map { (key: $0.key, at: $0.value) }
                 .filter { learnt.summary(of: $0.key, at: $0.at)?.isOld(at: $0.at) ?? true }
         }
@@ -185,37 +177,34 @@ public struct SummaryJob<Reader: JobReader>: Job {
     }
 }
 
-/// Deletes counters that are worth nothing any more, once an hour.
+/// Deletes faded counters once an hour.
 public struct FadingJob<Reader: JobReader>: Job {
     public let name = JobName.fading
     public let share = 1.0 / 9
 
     private let context: JobContext<Reader>
-    private let learnt: LearningState
-    /// What is left of the present round, the next step last.
+    private var learnt: LearningState { context.state.learnt }
+    /// The rest of the current round; the next step is last.
     private var steps: [Step] = []
 
     private enum Step {
-        /// Checks when a scope's learning began, then plans its other steps.
+        /// Moves a scope's landmark if it is too old, and adds the scope's other steps.
         case begin(Scope)
-        /// Begins anew with a scope that a clock years ahead has taught: it would outweigh for ever what is learnt now.
+        /// Deletes what was learnt under a clock years ahead, which would outweigh everything learnt now.
         case forget(Scope)
         case fade(Scope, CounterFamily, after: Int64)
         case keepLargest(Scope, CounterFamily)
     }
 
     private static var interval: UInt64 { 3_600_000_000_000 }
-    /// How soon it asks again for a clock that is not settled.
+    /// The pause while the clock is not settled, in nanoseconds.
     private static var clockInterval: UInt64 { 5_000_000_000 }
     /// Counters of one step.
     private static var limit: Int { 1000 }
-    /// Of more systems, or signals, than there is room for, so many are kept, the largest.
+    /// The number of the largest counters of systems, or signals, that are kept if there are more.
     private static var keptMarks: Int { 1000 }
 
-    public init(_ context: JobContext<Reader>, _ learnt: LearningState) {
-        self.context = context
-        self.learnt = learnt
-    }
+    public init(_ context: JobContext<Reader>) { self.context = context }
 
     public mutating func slice(at _: UInt64) throws(StoreError) -> Due {
         guard let now = context.clock.settledNow() else { return .after(Self.clockInterval) }

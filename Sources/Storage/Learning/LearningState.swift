@@ -1,71 +1,113 @@
 public import Attribution
 internal import Threads
 
-/// What the loops, the writer and the jobs of one store know of what traffic has taught.
-public final class LearningState: Sendable {
-    /// Everything is learnt and summed up before the next check is answered, by the checks' own time: for servers
-    /// with a clock that tests move.
-    public let isAtOnce: Bool
+/// The reads for models and summaries.
+public protocol LearningReader {
+    associatedtype Failure: Error
+
+    /// Returns the epoch of a scope's stored sums; nil if nothing has been learnt.
+    func learningEpoch(of scope: Scope) throws(Failure) -> LearningEpoch?
+    /// Returns the stored sums of the families that belong to the model.
+    func modelSums(of scope: Scope) throws(Failure) -> [CounterKey: Double]
+    /// Passes the open clicks of a key that are older than a position to `body`, newest first and up to the limit.
+    func openClicks(
+        of key: KeySummary.Key,
+        before position: RowPosition,
+        atMost limit: Int,
+        _ body: (IndexRecord) -> Void
+    ) throws(Failure)
+}
+
+extension LearningReader {
+    /// Computes the model of a scope from its stored sums.
+    public func model(of scope: Scope, at moment: Timestamp) throws(Failure) -> MatchingModel {
+        guard let epoch = try learningEpoch(of: scope) else { return .fresh(at: moment) }
+        return MatchingModel(sums: try modelSums(of: scope), epoch: epoch, at: moment)
+    }
+
+    /// Computes the summary of a key in one read.
+    func summary(of key: KeySummary.Key, at moment: Timestamp) throws(Failure) -> KeySummary? {
+        var builder = KeySummary.Builder(at: moment)
+        try openClicks(of: key, before: .last, atMost: .max) { builder.add($0) }
+        return builder.finished()
+    }
+}
+
+extension RowPosition {
+    /// After all others.
+    static let last = RowPosition(clickedAt: .max, click: .max)
+}
+
+/// What a process has learnt from traffic: models, summaries, and increments that are not stored yet.
+final class LearningState: Sendable {
+    /// Whether increments are stored and models computed before the next check, by the checks' own time: for servers with
+    /// a clock that tests move.
+    let isAtOnce: Bool
     let sightings = ConditionLock(RecentLaunches())
     private let scopes = ConditionLock<[Scope: ScopeState]>([:])
     private let keys = ConditionLock(Keys())
     private let traffic = ConditionLock<[AddressClickCount.Key: AddressClickCount]>([:])
     private let loops = ConditionLock<[PendingIncrements]>([])
 
-    /// What is known of a scope.
+    /// The known values of a scope.
     private struct ScopeState {
-        /// Nil before the first check that asks for it.
+        /// Nil before the first check of the scope.
         var model: MatchingModel?
         var present: Present?
-        /// Where they are many.
+        /// The number of live clicks, if it is large.
         var liveClicks: (count: Double, at: Timestamp)?
-        /// Whether the database holds, or held, something learnt.
+        /// Whether learnt sums were seen in the database.
         var isStored = false
     }
 
-    /// What a scope's increments are relative to, and how busy it is.
+    /// The epoch of a scope's increments, and its relative rate of clicks.
     struct Present {
         let epoch: LearningEpoch
         var relativeClickRate = 1.0
     }
 
-    /// Summaries of large keys, and those that are asked for, as of a moment.
+    /// Summaries of large keys, and requests for summaries as of a time.
     private struct Keys {
         var summaries: [KeySummary.Key: KeySummary] = [:]
         var requests: [KeySummary.Key: Timestamp] = [:]
     }
 
-    /// Keys of which summaries are kept, at most.
+    /// Summaries that are kept at most.
     private static let maximumSummaries = 1000
-    /// Live clicks of which a second's more or less make no difference.
+    /// The number of live clicks from which a count that is a second old is exact enough.
     private static let manyLiveClicks = 1000.0
-    /// Addresses with much traffic whose counts are kept, at most.
+    /// Counts of addresses that are kept at most.
     private static let maximumAddresses = 10_000
-    /// After how much time of the checks a model is made anew, in milliseconds.
-    public static let refreshMilliseconds: Int64 = 30_000
+    /// The age at which a model is computed again, in milliseconds of the checks' time.
+    private static let refreshMilliseconds: Int64 = 30_000
 
-    public init(isAtOnce: Bool) {
-        self.isAtOnce = isAtOnce
-    }
+    init(isAtOnce: Bool) { self.isAtOnce = isAtOnce }
 }
 
-/// Models, and what they are made of.
+/// Models and their parts.
 extension LearningState {
-    /// What is known without a look into the database.
-    public func model(of scope: Scope) -> MatchingModel? {
+    /// Returns the known model of a scope.
+    func model(of scope: Scope) -> MatchingModel? {
         scopes.withLock { $0[scope]?.model }
     }
 
-    public func model<Reader: JobReader>(of scope: Scope, at moment: Timestamp, _ reader: Reader)
+    /// Whether a scope's model is missing or too old.
+    func needsModel(of scope: Scope, at now: Timestamp) -> Bool {
+        guard let model = model(of: scope) else { return true }
+        let age = now.milliseconds(since: model.at)
+        return age >= Self.refreshMilliseconds || age < -Self.refreshMilliseconds
+    }
+
+    func model<Reader: LearningReader>(of scope: Scope, at moment: Timestamp, _ reader: Reader)
         throws(Reader.Failure) -> MatchingModel
     {
         if let model = model(of: scope) { return model }
         return try reload(scope, at: moment, reader)
     }
 
-    /// Makes the model anew from what is stored.
+    /// Computes the model from the stored sums.
     @discardableResult
-    public func reload<Reader: JobReader>(_ scope: Scope, at moment: Timestamp, _ reader: Reader)
+    func reload<Reader: LearningReader>(_ scope: Scope, at moment: Timestamp, _ reader: Reader)
         throws(Reader.Failure) -> MatchingModel
     {
         if try reader.learningEpoch(of: scope) != nil { noteStored(scope) }
@@ -78,10 +120,10 @@ extension LearningState {
         return model
     }
 
-    /// Live clicks of a scope, as of a second ago at most where they are many.
+    /// Returns the number of a scope's live clicks; a large number may be a second old.
     ///
-    /// Summing up the seconds and hours in which they expire would cost more than all else that a launch is weighed by.
-    public func liveClicks<Failure>(
+    /// To add up the seconds and hours in which they expire takes longer than all other evidence of a launch.
+    func liveClicks<Failure>(
         of scope: Scope,
         at moment: Timestamp,
         count: () throws(Failure) -> Int64
@@ -97,26 +139,25 @@ extension LearningState {
         return count
     }
 
-    /// The scopes whose models were asked for.
+    /// The scopes with a known model.
     var scopesWithModel: [Scope] { scopes.withLock { $0.filter { $0.value.model != nil }.map(\.key) } }
 
-    /// Drops what was learnt of a scope and is not stored yet.
-    public func forget(_ scope: Scope) {
+    /// Drops a scope's model, and its increments that are not stored yet.
+    func forget(_ scope: Scope) {
         for pending in loops.withLock({ $0 }) { pending.forget(scope) }
         scopes.withLock { $0[scope] = nil }
     }
 
-    public func noteStored(_ scope: Scope) {
+    func noteStored(_ scope: Scope) {
         scopes.withLock { $0[scope, default: ScopeState()].isStored = true }
     }
 
-    /// Whether what was learnt of a scope was seen in the database: where it is there no more, another process has
-    /// reset it.
-    public func wasStored(_ scope: Scope) -> Bool {
+    /// Whether learnt sums of a scope were seen in the database; if they are gone, another process has reset them.
+    func wasStored(_ scope: Scope) -> Bool {
         scopes.withLock { $0[scope]?.isStored ?? false }
     }
 
-    /// What a scope's increments are relative to: to what its stored sums are, as far as that is known.
+    /// Returns the epoch and click rate for a scope's increments: those of the stored sums if they are known.
     func present(of scope: Scope, at moment: Timestamp) -> Present {
         scopes.withLock { scopes in
             if let present = scopes[scope]?.present { return present }
@@ -129,15 +170,15 @@ extension LearningState {
 
 /// Summaries of large keys and counts of addresses with much traffic.
 extension LearningState {
-    public func summary(of key: KeySummary.Key, at moment: Timestamp) -> KeySummary? {
+    func summary(of key: KeySummary.Key, at moment: Timestamp) -> KeySummary? {
         let summary = keys.withLock { $0.summaries[key] }
         return summary?.isExpired(at: moment) == false ? summary : nil
     }
 
     /// - Parameters:
-    ///   - summary: nil where the key has so few clicks by now that all of them are listed.
+    ///   - summary: nil if the key now has so few clicks that all of them are listed.
     ///   - key: the key that it sums up.
-    public func publish(_ summary: KeySummary?, of key: KeySummary.Key) {
+    func publish(_ summary: KeySummary?, of key: KeySummary.Key) {
         keys.withLock { keys in
             if keys.summaries.count >= Self.maximumSummaries, keys.summaries[key] == nil {
                 keys.summaries = [:]
@@ -146,8 +187,8 @@ extension LearningState {
         }
     }
 
-    /// Asks for a summary of a key, as of a moment.
-    public func requestSummary(of key: KeySummary.Key, at moment: Timestamp) {
+    /// Requests a summary of a key, as of a time.
+    func requestSummary(of key: KeySummary.Key, at moment: Timestamp) {
         keys.withLock { keys in
             guard keys.requests.count < Self.maximumSummaries || keys.requests[key] != nil else { return }
             keys.requests[key] = moment
@@ -161,13 +202,13 @@ extension LearningState {
         }
     }
 
-    /// How many clicks came from an address with much traffic; nil where that is not known, or was counted too long ago.
-    public func clickCount(_ key: AddressClickCount.Key, at moment: Timestamp) -> AddressClickCount? {
+    /// Returns the number of clicks around an address with much traffic; nil if it is unknown or too old.
+    func clickCount(_ key: AddressClickCount.Key, at moment: Timestamp) -> AddressClickCount? {
         let known = traffic.withLock { $0[key] }
         return known?.isOld(at: moment) == false ? known : nil
     }
 
-    public func publish(_ count: AddressClickCount, of key: AddressClickCount.Key) {
+    func publish(_ count: AddressClickCount, of key: AddressClickCount.Key) {
         traffic.withLock { traffic in
             if traffic.count >= Self.maximumAddresses, traffic[key] == nil { traffic = [:] }
             traffic[key] = count
@@ -175,16 +216,16 @@ extension LearningState {
     }
 }
 
-/// What the loops gather.
+/// The increments of the loops.
 extension LearningState {
-    /// Where a new loop gathers what it learns.
+    /// Creates the increments of a new loop.
     func makePendingIncrements() -> PendingIncrements {
         let pending = PendingIncrements()
         loops.withLock { $0.append(pending) }
         return pending
     }
 
-    /// Takes away what all loops have gathered.
+    /// Removes and returns the increments of all loops.
     func drain() -> [(scope: Scope, increments: LearntIncrements)] {
         var all: [(scope: Scope, increments: LearntIncrements)] = []
         for pending in loops.withLock({ $0 }) {
@@ -200,14 +241,13 @@ extension LearningState {
         return all
     }
 
-    /// Takes away what all loops have gathered, to be written all at once: for the end, and for servers that learn at
-    /// once.
-    public func takeSlices() -> [LearntSlice] {
+    /// Removes and returns the increments of all loops as slices: for the end, and for servers that learn at once.
+    func takeSlices() -> [LearntSlice] {
         drain().flatMap { LearntSlice.slices($0.scope, $0.increments) }
     }
 }
 
-/// What one loop has gathered to be learnt.
+/// The increments of one loop that are not stored yet.
 final class PendingIncrements: Sendable {
     private let content = ConditionLock<[Scope: LearntIncrements]>([:])
 
@@ -218,7 +258,7 @@ final class PendingIncrements: Sendable {
     ) {
         content.withLock { content in
             if content[scope] == nil { content[scope] = LearntIncrements(epoch: epoch()) }
-            // Taken out, so that it is changed in place.
+            // Removed first, so that it is changed in place.
             guard var increments = content.removeValue(forKey: scope) else { return }
             body(&increments)
             content[scope] = increments

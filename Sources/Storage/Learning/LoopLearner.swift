@@ -1,24 +1,24 @@
-public import Attribution
+internal import Attribution
 internal import Threads
 
-/// What a loop learns from, in passing.
-public struct LoopLearner {
+/// Collects what a loop learns from clicks and checks.
+struct LoopLearner {
     private let learnt: LearningState
     private let pending: PendingIncrements
     private var sampling = LaunchSampling()
 
-    public init(_ learnt: LearningState) {
+    init(_ learnt: LearningState) {
         self.learnt = learnt
         pending = learnt.makePendingIncrements()
     }
 
-    /// From a click that was recorded.
-    public func learn(from click: NewClick, _ scope: Scope) {
+    /// Learns from a recorded click.
+    func learn(from click: NewClick, _ scope: Scope) {
         let facts = click.facts
         guard !facts.isRobot else { return }
         var forms: [FingerprintForm?] = []
         for entry in click.fingerprints where !forms.contains(entry.form) { forms.append(entry.form) }
-        // By when it was told: a click of days ago that is told now was not observed then.
+        // By the time of recording: a click that is reported days later was not observed before.
         let present = learnt.present(of: scope, at: facts.recordedAt)
         pending.update(scope, present.epoch) { increments in
             ModelUpdates.addClick(
@@ -34,11 +34,11 @@ public struct LoopLearner {
         }
     }
 
-    /// From a check that was answered, at so many nanoseconds of the store's monotonic clock.
+    /// Learns from a check at a time of the store's monotonic clock, in nanoseconds.
     ///
-    /// - Returns: for how many launches it stands: 1 for every match, 0 for a repetition and for one that lost a race,
-    ///   and in a flood several, for those that are left out.
-    public mutating func learn(from report: CheckReport, of check: Check, _ scope: Scope, at now: UInt64)
+    /// - Returns: the number of launches that the check stands for: 1 for a match, 0 for a repetition or after a lost race.
+    ///   In a flood, a check stands for those that are left out too.
+    mutating func learn(from report: CheckReport, of check: Check, _ scope: Scope, at now: UInt64)
         -> Int
     {
         switch report.ending {
@@ -57,7 +57,7 @@ public struct LoopLearner {
         }
     }
 
-    /// A surer way tells which click led to the launch: how addresses and delays go.
+    /// Learns from a certain match how addresses agree and how long launches take.
     private func learnPair(_ claim: Claim, _ report: CheckReport, _ check: Check, _ scope: Scope) {
         let candidate = report.basis.evidence?.candidates.first { $0.click.high == claim.click.id.high }
         guard let candidate else { return }
@@ -101,12 +101,11 @@ public struct LoopLearner {
     }
 }
 
-/// Which launches are learnt from: all of them up to a thousand a second, then every second, every fourth, and so
-/// on, each for the ones left out.
+/// Selects the launches to learn from: all up to a thousand a second, then one in two, one in four, and so on.
 ///
-/// Learning then costs the same however many there are.
+/// A selected launch counts for those that were left out, so the cost of learning is bounded.
 struct LaunchSampling {
-    /// Launches a second that a loop learns from at most.
+    /// The greatest number of launches a second from which a loop learns.
     private static let maximumPerSecond = 1000
     private static let second: UInt64 = 1_000_000_000
 
@@ -114,7 +113,7 @@ struct LaunchSampling {
     private var seen = 0
     private var every = 1
 
-    /// How many launches this one stands for; 0 for one that is left out.
+    /// Returns the number of launches that this one stands for; 0 if it is left out.
     mutating func times(at now: UInt64) -> Int {
         if now >= begun + Self.second {
             every = 1

@@ -1,26 +1,27 @@
-/// A database whose writes are done by one thread, which waits for the disk.
+/// A database that one thread writes to, and waits for.
 ///
-/// Used on that thread alone.
-public protocol BlockingEngine: AnyObject {
-    /// Begins the transaction that the next writes share, and takes note of what other processes wrote meanwhile.
+/// Only that thread uses it. It asks for the next step only after the one before has ended.
+public protocol BlockingEngine: AnyObject, SendableMetatype {
+    /// Opens the transaction that the next writes share, and reads what other processes wrote since the last one.
     func begin() throws(EngineFailure)
-    /// Does a write within the open transaction; does it anew if the transaction had to start again.
+    /// Does a write in the open transaction.
+    ///
+    /// The same write is done again when the transaction was rolled back because of another write.
     func perform(_ write: Write) throws(EngineFailure) -> Written
-    /// A number that moves with every row that is changed.
+    /// A number that every change of a row raises.
     var changeCount: Int64 { get }
     func savepoint() throws(EngineFailure)
-    /// Keeps what was done since the savepoint.
+    /// Keeps the changes since the savepoint.
     func release() throws(EngineFailure)
-    /// Undoes what was done since the savepoint.
+    /// Undoes the changes since the savepoint.
     func undo() throws(EngineFailure)
-    /// Commits the writes and counts; on return, they are synced and readers can see them.
+    /// Commits the writes and their counts; on return, they are synced and readers can see them.
     func commit() throws(EngineFailure)
     func rollback()
-    /// Opens another connection in the place of the one that failed, and makes harmless what a failed sync may have
-    /// left.
+    /// Opens a connection in place of one that failed, and overwrites what a failed sync may have left on disk.
     func reopen() throws(EngineFailure)
-    /// Tidies up after a commit.
+    /// Runs after each commit, for work that callers need not wait for.
     func tidy() throws(EngineFailure)
-    /// Closes, when there is nothing more to write.
+    /// Closes the database after the last write.
     func close()
 }

@@ -1,9 +1,9 @@
 public import Attribution
 
-/// Why an engine could not do what it was asked for.
+/// The failure of an engine's step.
 public struct EngineFailure: Error, Equatable {
     public let error: StoreError
-    /// Whether it is the database that failed, not the one write: nothing of the transaction can be kept.
+    /// Whether the whole transaction has failed, and not one write of it.
     public let endsBatch: Bool
     /// Whether the connection can no longer be relied on.
     public let endsConnection: Bool
@@ -15,18 +15,18 @@ public struct EngineFailure: Error, Equatable {
     }
 }
 
-/// Decides what the thread that writes does next: which writes share a transaction, and what becomes of them when
-/// something fails.
+/// Decides the next step of the thread that writes: which writes share a transaction, and which are refused when a step
+/// fails.
 ///
-/// A commit costs a sync to disk, whatever it holds; so writes share it (group commit). Nothing here touches a database
-/// or a clock: events go in, actions come out.
+/// Each commit costs a sync to disk, so writes share one (group commit). The cycle has no database and no clock: it takes
+/// events and returns actions.
 ///
 /// ```
 /// rest ─▶ begin ─▶ take ─▶ perform … ─▶ take ─▶ commit ─▶ answer ─▶ tidy ─▶ rest
 ///                             │ one fails
 ///                             ▼
 ///                          rollback ─▶ begin ─▶ savepoint, perform, release or undo … ─▶ take …
-/// any of them fails as a whole: rollback ─▶ reopen, if the connection is lost ─▶ refuse ─▶ rest
+/// a step fails for the whole batch: rollback ─▶ reopen, if the connection is lost ─▶ refuse ─▶ rest
 /// ```
 public struct CommitCycle: Sendable {
     /// The result of the last action.
@@ -41,7 +41,7 @@ public struct CommitCycle: Sendable {
 
     public enum Action: Equatable, Sendable {
         case begin
-        /// Adds writes that wait to the batch.
+        /// Adds waiting writes to the batch.
         case take(atMost: Int)
         /// Does a write of the batch, by its position.
         case perform(Int)
@@ -50,19 +50,19 @@ public struct CommitCycle: Sendable {
         case undo
         case commit
         case rollback
-        /// Opens another connection, and makes harmless what the last one may have left.
+        /// Opens another connection, and overwrites what the last one may have left on disk.
         case reopen
         /// Answers all writes of the batch.
         case answer
         /// Refuses one write of the batch.
         case refuse(Int, StoreError)
-        /// Refuses all writes of the batch: nothing was done, and each is asked to try again.
+        /// Refuses all writes of the batch, none of which was done.
         case refuseBatch(StoreError)
-        /// Refuses all writes that wait.
+        /// Refuses all waiting writes.
         case refuseWaiting(StoreError)
-        /// Lets those that wait go on waiting; those whose time is up are given this reason.
+        /// Keeps waiting writes queued, and stores the reason for those that pass their deadline.
         case postpone(StoreError)
-        /// Does what may follow a commit: everything of the batch is on disk.
+        /// Does the work that may follow a commit; the batch is on disk.
         case tidy
         /// Reports a failure that refuses no write.
         case report(StoreError)
@@ -88,12 +88,12 @@ public struct CommitCycle: Sendable {
         case answering
         case tidying
         case rollingBack(EngineFailure)
-        /// Another connection is opened; what is on disk by now is refused to no caller.
+        /// Another connection is being opened; writes that are committed are not refused.
         case replacing(EngineFailure, isCommitted: Bool)
         case reporting
     }
 
-    /// How long a transaction takes in what keeps arriving, in nanoseconds.
+    /// How long a transaction takes further writes, in nanoseconds.
     static let gatheringNanoseconds: UInt64 = 4_000_000
     /// How long to wait before a database that could not be opened is tried again.
     static let retryNanoseconds: UInt64 = 250_000_000
@@ -106,11 +106,9 @@ public struct CommitCycle: Sendable {
     private var retryAt: UInt64?
 
     /// - Parameter limit: writes in one transaction, at most.
-    public init(limit: Int) {
-        self.limit = limit
-    }
+    public init(limit: Int) { self.limit = limit }
 
-    /// Returns the first action for writes that wait.
+    /// Returns the first action for waiting writes.
     public mutating func start(at now: UInt64) -> Action {
         count = 0
         guard let retryAt else { return step(.beginning, .begin) }
@@ -126,7 +124,7 @@ public struct CommitCycle: Sendable {
     /// Returns what follows the last action.
     ///
     /// - Parameters:
-    ///   - event: what came of it.
+    ///   - event: its result.
     ///   - now: nanoseconds of the monotonic clock; asked for only where time matters.
     /// - Returns: the next action; ``Action/rest`` ends the cycle.
     public mutating func next(_ event: Event, at now: @autoclosure () -> UInt64) -> Action {
@@ -180,27 +178,25 @@ public struct CommitCycle: Sendable {
         case .performingAgain(let index) where !failure.endsBatch:
             return step(.refusing(index), .refuse(index, failure.error))
         case .tidying:
-            // Everything of the batch is on disk: no write is refused for it.
+            // The batch is on disk, so none of its writes is refused.
             guard failure.endsConnection else { return step(.reporting, .report(failure.error)) }
             return step(.replacing(failure, isCommitted: true), .reopen)
         default: return step(.rollingBack(failure), .rollback)
         }
     }
 
-    /// Refuses what the failure of a transaction concerns.
+    /// Refuses the batch of a transaction that failed, or all waiting writes if it had none yet.
     private mutating func refuse(_ failure: EngineFailure) -> Action {
         guard count == 0 else { return step(.reporting, .refuseBatch(failure.error)) }
-        // A lock may be gone before the time of those that wait is up: SQLite has waited a little, and is asked again.
+        // The lock may clear before the deadlines of the waiting writes, so they stay queued.
         guard failure.error.code != .locked else { return step(.reporting, .postpone(failure.error)) }
         return step(.reporting, .refuseWaiting(failure.error))
     }
 
     /// Does the next write of those that were taken.
-    private mutating func perform(_ index: Int) -> Action {
-        step(.performing(index), .perform(index))
-    }
+    private mutating func perform(_ index: Int) -> Action { step(.performing(index), .perform(index)) }
 
-    /// Takes in what has arrived meanwhile, within bounds.
+    /// Takes the writes that have arrived meanwhile, or commits if the batch is full or old.
     private mutating func gather(_ now: () -> UInt64) -> Action {
         guard count < limit, now() < gathersUntil else { return step(.committing, .commit) }
         return step(.taking, .take(atMost: limit - count))

@@ -1,12 +1,12 @@
 internal import Attribution
 internal import Synchronization
 
-/// A write on its way through the queue, and the caller that waits for it.
+/// A queued write and its caller's completion.
 ///
 /// Sendable, because `written` is only touched by the thread that writes, between taking the write from the queue and
 /// answering it, and everything else is immutable or atomic.
-public final class QueuedWrite: @unchecked Sendable {
-    /// When its caller stops waiting, in nanoseconds of the monotonic clock.
+final class QueuedWrite: @unchecked Sendable {
+    /// The time at which its caller stops waiting, in nanoseconds of the monotonic clock.
     let deadline: UInt64
     let write: Write
     /// The outcome in the open transaction; nil before the engine has done it.
@@ -16,12 +16,12 @@ public final class QueuedWrite: @unchecked Sendable {
     private let isAnswered = Atomic(false)
 
     /// - Parameters:
-    ///   - write: what is to be done.
-    ///   - deadline: when its caller stops waiting, in nanoseconds of the monotonic clock.
-    ///   - whenEnded: called once, when the write is answered, or can no longer be done: where its time was up, that is
-    ///     later than the completion.
+    ///   - write: the change.
+    ///   - deadline: the time at which its caller stops waiting, in nanoseconds of the monotonic clock.
+    ///   - whenEnded: called once, when the write is answered or can no longer be done. After a timeout this is later than
+    ///     the completion.
     ///   - completion: called once, on any thread.
-    public init(
+    init(
         _ write: Write,
         deadline: UInt64 = .max,
         whenEnded: (@Sendable () -> Void)? = nil,
@@ -33,9 +33,9 @@ public final class QueuedWrite: @unchecked Sendable {
         self.completion = completion
     }
 
-    /// Returns the outcome, which is on disk now, to the caller.
+    /// Passes the outcome, which is on disk now, to the caller.
     ///
-    /// - Returns: the outcome where it came too late, because the caller was refused before.
+    /// - Returns: the outcome if the caller was refused before, so that it came too late; else nil.
     func answer() -> Written? {
         guard let written else {
             refuse(StoreError(.defect, "a write was answered before it was done"))
@@ -46,7 +46,7 @@ public final class QueuedWrite: @unchecked Sendable {
         return nil
     }
 
-    /// Refuses the write, of which nothing was done; false when it was answered before.
+    /// Refuses a write that was not done; returns false if it was answered before.
     @discardableResult
     func refuse(_ error: StoreError) -> Bool {
         guard takeAnswer() else { return false }
@@ -54,10 +54,10 @@ public final class QueuedWrite: @unchecked Sendable {
         return true
     }
 
-    /// Ends the write, after it was answered or refused for good.
+    /// Calls `whenEnded`, after the write was answered or withdrawn.
     func end() { whenEnded?() }
 
-    /// True for the first to ask: the thread that writes and the one that watches deadlines may come at the same time.
+    /// Returns true once: the writing thread and the thread of deadlines may both try to answer.
     private func takeAnswer() -> Bool {
         isAnswered.compareExchange(expected: false, desired: true, ordering: .acquiringAndReleasing).exchanged
     }

@@ -1,42 +1,31 @@
 internal import Attribution
 internal import Threads
 
-/// The one thread that writes to a database with a ``BlockingEngine``: does what the ``CommitCycle`` decides.
-public final class WriterThread<Engine: BlockingEngine> {
+/// The one thread that writes to a database with a ``BlockingEngine``: performs the actions of the ``CommitCycle``.
+final class WriterThread<Engine: BlockingEngine> {
     private let engine: Engine
     private let queue: WriteQueue
     private let updates: UpdateCollector
     private let health: HealthRecorder
     private let failures: FailureLog
     private var cycle: CommitCycle
-    /// The writes of the open transaction, in the order in which they are done.
+    /// The writes of the open transaction, in their order.
     private var batch: [QueuedWrite] = []
 
     /// - Parameters:
-    ///   - engine: of the database; given to this thread.
-    ///   - queue: the writes that wait.
-    ///   - updates: what loops have counted in passing.
-    ///   - health: where commits and refusals are counted.
-    ///   - failures: where failures are reported.
-    ///   - batchLimit: writes in one transaction, at most.
-    public init(
-        _ engine: Engine,
-        queue: WriteQueue,
-        updates: UpdateCollector,
-        health: HealthRecorder,
-        failures: FailureLog,
-        batchLimit: Int
-    ) {
+    ///   - engine: the database's engine, which this thread owns.
+    ///   - state: the state that the store's threads share.
+    init(_ engine: Engine, _ state: StoreState) {
         self.engine = engine
-        self.queue = queue
-        self.updates = updates
-        self.health = health
-        self.failures = failures
-        cycle = CommitCycle(limit: batchLimit)
+        queue = state.queue
+        updates = state.updates
+        health = state.health
+        failures = state.failures
+        cycle = CommitCycle(limit: state.configuration.batchLimit)
     }
 
     /// Writes until the queue is stopped and empty.
-    public func run() {
+    func run() {
         while queue.waitForWork() {
             var action = cycle.start(at: MonotonicTime.now().nanoseconds)
             while true {
@@ -85,7 +74,7 @@ public final class WriterThread<Engine: BlockingEngine> {
         }
     }
 
-    /// Adds what waits to the batch: pending updates first, so that what was appended after them follows them.
+    /// Adds requested updates and waiting writes to the batch, in this order.
     private func take(atMost count: Int) -> Int {
         let before = batch.count
         let (writes, wantsUpdates) = queue.take(atMost: count)
@@ -118,14 +107,14 @@ public final class WriterThread<Engine: BlockingEngine> {
     private func answer() {
         for write in batch {
             guard case .claim(let claim) = write.answer(), let click = claim.undelivered else { continue }
-            // Its check was asked to try again: the answer goes to the next one.
+            // The check got `timedOut`, so the answer goes to the next check.
             updates.addFailedDelivery(of: click)
             queue.requestUpdates()
         }
         finish()
     }
 
-    /// Ends the writes of the batch: what came to disk too late for its caller has been recorded.
+    /// Ends the writes of the batch, whose undelivered outcomes have been recorded.
     private func finish() {
         queue.finish()
         for write in batch { write.end() }

@@ -3,6 +3,7 @@ import Crypto
 import HTTPServer
 import SQLiteStorage
 import Server
+import Storage
 import Support
 import Synchronization
 
@@ -10,7 +11,7 @@ import Synchronization
 actor ServiceLoop {
     nonisolated let executor = LoopThread()
     private let handler: any RequestHandler
-    private let session: SQLiteSession
+    private let session: any LoopSession
     private var last: Response?
 
     nonisolated var unownedExecutor: UnownedSerialExecutor {

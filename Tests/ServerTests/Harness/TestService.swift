@@ -5,6 +5,7 @@ import HTTPServer
 import Server
 import SQLite
 import SQLiteStorage
+import Storage
 import Support
 import Synchronization
 import Threads

@@ -1,5 +1,5 @@
 import Attribution
-import SQLiteStorage
+import Storage
 import Synchronization
 
 /// Records the values that endpoints pass to the store, and can change those that the store returns.
@@ -43,10 +43,10 @@ final class ClickWatch: Sendable {
 
 /// The real store, whose calls a ``ClickWatch`` records.
 final class WatchedClicks: ClickStore {
-    private let session: SQLiteSession
+    private let session: any LoopSession
     private let watch: ClickWatch
 
-    init(_ session: SQLiteSession, _ watch: ClickWatch) { (self.session, self.watch) = (session, watch) }
+    init(_ session: any LoopSession, _ watch: ClickWatch) { (self.session, self.watch) = (session, watch) }
 
     func record(_ click: NewClick) async throws(StoreError) -> RecordOutcome {
         watch.click = click

@@ -18,7 +18,7 @@ enum ClaimContract: CaseIterable, Sendable {
     case visitGoesWithIt
 
     /// What a database that breaks this point does.
-    var defect: ClaimsInMemory.Defect {
+    var defect: MemoryDatabase.Defect {
         switch self {
         case .claimedOnce: .claimsTwice
         case .answeredAfterCommit: .answersBeforeCommit
@@ -31,7 +31,8 @@ enum ClaimContract: CaseIterable, Sendable {
 
     /// Tries a database, and returns in what it breaks this point; nil where it keeps it.
     func violation(of backend: any ClaimBackend) async throws -> String? {
-        switch self {
+        let backend = try await TwoProcesses(backend)
+        return switch self {
         case .claimedOnce: try await violationOfClaimedOnce(backend)
         case .answeredAfterCommit: try await violationOfAnsweredAfterCommit(backend)
         case .lostToCommitted: try await violationOfLostToCommitted(backend)
@@ -41,7 +42,7 @@ enum ClaimContract: CaseIterable, Sendable {
         }
     }
 
-    private func violationOfClaimedOnce(_ backend: any ClaimBackend) async throws -> String? {
+    private func violationOfClaimedOnce(_ backend: TwoProcesses) async throws -> String? {
         let click = try await backend.record(.sample())
         let claimed = try await withThrowingTaskGroup(of: Bool.self) { group in
             for number in 1...40 as ClosedRange<UInt64> {
@@ -60,7 +61,7 @@ enum ClaimContract: CaseIterable, Sendable {
         return later == .lost ? nil : "after a restart: \(later)"
     }
 
-    private func violationOfAnsweredAfterCommit(_ backend: any ClaimBackend) async throws -> String? {
+    private func violationOfAnsweredAfterCommit(_ backend: TwoProcesses) async throws -> String? {
         let click = try await backend.record(.sample())
         guard case .claimed = try await backend.claim(click, for: .sample(install: 7), by: 0) else {
             return "the first claim is lost"
@@ -71,9 +72,9 @@ enum ClaimContract: CaseIterable, Sendable {
         return nil
     }
 
-    private func violationOfLostToCommitted(_ backend: any ClaimBackend) async throws -> String? {
+    private func violationOfLostToCommitted(_ backend: TwoProcesses) async throws -> String? {
         let click = try await backend.record(.sample())
-        try await backend.fail(caller: 1)
+        try backend.backend.fail(caller: 1)
         let failed = await code { () async throws(StoreError) in
             try await flattened { _ = try await backend.claim(click, for: .sample(caller: 1), by: 0) }
         }
@@ -83,7 +84,7 @@ enum ClaimContract: CaseIterable, Sendable {
         return nil
     }
 
-    private func violationOfOneForAnInstallation(_ backend: any ClaimBackend) async throws -> String? {
+    private func violationOfOneForAnInstallation(_ backend: TwoProcesses) async throws -> String? {
         let clicks = [try await backend.record(.sample()), try await backend.record(.sample())]
         guard case .claimed(let first) = try await backend.claim(clicks[0], for: .sample(install: 7), by: 0)
         else { return "the first claim is lost" }
@@ -92,7 +93,7 @@ enum ClaimContract: CaseIterable, Sendable {
         return try await backend.live(in: 0) == [clicks[1].id.high] ? nil : "the second click is consumed"
     }
 
-    private func violationOfLateGoesToNext(_ backend: any ClaimBackend) async throws -> String? {
+    private func violationOfLateGoesToNext(_ backend: TwoProcesses) async throws -> String? {
         let click = try await backend.record(.sample())
         guard try await backend.claimLate(click, for: .sample()) == .timedOut else {
             return "a caller whose time is up is answered"
@@ -105,7 +106,7 @@ enum ClaimContract: CaseIterable, Sendable {
         return third == .lost ? nil : "the one after it: \(third)"
     }
 
-    private func violationOfVisitGoesWithIt(_ backend: any ClaimBackend) async throws -> String? {
+    private func violationOfVisitGoesWithIt(_ backend: TwoProcesses) async throws -> String? {
         let earlier = TestStore.noon.advanced(byMilliseconds: -60_000)
         let first = try await backend.record(.sample(at: earlier, visit: 9))
         let click = try await backend.record(.sample(visit: 9))
@@ -130,11 +131,11 @@ struct ClaimContractTests {
 
     @Test("holds on a database in memory", arguments: ClaimContract.allCases)
     func holdsInMemory(_ point: ClaimContract) async throws {
-        #expect(try await point.violation(of: ClaimsInMemory()) == nil)
+        #expect(try await point.violation(of: MemoryDatabase(nil)) == nil)
     }
 
     @Test("is seen to be broken by a database that breaks it", arguments: ClaimContract.allCases)
     func findsDefect(_ point: ClaimContract) async throws {
-        #expect(try await point.violation(of: ClaimsInMemory(point.defect)) != nil)
+        #expect(try await point.violation(of: MemoryDatabase(point.defect)) != nil)
     }
 }

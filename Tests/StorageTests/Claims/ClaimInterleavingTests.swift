@@ -31,6 +31,7 @@ struct ClaimInterleaving {
     ///
     /// - Returns: what contradicts the contract; nil for nothing.
     func violation(on backend: any ClaimBackend) async throws -> String? {
+        let backend = try await TwoProcesses(backend)
         var clicks: [Click] = []
         for (index, visit) in visits.enumerated() {
             // Further apart than posts that are one click, and all within the ten minutes of a visit.
@@ -39,7 +40,7 @@ struct ClaimInterleaving {
                 try await backend.record(.sample(at: time, visit: visit, post: 100 + UInt64(index)))
             )
         }
-        if let failing { try await backend.fail(caller: failing) }
+        if let failing { try backend.backend.fail(caller: failing) }
         let outcomes = try await withThrowingTaskGroup(of: (Int, MatchOutcome?).self) { group in
             for index in checks.indices {
                 group.addTask { (index, try await outcome(of: index, on: backend)) }
@@ -51,7 +52,7 @@ struct ClaimInterleaving {
     }
 
     /// The answer to a check, which asks again when it was refused; nil for the one whose transactions fail.
-    private func outcome(of index: Int, on backend: any ClaimBackend) async throws -> MatchOutcome? {
+    private func outcome(of index: Int, on backend: TwoProcesses) async throws -> MatchOutcome? {
         for _ in 0..<50 {
             do {
                 return try await backend.match(checks[index], by: index % 2)
@@ -112,18 +113,18 @@ struct ClaimInterleavingTests {
 
     @Test("keep the contract of claims in memory", arguments: 1...100 as ClosedRange<UInt64>)
     func inMemory(seed: UInt64) async throws {
-        #expect(try await ClaimInterleaving(seed: seed).violation(on: ClaimsInMemory()) == nil)
+        #expect(try await ClaimInterleaving(seed: seed).violation(on: MemoryDatabase(nil)) == nil)
     }
 
     @Test(
         "show what a database breaks",
         arguments: [
             .claimsTwice, .answersBeforeCommit, .losesToUncommitted, .forgetsInstallations, .keepsVisits,
-        ] as [ClaimsInMemory.Defect]
+        ] as [MemoryDatabase.Defect]
     )
-    func findsDefect(_ defect: ClaimsInMemory.Defect) async throws {
+    func findsDefect(_ defect: MemoryDatabase.Defect) async throws {
         for seed in 1...400 as ClosedRange<UInt64>
-        where try await ClaimInterleaving(seed: seed).violation(on: ClaimsInMemory(defect)) != nil { return }
+        where try await ClaimInterleaving(seed: seed).violation(on: MemoryDatabase(defect)) != nil { return }
         Issue.record("no interleaving shows it")
     }
 }

@@ -2,6 +2,7 @@ import Attribution
 import Simulation
 import SQLite
 import SQLiteStorage
+import Storage
 import Testing
 
 @Suite("Collisions of stored fingerprints")

@@ -1,20 +1,19 @@
 internal import Synchronization
 
-/// Which fingerprints the database may hold: says "none" for sure, or "perhaps".
+/// A filter that tells whether a fingerprint is certainly not stored.
 ///
-/// A Bloom filter in blocks of a cache line's half, so that an answer costs one look into memory, while SQLite walks
-/// two trees for it. Fingerprints are only ever added; one that is forgotten by all costs a look that finds nothing.
+/// It is a Bloom filter in blocks of half a cache line, so that a query reads one cache line, while SQLite searches two
+/// trees. Fingerprints are never removed; one that is no longer stored costs a read that finds nothing.
 ///
 /// Safe to use, because the words are live from `init` to `deinit`. Sendable, because they are atomic.
 @safe package final class FingerprintFilter: @unchecked Sendable {
     private static let wordsOfBlock = 4
-    /// Twelve bits for each fingerprint let one in some two hundred strangers pass.
+    /// With twelve bits for each fingerprint, about one unknown fingerprint in two hundred passes.
     private static let bitsOfFingerprint = 12
-    /// Beyond it more strangers pass, and memory stays what it is: 8 MiB, where one in some fifteen passes when ten
-    /// million fingerprints are stored.
+    /// The limit of memory, 8 MiB; with ten million stored fingerprints, about one unknown fingerprint in fifteen passes.
     private static let mostBlocks = 1 << 18
 
-    /// Fingerprints that it is made for.
+    /// The number of fingerprints for which the filter was created.
     let capacity: Int
     private let blockCount: UInt64
     private let words: UnsafeMutablePointer<Atomic<UInt64>>
@@ -27,19 +26,19 @@ internal import Synchronization
         let wordCount = min(blocks, Self.mostBlocks) * Self.wordsOfBlock
         blockCount = UInt64(wordCount / Self.wordsOfBlock)
         unsafe words = .allocate(capacity: wordCount)
-        // Memory of our own, each word of which is made once.
+        // The memory belongs to this object, and each word is initialised once.
         for index in 0..<wordCount { unsafe (words + index).initialize(to: Atomic(0)) }
     }
 
     deinit {
-        // Made in `init`; atomic words have nothing to tear down.
+        // Allocated in `init`; atomic words need no deinitialisation.
         unsafe words.deallocate()
     }
 
-    /// Whether more were added than it is made for.
+    /// Whether more fingerprints were added than the capacity.
     var isFull: Bool { additions.load(ordering: .relaxed) > capacity }
 
-    /// Adds the number that a fingerprint is looked up by.
+    /// Adds the first word of a fingerprint.
     package func add(_ index: UInt64) {
         additions.wrappingAdd(1, ordering: .relaxed)
         let first = firstWord(of: index)
@@ -50,11 +49,11 @@ internal import Synchronization
         }
     }
 
-    /// From now on nothing is added to it, and it says "perhaps" of everything: a loop may still ask it, because it
-    /// keeps the one that its turn began with.
+    /// Makes every query return true, because nothing is added any more; a loop may still use the filter until the end of
+    /// its turn.
     func retire() { isRetired.store(true, ordering: .releasing) }
 
-    /// False only for what was never added.
+    /// Returns false only for a word that was never added.
     package func mayHold(_ index: UInt64) -> Bool {
         guard !isRetired.load(ordering: .acquiring) else { return true }
         let first = firstWord(of: index)
@@ -68,14 +67,14 @@ internal import Synchronization
         return true
     }
 
-    /// The number is one of a keyed hash: all of its bits are equally good, and only mixed for the block, so that it
-    /// does not share them with the bits inside.
+    /// The word is of a keyed hash, so its bits are random; they are mixed so that the block does not depend on the same
+    /// bits as the positions inside it.
     private func firstWord(of index: UInt64) -> Int {
         let mixed = (index &* 0x9e37_79b9_7f4a_7c15) >> 32
         return Int(truncatingIfNeeded: (mixed &* blockCount) >> 32) * Self.wordsOfBlock
     }
 
-    /// Two of a word's 64 bits, by twelve bits of the number.
+    /// Returns two of a word's 64 bits, chosen by twelve bits of the index.
     private static func bits(of index: UInt64, in offset: Int) -> UInt64 {
         let part = index >> UInt64(truncatingIfNeeded: offset * 12)
         return 1 << (part & 63) | 1 << ((part >> 6) & 63)

@@ -1,0 +1,189 @@
+internal import Attribution
+internal import SQLite
+internal import Storage
+
+/// The reads of a check, in the snapshot of its connection.
+extension SQLiteReader {
+    /// One statement reads all of it, because for most checks, which find nothing, each statement's start is the cost.
+    func read(_ selection: inout KeySelection, in scope: Scope) throws(SQLiteError) {
+        let statement = try connection.statement(Self.clicksOfKey)
+        try statement.bind(scope.number, selection.key.index, selection.key.rest)
+        defer { statement.reset() }
+        while try statement.step() {
+            var row = StatementRow(statement)
+            let closedAs: String? = row.get("closed_as")
+            let click = try row.record(IndexRecord.self)
+            guard let closedAs else {
+                guard selection.add(click) else { break }
+                continue
+            }
+            guard let reason = NoMatchReason(rawValue: closedAs) else {
+                throw .corrupt("reading why a click was closed")
+            }
+            // `since` is when it was closed.
+            let closed = KeySelection.Closed(
+                RowPosition(clickedAt: row.get("clicked_at"), click: click.click),
+                closedAt: click.clickedAt.milliseconds,
+                reason: reason,
+                mayBeUndelivered: row.get("is_undelivered")
+            )
+            selection.add(closed)
+        }
+    }
+
+    /// The click that was closed last, then those that are not closed, newest first.
+    ///
+    /// A limit of -1 is none; it keeps the order, which SQLite may drop from a subquery without a limit.
+    static let clicksOfKey: SQL = """
+        SELECT * FROM (
+            SELECT closed_as, \(IndexRecord.columns), clicked_at, EXISTS (
+                SELECT 1 FROM claims WHERE is_undelivered = 1 AND scope = ?1 AND hash = ?2
+            ) AS is_undelivered
+            FROM click_index
+            WHERE scope = ?1 AND hash = ?2 AND state = 1 AND hash_rest = ?3
+            ORDER BY since DESC, click DESC LIMIT 1
+        )
+        UNION ALL
+        SELECT * FROM (
+            SELECT NULL, \(IndexRecord.columns), NULL, NULL
+            FROM click_index
+            WHERE scope = ?1 AND hash = ?2 AND state = 0 AND hash_rest = ?3
+            ORDER BY since DESC, click DESC LIMIT -1
+        )
+        """
+
+    func openClick(_ position: RowPosition, of key: KeyedHash, in scope: Scope) throws(SQLiteError)
+        -> IndexRecord?
+    {
+        try connection.statement(Self.openClick)
+            .first(IndexRecord.self, scope.number, key.index, position.clickedAt, position.click, key.rest)
+    }
+
+    static let openClick: SQL = """
+        SELECT \(IndexRecord.columns) FROM click_index
+        WHERE scope = ?1 AND hash = ?2 AND state = 0 AND since = ?3 AND click = ?4 AND hash_rest = ?5
+        """
+
+    func read(_ selection: inout AddressSelection, in scope: Scope) throws(SQLiteError) {
+        let (address, key) = (selection.address, selection.key)
+        try connection.statement(Self.aroundAddress)
+            .forEach(scope.number, address.near, AddressSelection.maximumRead) { row in
+                var row = StatementRow(row)
+                let position = RowPosition(clickedAt: row.get("clicked_at"), click: row.get("click"))
+                let exact: UInt64 = row.get("exact_address")
+                selection.add(
+                    position,
+                    isExact: exact == address.exact,
+                    isOfKey: HashMarks(bytes: row.get("marks")).mayContain(key)
+                )
+            }
+    }
+
+    static let aroundAddress: SQL = """
+        SELECT clicked_at, click, exact_address, marks FROM click_addresses
+        WHERE scope = ?1 AND near_address = ?2 ORDER BY clicked_at DESC, click DESC LIMIT ?3
+        """
+
+    func read(_ count: inout AddressClickCount.Builder, in scope: Scope) throws(SQLiteError) {
+        try connection.statement(Self.clicksNearAddress)
+            .forEach(scope.number, count.address.near, AddressClickCount.Builder.maximumRead) { row in
+                count.add(
+                    clickedAt: Timestamp(milliseconds: row.integer(0)),
+                    exact: UInt64(bitPattern: row.integer(1))
+                )
+            }
+    }
+
+    static let clicksNearAddress: SQL = """
+        SELECT clicked_at, exact_address FROM click_addresses
+        WHERE scope = ?1 AND near_address = ?2 ORDER BY clicked_at DESC, click DESC LIMIT ?3
+        """
+
+    func undeliveredClaim(of key: KeyedHash, in scope: Scope, at now: Timestamp) throws(SQLiteError)
+        -> ClaimRecord?
+    {
+        try connection.statement(Self.undeliveredClaim)
+            .first(ClaimRecord.self, scope.number, key.index, key.rest, now.milliseconds)
+    }
+
+    static let undeliveredClaim: SQL = """
+        SELECT \(ClaimRecord.columns, of: "claims")
+        FROM claims CROSS JOIN clicks ON clicks.id = claims.click
+        WHERE is_undelivered = 1 AND claims.scope = ?1 AND hash = ?2 AND hash_rest = ?3
+            AND expires_at >= ?4
+        ORDER BY claimed_at DESC LIMIT 1
+        """
+
+    func claim(
+        ofCaller caller: KeyedHash,
+        by key: KeyedHash,
+        in scope: Scope,
+        during times: ClosedRange<Timestamp>
+    )
+        throws(SQLiteError) -> ClaimRecord?
+    {
+        try connection.statement(Self.claimOfCaller).first(
+            ClaimRecord.self,
+            scope.number,
+            key.index,
+            caller.index,
+            caller.rest,
+            times.lowerBound.milliseconds,
+            times.upperBound.milliseconds
+        )
+    }
+
+    static let claimOfCaller: SQL = """
+        SELECT \(ClaimRecord.columns, of: "claims")
+        FROM click_index AS closed CROSS JOIN claims ON claims.click = closed.click
+        WHERE closed.scope = ?1 AND closed.hash = ?2 AND closed.state = 1
+            AND closed.since BETWEEN ?5 AND ?6 AND closed.caller = ?3 AND claims.caller = ?3 AND caller_rest = ?4
+        ORDER BY closed.since DESC, closed.click DESC LIMIT 1
+        """
+
+    func hasClaim(of key: KeyedHash, in scope: Scope, since click: RowPosition) throws(SQLiteError) -> Bool {
+        try connection.statement(Self.claimedSince)
+            .first(scope.number, key.index, key.rest, click.clickedAt) { _ in true } ?? false
+    }
+
+    /// A claimed click of a key that is not older than a given time, among the 512 that were closed last.
+    static let claimedSince: SQL = """
+        SELECT 1
+        FROM (
+            SELECT clicked_at, closed_as FROM click_index
+            WHERE scope = ?1 AND hash = ?2 AND state = 1 AND hash_rest = ?3
+            ORDER BY since DESC LIMIT 512
+        )
+        WHERE closed_as = 'already_claimed' AND clicked_at >= ?4
+        LIMIT 1
+        """
+
+    func newestClicks(_ query: NewestClicks, atMost count: Int) throws(SQLiteError) -> [ClickID] {
+        try connection.statement(Self.newestOfDestination).all(
+            query.scope.number,
+            query.key.index,
+            query.key.rest,
+            query.destination.url,
+            query.at.milliseconds,
+            count
+        ) { ClickID(high: UInt64(bitPattern: $0.integer(0)), low: 0) }
+    }
+
+    /// Searches ``NewestClicks/maximumRead`` clicks of the fingerprint at most.
+    static let newestOfDestination: SQL = """
+        SELECT click
+        FROM (
+            SELECT click, destination, expires_at FROM click_index
+            WHERE scope = ?1 AND hash = ?2 AND state = 0 AND hash_rest = ?3
+            ORDER BY since DESC, click DESC LIMIT 4096
+        )
+        WHERE destination = ?4 AND expires_at >= ?5
+        LIMIT ?6
+        """
+
+    func learntSum(_ family: CounterFamily, _ key: UInt64, in scope: Scope) throws(SQLiteError) -> Double {
+        try connection.statement(LearntSQL.find).first(scope.number, Int64(family.rawValue), key) {
+            $0.real(0)
+        } ?? 0
+    }
+}

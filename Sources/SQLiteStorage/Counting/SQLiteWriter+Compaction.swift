@@ -1,0 +1,80 @@
+internal import Attribution
+internal import SQLite
+internal import Storage
+
+/// Compacting the counts of rare names.
+extension SQLiteWriter {
+    func foldRareNames(_ names: RareNames) throws(SQLiteError) -> Bool {
+        try run(Self.foldCampaigns, orForValues: Self.foldValues, names)
+    }
+
+    func removeRareNames(_ names: RareNames) throws(SQLiteError) -> Bool {
+        try run(Self.removeCampaigns, orForValues: Self.removeValues, names)
+    }
+
+    /// Runs one of two statements; returns whether it changed any row.
+    private func run(_ campaigns: SQL, orForValues values: SQL, _ names: RareNames) throws(SQLiteError)
+        -> Bool
+    {
+        let (scope, span, period) = (
+            names.scope.number, names.granularity.rawValue, names.period.milliseconds
+        )
+        let kept = "[" + names.kept.map { "\"\($0)\"" }.joined(separator: ",") + "]"
+        if names.dimension == .campaign {
+            try connection.statement(campaigns).run(scope, span, period, names.limit, kept)
+        } else {
+            let dimension = names.dimension.rawValue
+            try connection.statement(values).run(scope, span, period, names.limit, kept, dimension)
+        }
+        return connection.changeCount > 0
+    }
+
+    // ?1…?3 are the span. The names of the JSON list ?5 are neither ranked nor changed; its first is the one for
+    // everything else. 32 is ``CounterCompaction/namesAtOnce``.
+
+    /// The rows of the most clicked campaigns beyond the first ?4.
+    private static let rareCampaigns: SQL = """
+        scope = ?1 AND dimension IN ('total', 'source', 'platform', 'method', 'time_to_install')
+            AND span = ?2 AND period = ?3 AND campaign IN (
+                SELECT campaign FROM counts
+                WHERE scope = ?1 AND span = ?2 AND period = ?3 AND metric = 'clicks' AND dimension = 'total'
+                    AND campaign <> '' AND campaign NOT IN (SELECT value FROM json_each(?5))
+                ORDER BY count DESC LIMIT 32 OFFSET ?4
+            )
+        """
+    /// The rows of the most clicked values of the dimension ?6 beyond the first ?4.
+    private static let rareValues: SQL = """
+        scope = ?1 AND campaign = '' AND dimension = ?6 AND span = ?2 AND period = ?3 AND value IN (
+            SELECT value FROM counts
+            WHERE scope = ?1 AND campaign = '' AND dimension = ?6 AND span = ?2 AND period = ?3
+                AND value NOT IN (SELECT value FROM json_each(?5))
+            GROUP BY value ORDER BY sum(iif(metric = 'clicks', count, 0)) DESC LIMIT 32 OFFSET ?4
+        )
+        """
+    static let foldCampaigns: SQL = """
+        INSERT INTO counts
+        SELECT scope, ?5 ->> '$[0]', dimension, span, period, value, metric, count FROM counts
+        WHERE \(rareCampaigns)
+        ON CONFLICT DO UPDATE SET count = count + excluded.count
+        """
+    static let foldValues: SQL = """
+        INSERT INTO counts
+        SELECT scope, campaign, dimension, span, period, ?5 ->> '$[0]', metric, count FROM counts
+        WHERE \(rareValues)
+        ON CONFLICT DO UPDATE SET count = count + excluded.count
+        """
+    static let removeCampaigns: SQL = "DELETE FROM counts WHERE \(rareCampaigns)"
+    static let removeValues: SQL = "DELETE FROM counts WHERE \(rareValues)"
+}
+
+extension SQLiteReader {
+    func firstCountedDay(of scope: Scope) throws(SQLiteError) -> Timestamp? {
+        let day = try connection.statement(Self.firstCountedDay).first(scope.number) { $0.optionalInteger(0) }
+        return (day ?? nil).map { Timestamp(milliseconds: $0) }
+    }
+
+    static let firstCountedDay: SQL = """
+        SELECT min(period) FROM counts
+        WHERE scope = ?1 AND campaign = '' AND dimension = 'total' AND span = 'day'
+        """
+}

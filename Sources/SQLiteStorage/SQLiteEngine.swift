@@ -1,0 +1,175 @@
+internal import Attribution
+internal import SQLite
+internal import Storage
+internal import Threads
+
+/// The transactions of the writing thread on a SQLite database.
+final class SQLiteEngine: BlockingEngine {
+    private let state: StoreState
+    private let checkpoints: ConditionLock<CheckpointPolicy>
+    private let open: () throws(StoreError) -> SQLiteConnection
+    /// Nil after a failure, until another connection is open.
+    private var transaction: WriteTransaction<SQLiteWriter>?
+    /// The transaction of a connection that failed; it stays open until there is another connection, because the last one
+    /// to close would make SQLite read the log from the disk again.
+    private var failed: WriteTransaction<SQLiteWriter>?
+    /// The files as they were at the start: the store never writes to another database that took their place.
+    private let files: OpenFiles
+
+    /// - Parameters:
+    ///   - transaction: the transaction on the first connection.
+    ///   - state: the state that the store's threads share.
+    ///   - opening: opens the connection again after a failure.
+    ///   - checkpoints: decides when the log is copied.
+    init(
+        _ transaction: WriteTransaction<SQLiteWriter>,
+        _ state: StoreState,
+        _ opening: DatabaseOpening,
+        checkpoints: ConditionLock<CheckpointPolicy>
+    ) {
+        self.transaction = transaction
+        self.state = state
+        self.checkpoints = checkpoints
+        open = opening.reopen
+        files = OpenFiles(path: opening.configuration.path)
+    }
+
+    func begin() throws(EngineFailure) {
+        do throws(StoreError) {
+            try files.check()
+        } catch {
+            throw EngineFailure(error, endsBatch: true, endsConnection: false)
+        }
+        try run { transaction throws(SQLiteError) in
+            let connection = transaction.writer.connection
+            try connection.begin(.immediate)
+            do throws(SQLiteError) {
+                try transaction.begin()
+            } catch {
+                try? connection.rollback()
+                throw error
+            }
+        }
+    }
+
+    func perform(_ write: Write) throws(EngineFailure) -> Written {
+        try run { transaction throws(SQLiteError) in try transaction.perform(write) }
+    }
+
+    var changeCount: Int64 { transaction?.writer.connection.totalChangeCount ?? 0 }
+
+    func savepoint() throws(EngineFailure) {
+        try run { transaction throws(SQLiteError) in try transaction.writer.connection.savepoint() }
+    }
+
+    func release() throws(EngineFailure) {
+        try run { transaction throws(SQLiteError) in try transaction.writer.connection.releaseSavepoint() }
+    }
+
+    func undo() throws(EngineFailure) {
+        try run { transaction throws(SQLiteError) in try transaction.writer.connection.rollbackToSavepoint() }
+    }
+
+    func commit() throws(EngineFailure) {
+        try run { transaction throws(SQLiteError) in
+            let connection = transaction.writer.connection
+            try transaction.writeGathered()
+            try connection.commit()
+            let pages = connection.logPageCount
+            transaction.didCommit()
+            checkpoints.withLock { $0.noteCommit(logPages: pages) }
+        }
+    }
+
+    func rollback() {
+        guard let transaction else { return }
+        transaction.didRollBack()
+        // If this fails, SQLite has rolled back already, or the connection will be replaced.
+        try? transaction.writer.connection.rollback()
+    }
+
+    /// Copies the log if it is long, so that SQLite can write it from its start again.
+    ///
+    /// SQLite starts the log again only when all of it has been copied, so without this, writes without a pause would make
+    /// it grow without end.
+    func tidy() throws(EngineFailure) {
+        switch checkpoints.withLock({ $0.copier }) {
+        case .writer:
+            try run { transaction throws(SQLiteError) in
+                let checkpoint = try transaction.writer.connection.checkpoint(.passive)
+                // New snapshots read only the database, so the next write can start the log again.
+                if checkpoint.copiedPages == checkpoint.logPages { state.renewSnapshots() }
+            }
+        case .background: state.jobs.ask(for: .checkpoint)
+        case nil: break
+        }
+    }
+
+    /// Opens a connection after a failure, and overwrites what the failure may have left in the log.
+    ///
+    /// A commit whose sync failed can be in the log completely: SQLite goes on as if it were not there, but a start
+    /// would read it back (sqlite.org/walformat.html, 4.1), and clicks would be consumed by claims whose checks were
+    /// asked to try again. A commit in the same place makes the rest of the log unreadable, synced or not.
+    func reopen() throws(EngineFailure) {
+        let isFirstTry = transaction != nil
+        if let transaction { failed = transaction }
+        transaction = nil
+        do throws(StoreError) {
+            try files.check()
+            transaction = try makeTransaction()
+            failed = nil
+        } catch {
+            // The connection that failed may itself hold the lock.
+            if !isFirstTry, error.code == .locked { failed = nil }
+            throw EngineFailure(error, endsBatch: true, endsConnection: true)
+        }
+    }
+
+    private func makeTransaction() throws(StoreError) -> WriteTransaction<SQLiteWriter> {
+        let connection = try open()
+        do throws(SQLiteError) {
+            try connection.transaction(.immediate) { () throws(SQLiteError) in
+                try connection.statement(Self.overwrite).run()
+            }
+            return try WriteTransaction(SQLiteWriter(connection: connection), state)
+        } catch {
+            throw StoreError(error)
+        }
+    }
+
+    /// Changes the value each time, because SQLite does not write a row that stays the same.
+    private static let overwrite: SQL = """
+        INSERT INTO progress VALUES ('failures', 1) ON CONFLICT DO UPDATE SET value = value + 1
+        """
+
+    /// Copies the whole log into the database, and closes the connection.
+    func close() {
+        // Of two threads that copy the log, the second one fails at once (sqlite.org/c3ref/wal_checkpoint_v2.html).
+        state.awaitBackgroundThreads()
+        do throws(SQLiteError) {
+            _ = try transaction?.writer.connection.checkpoint(.truncate)
+        } catch {
+            state.failures.note(StoreError(error), of: .writing, at: MonotonicTime.now().nanoseconds)
+        }
+        transaction = nil
+    }
+
+    private func run<Result>(
+        _ body: (WriteTransaction<SQLiteWriter>) throws(SQLiteError) -> Result
+    ) throws(EngineFailure) -> Result {
+        guard let transaction else {
+            let error = StoreError(.inputOutput, "the database could not be opened again yet")
+            throw EngineFailure(error, endsBatch: true, endsConnection: true)
+        }
+        do throws(SQLiteError) {
+            return try body(transaction)
+        } catch {
+            // If SQLite has rolled the transaction back itself, the whole batch has failed.
+            throw EngineFailure(
+                StoreError(error),
+                endsBatch: error.endsBatch || !transaction.writer.connection.isInTransaction,
+                endsConnection: error.endsConnection
+            )
+        }
+    }
+}

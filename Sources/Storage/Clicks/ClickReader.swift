@@ -1,0 +1,60 @@
+public import Attribution
+
+/// The reads of clicks and claims that both checks and the writing thread make.
+public protocol ClickReader {
+    associatedtype Failure: Error
+
+    /// The number by which the database knows an app; nil for an app that does not exist.
+    func number(of app: AppID) throws(Failure) -> Int64?
+    /// The number of the newest click; 0 without clicks.
+    func newestClick() throws(Failure) -> Int64
+    /// The click with this number.
+    func click(numbered number: Int64) throws(Failure) -> ClickRecord?
+    /// The identifier of the link with this number.
+    func linkID(numbered number: Int64) throws(Failure) -> LinkID?
+    /// The claim of the click with this number.
+    func claim(ofClick number: Int64) throws(Failure) -> ClaimRecord?
+    /// When the click with this number was claimed; nil while it is not.
+    func claimTime(ofClick number: Int64) throws(Failure) -> Timestamp?
+    /// The newest claim of an installation whose click's window has not ended.
+    func claim(ofInstall hash: KeyedHash, in scope: Scope, at now: Timestamp) throws(Failure) -> ClaimRecord?
+}
+
+extension ClickReader {
+    /// The record's click, with the link that was tapped: most clicks have none, and need no query for it.
+    func click(_ record: ClickRecord, of app: AppID) throws(Failure) -> Click {
+        guard let link = record.link else { return record.click(of: app, link: nil) }
+        return record.click(of: app, link: try linkID(numbered: link))
+    }
+
+    /// The answer that a claim's launch of an app got; nil where the click is gone.
+    func answer(of record: ClaimRecord, to app: AppID) throws(Failure) -> Claim? {
+        guard let click = try click(numbered: record.click) else { return nil }
+        return record.claim(of: try self.click(click, of: app))
+    }
+
+    /// The claim of an installation, which has a hash under each key, whose click's window has not ended.
+    func claim(ofInstalls hashes: [KeyedHash], in scope: Scope, at now: Timestamp) throws(Failure)
+        -> ClaimRecord?
+    {
+        for hash in hashes {
+            if let record = try claim(ofInstall: hash, in: scope, at: now) { return record }
+        }
+        return nil
+    }
+}
+
+/// The first halves of identifiers, by which rows are ordered: 48 bits of milliseconds and a 16-bit counter.
+public enum RowIdentifier {
+    /// The first identifier of a time.
+    public static func first(at time: Timestamp) -> Int64 {
+        // 46 bits reach to the year 4199; a time beyond, of a wrong clock, leaves room for further identifiers.
+        min(max(time.milliseconds, 0), 1 << 46) << 16
+    }
+
+    /// An identifier later than all before, so that those of one millisecond order by arrival.
+    static func next(after last: Int64, at time: Timestamp) -> Int64 { max(last + 1, first(at: time)) }
+
+    /// When a row with this identifier was recorded.
+    public static func time(of id: Int64) -> Timestamp { Timestamp(milliseconds: id >> 16) }
+}

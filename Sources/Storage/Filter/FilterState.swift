@@ -1,0 +1,88 @@
+internal import Attribution
+internal import Threads
+
+/// The filter of stored fingerprints that checks ask before the database, and the newest click that it covers.
+///
+/// The numbers of clicks grow from commit to commit of all processes. So if the database's newest click is covered, the
+/// filter contains all stored fingerprints. If another process has recorded clicks since, checks read the database until
+/// the writer has caught up.
+struct FilterState: Sendable {
+    /// The filter that checks ask; nil until it is built.
+    var current: FingerprintFilter?
+    /// The filter that is being built to replace it.
+    var next: FingerprintFilter?
+    /// The newest click whose fingerprints are in both filters, apart from stored ones that `next` has not read yet.
+    var covered: Int64 = .min
+
+    /// The filters to which the fingerprints of new clicks are added.
+    var filters: [FingerprintFilter] { [current, next].compactMap(\.self) }
+
+    /// Whether a new filter is due: there is none, or the current one is full.
+    var needsFilter: Bool { next == nil && current?.isFull ?? true }
+
+    /// Adds the clicks of all later transactions to a filter, while the stored ones are read into it.
+    ///
+    /// The reading must start after a barrier, so that it finds the clicks of the current transaction.
+    ///
+    /// - Parameters:
+    ///   - filter: empty as yet.
+    ///   - newest: the newest click of the database, which was read just before.
+    mutating func adopt(_ filter: FingerprintFilter, newest: Int64) {
+        if current == nil { covered = newest }
+        next = filter
+    }
+
+    /// Makes checks use a filter into which all stored fingerprints were read.
+    mutating func publish(_ filter: FingerprintFilter) {
+        // A filter that was abandoned meanwhile has missed some clicks.
+        guard next === filter else { return }
+        current?.retire()
+        (current, next) = (filter, nil)
+    }
+}
+
+/// The writer's part of the filter: adds the fingerprints of clicks before they are committed.
+struct FilterUpdater {
+    /// The filters at the beginning of the open transaction.
+    private var filters: [FingerprintFilter] = []
+
+    /// Clicks of other processes that are read at most to catch up.
+    private static let maximumCaughtUp = 10_000
+
+    /// Adds the clicks of other processes; `newest` is the database's newest click at the beginning of the transaction.
+    mutating func catchUp<Reader: WriterReader>(to newest: Int64, _ state: StoreState, _ reader: Reader)
+        throws(Reader.Failure)
+    {
+        let known = state.filters.withLock { $0 }
+        filters = known.filters
+        guard !filters.isEmpty, newest != known.covered else { return }
+        // If the newest click is an older one, newer clicks were deleted, and another process may reuse their numbers.
+        guard newest > known.covered else { return abandon(state) }
+        let (filters, limit) = (filters, Self.maximumCaughtUp)
+        var count = 0
+        try reader.hashes(after: known.covered, atMost: limit + 1) { hashes in
+            count += 1
+            for hash in hashes { for filter in filters { filter.add(hash.index) } }
+        }
+        if count > limit { abandon(state) }
+    }
+
+    func add(_ index: UInt64) {
+        for filter in filters { filter.add(index) }
+    }
+
+    /// Marks all clicks up to the newest committed one as covered.
+    func commit(newest: Int64, _ state: StoreState) {
+        guard !filters.isEmpty else { return }
+        state.filters.withLock { $0.covered = newest }
+    }
+
+    private mutating func abandon(_ state: StoreState) {
+        filters = []
+        state.filters.withLock { filters in
+            filters.current?.retire()
+            filters = FilterState()
+        }
+        state.jobs.ask(for: .filter)
+    }
+}

@@ -1,0 +1,107 @@
+internal import Attribution
+internal import Threads
+
+/// Answers reads that take longer than a loop may be held up, one after the other, on a thread and a connection of its
+/// own.
+final class BackgroundReader<Backend: StorageBackend>: Sendable {
+    typealias Reader = Backend.Reader
+
+    /// A read that waits; one of both closures is called, once.
+    private struct Question: Sendable {
+        /// Reads on the background thread.
+        let answer: @Sendable (inout Reader?) -> Void
+        let refuse: @Sendable (StoreError) -> Void
+    }
+    private struct State: Sendable {
+        var waiting: [Question] = []
+        var isStopping = false
+    }
+
+    private let state = ConditionLock(State())
+    private let backend: Backend
+
+    /// Reads that wait at most.
+    private static var queueLimit: Int { 16 }
+
+    init(_ backend: Backend) { self.backend = backend }
+
+    /// Answers until the store stops, then refuses the reads that wait.
+    func run() {
+        var reader: Reader?
+        while let question = next() { question.answer(&reader) }
+        let left = state.withLock { state in
+            defer { state.waiting = [] }
+            return state.waiting
+        }
+        for question in left { question.refuse(Self.stopping) }
+    }
+
+    func stop() {
+        state.withLock { $0.isStopping = true }
+        state.broadcast()
+    }
+
+    /// Nil when the store stops.
+    private func next() -> Question? {
+        let next = state.wait(until: nil) { state -> Question?? in
+            if state.isStopping { return .some(nil) }
+            return state.waiting.isEmpty ? nil : .some(state.waiting.removeFirst())
+        }
+        return next ?? nil
+    }
+
+    /// Reads in one snapshot, and suspends the caller meanwhile.
+    ///
+    /// - Parameter body: called on the background thread.
+    /// - Returns: what it returns.
+    /// - Throws: why nothing was read.
+    func read<Answer: Sendable>(
+        _ body: @escaping @Sendable (Reader) throws(Reader.Failure) -> Answer
+    ) async throws(StoreError) -> Answer {
+        // Resumed exactly once: a question that is queued is answered or refused by the thread, and one that is not is
+        // refused here.
+        let result = await unsafe withUnsafeContinuation {
+            (continuation: UnsafeContinuation<Result<Answer, StoreError>, Never>) in
+            let question = Question(
+                answer: { [self] in unsafe continuation.resume(returning: answer(body, &$0)) },
+                refuse: { unsafe continuation.resume(returning: .failure($0)) }
+            )
+            if let refusal = append(question) { question.refuse(refusal) }
+        }
+        return try result.get()
+    }
+
+    private func answer<Answer>(
+        _ body: (Reader) throws(Reader.Failure) -> Answer,
+        _ reader: inout Reader?
+    ) -> Result<Answer, StoreError> {
+        do throws(Reader.Failure) {
+            let opened: Reader
+            if let reader { opened = reader } else { opened = try backend.openReader() }
+            reader = opened
+            try opened.beginSnapshot()
+            let answer = try body(opened)
+            try opened.endSnapshot()
+            return .success(answer)
+        } catch {
+            reader = nil
+            return .failure(Reader.translated(error).error)
+        }
+    }
+
+    /// Queues a question and returns nil; or returns why not.
+    private func append(_ question: Question) -> StoreError? {
+        let refusal = state.withLock { state -> StoreError? in
+            if state.isStopping { return Self.stopping }
+            guard state.waiting.count < Self.queueLimit else {
+                return StoreError(.overloaded, "too many look into the checks at once")
+            }
+            state.waiting.append(question)
+            return nil
+        }
+        if refusal == nil { state.broadcast() }
+        return refusal
+    }
+
+    private static var stopping: StoreError { StoreError(.stopping, "the server is stopping") }
+}

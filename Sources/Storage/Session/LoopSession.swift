@@ -1,0 +1,328 @@
+public import Attribution
+internal import Threads
+
+/// A store as one event loop sees it; used on that loop's thread alone.
+public protocol LoopSession: AnyObject, ClickStore, AppStore, LinkStore, StatsStore, CheckStore, LearningStore
+{
+    /// Starts a turn of the loop, which has requests of this number of connections.
+    func beginTurn(with connectionCount: Int)
+    /// Ends a turn of the loop, and with it the open snapshot, so that an idle loop keeps no old pages of a log alive.
+    func endTurn()
+    /// The number of reads that the filter has made unnecessary.
+    var skippedReadCount: Int { get }
+}
+
+/// A session of one kind of database, whose extensions implement the stores with the backend's reads and writes.
+///
+/// It is a protocol and not a generic class, so that the compiler specialises these functions for each database.
+public protocol DatabaseSession: AnyObject, SendableMetatype, ClickStore, AppStore, LearningStore {
+    associatedtype Backend: StorageBackend
+
+    var loop: LoopState<Backend> { get }
+}
+
+extension DatabaseSession {
+    public func beginTurn(with connectionCount: Int) { loop.beginTurn(with: connectionCount) }
+
+    public func endTurn() { loop.endTurn() }
+
+    public var skippedReadCount: Int { loop.skippedReadCount }
+}
+
+/// Clicks and their claims.
+extension DatabaseSession {
+    public func record(_ click: NewClick) async throws(StoreError) -> RecordOutcome {
+        // A click that is recorded after its caller was refused stays: the retry is a duplicate.
+        guard case .click(let outcome) = try await loop.write(.click(click)) else { throw .mismatch }
+        // The click is on disk: a failure to read its scope costs what would be learnt from it, and nothing else.
+        if case .recorded = outcome,
+            let scope = try? loop.scope(of: click.facts.app, isTest: click.facts.isTest)
+        {
+            loop.lessons.learn(from: click, scope)
+        }
+        return outcome
+    }
+
+    public func setDeadline(of check: inout Check) { check.deadline = loop.state.deadline() }
+
+    public func view(for check: Check) async throws(StoreError) -> CheckView {
+        let (loop, state) = (loop, loop.state)
+        // If a claim may be on disk without its caller's knowledge, checks wait until it can be found, and get no
+        // "no match" because of it.
+        if state.updates.hasUnmarkedDeliveries || state.queue.isInDoubt {
+            try await loop.flushUpdates(until: check.deadline)
+        }
+        guard let scope = try loop.scope(of: check.app, isTest: check.isTest) else { return CheckView() }
+        guard try !loop.isDefinitelyAbsent(check) else { return CheckView(reason: .noClick) }
+        if state.learnt.isAtOnce { try await learnAtOnce(scope, at: check.at) }
+        return try loop.read { reader throws(Backend.Reader.Failure) in
+            let snapshot = CheckSnapshot(rows: reader, scope: scope, now: check.at, state: state)
+            var reader = CheckReader(snapshot, check)
+            return try reader.view()
+        }
+    }
+
+    /// Stores the increments and computes the model, if it is missing or too old by the checks' time.
+    private func learnAtOnce(_ scope: Scope, at now: Timestamp) async throws(StoreError) {
+        let learnt = loop.state.learnt
+        guard learnt.needsModel(of: scope, at: now) else { return }
+        let slices = learnt.takeSlices()
+        if !slices.isEmpty { try await loop.write(.learning(.add(slices))) }
+        _ = try loop.read { reader throws(Backend.Reader.Failure) in
+            try learnt.reload(scope, at: now, reader)
+        }
+    }
+
+    public func claim(_ choice: ClickChoice, for check: Check, _ basis: CheckBasis) async throws(StoreError)
+        -> ClaimOutcome
+    {
+        guard MonotonicTime.now().nanoseconds < check.deadline else { throw .late }
+        guard let click = try click(of: choice.target, for: check) else { return .lost }
+        let request = ClaimRequest(click, choice, for: check, basis)
+        return try await loop.state.claims.claim(request, until: min(loop.state.deadline(), check.deadline))
+    }
+
+    /// The click to claim; nil where a destination has none any more.
+    private func click(of target: ClickChoice.Target, for check: Check) throws(StoreError) -> ClickID? {
+        switch target {
+        case .click(let id): return id
+        case .newest(let destination):
+            guard let first = try newest(1, of: destination, check).first else { return nil }
+            let claims = loop.state.claims
+            guard claims.contains(first) else { return first }
+            return try newest(NewestClicks.maximumRead, of: destination, check).first { !claims.contains($0) }
+                ?? first
+        }
+    }
+
+    /// The newest live clicks of a destination under the first of the check's fingerprints that has any.
+    private func newest(_ count: Int, of destination: CreditedDestination, _ check: Check) throws(StoreError)
+        -> [ClickID]
+    {
+        guard let scope = try loop.scope(of: check.app, isTest: check.isTest) else { return [] }
+        return try loop.read { reader throws(Backend.Reader.Failure) in
+            for key in check.ladder.fingerprints {
+                let query = NewestClicks(scope: scope, key: key, destination: destination, at: check.at)
+                let found = try reader.newestClicks(query, atMost: count)
+                if !found.isEmpty { return found }
+            }
+            return []
+        }
+    }
+
+    public func markClaimsUnderWay(in evidence: inout CandidateEvidence, of check: Check) {
+        loop.state.claims.mark(&evidence, at: check.at)
+    }
+
+    public func waitForClaim(of click: ClickID, for check: Check) async throws(StoreError) {
+        try await loop.state.claims.waitForEnd(of: click, until: check.deadline)
+    }
+
+    public func receipt(for claim: Claim) -> any Receipt { loop.state.ledger.receipt(for: claim.click.id) }
+
+    public func recordOutcome(_ report: CheckReport, of check: Check) {
+        let loop = loop
+        guard let scope = loop.knownScope(of: check.app, isTest: check.isTest) else { return }
+        let now = loop.turnTime
+        // The record of a match is stored with its claim; of the others, as many as the budget allows.
+        var facts: CheckFacts?
+        var isLeftOut = false
+        if CheckOutcome(report.ending) != .match {
+            let weight = loop.records.take(from: loop.state.records, at: now)
+            isLeftOut = weight == 0
+            if !isLeftOut {
+                facts = CheckFacts(report, of: check)
+                facts?.weight = weight
+            }
+        }
+        // The number of launches that this one stands for.
+        let launches = loop.lessons.learn(from: report, of: check, scope, at: now)
+        let expectation = launches > 0 ? CheckExpectation(report) : nil
+        let sample = CalibrationSample(report)
+        let isMuch = loop.updates.withContent { [facts, isLeftOut] content in
+            content.count(report.ending, of: check, scope)
+            if let facts { content.checks.add(facts, scope) }
+            if isLeftOut { content.checks.leaveOut() }
+            if let expectation { content.checks.add(expectation, times: launches, of: check, scope) }
+            if let sample { content.checks.add(sample, at: check.at, scope) }
+            return content.checks.records.count >= PendingCheckRecords.writtenAtOnce
+        }
+        if isMuch { loop.state.queue.requestUpdates() }
+    }
+}
+
+/// Apps and keys, and what is learnt of apps.
+extension DatabaseSession {
+    public func directory() throws(StoreError) -> Directory { try loop.directory() }
+
+    public func create(_ app: App, with keys: [APIKey]) async throws(StoreError) {
+        try await loop.write(.directory(.createApp(app, keys)))
+    }
+
+    public func update(_ app: AppID, to settings: App.Settings) async throws(StoreError) {
+        try await loop.write(.directory(.updateApp(app, settings)))
+    }
+
+    public func create(_ key: APIKey) async throws(StoreError) {
+        try await loop.write(.directory(.createKey(key)))
+    }
+
+    public func revoke(_ key: KeyID, at now: Timestamp) async throws(StoreError) {
+        try await loop.write(.directory(.revokeKey(key, at: now)))
+    }
+
+    public func noteUse(of key: KeyID, at now: Timestamp) {
+        // Most requests have the key of the one before, and the stored time is exact to the minute.
+        if let last = loop.lastKeyUse, last.key == key, (0..<1000).contains(now.milliseconds(since: last.at))
+        {
+            return
+        }
+        loop.lastKeyUse = (key, now)
+        loop.updates.update { $0.noteUse(of: key, at: now) }
+    }
+
+    public func matchingModel(of app: AppID, isTest: Bool, at now: Timestamp) async throws(StoreError)
+        -> MatchingModel
+    {
+        guard let scope = try loop.scope(of: app, isTest: isTest) else { return .fresh(at: now) }
+        return try loop.read { reader throws(Backend.Reader.Failure) in try reader.model(of: scope, at: now) }
+    }
+
+    public func resetLearning(of app: AppID, isTest: Bool) async throws(StoreError) {
+        guard let scope = try loop.scope(of: app, isTest: isTest) else { return }
+        loop.state.learnt.forget(scope)
+        // In slices, so that no other write waits for all of it.
+        while case .flag(true) = try await loop.write(.learning(.forget(scope, limit: 1000))) {}
+        loop.state.learnt.forget(scope)
+    }
+}
+
+/// Links.
+extension DatabaseSession where Backend.Reader: ReportReader {
+    public func link(_ slug: LinkSlug, of apps: [AppID]) async throws(StoreError) -> LinkListing? {
+        try loop.read { reader throws(Backend.Reader.Failure) in try reader.listing(slug, of: apps) }
+    }
+
+    public func link(_ id: LinkID) async throws(StoreError) -> LinkListing? {
+        try loop.read { reader throws(Backend.Reader.Failure) in try reader.listing(id) }
+    }
+
+    public func liveLink(ofCampaign key: CampaignKey, of apps: [AppID], at now: Timestamp)
+        async throws(StoreError) -> LinkListing?
+    {
+        try loop.read { reader throws(Backend.Reader.Failure) in
+            try reader.liveListing(ofCampaign: key, of: apps, at: now)
+        }
+    }
+
+    public func sharedSlug(of app: AppID, and other: AppID) async throws(StoreError) -> LinkSlug? {
+        try await loop.readInBackground { reader throws(Backend.Reader.Failure) in
+            try reader.sharedSlug(of: app, and: other)
+        }
+    }
+
+    public func links(_ query: LinkQuery) async throws(StoreError) -> LinkPage {
+        try await loop.readInBackground { reader throws(Backend.Reader.Failure) in try reader.page(query) }
+    }
+
+    public func create(_ links: [NewLink]) async throws(LinkStoreError) { try await change(.create(links)) }
+
+    public func update(_ link: Link, ifUpdatedAt earlier: Timestamp?) async throws(LinkStoreError) {
+        try await change(.update(link, ifUpdatedAt: earlier))
+    }
+
+    public func delete(_ link: LinkID) async throws(LinkStoreError) { try await change(.delete(link)) }
+
+    private func change(_ change: LinkChange) async throws(LinkStoreError) {
+        let written: Written
+        do throws(StoreError) {
+            written = try await loop.write(.links(change))
+        } catch {
+            throw .store(error)
+        }
+        if case .linkRefused(let error) = written { throw error }
+    }
+}
+
+/// Statistics, checks and their explanations.
+extension DatabaseSession where Backend.Reader: ReportReader {
+    public func statistics(_ query: StatisticsQuery, at now: Timestamp) async throws(StoreError)
+        -> StatisticsReport
+    {
+        try await loop.flushUpdates()
+        let directory = try loop.directory()
+        let ids = query.app.map { [$0] } ?? directory.apps.map(\.id)
+        var apps: [(id: AppID, scope: Scope)] = []
+        for id in ids {
+            guard let scope = try loop.scope(of: id, isTest: query.isTest) else { continue }
+            apps.append((id, scope))
+        }
+        var report = try loop.read { reader throws(Backend.Reader.Failure) in
+            try StatisticsReader(reader, query, of: apps).report(at: now)
+        }
+        report.writeAheadLogBytes = loop.logByteCount
+        return report
+    }
+
+    /// Reads everything, so it is never called on a loop that has requests.
+    public func countCollisions(
+        of app: AppID,
+        isTest: Bool,
+        window: AttributionWindow,
+        at now: Timestamp,
+        progress: (Double) -> Void
+    ) async throws(StoreError) -> CollisionReport? {
+        guard let scope = try loop.scope(of: app, isTest: isTest) else { return nil }
+        var census = CollisionCensus(of: [CollisionCensus.Place(scope: scope, window: window)])
+        var isMore = true
+        while isMore {
+            isMore = try loop.read { reader throws(Backend.Reader.Failure) in try census.runSlice(reader) }
+            // A serving process must be able to start its log again.
+            endTurn()
+            progress(census.progress)
+        }
+        return census.reports(at: now)[scope]
+    }
+
+    public func checks(_ query: CheckQuery) async throws(StoreError) -> CheckPage {
+        let apps = try await checkedApps()
+        return try await loop.readInBackground { reader throws(Backend.Reader.Failure) in
+            try reader.page(query, of: apps)
+        }
+    }
+
+    public func explanation(of reference: CheckReference, by explainer: Explainer) async throws(StoreError)
+        -> Explanation?
+    {
+        let apps = try await checkedApps()
+        let material = try await loop.readInBackground { reader throws(Backend.Reader.Failure) in
+            try ExplanationReader(reader, apps).material(of: reference)
+        }
+        guard let material else { return nil }
+        // On the same thread, but without the snapshot.
+        return try await loop.readInBackground { _ throws(Backend.Reader.Failure) in
+            explainer.explain(material)
+        }
+    }
+
+    public func material(ofClick id: ClickID) async throws(StoreError) -> ClickExplanationInput? {
+        let apps = try await checkedApps()
+        return try await loop.readInBackground { reader throws(Backend.Reader.Failure) in
+            try ClickExplanationReader(reader, apps).material(of: id)
+        }
+    }
+
+    /// Returns the apps by their scopes, after all pending updates are on disk.
+    private func checkedApps() async throws(StoreError) -> CheckedApps {
+        try await loop.flushUpdates()
+        var apps = CheckedApps()
+        for app in try loop.directory().apps {
+            for isTest in [false, true] {
+                if let scope = try loop.scope(of: app.id, isTest: isTest) {
+                    apps.add(app.id, isTest: isTest, scope)
+                }
+            }
+        }
+        return apps
+    }
+}

@@ -1,0 +1,220 @@
+internal import Attribution
+internal import Threads
+
+/// The state of a session: its connection, the open snapshot, and the known apps.
+///
+/// Only its loop's thread uses it. Reads happen in place; writes are passed to the writing thread.
+public final class LoopState<Backend: StorageBackend> {
+    typealias Reader = Backend.Reader
+
+    let state: StoreState
+    let updates: PendingUpdates
+    var lessons: LoopLearner
+    var records = LoopRecords()
+    /// The last use of a key that was recorded.
+    var lastKeyUse: (key: KeyID, at: Timestamp)?
+    /// The number of reads that the filter has made unnecessary.
+    private(set) var skippedReadCount = 0
+
+    private let backend: Backend
+    private let background: BackgroundReader<Backend>?
+    private let directoryCache: DirectoryCache
+    /// Nil before the first read, and after a failure that ended the connection.
+    package private(set) var reader: Backend.Reader?
+    /// The number of commits before the open snapshot; nil if none is open.
+    private var snapshotCommit: UInt64?
+    private var turn = Turn()
+    private var apps = AppNumbers()
+    private var directorySnapshot: DirectoryCache.Snapshot
+    private var seenDirectoryChanges: UInt64
+    private var directoryIsDueAt: UInt64 = 0
+
+    /// The state of the loop's current turn.
+    private struct Turn {
+        /// Whether many connections have requests in it.
+        var isBusy = false
+        /// By the store's monotonic clock; nil if no loop reports its turns.
+        var begunAt: UInt64?
+        var readCount = 0
+        var hasAskedForFilter = false
+        var filter: FingerprintFilter?
+    }
+
+    /// The reads of a turn that do not ask the filter.
+    ///
+    /// A turn has more reads only under load, where their cost counts and all responses leave together at its end. So the
+    /// time of a single check does not reveal whether its fingerprint is stored.
+    private static var unfilteredReadsPerTurn: Int { 1 }
+    /// From this number of connections on, the filter is asked before the first read of a turn too.
+    private static var connectionsOfBusyTurn: Int { 4 }
+    /// How long a change of apps by another process may go unseen, in nanoseconds.
+    private static var directoryNanoseconds: UInt64 { 200_000_000 }
+
+    /// - Parameters:
+    ///   - threads: the threads of the session's store.
+    ///   - cache: the apps and keys that all loops share.
+    public init(_ threads: StoreThreads<Backend>, _ cache: DirectoryCache) {
+        state = threads.state
+        backend = threads.backend
+        background = threads.reader
+        directoryCache = cache
+        updates = state.updates.makeUpdates()
+        lessons = LoopLearner(state.learnt)
+        seenDirectoryChanges = state.directoryChangeCount
+        directorySnapshot = cache.snapshot.copy()
+    }
+
+    var logByteCount: Int64 { backend.logByteCount }
+
+    /// The time at which the turn began, in nanoseconds of the store's monotonic clock: exact enough for what is done by
+    /// the second.
+    var turnTime: UInt64 { turn.begunAt ?? state.configuration.monotonicNow() }
+
+    func beginTurn(with connectionCount: Int) {
+        turn.isBusy = connectionCount >= Self.connectionsOfBusyTurn
+        turn.begunAt = state.configuration.monotonicNow()
+    }
+
+    func endTurn() {
+        turn = Turn()
+        records.reportMissed(to: state.records)
+        endSnapshot()
+    }
+}
+
+/// Reads and writes.
+extension LoopState {
+    private func endSnapshot() {
+        guard snapshotCommit != nil else { return }
+        snapshotCommit = nil
+        // A snapshot has no changes; if it cannot be ended, the connection is replaced.
+        do throws(Reader.Failure) {
+            try reader?.endSnapshot()
+        } catch {
+            reader = nil
+        }
+    }
+
+    /// Reads in a snapshot that contains every commit whose callers have been answered.
+    func read<Result>(_ body: (Reader) throws(Reader.Failure) -> Result) throws(StoreError) -> Result {
+        do throws(Reader.Failure) {
+            let reader = try openReader()
+            // Read before the snapshot begins, which may contain later commits too.
+            let commit = state.commitCount
+            if snapshotCommit != commit {
+                endSnapshot()
+                try reader.beginSnapshot()
+                snapshotCommit = commit
+            }
+            let result = try body(reader)
+            state.failures.noteSuccess(of: .reading, at: MonotonicTime.now().nanoseconds)
+            return result
+        } catch {
+            endSnapshot()
+            let failure = Reader.translated(error)
+            if failure.endsConnection { reader = nil }
+            state.failures.note(failure.error, of: .reading, at: MonotonicTime.now().nanoseconds)
+            throw failure.error
+        }
+    }
+
+    private func openReader() throws(Reader.Failure) -> Reader {
+        if let reader { return reader }
+        let opened = try backend.openReader()
+        reader = opened
+        return opened
+    }
+
+    /// Reads in one snapshot on the background thread, or in place if the store has none.
+    func readInBackground<Answer: Sendable>(
+        _ body: @escaping @Sendable (Reader) throws(Reader.Failure) -> Answer
+    ) async throws(StoreError) -> Answer {
+        guard let background else { return try read(body) }
+        return try await background.read(body)
+    }
+
+    /// Hands a write to the thread that writes, and waits for it to be on disk.
+    ///
+    /// - Parameters:
+    ///   - write: the write.
+    ///   - latest: when the caller stops waiting, if that is sooner than a write's own limit.
+    /// - Returns: the outcome.
+    /// - Throws: the refusal.
+    @discardableResult
+    func write(_ write: Write, until latest: UInt64 = .max) async throws(StoreError) -> Written {
+        // A write whose time is up before it is queued would not be withdrawn in time.
+        guard MonotonicTime.now().nanoseconds < latest else { throw .late }
+        return try await state.queue.perform(write, until: min(state.deadline(), latest))
+    }
+
+    /// Waits until all pending updates are on disk.
+    func flushUpdates(until deadline: UInt64 = .max) async throws(StoreError) {
+        // Read-only sessions have no pending updates.
+        guard !state.configuration.isReadOnly else { return }
+        state.queue.requestUpdates()
+        try await write(.barrier, until: deadline)
+    }
+}
+
+/// Apps, and the filter of fingerprints.
+extension LoopState {
+    /// The scope of an app, whose number is read once; nil for an app that does not exist.
+    func scope(of app: AppID, isTest: Bool) throws(StoreError) -> Scope? {
+        if let scope = apps.known(app, isTest: isTest) { return scope }
+        return try read { reader throws(Reader.Failure) in
+            try apps.scope(of: app, isTest: isTest, find: reader.number)
+        }
+    }
+
+    /// The scope of an app whose number is known.
+    func knownScope(of app: AppID, isTest: Bool) -> Scope? { apps.known(app, isTest: isTest) }
+
+    func directory() throws(StoreError) -> Directory {
+        let changes = state.directoryChangeCount
+        let now = turnTime
+        guard changes != seenDirectoryChanges || now >= directoryIsDueAt else {
+            return directorySnapshot.directory
+        }
+        // The counter does not show commits of other processes, so a new snapshot is needed.
+        endSnapshot()
+        let latest = try read { reader throws(Reader.Failure) in try directoryCache.current(by: reader) }
+        if latest.version != directorySnapshot.version { directorySnapshot = latest.copy() }
+        seenDirectoryChanges = changes
+        directoryIsDueAt = now + Self.directoryNanoseconds
+        return directorySnapshot.directory
+    }
+
+    /// Whether the filter shows that no click with the check's fingerprint or advertising id is stored.
+    func isDefinitelyAbsent(_ check: Check) throws(StoreError) -> Bool {
+        turn.readCount += 1
+        let ids = check.ladder.advertisingIDs
+        // The filter does not contain identifiers of clicks, nor installations, which may get an earlier answer.
+        guard turn.isBusy || turn.readCount > Self.unfilteredReadsPerTurn, check.installs.isEmpty,
+            check.ladder.rungs.count == ids.count
+        else { return false }
+        if !turn.hasAskedForFilter {
+            turn.hasAskedForFilter = true
+            turn.filter = try validFilter()
+        }
+        guard let filter = turn.filter,
+            !check.ladder.fingerprints.contains(where: { filter.mayHold($0.index) }),
+            !ids.contains(where: { filter.mayHold($0.index) })
+        else { return false }
+        skippedReadCount += 1
+        return true
+    }
+
+    /// Returns the filter, unless another process has recorded clicks that it does not contain.
+    private func validFilter() throws(StoreError) -> FingerprintFilter? {
+        let before = state.filters.withLock { $0 }
+        guard let filter = before.current else { return nil }
+        let newest = try read { reader throws(Reader.Failure) in try reader.newestClick() }
+        let after = state.filters.withLock { $0 }
+        guard newest <= after.covered else {
+            state.requestCatchUp()
+            return nil
+        }
+        // If the newest click is older than the covered one, that was deleted, and later clicks may be unknown.
+        return newest >= before.covered && after.current === filter ? filter : nil
+    }
+}

@@ -1,0 +1,172 @@
+public import Attribution
+internal import Synchronization
+internal import Threads
+
+/// The state that the threads of one store share: the writing thread, the loops, and the background threads.
+public final class StoreState: Sendable {
+    public let configuration: StoreConfiguration
+    public let queue: WriteQueue
+    public let jobs = JobRequests()
+    public let failures: FailureLog
+    let claims: ClaimsUnderWay
+    let ledger: AnswerLedger
+    let updates = UpdateCollector()
+    let health = HealthRecorder()
+    let learnt: LearningState
+    let records = RecordBudget()
+    let clock: JobClock
+    /// The number of this process in the leases of jobs.
+    let jobHolder: Int64
+    let filters = ConditionLock(FilterState())
+
+    private struct Threads: Sendable {
+        /// Background threads that use the database.
+        var backgroundCount = 0
+        /// Whether the writing thread has ended, or was abandoned.
+        var hasEnded = false
+    }
+    private let threads = ConditionLock(Threads())
+
+    /// Raised after each commit, before its callers are answered; while it stays the same, a snapshot is current.
+    private let commits = Atomic<UInt64>(0)
+    /// Raised when this process has changed apps or keys.
+    private let directoryChanges = Atomic<UInt64>(0)
+    private let isStoppingFlag = Atomic(false)
+    private let isCatchUpQueued = Atomic(false)
+
+    public init(_ configuration: StoreConfiguration) {
+        self.configuration = configuration
+        jobHolder = Int64(bitPattern: configuration.random())
+        clock = JobClock(
+            configuration.clock,
+            monotonicNow: configuration.monotonicNow,
+            log: configuration.log
+        )
+        failures = FailureLog(configuration.log, quiet: configuration.quietNanoseconds)
+        queue = WriteQueue(limit: configuration.queueLimit)
+        claims = ClaimsUnderWay(queue)
+        let (updates, queue) = (updates, self.queue)
+        ledger = AnswerLedger(now: configuration.monotonicNow) { click in
+            updates.addFailedDelivery(of: click)
+            queue.requestUpdates()
+        }
+        learnt = LearningState(isAtOnce: configuration.learnsAtOnce)
+        if configuration.isReadOnly {
+            queue.close(StoreError(.readOnly, "the database was opened to be read"))
+        }
+    }
+
+    var commitCount: UInt64 { commits.load(ordering: .acquiring) }
+    var directoryChangeCount: UInt64 { directoryChanges.load(ordering: .acquiring) }
+
+    /// Makes every loop read in a new snapshot; called after a commit, before its callers are answered.
+    public func renewSnapshots() { commits.wrappingAdd(1, ordering: .releasing) }
+
+    func noteDirectoryChange() { directoryChanges.wrappingAdd(1, ordering: .releasing) }
+
+    /// Whether jobs use the wall clock; see ``SettledClock``.
+    public var isClockSettled: Bool { clock.settledNow() != nil }
+
+    /// Starts to compare the clocks, unless the wall clock is trusted.
+    ///
+    /// `lastSettled` returns when jobs last used the wall clock; nil for a new database.
+    public func startClock<Failure>(lastSettled: () throws(Failure) -> Timestamp?) throws(Failure) {
+        guard !configuration.trustsClock else { return }
+        clock.start(lastSettled: try lastSettled(), isAccepted: configuration.acceptsClock)
+    }
+
+    /// The store's health, apart from the sizes of its files.
+    public var healthSnapshot: StoreHealth {
+        var snapshot = health.snapshot
+        snapshot.queueLength = queue.count
+        snapshot.refusals.merge(queue.refusals, uniquingKeysWith: +)
+        snapshot.isStopping = isStoppingFlag.load(ordering: .relaxed)
+        return snapshot
+    }
+
+    /// The time by which a write that is queued now must be answered, in nanoseconds of the monotonic clock.
+    func deadline() -> UInt64 {
+        // Deadlines are compared every 50 ms, and the answer still has to travel.
+        let limit = max(configuration.timeLimitMilliseconds, 100) - 75
+        return MonotonicTime.now().nanoseconds + limit * 1_000_000
+    }
+
+    /// Requests a summary of a key's clicks as of a time.
+    func requestSummary(of key: KeySummary.Key, at now: Timestamp) {
+        learnt.requestSummary(of: key, at: now)
+        jobs.ask(for: .summaries)
+    }
+
+    /// Makes the writing thread read the clicks of other processes, although there is nothing to write.
+    func requestCatchUp() {
+        guard !isCatchUpQueued.exchange(true, ordering: .acquiringAndReleasing) else { return }
+        let write = QueuedWrite(.barrier) { [self] _ in isCatchUpQueued.store(false, ordering: .releasing) }
+        queue.append(write, isInternal: true)
+    }
+
+    /// Runs `body` on the writing thread within a transaction: for tests that block the thread or make it fail.
+    package func queueWork(_ body: @escaping @Sendable () -> Void) {
+        queue.append(QueuedWrite(.hold(body)) { _ in }, isInternal: true)
+    }
+
+    /// Refuses all writes that wait for their deadline, as if it had passed.
+    package func expireWaiting() {
+        queue.expire(at: .max - 1)
+        claims.expire(at: .max - 1)
+    }
+}
+
+/// The life of the store's threads.
+extension StoreState {
+    /// Stops the jobs, queues the increments that are not stored, and refuses further writes.
+    func beginStopping() {
+        isStoppingFlag.store(true, ordering: .relaxed)
+        jobs.stop()
+        queue.requestUpdates()
+        let slices = learnt.takeSlices()
+        if !slices.isEmpty {
+            queue.append(QueuedWrite(.learning(.add(slices))) { _ in }, isInternal: true)
+        }
+        queue.stop()
+    }
+
+    func beginBackgroundThread() {
+        threads.withLock { $0.backgroundCount += 1 }
+    }
+
+    func endBackgroundThread() {
+        threads.withLock { $0.backgroundCount -= 1 }
+        threads.broadcast()
+    }
+
+    /// Waits until no background thread uses the database any more.
+    public func awaitBackgroundThreads() {
+        _ = threads.wait(until: nil) { $0.backgroundCount > 0 ? nil : true }
+    }
+
+    /// Ends ``watchDeadlines()``.
+    func endDeadlines() {
+        threads.withLock { $0.hasEnded = true }
+        threads.broadcast()
+    }
+
+    /// Refuses writes that passed their deadline, and requests the writing of pending updates twice a second, until the
+    /// writing thread has ended.
+    ///
+    /// Runs on a thread of its own, because the writing thread may wait for the disk.
+    func watchDeadlines() {
+        var updatesAreDueAt: UInt64 = 0
+        while true {
+            let now = MonotonicTime.now().nanoseconds
+            queue.expire(at: now)
+            claims.expire(at: now)
+            if now >= updatesAreDueAt, !updates.isEmpty {
+                updatesAreDueAt = now + 500_000_000
+                queue.requestUpdates()
+            }
+            // While nothing waits, longer, but shorter than any time limit.
+            let pause: UInt64 = queue.count > 0 ? 50_000_000 : 250_000_000
+            if threads.wait(until: now + pause, { $0.hasEnded ? true : nil }) != nil { return }
+        }
+    }
+}

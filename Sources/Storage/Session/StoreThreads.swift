@@ -1,0 +1,114 @@
+public import Attribution
+internal import Threads
+
+/// The threads of an open store, and their end.
+public final class StoreThreads<Backend: StorageBackend>: Sendable {
+    let state: StoreState
+    let backend: Backend
+    /// The background reader; nil if the store has no background threads.
+    let reader: BackgroundReader<Backend>?
+    private let hasWriterEnded = ConditionLock(false)
+    private let threads = ConditionLock<[JoinableThread]>([])
+
+    public init(_ state: StoreState, _ backend: Backend) {
+        self.state = state
+        self.backend = backend
+        let (hasBackground, isReadOnly) = (
+            state.configuration.hasBackgroundWork, state.configuration.isReadOnly
+        )
+        reader = hasBackground && !isReadOnly ? BackgroundReader(backend) : nil
+    }
+
+    /// Starts the writing thread and the thread that watches deadlines.
+    ///
+    /// - Parameter makeEngine: called once, on the writing thread.
+    /// - Throws: if the system refuses a thread.
+    public func startWriter<Engine: BlockingEngine>(_ makeEngine: @escaping @Sendable () -> Engine)
+        throws(StoreError)
+    {
+        try start { [self] in
+            WriterThread(makeEngine(), state).run()
+            hasWriterEnded.withLock { $0 = true }
+            hasWriterEnded.broadcast()
+        }
+        try start { [state] in state.watchDeadlines() }
+    }
+
+    private func startInBackground(_ run: @escaping @Sendable () -> Void) throws(StoreError) {
+        state.beginBackgroundThread()
+        try start { [state] in
+            run()
+            state.endBackgroundThread()
+        }
+    }
+
+    private func start(_ run: @escaping @Sendable () -> Void) throws(StoreError) {
+        do throws(ThreadStartError) {
+            let thread = try JoinableThread(run: run)
+            threads.withLock { $0.append(thread) }
+        } catch {
+            throw StoreError(
+                .resources,
+                "the system refused a thread for the database (error \(error.systemError))"
+            )
+        }
+    }
+
+    /// Does the waiting writes and ends the threads; blocks.
+    ///
+    /// - Parameter milliseconds: after this time, writes that still wait are refused.
+    public func stop(within milliseconds: UInt64) {
+        let deadline = MonotonicTime.now().nanoseconds + milliseconds * 1_000_000
+        reader?.stop()
+        state.beginStopping()
+        let isDone = hasWriterEnded.wait(until: deadline) { $0 ? true : nil } ?? false
+        if !isDone {
+            // The disk does not answer: its waiting callers are refused, and the writing thread is abandoned.
+            _ = state.queue.refuseAll(StoreError(.stopping, "the server is stopping"))
+            state.expireWaiting()
+        }
+        state.endDeadlines()
+        let threads = threads.withLock { threads in
+            defer { threads = [] }
+            return threads
+        }
+        if isDone { for thread in threads { thread.join() } }
+    }
+}
+
+extension StoreThreads where Backend.Reader: JobReader {
+    /// Starts the thread of jobs and the background reader, if the store has background threads.
+    ///
+    /// Their connections are closed before the writing thread's.
+    ///
+    /// - Parameter makeOwnJobs: makes the jobs of this kind of database, on their thread.
+    /// - Throws: if the system refuses a thread.
+    public func startBackground(_ makeOwnJobs: @escaping @Sendable () -> [any Job]) throws(StoreError) {
+        guard let reader else { return }
+        // The filter comes before the other jobs, because checks read the database until it is built.
+        state.jobs.ask(for: .filter)
+        try startInBackground { [self] in
+            let context = makeJobContext()
+            let jobs: [any Job] = [
+                FilterJob(makeScanContext()),
+                SummaryJob(context),
+                RetentionJob(context),
+                LearningJob(context),
+                DriftJob(context),
+                FadingJob(context),
+                CollisionJob(context),
+            ]
+            var thread = JobThread(makeOwnJobs() + jobs, state.jobs, failures: state.failures)
+            thread.run()
+        }
+        try startInBackground { reader.run() }
+    }
+
+    /// Creates the context of jobs on the calling thread.
+    public func makeJobContext() -> JobContext<Backend.Reader> { JobContext(state, open: backend.openReader) }
+
+    /// Creates the context of a job that reads everything once.
+    public func makeScanContext() -> JobContext<Backend.Reader> {
+        JobContext(state, open: backend.openScanner)
+    }
+}

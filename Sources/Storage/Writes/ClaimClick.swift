@@ -1,0 +1,116 @@
+internal import Attribution
+
+/// Claims a click for a check.
+extension WriteTransaction {
+    func claim(_ request: ClaimRequest) throws(Failure) -> WrittenClaim {
+        guard let scope = try scope(of: request.app, isTest: request.isTest) else {
+            return WrittenClaim(outcome: .lost)
+        }
+        if let earlier = try reader.claim(ofInstalls: request.installs, in: scope, at: request.at),
+            let claim = try reader.answer(of: earlier, to: request.app)
+        {
+            // Overlapping checks of one installation share the answer, and the right to get it again.
+            let wasUndelivered = try writer.markDelivered(earlier.click)
+            return WrittenClaim(outcome: .replayed(claim), mustBeDelivered: wasUndelivered)
+        }
+        let number = Int64(bitPattern: request.click.high)
+        guard let record = try reader.click(numbered: number), record.scope == scope
+        else { return WrittenClaim(outcome: .lost) }
+        guard record.expiresAt >= request.at, try consume(record, request) else {
+            return try redeliver(record, to: request)
+        }
+        let claim = request.claim(of: try reader.click(record, of: request.app))
+        try writer.insert(request.row(of: claim, in: scope, foundBy: record.hashes))
+        try insert(request.record, scope)
+        let retired = try retireDuplicates(of: record, request)
+        if let link = record.link, !record.facts.isTest {
+            for variant in Self.countedVariants(record.facts) {
+                try writer.countMatch(of: link, variant: variant)
+            }
+        }
+        try memory.totals.addMatch(claim, request, retired: retired, of: scope, by: reader)
+
+        memory.values.storedChecks += 1
+        state.ledger.expect(claim.click.id)
+        return WrittenClaim(outcome: .claimed(claim), mustBeDelivered: true)
+    }
+
+    /// Closes a click that is claimed; returns false if it could not be matched any more.
+    private func consume(_ click: ClickRecord, _ request: ClaimRequest) throws(Failure) -> Bool {
+        guard click.hashes.isEmpty else {
+            return try close(click, as: .alreadyClaimed, at: request.at, by: request.caller.index)
+        }
+        // Only its token finds the click, and only its claim shows that it is consumed.
+        return try reader.claimTime(ofClick: click.number) == nil
+    }
+
+    /// Closes a click under all its hashes; returns false if it was closed before.
+    func close(
+        _ click: ClickRecord,
+        as reason: NoMatchReason,
+        at closedAt: Timestamp,
+        by caller: UInt64? = nil
+    )
+        throws(Failure) -> Bool
+    {
+        let closing = ClickClosing(reason: reason, at: closedAt, caller: caller)
+        var wasOpen = false
+        for hash in click.hashes where try writer.close(click, under: hash, closing) {
+            wasOpen = true
+        }
+        return wasOpen
+    }
+
+    /// Gives this check an answer whose delivery failed, unless another check has got it.
+    private func redeliver(_ click: ClickRecord, to request: ClaimRequest) throws(Failure) -> WrittenClaim {
+        guard let record = try reader.claim(ofClick: click.number), record.isUndelivered,
+            click.expiresAt >= request.at, try writer.markDelivered(click.number)
+        else { return WrittenClaim(outcome: .lost) }
+        let claim = record.claim(of: try reader.click(click, of: request.app))
+        return WrittenClaim(outcome: .replayed(claim), mustBeDelivered: true)
+    }
+
+    /// Closes the same visitor's clicks of the minutes before, so that a reinstall does not match them.
+    ///
+    /// Later clicks stay: of two equal phones behind one address, the claim of one must not close the other's click.
+    ///
+    /// - Returns: the times at which they would have expired.
+    private func retireDuplicates(of claimed: ClickRecord, _ request: ClaimRequest) throws(Failure)
+        -> [Timestamp]
+    {
+        // A visit is made of the first fingerprint, so its duplicates have it too.
+        guard let fingerprint = claimed.hashes.first else { return [] }
+        var retired = try retireDuplicates(of: claimed, under: fingerprint)
+        // If the server key was replaced between two taps, they have it under another key.
+        for other in request.firstUnderEachKey where other != fingerprint {
+            retired += try retireDuplicates(of: claimed, under: other)
+        }
+        return retired
+    }
+
+    private func retireDuplicates(of claimed: ClickRecord, under key: KeyedHash) throws(Failure)
+        -> [Timestamp]
+    {
+        let last = claimed.facts.clickedAt
+        let first = last.advanced(byMilliseconds: -AddressKeys.visitMilliseconds)
+        let search = VisitSearch(scope: claimed.scope, key: key, first: first, last: last)
+        let visit = claimed.visit.index
+        var suspects: [Int64] = []
+        if let near = claimed.address?.near {
+            // A visit has one address, and far fewer clicks come from there than have a common fingerprint.
+            suspects = try reader.clicks(ofVisit: visit, near: near, search)
+        }
+        // On the other side of midnight the address has another hash.
+        if claimed.address == nil || AddressKeys.day(of: first) != AddressKeys.day(of: last) {
+            suspects += try reader.clicks(ofVisit: visit, near: nil, search)
+        }
+        var retired: [Timestamp] = []
+        for suspect in suspects {
+            guard let click = try reader.click(numbered: suspect), click.visit == claimed.visit,
+                try close(click, as: .alreadyClaimed, at: click.facts.clickedAt)
+            else { continue }
+            retired.append(click.expiresAt)
+        }
+        return retired
+    }
+}

@@ -1,0 +1,97 @@
+public import Attribution
+
+/// The statements of the open transaction that record, claim, close and delete clicks.
+public protocol ClickWriter {
+    associatedtype Reader: WriterReader
+    /// Reads in the open transaction.
+    var reader: Reader { get }
+
+    func insert(_ click: ClickRecord) throws(Reader.Failure)
+    /// Lets checks find a click under a hash.
+    func insert(_ entry: IndexEntry) throws(Reader.Failure)
+    /// Adds a click under a hash as one that was closed when it was recorded.
+    func insertClosed(_ click: ClickRecord, under hash: KeyedHash, as reason: NoMatchReason) throws(Reader
+        .Failure)
+    /// Adds a click to those that a check weighs by their address.
+    func insertAddress(_ address: AddressHashes, of click: ClickRecord) throws(Reader.Failure)
+    /// Closes a click under a hash; false where it is closed already.
+    func close(_ click: ClickRecord, under hash: KeyedHash, _ closing: ClickClosing) throws(Reader.Failure)
+        -> Bool
+    /// Deletes the open row of a click under a hash.
+    func removeOpen(_ click: ClickRecord, under hash: KeyedHash) throws(Reader.Failure)
+    /// Deletes the row of a click under a hash that was closed at one of these times.
+    func removeClosed(_ click: ClickRecord, under hash: KeyedHash, at times: ClosingTimes) throws(Reader
+        .Failure)
+    func removeAddress(_ near: UInt64, of click: ClickRecord) throws(Reader.Failure)
+    /// Deletes a click and its claim.
+    func delete(_ click: Int64) throws(Reader.Failure)
+
+    /// Gives a click an idempotency key if it has none.
+    func adopt(_ idempotency: KeyedHash, by click: Int64) throws(Reader.Failure)
+    /// Takes an idempotency key away from the click that has it.
+    func release(_ idempotency: KeyedHash, of click: Int64) throws(Reader.Failure)
+    /// Stores until when the key for addresses of a day is needed; a later time that is stored stays.
+    func setNeed(ofAddressDay day: Int64, until: Int64) throws(Reader.Failure)
+    /// Counts a click for its link: `variant` is empty for the link as a whole.
+    func count(_ kind: LinkClickKind, of link: Int64, variant: String) throws(Reader.Failure)
+    /// Counts a match for the link of its click.
+    func countMatch(of link: Int64, variant: String) throws(Reader.Failure)
+
+    func insert(_ claim: ClaimRecord) throws(Reader.Failure)
+    /// Makes an answer that failed on its way available to the next check.
+    func markUndelivered(_ click: ClickID) throws(Reader.Failure)
+    /// Returns whether the answer for a click was marked as undelivered, and removes the mark.
+    func markDelivered(_ click: Int64) throws(Reader.Failure) -> Bool
+}
+
+/// Why and when a click is closed to checks.
+public struct ClickClosing: Sendable {
+    public let reason: NoMatchReason
+    public let at: Timestamp
+    /// The first word of the caller that claimed it.
+    public var caller: UInt64?
+}
+
+/// The times at which a click may have been closed.
+public struct ClosingTimes: Sendable {
+    public let claimedAt: Timestamp?
+    public let expiresAt: Timestamp
+    public let clickedAt: Timestamp
+}
+
+/// The kind of a link's click, for its counts.
+public enum LinkClickKind: Sendable {
+    case click
+    case robot
+    case test
+
+    init(_ facts: Click.Facts) { self = facts.isTest ? .test : facts.isRobot ? .robot : .click }
+}
+
+/// A link's number and limits.
+public struct LinkLimits: Sendable {
+    public let number: Int64
+    private let isArchived: Bool
+    private let expiresAt: Timestamp?
+    private let maximumClicks: Int?
+    private let clicks: Int
+
+    public init(number: Int64, isArchived: Bool, expiresAt: Timestamp?, maximumClicks: Int?, clicks: Int) {
+        self.number = number
+        self.isArchived = isArchived
+        self.expiresAt = expiresAt
+        self.maximumClicks = maximumClicks
+        self.clicks = clicks
+    }
+
+    /// Why the link leads nowhere at a time; nil while it leads somewhere.
+    func ending(at now: Timestamp) -> Link.Ending? {
+        Link.ending(
+            isArchived: isArchived,
+            expiresAt: expiresAt,
+            maximumClicks: maximumClicks,
+            clicks: clicks,
+            at: now
+        )
+    }
+}

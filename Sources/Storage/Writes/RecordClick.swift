@@ -1,0 +1,124 @@
+internal import Attribution
+
+/// Records a click, or finds the one that it repeats.
+extension WriteTransaction {
+    func record(_ click: NewClick) throws(Failure) -> Written {
+        let facts = click.facts
+        guard let scope = try scope(of: facts.app, isTest: facts.isTest) else {
+            return .refused(StoreError(.notFound, "the click's app does not exist"))
+        }
+        if let record = try repeated(by: click, scope) {
+            let first = try reader.click(record, of: facts.app)
+            // The click gets the post's idempotency key, because this post may be repeated too.
+            if let idempotency = click.idempotency { try writer.adopt(idempotency, by: record.number) }
+            try memory.totals.addDuplicate(of: first.facts, at: facts.recordedAt, scope, by: reader)
+            return .click(.duplicate(first, sharesFingerprint: sharesFingerprint(record, by: click)))
+        }
+        var link: Int64?
+        if let tapped = facts.link {
+            // A link that was deleted meanwhile has ended like an archived one.
+            guard let limits = try reader.limits(of: tapped) else { return .click(.linkEnded(.archived)) }
+            if let ending = limits.ending(at: facts.recordedAt) { return .click(.linkEnded(ending)) }
+            link = limits.number
+        }
+        let click = try adoptingPreviousDayHashes(click, scope)
+        memory.newestClick = RowIdentifier.next(after: memory.newestClick, at: facts.recordedAt)
+        let number = memory.newestClick
+        let id = ClickID(high: UInt64(bitPattern: number), low: state.configuration.random())
+        let entries = IndexEntry.all(of: click, number, in: scope)
+        let record = ClickRecord(click, id: id, scope: scope, hashes: entries.map(\.hash), link: link)
+        try writer.insert(record)
+        try open(record, entries)
+        let need = memory.values.addressDays.need(of: click)
+        if let need { try writer.setNeed(ofAddressDay: need.day, until: need.until) }
+        if let link {
+            for variant in Self.countedVariants(facts) {
+                try writer.count(LinkClickKind(facts), of: link, variant: variant)
+            }
+        }
+        try memory.totals.addClick(facts, of: scope, by: reader)
+
+        if let need { memory.values.addressDays.note(need) }
+        memory.posts.add(number, of: scope, click.post, recordedAt: facts.recordedAt)
+        if !facts.isRobot {
+            memory.values.closedBefore = min(memory.values.closedBefore, facts.expiresAt)
+        }
+        return .click(.recorded(Click(id: id, facts: facts)))
+    }
+
+    /// Adds the index rows of a new click; those of a robot's click are closed.
+    private func open(_ click: ClickRecord, _ entries: [IndexEntry]) throws(Failure) {
+        for entry in entries {
+            memory.filter.add(entry.hash.index)
+            guard !click.facts.isRobot else {
+                try writer.insertClosed(click, under: entry.hash, as: .robotClick)
+                continue
+            }
+            try writer.insert(entry)
+        }
+        guard let address = click.address, !click.facts.isRobot else { return }
+        try writer.insertAddress(address, of: click)
+    }
+
+    /// Returns the names under which a link's click is counted: the empty name of the whole link, and the variant.
+    static func countedVariants(_ facts: Click.Facts) -> [String] {
+        [""] + (facts.variant.map { [$0] } ?? [])
+    }
+
+    private func repeated(by click: NewClick, _ scope: Scope) throws(Failure) -> ClickRecord? {
+        let facts = click.facts
+        var id = try unclaimed(memory.posts.click(of: scope, click.post, recordedAt: facts.recordedAt))
+        if id == nil, let post = click.earlier.post {
+            id = try unclaimed(memory.posts.click(of: scope, post, recordedAt: facts.recordedAt))
+        }
+        if let idempotency = click.idempotency {
+            for key in [idempotency] + click.earlier.idempotencies {
+                guard let found = try reader.click(ofIdempotency: key, in: scope) else { continue }
+                id = found
+                break
+            }
+        }
+        guard let id else { return nil }
+        // Nil if retention has deleted it meanwhile: then this click is a new one.
+        let first = try reader.click(numbered: id)
+        guard let first, first.facts.isRobot, !facts.isRobot else { return first }
+        // A visit does not repeat a prefetch or a robot's visit, so the idempotency key belongs to this visit.
+        if let idempotency = click.idempotency { try writer.release(idempotency, of: first.number) }
+        return nil
+    }
+
+    /// Returns the click with the hashes that its visitor's last click has from the day before.
+    ///
+    /// So a visitor who clicks before and after midnight is one visitor.
+    private func adoptingPreviousDayHashes(_ click: NewClick, _ scope: Scope) throws(Failure) -> NewClick {
+        guard let visitor = click.earlier.visitor, let key = click.fingerprints.first?.key else {
+            return click
+        }
+        let time = click.facts.clickedAt
+        let first = time.advanced(byMilliseconds: -AddressKeys.visitMilliseconds)
+        let search = VisitSearch(scope: scope, key: key, first: first, last: time)
+        let visits = try reader.visits(ofVisitor: visitor, search)
+        guard !visits.isEmpty else { return click }
+        var known = click
+        known.evidence.visitor = visitor
+        if let visit = click.earlier.visit, visits.contains(visit.index) {
+            known.visit = visit
+            known.post = click.earlier.post ?? click.post
+        }
+        return known
+    }
+
+    /// Whether the click that a post repeats is found by the post's own fingerprints: a visit is made of the
+    /// fingerprint too.
+    private func sharesFingerprint(_ first: ClickRecord, by click: NewClick) -> Bool {
+        guard first.visit != click.visit, first.visit != click.earlier.visit else { return true }
+        let own = [click.fingerprints.map(\.key)] + click.earlier.fingerprints
+        return own.contains { $0.allSatisfy(first.hashes.contains) }
+    }
+
+    /// Returns the click unless it was claimed: a visit ends with its first launch, so the next post is a new click.
+    private func unclaimed(_ click: Int64?) throws(Failure) -> Int64? {
+        guard let click, try reader.claimTime(ofClick: click) == nil else { return nil }
+        return click
+    }
+}

@@ -1,0 +1,150 @@
+internal import Attribution
+internal import Threads
+
+/// The steps of jobs; each is short, because other writes wait behind it.
+extension WriteTransaction {
+    func perform(_ step: JobStep) throws(Failure) -> Written {
+        switch step {
+        case .retention(let step): return .retention(try runRetention(step))
+        case .compact(let day, let nanoseconds):
+            try compact(day, until: MonotonicTime.now().nanoseconds + nanoseconds)
+        case .takeLease(let lease): return .flag(try writer.take(lease))
+        case .finish(let job, let holder, let progress):
+            try writer.finish(job, for: holder, progress: progress)
+        case .drift(let findings, let scope, let end, let lease):
+            guard try writer.take(lease) else { return .flag(false) }
+            try writer.keep(findings, of: scope, lookedAt: end)
+            return .flag(true)
+        case .collisions(let reports):
+            for entry in reports { try writer.keep(entry.report, of: entry.scope) }
+        }
+        return .done
+    }
+}
+
+/// Retention: closes and deletes clicks.
+extension WriteTransaction {
+    /// Deletes the clicks that are due, then closes those that are due if there are no more to delete.
+    private func runRetention(_ step: RetentionStep) throws(Failure) -> RetentionSlice {
+        if step.notesSettledClock { try writer.noteSettled(at: step.now) }
+        let deadline = MonotonicTime.now().nanoseconds + step.nanoseconds
+        let limit = step.limit
+        var slice = RetentionSlice()
+        let due = try reader.clicks(
+            expiringFrom: Timestamp(milliseconds: .min),
+            before: step.deletingBefore,
+            atMost: limit
+        )
+        for click in due where slice.deleted == 0 || MonotonicTime.now().nanoseconds < deadline {
+            try delete(click)
+            slice.deleted += 1
+        }
+        if let last = due.prefix(Int(slice.deleted)).last?.expiresAt.milliseconds {
+            let before = try reader.value(of: .deletedUpTo) ?? .min
+            try writer.set(.deletedUpTo, to: max(before, last))
+        }
+        if let oldest = due.first, due.count == limit || slice.deleted < due.count {
+            slice.lag = step.deletingBefore.milliseconds(since: oldest.expiresAt)
+            slice.isDeleting = true
+            slice.isMore = true
+            return slice
+        }
+        let (closed, closedBefore) = try closeClicks(step, until: deadline)
+        slice.closed = closed
+        slice.isMore = closedBefore < step.closingBefore
+        slice.lag = slice.isMore ? step.closingBefore.milliseconds(since: closedBefore) : 0
+        let second = LiveClicks.second(of: step.now) - LiveClicks.keptSeconds
+        for scope in try reader.numberedApps().flatMap(\.scopes)
+        where try writer.purgeLiveClicks(of: scope, before: second, atMost: limit) { slice.isMore = true }
+        if try deleteChecks(before: step.deletingBefore, limit: 4 * Int64(limit)) { slice.isMore = true }
+        memory.values.closedBefore = closedBefore
+        return slice
+    }
+
+    /// Deletes a click and its rows in all indexes.
+    private func delete(_ click: ClickRecord) throws(Failure) {
+        let times = ClosingTimes(
+            claimedAt: try reader.claimTime(ofClick: click.number),
+            expiresAt: click.expiresAt,
+            clickedAt: click.facts.clickedAt
+        )
+        let mayBeOpen = click.expiresAt >= memory.values.closedBefore
+        for hash in click.hashes {
+            if mayBeOpen { try writer.removeOpen(click, under: hash) }
+            try writer.removeClosed(click, under: hash, at: times)
+        }
+        if let near = click.address?.near { try writer.removeAddress(near, of: click) }
+        try writer.delete(click.number)
+    }
+
+    /// Closes some of the clicks that expired before the step's time.
+    ///
+    /// - Returns: the number that were open, and the time before which all are closed now.
+    private func closeClicks(_ step: RetentionStep, until deadline: UInt64)
+        throws(Failure) -> (closed: Int64, closedBefore: Timestamp)
+    {
+        let (start, end, limit) = (memory.values.closedBefore, step.closingBefore, step.limit)
+        guard start < end else { return (0, start) }
+        let due = try reader.clicks(expiringFrom: start, before: end, atMost: limit)
+        var (closed, done) = (0 as Int64, 0)
+        for click in due where done == 0 || MonotonicTime.now().nanoseconds < deadline {
+            if try expire(click) { closed += 1 }
+            done += 1
+        }
+        guard done == limit || done < due.count, let last = due.prefix(done).last?.expiresAt else {
+            return (closed, end)
+        }
+        // There may be more clicks that expired in the last one's millisecond.
+        guard last == start else { return (closed, last) }
+        // If more clicks than the limit expire in one millisecond, all are closed at once, or this would not end.
+        let next = last.advanced(byMilliseconds: 1)
+        for click in try reader.clicks(expiringFrom: last, before: next, atMost: .max)
+        where try expire(click) { closed += 1 }
+        return (closed, next)
+    }
+
+    /// Closes a click whose window has ended; returns false if it was closed before.
+    private func expire(_ click: ClickRecord) throws(Failure) -> Bool {
+        if let near = click.address?.near { try writer.removeAddress(near, of: click) }
+        return try close(click, as: .expired, at: click.expiresAt)
+    }
+
+    /// Deletes the oldest records: those of checks before a time, and those beyond the maximum.
+    ///
+    /// - Returns: whether there may be more.
+    private func deleteChecks(before time: Timestamp, limit: Int64) throws(Failure) -> Bool {
+        let kept = try reader.value(of: .keptChecks) ?? 0
+        let excess = max(0, kept - PendingCheckRecords.maximumStored)
+        var deleted = try writer.deleteChecks(before: RowIdentifier.first(at: time), atMost: limit)
+        if deleted == 0, excess > 0 {
+            deleted = try writer.deleteChecks(before: .max, atMost: min(limit, excess))
+        }
+        guard deleted > 0 else { return false }
+        try writer.add(-deleted, to: .keptChecks)
+        return deleted >= min(limit, max(excess, 1))
+    }
+}
+
+/// Compacts counts.
+extension WriteTransaction {
+    /// Compacts the counts of a day, and those that are kept for all time, until a time of the monotonic clock.
+    private func compact(_ day: Timestamp, until deadline: UInt64) throws(Failure) {
+        for scope in try reader.numberedApps().flatMap(\.scopes) {
+            for (granularity, period) in CounterCompaction.spans(of: day) {
+                for dimension in CounterCompaction.dimensions {
+                    let names = RareNames(dimension, granularity, from: period, of: scope)
+                    while try compact(names) { if MonotonicTime.now().nanoseconds >= deadline { return } }
+                }
+            }
+        }
+        try writer.set(.compactedBefore, to: day.advanced(byMilliseconds: 86_400_000).milliseconds)
+    }
+
+    /// Adds some rare names of a span to the name for everything else, and deletes them; returns false if there were none.
+    private func compact(_ names: RareNames) throws(Failure) -> Bool {
+        if !names.kept.isEmpty {
+            guard try writer.foldRareNames(names) else { return false }
+        }
+        return try writer.removeRareNames(names)
+    }
+}

@@ -1,0 +1,388 @@
+public import Attribution
+internal import Threads
+
+/// The reads of the writing thread in its open transaction.
+public protocol WriterReader: ClickReader, CountReader, LearningReader {
+    // Clicks
+
+    /// Returns the posts recorded from this click on, newest first.
+    func posts(from click: Int64, atMost limit: Int) throws(Failure) -> [StoredPost]
+    /// Passes the hashes of each click recorded after this one to `body`.
+    func hashes(after click: Int64, atMost limit: Int, _ body: ([KeyedHash]) -> Void) throws(Failure)
+    /// Returns the click with an idempotency key.
+    func click(ofIdempotency key: KeyedHash, in scope: Scope) throws(Failure) -> Int64?
+    /// Returns the first words of the visits of a visitor among the newest open clicks of a search.
+    func visits(ofVisitor visitor: UInt64, _ search: VisitSearch) throws(Failure) -> [UInt64]
+    /// Returns the open clicks of a visit, given by its first word, among the newest clicks of a search.
+    ///
+    /// If `near` is the network of the visit's address, only clicks from there are searched.
+    func clicks(ofVisit visit: UInt64, near: UInt64?, _ search: VisitSearch) throws(Failure) -> [Int64]
+    /// Returns clicks that expire within a span of time without its end, in the order of their expiry.
+    func clicks(expiringFrom start: Timestamp, before end: Timestamp, atMost limit: Int) throws(Failure)
+        -> [ClickRecord]
+    /// Returns the limits of a link; nil if it was deleted.
+    func limits(of link: LinkID) throws(Failure) -> LinkLimits?
+
+    // Other subjects
+
+    /// Returns the first half of the identifier of the newest check's record; 0 without records.
+    func newestCheck() throws(Failure) -> Int64
+    func value(of name: StoredValue) throws(Failure) -> Int64?
+    func numberedApps() throws(Failure) -> [NumberedApp]
+    /// Returns when each former server key was replaced, by the first word of its check value.
+    func formerServerKeys() throws(Failure) -> [UInt64: Timestamp]
+    /// Returns the learnt sums of a family after a key, in the order of their keys.
+    func learntSums(of scope: Scope, _ family: CounterFamily, after key: Int64, atMost limit: Int)
+        throws(Failure) -> [(key: Int64, sum: Double)]
+}
+
+/// A search of the open clicks of a fingerprint within a span of time, both ends included.
+public struct VisitSearch: Sendable {
+    public let scope: Scope
+    public let key: KeyedHash
+    public let first: Timestamp
+    public let last: Timestamp
+}
+
+/// A number that a database keeps by its name.
+public enum StoredValue: String, Sendable {
+    /// Every click that expires before this time is closed.
+    case closedBefore = "closed_before"
+    /// The expiry of the last deleted click; all clicks that expire later are stored.
+    case deletedUpTo = "deleted_up_to"
+    /// The number of stored records of checks.
+    case keptChecks = "kept_checks"
+    /// The number of checks that left no record because there were too many.
+    case unrecordedChecks = "unrecorded_checks"
+    /// The first day whose counts by name are not compacted.
+    case compactedBefore = "thinned_before"
+    /// The first word of the check value of the server key in use.
+    case serverKey = "server_key"
+}
+
+/// The statements of the writing thread in its open transaction.
+///
+/// ``WriteTransaction`` decides which of them run, in which order and with which values.
+public protocol StoreWriter: ClickWriter {
+    func insert(_ check: CheckRecord) throws(Reader.Failure)
+    /// Deletes the oldest records of checks before an identifier; returns how many there were.
+    func deleteChecks(before id: Int64, atMost limit: Int64) throws(Reader.Failure) -> Int64
+    func set(_ name: StoredValue, to value: Int64) throws(Reader.Failure)
+    func add(_ count: Int64, to name: StoredValue) throws(Reader.Failure)
+
+    // Counts
+    func write(_ deltas: CountDeltas) throws(Reader.Failure)
+    /// Deletes live clicks that expired before a second, some at a time; returns whether there may be more.
+    func purgeLiveClicks(of scope: Scope, before second: Int64, atMost limit: Int) throws(Reader.Failure)
+        -> Bool
+    /// Adds some rare names of a span to the name for everything else; false when there are none.
+    func foldRareNames(_ names: RareNames) throws(Reader.Failure) -> Bool
+    /// Deletes the same names' counts; false when there are none.
+    func removeRareNames(_ names: RareNames) throws(Reader.Failure) -> Bool
+
+    // Apps, keys and links; what is refused is undone as a whole
+    func create(_ app: App, with keys: [APIKey]) throws(Reader.Failure) -> StoreError?
+    func update(_ app: AppID, to settings: App.Settings) throws(Reader.Failure) -> StoreError?
+    func create(_ key: APIKey) throws(Reader.Failure) -> StoreError?
+    func revoke(_ key: KeyID, at now: Timestamp) throws(Reader.Failure) -> StoreError?
+    /// Stores when a key was used; false where that is stored already.
+    func setUse(of key: KeyID, at now: Timestamp) throws(Reader.Failure) -> Bool
+    func create(_ links: [NewLink]) throws(Reader.Failure) -> LinkStoreError?
+    func update(_ link: Link, ifUpdatedAt earlier: Timestamp?) throws(Reader.Failure) -> LinkStoreError?
+    func delete(_ link: LinkID) throws(Reader.Failure) -> LinkStoreError?
+
+    // Learning
+    func beginLearning(of scope: Scope, _ epoch: LearningEpoch) throws(Reader.Failure)
+    /// Lets learning have begun no later than a time.
+    func beginEarlier(_ scope: Scope, at time: Timestamp) throws(Reader.Failure)
+    /// Adds to a counter, which is created if there is room for it.
+    func add(_ sum: Double, to key: CounterKey, of scope: Scope, hasRoom: Bool) throws(Reader.Failure)
+    func removeCounter(_ key: Int64, _ family: CounterFamily, of scope: Scope) throws(Reader.Failure)
+    func keepLargest(_ count: Int, of scope: Scope, _ family: CounterFamily) throws(Reader.Failure)
+    /// Multiplies all counters of a family.
+    func scaleCounters(of scope: Scope, _ family: CounterFamily, by factor: Double) throws(Reader.Failure)
+    func setLandmark(of scope: Scope, to landmark: Timestamp) throws(Reader.Failure)
+    /// Deletes the epoch and some of the counters of a scope; returns whether there may be more.
+    func forgetCounters(of scope: Scope, limit: Int) throws(Reader.Failure) -> Bool
+
+    // Keys of hashes
+    func addFormerServerKey(_ key: UInt64, replacedAt: Timestamp) throws(Reader.Failure)
+    func removeFormerServerKey(_ key: UInt64) throws(Reader.Failure)
+    /// Deletes the days whose keys for addresses were needed until before a time.
+    func removeAddressDays(before now: Timestamp) throws(Reader.Failure)
+
+    // Jobs
+    /// Takes or renews a lease; false while another process holds it.
+    func take(_ lease: JobLease) throws(Reader.Failure) -> Bool
+    /// Gives up the lease of a job that has got as far as `progress`.
+    func finish(_ job: JobName, for holder: Int64, progress: Timestamp) throws(Reader.Failure)
+    /// Stores that jobs go by the wall clock, once an hour.
+    func noteSettled(at now: Timestamp) throws(Reader.Failure)
+    /// Stores what an evaluation of match rates found.
+    func keep(_ findings: DriftDetector.Findings, of scope: Scope, lookedAt end: Timestamp) throws(Reader
+        .Failure)
+    /// Stores a report in place of the scope's last one.
+    func keep(_ report: CollisionReport, of scope: Scope) throws(Reader.Failure)
+}
+
+/// The values that the writing thread keeps in memory from transaction to transaction.
+///
+/// A write changes them after its last statement that can fail, so that a write that is undone has changed nothing. A
+/// commit keeps the changes of its transaction, and a rollback restores the values of the last commit.
+struct TransactionMemory {
+    /// Small values, which are restored as a whole.
+    struct Values {
+        /// Every click that expires before this time is closed.
+        ///
+        /// A click that expires earlier still, which a clock that leapt ahead and back again makes, moves it back.
+        var closedBefore = Timestamp(milliseconds: .min)
+        var addressDays = AddressKeyDeadlines()
+        /// Whether apps or keys were changed.
+        var changesDirectory = false
+        /// The newest record of a check; nil before the open transaction has asked for it: another process may write
+        /// the next records.
+        var newestCheck: Int64?
+        /// The second half of the identifiers of a transaction's records, which differ in their first.
+        var checkWord: UInt64 = 0
+        /// Records of checks that the open transaction has stored.
+        var storedChecks: Int64 = 0
+    }
+
+    var values = Values()
+    private(set) var committed = Values()
+    var posts = RecentPosts()
+    var totals = BatchTotals()
+    var filter = FilterUpdater()
+    var apps = AppNumbers()
+    /// The newest identifier of a click; it never goes back.
+    var newestClick: Int64 = 0
+
+    mutating func commit() {
+        posts.commit()
+        totals.commit()
+        values.changesDirectory = false
+        values.newestCheck = nil
+        values.storedChecks = 0
+        committed = values
+    }
+
+    mutating func rollback() {
+        posts.rollback()
+        totals.rollback()
+        values = committed
+    }
+}
+
+/// Decides what each write does in the open transaction; only the writing thread uses it.
+public final class WriteTransaction<Writer: StoreWriter> {
+    public typealias Failure = Writer.Reader.Failure
+
+    public let writer: Writer
+    let state: StoreState
+    var memory = TransactionMemory()
+
+    /// Reads the values that are kept in memory.
+    public init(_ writer: Writer, _ state: StoreState) throws(Failure) {
+        self.writer = writer
+        self.state = state
+        let reader = writer.reader
+        let now = state.configuration.clock.now()
+        try memory.posts.load(by: reader, newest: try reader.newestClick(), at: now)
+        let closedBefore = try reader.value(of: .closedBefore)
+        memory.values.closedBefore = Timestamp(milliseconds: closedBefore ?? .min)
+        memory.commit()
+    }
+
+    var reader: Writer.Reader { writer.reader }
+
+    /// Reads what other processes wrote, after the transaction was opened.
+    public func begin() throws(Failure) {
+        // Asked each time: another process may have written.
+        let newest = try reader.newestClick()
+        memory.newestClick = max(memory.newestClick, newest)
+        try memory.posts.catchUp(to: newest, by: reader)
+        try memory.filter.catchUp(to: newest, state, reader)
+    }
+
+    /// Writes the counts and values of the transaction, before its commit.
+    public func writeGathered() throws(Failure) {
+        try memory.totals.addDueDrift(by: reader)
+        if !memory.totals.counts.isEmpty { try writer.write(memory.totals.counts) }
+        if memory.values.storedChecks > 0 { try writer.add(memory.values.storedChecks, to: .keptChecks) }
+        let closedBefore = memory.values.closedBefore
+        if closedBefore != memory.committed.closedBefore {
+            try writer.set(.closedBefore, to: closedBefore.milliseconds)
+        }
+    }
+
+    /// Keeps the changes in memory, and makes readers read the commit.
+    public func didCommit() {
+        let changesDirectory = memory.values.changesDirectory
+        memory.commit()
+        memory.filter.commit(newest: memory.posts.newest, state)
+        state.renewSnapshots()
+        if changesDirectory { state.noteDirectoryChange() }
+    }
+
+    /// Drops the changes in memory.
+    public func didRollBack() { memory.rollback() }
+
+    func scope(of app: AppID, isTest: Bool) throws(Failure) -> Scope? {
+        let reader = reader
+        return try memory.apps.scope(of: app, isTest: isTest) { app throws(Failure) in
+            try reader.number(of: app)
+        }
+    }
+}
+
+extension WriteTransaction {
+    /// Does a write in the open transaction.
+    public func perform(_ write: Write) throws(Failure) -> Written {
+        switch write {
+        case .click(let click): return try record(click)
+        case .claim(let request): return .claim(try claim(request))
+        case .updates(let updates): try perform(updates)
+        case .directory(let change): return try perform(change)
+        case .links(let change): return try perform(change)
+        case .learning(let change): return try perform(change)
+        case .keys(let change): return try perform(change)
+        case .job(let step): return try perform(step)
+        case .barrier: break
+        case .hold(let body): body()
+        }
+        return .done
+    }
+
+    private func perform(_ updates: PendingUpdates.Content) throws(Failure) {
+        for click in updates.failedDeliveries { try writer.markUndelivered(click) }
+        var changesDirectory = false
+        for (key, time) in updates.keyUses where try writer.setUse(of: key, at: time) {
+            changesDirectory = true
+        }
+        for record in updates.checks.records { try insert(record.facts, record.scope) }
+        if updates.checks.unrecorded > 0 { try writer.add(updates.checks.unrecorded, to: .unrecordedChecks) }
+        try memory.totals.add(updates, by: reader)
+        if changesDirectory { memory.values.changesDirectory = true }
+        memory.values.storedChecks += Int64(updates.checks.records.count)
+    }
+
+    /// Stores the record of a check; the caller counts it once nothing of its write can fail any more.
+    func insert(_ facts: CheckFacts, _ scope: Scope) throws(Failure) {
+        var newest = memory.values.newestCheck
+        if newest == nil {
+            newest = try reader.newestCheck()
+            memory.values.checkWord = state.configuration.random()
+        }
+        let next = RowIdentifier.next(after: newest ?? 0, at: facts.at)
+        memory.values.newestCheck = next
+        let id = CheckID(high: UInt64(bitPattern: next), low: memory.values.checkWord)
+        try writer.insert(CheckRecord(id: id, scope: scope, facts: facts))
+    }
+
+    private func perform(_ change: DirectoryChange) throws(Failure) -> Written {
+        let refusal =
+            switch change {
+            case .createApp(let app, let keys): try writer.create(app, with: keys)
+            case .updateApp(let app, let settings): try writer.update(app, to: settings)
+            case .createKey(let key): try writer.create(key)
+            case .revokeKey(let key, let now): try writer.revoke(key, at: now)
+            }
+        if let refusal { return .refused(refusal) }
+        memory.values.changesDirectory = true
+        return .done
+    }
+
+    private func perform(_ change: LinkChange) throws(Failure) -> Written {
+        let refusal =
+            switch change {
+            case .create(let links): try writer.create(links)
+            case .update(let link, let earlier): try writer.update(link, ifUpdatedAt: earlier)
+            case .delete(let link): try writer.delete(link)
+            }
+        return refusal.map { .linkRefused($0) } ?? .done
+    }
+}
+
+/// The keys that the stored hashes need.
+extension WriteTransaction {
+    private func perform(_ change: KeyChange) throws(Failure) -> Written {
+        switch change {
+        case .confirm(let checks, let now): return .serverKeys(try confirm(checks.map(\.index), at: now))
+        case .forget(let check): try writer.removeFormerServerKey(check)
+        case .forgetAddressDays(let now): try writer.removeAddressDays(before: now)
+        }
+        return .done
+    }
+
+    /// Stores which server keys are in use, the current one first.
+    private func confirm(_ keys: [UInt64], at now: Timestamp) throws(Failure) -> ServerKeyRecognition {
+        guard let current = keys.first else { return .foreign }
+        let stored = try reader.value(of: .serverKey).map { UInt64(bitPattern: $0) }
+        if let stored, !keys.contains(stored) { return .foreign }
+        if let stored, stored != current {
+            let newest = RowIdentifier.time(of: max(try reader.newestClick(), try reader.newestCheck()))
+            try writer.addFormerServerKey(stored, replacedAt: max(now, newest))
+            try writer.removeFormerServerKey(current)
+        }
+        if stored != current { try writer.set(.serverKey, to: Int64(bitPattern: current)) }
+        return .own(missing: try reader.formerServerKeys().keys.count { !keys.contains($0) })
+    }
+}
+
+/// Learnt sums.
+extension WriteTransaction {
+    private func perform(_ change: LearningChange) throws(Failure) -> Written {
+        switch change {
+        case .add(let slices): for slice in slices { try learn(slice) }
+        case .forget(let scope, let limit):
+            return .flag(try writer.forgetCounters(of: scope, limit: limit))
+        case .beginEarlier(let scope, let now): try writer.beginEarlier(scope, at: now)
+        case .fade(let scope, let family, let first, let now, let limit):
+            guard let epoch = try reader.learningEpoch(of: scope) else { return .faded(upTo: nil) }
+            let sums = try reader.learntSums(of: scope, family, after: first, atMost: limit)
+            for (key, sum) in sums
+            where epoch.hasFaded(sum, CounterKey(family, UInt64(bitPattern: key)), at: now) {
+                try writer.removeCounter(key, family, of: scope)
+            }
+            return .faded(upTo: sums.count < limit ? nil : sums.last?.key)
+        case .keepLargest(let count, let scope, let family):
+            try writer.keepLargest(count, of: scope, family)
+        case .moveLandmark(let scope, let landmark): try moveLandmark(of: scope, to: landmark)
+        }
+        return .done
+    }
+
+    private func learn(_ slice: LearntSlice) throws(Failure) {
+        guard let stored = try epoch(for: slice) else { return }
+        for (key, sum) in slice.sums {
+            let sum = sum * slice.epoch.factor(movingTo: stored.landmark, for: key.family)
+            guard sum.isFinite else { continue }
+            try writer.add(sum, to: key, of: slice.scope, hasRoom: slice.room.holds(key.family))
+        }
+    }
+
+    /// Returns the epoch of the stored sums; nil if they were deleted after the slice was gathered.
+    private func epoch(for slice: LearntSlice) throws(Failure) -> LearningEpoch? {
+        // Another process may have begun before.
+        if let stored = try reader.learningEpoch(of: slice.scope) {
+            state.learnt.noteStored(slice.scope)
+            return stored
+        }
+        guard !state.learnt.wasStored(slice.scope) else {
+            // Another process has deleted the sums, so this one drops its older increments too.
+            state.learnt.forget(slice.scope)
+            return nil
+        }
+        try writer.beginLearning(of: slice.scope, slice.epoch)
+        return slice.epoch
+    }
+
+    private func moveLandmark(of scope: Scope, to landmark: Timestamp) throws(Failure) {
+        guard let epoch = try reader.learningEpoch(of: scope) else { return }
+        for family in CounterFamily.allCases {
+            let factor = epoch.factor(movingTo: landmark, for: family)
+            if factor != 1 { try writer.scaleCounters(of: scope, family, by: factor) }
+        }
+        try writer.setLandmark(of: scope, to: landmark)
+    }
+}

@@ -1,0 +1,347 @@
+import Attribution
+import Storage
+import Synchronization
+import Threads
+
+/// A database in memory, in plain Swift: it shares nothing with SQLite's, and can break the contract of claims in each
+/// of its points.
+final class MemoryDatabase: Sendable {
+    /// A point of the contract that does not hold.
+    enum Defect: CaseIterable, Sendable {
+        /// C1: a click that is consumed can be consumed again by another process.
+        case claimsTwice
+        /// C2: the answer comes before the commit.
+        case answersBeforeCommit
+        /// C3: a claim is lost to one that has not committed.
+        case losesToUncommitted
+        /// C4: an installation gets a second click.
+        case forgetsInstallations
+        /// C5: an answer that came too late is lost with its click.
+        case dropsLateAnswers
+        /// C6: earlier clicks of the visit stay live.
+        case keepsVisits
+    }
+
+    /// The rows: all keys are of one app.
+    struct Rows: Sendable {
+        var clicks: [Int64: ClickRecord] = [:]
+        var open: [Int64: IndexEntry] = [:]
+        /// When each click that is not open was closed.
+        var closed: [Int64: Timestamp] = [:]
+        var claims: [Int64: ClaimRecord] = [:]
+        var values: [StoredValue: Int64] = [:]
+    }
+
+    let defect: Defect?
+    let committed = Mutex(Rows())
+    /// Callers whose transactions fail.
+    let failing = Mutex<Set<UInt64>>([])
+    /// Whether a process has a transaction open.
+    private let isWriting = ConditionLock(false)
+
+    init(_ defect: Defect?) { self.defect = defect }
+
+    func lock() {
+        _ = isWriting.wait(until: nil) { isWriting -> Bool? in
+            if isWriting { return nil }
+            isWriting = true
+            return true
+        }
+    }
+
+    func unlock() {
+        isWriting.withLock { $0 = false }
+        isWriting.broadcast()
+    }
+}
+
+/// A connection: the snapshot or the transaction that it has open.
+final class MemoryReader: LoopReader, WriterReader {
+    typealias Failure = StoreError
+
+    let database: MemoryDatabase
+    var rows = MemoryDatabase.Rows()
+
+    init(_ database: MemoryDatabase) { self.database = database }
+
+    static func translated(_ failure: StoreError) -> EngineFailure {
+        EngineFailure(failure, endsBatch: true, endsConnection: false)
+    }
+
+    func beginSnapshot() { rows = database.committed.withLock { $0 } }
+    func endSnapshot() {}
+
+    // Clicks and claims
+
+    func number(of app: AppID) -> Int64? { 1 }
+    func newestClick() -> Int64 { rows.clicks.keys.max() ?? 0 }
+    func click(numbered number: Int64) -> ClickRecord? { rows.clicks[number] }
+    func click(_ id: ClickID) -> ClickRecord? { rows.clicks.values.first { $0.id == id } }
+    func claim(ofClick number: Int64) -> ClaimRecord? { rows.claims[number] }
+    func claimTime(ofClick number: Int64) -> Timestamp? { rows.claims[number]?.claimedAt }
+
+    func claim(ofInstall hash: KeyedHash, in scope: Scope, at now: Timestamp) -> ClaimRecord? {
+        database.defect == .forgetsInstallations ? nil : rows.claims.values.first { $0.install == hash }
+    }
+
+    func undeliveredClaim(of key: KeyedHash, in scope: Scope, at now: Timestamp) -> ClaimRecord? {
+        rows.claims.values.first { $0.isUndelivered && $0.hash == key }
+    }
+
+    func openClick(_ position: RowPosition, of key: KeyedHash, in scope: Scope) -> IndexRecord? {
+        rows.open[position.click]?.record
+    }
+
+    func read(_ selection: inout KeySelection, in scope: Scope) {
+        if let (click, closedAt) = rows.closed.max(by: { $0.value < $1.value }) {
+            let position = RowPosition(
+                clickedAt: rows.clicks[click]?.facts.clickedAt.milliseconds ?? 0,
+                click: click
+            )
+            selection.add(
+                KeySelection.Closed(
+                    position,
+                    closedAt: closedAt.milliseconds,
+                    reason: .alreadyClaimed,
+                    mayBeUndelivered: rows.claims.values.contains(where: \.isUndelivered)
+                )
+            )
+        }
+        for entry in rows.open.values.sorted(by: { $0.record.position > $1.record.position })
+        where !selection.add(entry.record) { break }
+    }
+
+    func clicks(ofVisit visit: UInt64, near: UInt64?, _ search: VisitSearch) -> [Int64] {
+        guard database.defect != .keepsVisits else { return [] }
+        return rows.open.values.filter { entry in
+            entry.record.visit == visit && (search.first...search.last).contains(entry.record.clickedAt)
+        }.map(\.record.click)
+    }
+
+    func value(of name: StoredValue) -> Int64? { rows.values[name] }
+
+    // What no test of claims asks for
+
+    func linkID(numbered number: Int64) -> LinkID? { nil }
+    func limits(of link: LinkID) -> LinkLimits? { nil }
+    func read(_ selection: inout AddressSelection, in scope: Scope) {}
+    func read(_ count: inout AddressClickCount.Builder, in scope: Scope) {}
+    func claim(ofCaller: KeyedHash, by key: KeyedHash, in scope: Scope, during: ClosedRange<Timestamp>)
+        -> ClaimRecord?
+    { nil }
+    func hasClaim(of key: KeyedHash, in scope: Scope, since click: RowPosition) -> Bool { false }
+    func newestClicks(_ query: NewestClicks, atMost count: Int) -> [ClickID] { [] }
+    func liveClickCount(of scope: Scope, at now: Timestamp) -> Int64 { Int64(rows.open.count) }
+    func learntSum(_ family: CounterFamily, _ key: UInt64, in scope: Scope) -> Double { 0 }
+    func learningEpoch(of scope: Scope) -> LearningEpoch? { nil }
+    func modelSums(of scope: Scope) -> [CounterKey: Double] { [:] }
+    func openClicks(of: KeySummary.Key, before: RowPosition, atMost: Int, _ body: (IndexRecord) -> Void) {}
+    func learntSums(of: Scope, _: CounterFamily, after: Int64, atMost: Int) -> [(key: Int64, sum: Double)] {
+        []
+    }
+    func posts(from click: Int64, atMost limit: Int) -> [StoredPost] { [] }
+    func hashes(after click: Int64, atMost limit: Int, _ body: ([KeyedHash]) -> Void) {}
+    func click(ofIdempotency key: KeyedHash, in scope: Scope) -> Int64? { nil }
+    func visits(ofVisitor visitor: UInt64, _ search: VisitSearch) -> [UInt64] { [] }
+    func clicks(expiringFrom start: Timestamp, before end: Timestamp, atMost limit: Int) -> [ClickRecord] {
+        []
+    }
+    func newestCheck() -> Int64 { 0 }
+    func numberedApps() -> [NumberedApp] { [] }
+    func formerServerKeys() -> [UInt64: Timestamp] { [:] }
+    func countedNames(of dimension: Dimension, _ scope: Scope, in period: Timestamp) -> [String] { [] }
+    func campaign(hashed: UInt64, _: PendingCheckRecords.Expected, in scope: Scope) -> String? { nil }
+    func directoryVersion() -> Int64 { 0 }
+
+    func directorySnapshot() -> DirectoryCache.Snapshot {
+        DirectoryCache.Snapshot(version: 0, directory: Directory(apps: [], keys: []))
+    }
+}
+
+/// The statements that change the rows of an open transaction.
+struct MemoryWriter: StoreWriter {
+    let reader: MemoryReader
+
+    func insert(_ click: ClickRecord) { reader.rows.clicks[click.number] = click }
+    func insert(_ entry: IndexEntry) { reader.rows.open[entry.record.click] = entry }
+
+    func insert(_ claim: ClaimRecord) throws(StoreError) {
+        if reader.database.failing.withLock({ $0.contains(claim.caller?.index ?? 0) }) {
+            throw StoreError(.defect, "the transaction failed")
+        }
+        reader.rows.claims[claim.click] = claim
+    }
+
+    func close(_ click: ClickRecord, under hash: KeyedHash, _ closing: ClickClosing) -> Bool {
+        let failing = reader.database.failing.withLock { $0 }
+        switch reader.database.defect {
+        case .claimsTwice where closing.caller != nil: return true
+        case .losesToUncommitted where !failing.isEmpty && !failing.contains(closing.caller ?? 0):
+            return false
+        default: break
+        }
+        guard reader.rows.open.removeValue(forKey: click.number) != nil else { return false }
+        reader.rows.closed[click.number] = closing.at
+        return true
+    }
+
+    func markUndelivered(_ click: ClickID) {
+        guard reader.database.defect != .dropsLateAnswers else { return }
+        reader.rows.claims[Int64(bitPattern: click.high)]?.isUndelivered = true
+    }
+
+    func markDelivered(_ click: Int64) -> Bool {
+        let wasUndelivered = reader.rows.claims[click]?.isUndelivered ?? false
+        reader.rows.claims[click]?.isUndelivered = false
+        return wasUndelivered
+    }
+
+    func set(_ name: StoredValue, to value: Int64) { reader.rows.values[name] = value }
+    func add(_ count: Int64, to name: StoredValue) { reader.rows.values[name, default: 0] += count }
+
+    // What no test of claims looks at
+
+    func insertClosed(_ click: ClickRecord, under hash: KeyedHash, as reason: NoMatchReason) {}
+    func insertAddress(_ address: AddressHashes, of click: ClickRecord) {}
+    func removeOpen(_ click: ClickRecord, under hash: KeyedHash) {}
+    func removeClosed(_ click: ClickRecord, under hash: KeyedHash, at times: ClosingTimes) {}
+    func removeAddress(_ near: UInt64, of click: ClickRecord) {}
+    func delete(_ click: Int64) {}
+    func adopt(_ idempotency: KeyedHash, by click: Int64) {}
+    func release(_ idempotency: KeyedHash, of click: Int64) {}
+    func setNeed(ofAddressDay day: Int64, until: Int64) {}
+    func count(_ kind: LinkClickKind, of link: Int64, variant: String) {}
+    func countMatch(of link: Int64, variant: String) {}
+    func insert(_ check: CheckRecord) {}
+    func deleteChecks(before id: Int64, atMost limit: Int64) -> Int64 { 0 }
+    func write(_ deltas: CountDeltas) {}
+    func purgeLiveClicks(of scope: Scope, before second: Int64, atMost limit: Int) -> Bool { false }
+    func foldRareNames(_ names: RareNames) -> Bool { false }
+    func removeRareNames(_ names: RareNames) -> Bool { false }
+    func create(_ app: App, with keys: [APIKey]) -> StoreError? { nil }
+    func update(_ app: AppID, to settings: App.Settings) -> StoreError? { nil }
+    func create(_ key: APIKey) -> StoreError? { nil }
+    func revoke(_ key: KeyID, at now: Timestamp) -> StoreError? { nil }
+    func setUse(of key: KeyID, at now: Timestamp) -> Bool { false }
+    func create(_ links: [NewLink]) -> LinkStoreError? { nil }
+    func update(_ link: Link, ifUpdatedAt earlier: Timestamp?) -> LinkStoreError? { nil }
+    func delete(_ link: LinkID) -> LinkStoreError? { nil }
+    func beginLearning(of scope: Scope, _ epoch: LearningEpoch) {}
+    func beginEarlier(_ scope: Scope, at time: Timestamp) {}
+    func add(_ sum: Double, to key: CounterKey, of scope: Scope, hasRoom: Bool) {}
+    func removeCounter(_ key: Int64, _ family: CounterFamily, of scope: Scope) {}
+    func keepLargest(_ count: Int, of scope: Scope, _ family: CounterFamily) {}
+    func scaleCounters(of scope: Scope, _ family: CounterFamily, by factor: Double) {}
+    func setLandmark(of scope: Scope, to landmark: Timestamp) {}
+    func forgetCounters(of scope: Scope, limit: Int) -> Bool { false }
+    func addFormerServerKey(_ key: UInt64, replacedAt: Timestamp) {}
+    func removeFormerServerKey(_ key: UInt64) {}
+    func removeAddressDays(before now: Timestamp) {}
+    func take(_ lease: JobLease) -> Bool { true }
+    func finish(_ job: JobName, for holder: Int64, progress: Timestamp) {}
+    func noteSettled(at now: Timestamp) {}
+    func keep(_ findings: DriftDetector.Findings, of scope: Scope, lookedAt end: Timestamp) {}
+    func keep(_ report: CollisionReport, of scope: Scope) {}
+}
+
+/// The transactions of one process, one at a time in all processes.
+final class MemoryEngine: BlockingEngine {
+    private let database: MemoryDatabase
+    private let reader: MemoryReader
+    private let transaction: WriteTransaction<MemoryWriter>?
+    private var isOpen = false
+    private var saved = MemoryDatabase.Rows()
+    private(set) var changeCount: Int64 = 0
+
+    init(_ database: MemoryDatabase, _ state: StoreState) {
+        self.database = database
+        reader = MemoryReader(database)
+        transaction = try? WriteTransaction(MemoryWriter(reader: reader), state)
+    }
+
+    func begin() throws(EngineFailure) {
+        database.lock()
+        isOpen = true
+        reader.beginSnapshot()
+        try translated { () throws(StoreError) in try transaction?.begin() }
+    }
+
+    func perform(_ write: Write) throws(EngineFailure) -> Written {
+        changeCount += 1
+        return try translated { () throws(StoreError) in
+            guard let transaction else { throw StoreError(.defect, "there is no transaction") }
+            return try transaction.perform(write)
+        }
+    }
+
+    func savepoint() { saved = reader.rows }
+    func release() {}
+    func undo() { reader.rows = saved }
+
+    func commit() throws(EngineFailure) {
+        try translated { () throws(StoreError) in try transaction?.writeGathered() }
+        // A defective process keeps to itself what it has answered.
+        let hidesClaims = database.defect == .answersBeforeCommit && !reader.rows.claims.isEmpty
+        if !hidesClaims { database.committed.withLock { $0 = reader.rows } }
+        end()
+        transaction?.didCommit()
+    }
+
+    func rollback() {
+        transaction?.didRollBack()
+        end()
+    }
+
+    private func end() {
+        if isOpen { database.unlock() }
+        isOpen = false
+    }
+
+    func reopen() {}
+    func tidy() {}
+    func close() {}
+
+    private func translated<Result>(_ body: () throws(StoreError) -> Result) throws(EngineFailure) -> Result {
+        do throws(StoreError) {
+            return try body()
+        } catch {
+            throw MemoryReader.translated(error)
+        }
+    }
+}
+
+struct MemoryBackend: StorageBackend {
+    let database: MemoryDatabase
+
+    func openReader() -> MemoryReader { MemoryReader(database) }
+    func openScanner() -> MemoryReader { MemoryReader(database) }
+    var logByteCount: Int64 { 0 }
+}
+
+final class MemorySession: DatabaseSession {
+    let loop: LoopState<MemoryBackend>
+
+    init(_ loop: LoopState<MemoryBackend>) { self.loop = loop }
+}
+
+/// A process that has the database open: what is neutral of a store, and nothing else.
+final class MemoryStore: Sendable {
+    let state: StoreState
+    private let threads: StoreThreads<MemoryBackend>
+    private let directory: DirectoryCache
+
+    init(_ database: MemoryDatabase) throws {
+        var configuration = StoreConfiguration(clock: WallClock { TestStore.noon })
+        configuration.hasBackgroundWork = false
+        configuration.trustsClock = true
+        configuration.timeLimitMilliseconds = 600_000
+        let state = StoreState(configuration)
+        self.state = state
+        threads = StoreThreads(state, MemoryBackend(database: database))
+        directory = try DirectoryCache(reading: MemoryReader(database))
+        try threads.startWriter { MemoryEngine(database, state) }
+    }
+
+    func makeSession() -> MemorySession { MemorySession(LoopState(threads, directory)) }
+    func stop() { threads.stop(within: 60_000) }
+}
