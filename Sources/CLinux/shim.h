@@ -1,7 +1,7 @@
-// What Linux has and Swift's Glibc module does not: epoll and eventfd; and inline functions that take and
-// give plain numbers where the system wants unions, variadic arguments or casts between address types.
+// The parts of Linux that Swift's Glibc module does not have: epoll, eventfd, and inline functions with plain
+// numbers for calls of the system with unions, variadic arguments or casts between address types.
 //
-// _GNU_SOURCE is not defined here: with it, fd_set clashes with the one in OpenSSL's module.
+// _GNU_SOURCE is not defined here: with it, fd_set conflicts with the one in OpenSSL's module.
 #ifndef AFTERLINK_CLINUX_H
 #define AFTERLINK_CLINUX_H
 
@@ -22,12 +22,12 @@
 #include <time.h>
 #include <unistd.h>
 
-// Declared only under _GNU_SOURCE (see above).
+// The system's headers declare these functions only with _GNU_SOURCE.
 extern int pthread_setname_np(pthread_t thread, const char *name);
 extern int ppoll(struct pollfd *entries, nfds_t count, const struct timespec *limit, const sigset_t *mask);
 extern int accept4(int socket, struct sockaddr *address, socklen_t *length, int flags);
 
-// What epoll says of one descriptor; epoll_event itself holds a union.
+// An event of a descriptor, without the union of epoll_event.
 typedef struct {
     uint64_t token;
     uint32_t events;
@@ -56,8 +56,8 @@ static inline void linux_return_memory(void) {
 #endif
 }
 
-// Lets the C library's allocator take blocks of at least so many bytes from the system, and give them back as soon
-// as they are free; of what it keeps for small ones, it gives back what is free beyond `spare` bytes at a heap's end.
+// Makes the C library's allocator take each block of `least` bytes or more from the system, and return it at once
+// when it is freed. Of the memory for smaller blocks, it returns the free bytes beyond `spare` at the heap's end.
 static inline void linux_return_large_blocks(int least, int spare) {
 #ifdef __GLIBC__
     mallopt(M_MMAP_THRESHOLD, least);
@@ -65,7 +65,8 @@ static inline void linux_return_large_blocks(int least, int spare) {
 #endif
 }
 
-// Waits until a descriptor is ready for something, or for so many nanoseconds: epoll_wait counts milliseconds.
+// Waits until a descriptor is ready for `events`, or until the time is over. The time is in nanoseconds, because the
+// milliseconds of epoll_wait are too long.
 static inline int linux_wait_for(int descriptor, short events, uint64_t nanoseconds) {
     struct pollfd entry = {.fd = descriptor, .events = events};
     struct timespec limit = {.tv_sec = nanoseconds / 1000000000, .tv_nsec = nanoseconds % 1000000000};
@@ -82,7 +83,7 @@ static inline int linux_wait_writable(int descriptor, uint64_t nanoseconds) {
 
 static inline int linux_open_null(void) { return open("/dev/null", O_RDONLY | O_CLOEXEC); }
 
-// An address and port as numbers; an IPv4 address is mapped into IPv6.
+// An address and port as numbers; an IPv4 address has its form as an IPv6 address (RFC 4291, 2.5.5.2).
 typedef struct {
     uint64_t high;
     uint64_t low;
@@ -106,7 +107,7 @@ static inline linux_address linux_address_from(const struct sockaddr_storage *st
     return result;
 }
 
-// Writes an address as the system takes it, and returns its length.
+// Writes an address in the system's form, and returns the length of this form.
 static inline socklen_t linux_write_address(struct sockaddr_storage *storage, int is_ipv4, linux_address address) {
     memset(storage, 0, sizeof *storage);
     if (is_ipv4) {
@@ -138,7 +139,7 @@ static inline int linux_connect(int socket, int is_ipv4, linux_address address) 
     return connect(socket, (const struct sockaddr *)&storage, length);
 }
 
-// The error of a connection that was begun, once the socket is writable; 0 when it is made.
+// The error of a connection that was started, after the socket became writable; 0 if it succeeded.
 static inline int linux_connection_error(int socket) {
     int error = 0;
     socklen_t length = sizeof error;
@@ -152,7 +153,7 @@ static inline linux_address linux_local_address(int socket) {
     return linux_address_from(&storage);
 }
 
-// A connection that was accepted; descriptor -1 and the error number, if none was.
+// An accepted connection; without one, the descriptor is -1 and `error` is the error number.
 typedef struct {
     int descriptor;
     int error;
@@ -175,21 +176,19 @@ static inline int linux_set_option(int socket, int level, int name, int value) {
     return setsockopt(socket, level, name, &value, sizeof value);
 }
 
-// How far a TCP connection's peer has acknowledged; `known` is 0 where the system does not say.
+// The bytes that a TCP connection's peer has acknowledged; 0 if the system does not report them.
 typedef struct {
-    int known;
     int is_closed;
     uint64_t acknowledged_bytes;
 } linux_tcp_progress;
 
 static inline linux_tcp_progress linux_progress_of(int socket) {
-    // The kernel's struct tcp_info has only ever grown; the C library's copy of it ends too early.
-    // tcpi_state stands at 0, tcpi_bytes_acked (Linux 4.1) at 120.
+    // The C library's struct tcp_info is shorter than the kernel's, which never changes the offset of a field:
+    // tcpi_state is at 0, tcpi_bytes_acked (Linux 4.1) at 120.
     unsigned char info[256];
     socklen_t length = sizeof info;
-    linux_tcp_progress result = {0, 0, 0};
+    linux_tcp_progress result = {0, 0};
     if (getsockopt(socket, IPPROTO_TCP, TCP_INFO, info, &length) != 0 || length < 128) return result;
-    result.known = 1;
     result.is_closed = info[0] == TCP_CLOSE;
     memcpy(&result.acknowledged_bytes, info + 120, sizeof result.acknowledged_bytes);
     return result;

@@ -1,4 +1,4 @@
-// OpenSSL as the system has it, and inline functions for what Swift cannot import.
+// The system's OpenSSL, and inline functions for its parts that Swift cannot import.
 #ifndef AFTERLINK_COPENSSL_H
 #define AFTERLINK_COPENSSL_H
 
@@ -16,8 +16,8 @@
 
 #include "tls.h"
 
-// SHA-256 in memory of the caller's. OpenSSL 3 calls these functions deprecated because they go round its providers;
-// they are part of every 3.x library, cannot fail, and allocate nothing.
+// SHA-256 in the caller's memory. These functions are deprecated, because they do not use the providers of OpenSSL 3.
+// But every 3.x library has them, they cannot fail, and they allocate no memory.
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
 

@@ -1,5 +1,5 @@
-// TLS on memory: what OpenSSL reads and writes lies in a wire, which an event loop fills and empties. Also the
-// macros of OpenSSL that Swift cannot import.
+// TLS in memory: OpenSSL reads and writes the bytes of a wire, which an event loop fills and empties. Also functions
+// for the macros of OpenSSL that Swift cannot import.
 #ifndef AFTERLINK_COPENSSL_TLS_H
 #define AFTERLINK_COPENSSL_TLS_H
 
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-// The bytes on their way: input is borrowed for one call, output is owned and grows.
+// Encrypted bytes. The wire borrows the input for one call. It owns the memory of the output, which grows.
 typedef struct {
     const unsigned char *input;
     size_t input_count;
@@ -71,7 +71,7 @@ static inline BIO_METHOD *tls_wire_method(void) {
     return method;
 }
 
-// One end of a connection, whose bytes go over the wire.
+// Creates one end of a connection, which reads and writes its bytes through the wire.
 static inline SSL *tls_over_wire(SSL_CTX *context, const BIO_METHOD *method, tls_wire *wire, int accepts) {
     SSL *connection = SSL_new(context);
     BIO *bio = BIO_new(method);
@@ -90,8 +90,9 @@ static inline SSL *tls_over_wire(SSL_CTX *context, const BIO_METHOD *method, tls
     return connection;
 }
 
-// Lets a client's handshake fail unless the server has a certificate of this name, or for this address, from an
-// authority of the file, or where that is NULL, one that the system trusts. Returns 0 where OpenSSL refuses any of it.
+// Makes a client's handshake fail unless the server has a certificate for this name or address. An authority of the
+// file must have issued it; if the file is NULL, an authority that the system trusts. Returns 0 if OpenSSL refuses a
+// part of these settings.
 static inline int tls_verify_peer(SSL_CTX *context, SSL *connection, const char *host, const char *roots) {
     static const unsigned char http11[] = {8, 'h', 't', 't', 'p', '/', '1', '.', '1'};
     SSL_set_verify(connection, SSL_VERIFY_PEER, NULL);
@@ -101,20 +102,20 @@ static inline int tls_verify_peer(SSL_CTX *context, SSL *connection, const char 
     if (roots == NULL ? SSL_CTX_set_default_verify_paths(context) != 1
                       : SSL_CTX_load_verify_locations(context, roots, NULL) != 1)
         return 0;
-    // An address is no name: it stands in certificates under its own kind, and is not named in the handshake.
+    // Certificates have addresses in a separate field, and a client does not send an address in the handshake.
     if (X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(connection), host) == 1) return 1;
     ERR_clear_error();
     SSL_set_hostflags(connection, X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS);
     return SSL_set1_host(connection, host) == 1 && SSL_set_tlsext_host_name(connection, host) == 1;
 }
 
-// Why the peer's certificate was refused, in OpenSSL's words; NULL where it was not.
+// OpenSSL's reason why it refused the peer's certificate; NULL if it did not.
 static inline const char *tls_verification_error(const SSL *connection) {
     long result = SSL_get_verify_result(connection);
     return result == X509_V_OK ? NULL : X509_verify_cert_error_string(result);
 }
 
-// The one protocol that is spoken here; a client that offers only others is told so (RFC 7301, 3.2).
+// Selects http/1.1; a client that offers only other protocols gets an alert (RFC 7301, 3.2).
 static inline int tls_select_protocol(
     SSL *connection, const unsigned char **chosen, unsigned char *length, const unsigned char *offered,
     unsigned int offered_length, void *argument) {
@@ -128,15 +129,15 @@ static inline int tls_select_protocol(
     return SSL_TLSEXT_ERR_OK;
 }
 
-// What every server of ours insists on. Returns 0 where OpenSSL refuses any of it.
+// Applies the settings of every server. Returns 0 if OpenSSL refuses one of them.
 static inline int tls_configure_server(SSL_CTX *context, long session_seconds) {
     SSL_CTX_set_options(
         context, SSL_OP_NO_COMPRESSION | SSL_OP_NO_RENEGOTIATION | SSL_OP_CIPHER_SERVER_PREFERENCE |
                      SSL_OP_PRIORITIZE_CHACHA);
-    // Buffers go back while a connection is idle; a write may be answered by one record of several.
+    // OpenSSL frees the buffers of an idle connection, and a write may send one record of several.
     SSL_CTX_set_mode(context, SSL_MODE_RELEASE_BUFFERS | SSL_MODE_ENABLE_PARTIAL_WRITE);
     SSL_CTX_set_read_ahead(context, 1);
-    // Sessions are kept by the clients, in tickets; nothing is kept here.
+    // Clients store sessions in tickets; the server stores none.
     SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);
     SSL_CTX_set_timeout(context, session_seconds);
     SSL_CTX_set_alpn_select_cb(context, tls_select_protocol, NULL);
@@ -157,12 +158,12 @@ static inline int tls_add_chain_certificate(SSL_CTX *context, X509 *certificate)
     return (int)SSL_CTX_add0_chain_cert(context, certificate);
 }
 
-// Whether text that names a file's format is missing, which is how PEM says that nothing more follows.
+// Whether OpenSSL found no further PEM text, which is the end of a PEM file.
 static inline int tls_error_is_end_of_pem(unsigned long error) {
     return ERR_GET_LIB(error) == ERR_LIB_PEM && ERR_GET_REASON(error) == PEM_R_NO_START_LINE;
 }
 
-// Sets up the two ciphers of a session ticket (RFC 5077, 4): AES-256-CBC, then HMAC-SHA-256 over it.
+// Sets up AES-256-CBC and HMAC-SHA-256 for a session ticket (RFC 5077, 4).
 static inline int tls_ticket_ciphers(
     EVP_CIPHER_CTX *cipher, EVP_MAC_CTX *mac, const unsigned char *cipher_key, const unsigned char *mac_key,
     const unsigned char *vector, int encrypts) {
@@ -176,7 +177,7 @@ static inline int tls_ticket_ciphers(
            EVP_MAC_CTX_set_params(mac, parameters) == 1;
 }
 
-// Seconds since 1970; INT64_MIN for what is no time.
+// Returns a time in seconds since 1970; INT64_MIN if it is invalid.
 static inline int64_t tls_seconds(const ASN1_TIME *time) {
     int days = 0, seconds = 0;
     ASN1_TIME *epoch = ASN1_TIME_set(NULL, 0);

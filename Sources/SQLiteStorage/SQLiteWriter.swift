@@ -16,7 +16,7 @@ extension SQLiteWriter {
         try connection.statement(Self.insertCheck).run(check)
     }
 
-    private static let insertCheck = SQL.insert("checks", CheckRecord.columns)
+    static let insertCheck = SQL.insert("checks", CheckRecord.columns)
 
     func deleteChecks(before id: Int64, atMost limit: Int64) throws(SQLiteError) -> Int64 {
         try connection.statement(Self.deleteOldestChecks).run(id, limit)

@@ -37,8 +37,8 @@ public struct ServiceSettings: Sendable {
 
 /// One event loop's own view of the database.
 ///
-/// Created on the loop's thread and touched only there.
-public struct Stores {
+/// Created on the loop's thread and touched only there. A class, so that a request gets one reference to all of them.
+public final class Stores {
     public let clicks: any ClickStore
     public let apps: any AppStore
     public let statistics: any StatsStore
@@ -140,16 +140,6 @@ public final class Service: Sendable {
             "an address that sends X-Forwarded-For or Forwarded reached its rate limit and gets 429:"
                 + " if it is your proxy, name it with --trusted-proxy, or all clients behind it count as one"
         )
-    }
-
-    /// The hashes that are stored instead of a click's address; nil for an address that distinguishes no visitors.
-    func addressHashes(of address: NetworkAddress, _ key: AddressKey) -> AddressHashes? {
-        settings.relays.contains(address) ? nil : key.addressHashes(of: address)
-    }
-
-    /// The hashes that stand for a launch's address; nil for an address that distinguishes no visitors.
-    func launchAddress(_ address: NetworkAddress, _ keys: Keyring, at moment: Timestamp) -> LaunchAddress? {
-        settings.relays.contains(address) ? nil : keys.addresses.address(address, at: moment)
     }
 
     /// Creates the handler of one event loop; called on the loop's thread.

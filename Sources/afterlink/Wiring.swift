@@ -77,17 +77,13 @@ private struct SQLiteDatabase: Database {
         unless isInterrupted: () -> Bool,
         check: (DatabaseSummary) throws(StoreError) -> Void
     ) throws(StoreError) -> DatabaseCopy {
-        let backup = try SQLiteBackup(
-            of: settings(.command),
+        try DatabaseCopies.backUp(
+            settings(.command),
             to: path,
             mayReplace: mayReplace,
             unless: isInterrupted,
             check: check
         )
-        return DatabaseCopy(summary: backup.content) { () throws(StoreError) in
-            try backup.publish()
-            return nil
-        }
     }
 
     func restore(
@@ -97,16 +93,14 @@ private struct SQLiteDatabase: Database {
         unless isInterrupted: () -> Bool,
         check: (DatabaseSummary) throws(StoreError) -> Void
     ) throws(StoreError) -> DatabaseCopy {
-        let restore = try SQLiteRestore(
-            from: backup,
+        try DatabaseCopies.restore(
+            backup,
             to: settings(.command),
+            movingAside: suffix,
             mayReplace: mayReplace,
             unless: isInterrupted,
             check: check
         )
-        return DatabaseCopy(summary: restore.content) { () throws(StoreError) in
-            try restore.publish(movingAside: suffix, mayReplace: mayReplace)
-        }
     }
 
     private func settings(_ purpose: DatabasePurpose) -> SQLiteConfiguration {

@@ -169,10 +169,8 @@ struct BackupTests {
         let disk = try FaultyDisk(in: installation.folder)
         for isFull in [true, false] {
             try disk.set(Fault(isFull ? .write : .sync, of: .copy, .fail(isFull ? ENOSPC : EIO)))
-            let output = try Installation.run(
-                ["backup", installation.backup, "--overwrite", "--database", installation.database.path],
-                environment: disk.environment
-            )
+            let words = ["backup", installation.backup, "--overwrite"]
+            let output = try installation.run(words, environment: disk.environment)
             #expect(output.status == 1)
             #expect(output.errors.contains("No backup was made"))
             if isFull { #expect(output.errors.contains("full")) }
@@ -196,7 +194,7 @@ struct BackupTests {
         #expect(!installation.exists("other.db") && !installation.exists("other.db.afterlink-partial"))
     }
 
-    /// Overwrites the page that a table begins with, which nobody reads who copies the database.
+    /// Overwrites the first page of a table, which a copy of the database does not read.
     private func damage(table: String, of database: URL) throws {
         let connection = try SQLiteConnection(path: database.path, access: .readWrite, busyMilliseconds: 5000)
         let statement = try connection.prepare(
@@ -261,9 +259,7 @@ struct BackupTests {
         try Data(other.utf8).write(to: URL(fileURLWithPath: installation.backup + ".key"))
         try setMode(0o600, of: installation.backup + ".key")
         let foreign = try Installation.run(["restore", installation.backup, "--database", target])
-        #expect(
-            foreign.status == 1 && foreign.errors.contains("is not the backup's")
-        )
+        #expect(foreign.status == 1 && foreign.errors.contains("is not the backup's"))
         #expect(!installation.exists("restored.db"))
     }
 }

@@ -28,9 +28,7 @@ struct DamageTests {
 
     @Test("a damaged log restores a prefix of the writes, without holes", arguments: 1...6)
     func damagedLog(seed: UInt64) throws {
-        let installation = try Installation()
-        let server = try AfterlinkProcess(installation)
-        let connection = try server.connect()
+        let (installation, server, connection) = try Installation.serving()
         for number in 1...60 { #expect(try connection.click(fingerprint(number)).status == 201) }
         server.kill()
         let log = URL(fileURLWithPath: installation.database.path + "-wal")
@@ -44,8 +42,7 @@ struct DamageTests {
         )
 
         #expect(try Inspection(installation.database).integrity == ["ok"])
-        let second = try AfterlinkProcess(installation)
-        let next = try second.connect()
+        let next = try installation.serve().connection
         let found = try (1...60).map { try next.check(fingerprint($0)).isMatch }
         let end = found.firstIndex(of: false) ?? found.count
         #expect(end < 60, "the damage was met")
@@ -120,8 +117,7 @@ struct DamageTests {
 
     /// Clicks, all of them in the database's own file.
     private func fill(_ installation: Installation) throws {
-        let server = try AfterlinkProcess(installation)
-        let connection = try server.connect()
+        let (server, connection) = try installation.serve()
         for number in 1...200 { #expect(try connection.click(fingerprint(number)).status == 201) }
         server.terminate()
         #expect(server.waitUntilExit() == 0)

@@ -22,8 +22,8 @@ struct DoctorTests {
         let installation = try Installation()
         try setMode(0o700, of: installation.folder.path)
         let secret = "a-secret-that-nobody-may-see-1234567890"
-        let output = try Installation.run(
-            ["doctor", "--database", installation.database.path, "--listen", "127.0.0.1:0"],
+        let output = try installation.run(
+            ["doctor", "--listen", "127.0.0.1:0"],
             environment: ["AFTERLINK_INITIAL_APP_KEY": secret, "AFTERLINK_RETENTION": "3600"]
         )
         #expect(output.status == 0, "\(output.text)")

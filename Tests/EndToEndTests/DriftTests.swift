@@ -29,8 +29,7 @@ struct DriftAlarmTests {
     func told() throws {
         let installation = try Installation()
         try writeFall(to: installation)
-        let server = try AfterlinkProcess(installation)
-        let connection = try server.connect()
+        let (server, connection) = try installation.serve()
         let told = "the match rate of launches on iOS 26.1 with SDK 1.8.9 fell from"
         let end = Polling.end
         while !installation.log.contains(told), ContinuousClock.now < end {

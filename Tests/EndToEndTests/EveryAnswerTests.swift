@@ -39,10 +39,7 @@ struct EveryAnswerTests {
         }
     }
 
-    @Test(
-        "has date, length, type and nosniff; HEAD is GET without a body",
-        arguments: paths.indices
-    )
+    @Test("has date, length, type and nosniff; HEAD is GET without a body", arguments: paths.indices)
     func methods(index: Int) throws {
         let (path, taken, consumes) = Self.paths[index]
         let installation = try Installation()

@@ -9,9 +9,7 @@ struct ExplainTests {
 
     @Test("names the value in which a launch that sent only a hash differs, over HTTP and by the command")
     func difference() throws {
-        let installation = try Installation()
-        let server = try AfterlinkProcess(installation)
-        let connection = try server.connect()
+        let (installation, server, connection) = try Installation.serving()
         let body = """
             {"signals":{"model":"iPhone","osVersion":"17.2","screenWidth":390,"screenHeight":844,"pixelRatio":3,\
             "timezone":"Europe/Istanbul","language":"tr-TR"},"deeplink_url":"myapp://promo/item",\

@@ -78,8 +78,7 @@ struct FaultTests {
         #expect(try connection.click(fingerprint(21)).status == 503)
         server.kill()
         #expect(try Inspection(installation.database).integrity == ["ok"])
-        let second = try AfterlinkProcess(installation, ["--replay-grace", "0"])
-        let next = try second.connect()
+        let next = try installation.serve(["--replay-grace", "0"]).connection
         for number in 1...20 { #expect(try next.check(fingerprint(number)).isMatch) }
     }
 
@@ -121,8 +120,7 @@ struct FaultTests {
         let replies = try (3...20).map { (number: $0, status: try connection.click(fingerprint($0)).status) }
         #expect(replies.allSatisfy { $0.status == 201 || $0.status == 503 })
         server.kill()
-        let second = try AfterlinkProcess(installation)
-        let next = try second.connect()
+        let next = try installation.serve().connection
         for number in [1] + replies.filter({ $0.status == 201 }).map(\.number) {
             #expect(try next.check(fingerprint(number)).isMatch)
         }
@@ -136,8 +134,7 @@ struct FaultTests {
         for number in 1...20 { #expect(try connection.click(fingerprint(number)).status == 201) }
         #expect(try disk.callCount() > 20)
         server.kill()
-        let second = try AfterlinkProcess(installation)
-        let next = try second.connect()
+        let next = try installation.serve().connection
         for number in 1...20 { #expect(try next.check(fingerprint(number)).isMatch) }
     }
 
@@ -187,10 +184,8 @@ struct FaultTests {
         let disk = try FaultyDisk(in: installation.folder)
         // Longer than a request may take.
         try disk.set(Fault(.sync, of: .log, .wait(milliseconds: 1500), times: 1))
-        let made = try Installation.run(
-            ["keys", "create", "--kind", "app", "--database", installation.database.path],
-            environment: disk.environment
-        )
+        let words = ["keys", "create", "--kind", "app"]
+        let made = try installation.run(words, environment: disk.environment)
         #expect(made.status == 0, "\(made.errors)")
         #expect(try disk.callCount() > 0)
         let key = made.text.trimmingCharacters(in: .whitespacesAndNewlines)
@@ -230,10 +225,8 @@ struct FaultTests {
         let disk = try FaultyDisk(in: installation.folder)
         try disk.set(Fault([.write, .open, .truncate, .unlink], of: .all, .fail(error)))
         let before = try Data(contentsOf: installation.database)
-        let output = try Installation.run(
-            ["serve", "--listen", "127.0.0.1:0", "--database", installation.database.path],
-            environment: disk.environment
-        )
+        let words = ["serve", "--listen", "127.0.0.1:0"]
+        let output = try installation.run(words, environment: disk.environment)
         #expect(output.status == 1)
         let lines = output.errors.split(separator: "\n").filter { $0.contains("afterlink.db") }
         #expect(lines.count == 1, "\(output.errors)")
@@ -252,5 +245,45 @@ struct FaultTests {
         #expect(output.status == 1)
         #expect(output.errors.contains("afterlink.db.key"))
         #expect(output.errors.contains("is not the server key of"))
+    }
+
+    @Test(
+        "failed claims consume nothing, even if the process dies before the disk recovers",
+        arguments: [1, 20]
+    )
+    func consumeNothing(claims: Int) throws {
+        let (installation, disk, server) = try AfterlinkProcess.onFaultyDisk()
+        let connection = try server.connect()
+        for number in 1...claims { #expect(try connection.click(fingerprint(number)).status == 201) }
+        // Only the sync fails: the log has all writes of the commit.
+        try disk.set(.syncError)
+        for number in 1...claims { #expect(try connection.check(fingerprint(number)).status == 503) }
+        server.kill()
+
+        let again = try installation.serve(["--replay-grace", "0"]).connection
+        for number in 1...claims { #expect(try again.check(fingerprint(number)).isMatch) }
+    }
+
+    @Test("a full queue refuses the next write at once, with the time of the next attempt")
+    func refusesAtOnce() throws {
+        let (installation, disk, server) = try AfterlinkProcess.onFaultyDisk(["--limit-queue", "3"])
+        let first = try server.connect()
+        #expect(try first.click(fingerprint(0)).status == 201)
+        try disk.set(.stuckSync)
+        let others = try (1...40).map { _ in try server.connect() }
+        for (number, connection) in others.enumerated() { try connection.sendClick(fingerprint(number + 1)) }
+        let replies = try others.map { try $0.receive() }
+        try disk.set()
+        #expect(replies.allSatisfy { $0.status == 201 || $0.status == 503 })
+        for reply in replies where reply.status == 503 {
+            #expect(reply.string("error_code") == "UNAVAILABLE")
+            #expect((1...3).contains(reply.fields["retry-after"].flatMap { Int($0) } ?? 0))
+        }
+        // The full queue was the reason, not the time limit.
+        let text = try server.connect().get("/metrics", key: installation.keys.admin).text
+        let metrics = PrometheusText(text)
+        let refused = metrics.value("afterlink_store_refusals_total", ["reason": "overloaded"]) ?? 0
+        #expect(refused >= 10, "\(refused)")
+        #expect(metrics.violations.isEmpty)
     }
 }

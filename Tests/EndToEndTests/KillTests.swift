@@ -30,9 +30,7 @@ struct KillTests {
 
     @Test("a lost response is repeated after a kill, within the grace and by install id")
     func replayAfterKill() throws {
-        let installation = try Installation()
-        let server = try AfterlinkProcess(installation)
-        let connection = try server.connect()
+        let (installation, server, connection) = try Installation.serving()
         for number in 1...2 { #expect(try connection.click(fingerprint(number)).status == 201) }
         let install = ["X-Install-ID": "install-1"]
         let first = try connection.check(fingerprint(1), key: installation.keys.app)
@@ -41,8 +39,7 @@ struct KillTests {
         server.kill()
         #expect(try Inspection(installation.database).matchRecords.count == 2)
 
-        let next = try AfterlinkProcess(installation)
-        let again = try next.connect()
+        let again = try installation.serve().connection
         #expect(try again.check(fingerprint(1), key: installation.keys.app).text == first.text)
         let replay = try again.check(fingerprint(2), key: installation.keys.app, fields: install)
         #expect(replay.text == second.text)

@@ -51,8 +51,7 @@ struct LadderTests {
             tokens.append(token)
         }
         server.kill()
-        let again = try AfterlinkProcess(installation, options)
-        let after = try again.connect()
+        let after = try installation.serve(options).connection
         for token in tokens {
             #expect(
                 try after.get("\(HTTPTestClient.prefix)?token=\(token)", key: key, fields: at(61)).isNoMatch

@@ -31,8 +31,7 @@ struct LostPagesTests {
             second.kill()
             _ = try cut.happen(leaving: SimulatedDisk.Remainder.allCases[round % 4], using: &random)
 
-            let third = try AfterlinkProcess(installation, ["--replay-grace", "0"])
-            let again = try third.connect()
+            let again = try installation.serve(["--replay-grace", "0"]).connection
             for number in [1, 2, 3, 11, 12, 13] { #expect(try again.check(fingerprint(number)).isMatch) }
         }
     }

@@ -114,10 +114,7 @@ struct ServerKeyTests {
         for calls in [Fault.Calls.open, .write, .sync, .unlink] {
             for skipped in UInt32(0)..<12 {
                 try disk.set(Fault(calls, of: [.key, .folder], .kill, skipped: skipped, times: 1))
-                let output = try Installation.run(
-                    ["server-key", "rotate", "--database", installation.database.path],
-                    environment: disk.environment
-                )
+                let output = try installation.run(["server-key", "rotate"], environment: disk.environment)
                 let after = try lines(installation)
                 #expect(after == before || after.dropFirst().elementsEqual(before))
                 #expect(after.allSatisfy { $0.count == 64 || $0.count == 89 })
@@ -164,8 +161,7 @@ struct ServerKeyTests {
         let refused = try installation.run(["serve", "--listen", "127.0.0.1:0"])
         #expect(refused.status == 1 && refused.errors.contains("is not the server key of"))
         try put(new + own)
-        let both = try AfterlinkProcess(installation, ["--replay-grace", "0"])
-        let connection = try both.connect()
+        let (both, connection) = try installation.serve(["--replay-grace", "0"])
         #expect(try connection.check(fingerprint(1)).isMatch)
         #expect(try connection.click(fingerprint(2)).status == 201)
         both.terminate()
@@ -210,9 +206,7 @@ struct ServerKeyTests {
 
     @Test("goes into the next backup, whose restore finds clicks of both keys")
     func backup() throws {
-        let installation = try Installation()
-        let server = try AfterlinkProcess(installation)
-        let connection = try server.connect()
+        let (installation, server, connection) = try Installation.serving()
         let backup = installation.folder.appending(path: "backup.db").path
         #expect(try connection.click(fingerprint(1)).status == 201)
         #expect(try installation.run(["backup", backup]).status == 0)

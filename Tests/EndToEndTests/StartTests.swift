@@ -19,8 +19,7 @@ struct StartTests {
         let log = installation.database.path + "-wal"
         #expect(try byteCount(log) > Self.logByteCount)
 
-        let second = try AfterlinkProcess(installation)
-        let connection = try second.connect()
+        let (second, connection) = try installation.serve()
         #expect(try connection.get("/readyz").status == 200)
         #expect(try connection.check(fingerprint(1)).isMatch)
 

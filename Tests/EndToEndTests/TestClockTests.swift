@@ -91,9 +91,7 @@ struct TestClockTests {
             ["--tls-certificate", "chain.pem", "--tls-key", "key.pem"],
         ] {
             let listen = more[0] == "--listen" ? [] : ["--listen", "127.0.0.1:0"]
-            let output = try Installation.run(
-                ["serve", "--unsafe-test-clock", "--database", installation.database.path] + listen + more
-            )
+            let output = try installation.run(["serve", "--unsafe-test-clock"] + listen + more)
             #expect(output.status == 78, "\(more)")
             #expect(output.errors.contains("--unsafe-test-clock"))
         }

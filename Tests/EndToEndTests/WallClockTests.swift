@@ -70,11 +70,8 @@ struct WallClockTests {
         second.terminate()
         #expect(second.waitUntilExit() == 0)
 
-        let third = try AfterlinkProcess(
-            installation,
-            options + ["--accept-clock"],
-            environment: disk.environment
-        )
+        let words = options + ["--accept-clock"]
+        let third = try AfterlinkProcess(installation, words, environment: disk.environment)
         try wait(on: third) { try clickCount() == 1 }
     }
 }

@@ -6,9 +6,9 @@ import Storage
 public enum SimulationProgram {
     private static let usage = """
         Simulate [WORLD…] [clicks=N] [seed=N] [seeds=N] [refresh=SECONDS] [newest] [details] [digest]
-                                                         plays the worlds (all small ones without a name)
-        Simulate robustness [WORLD…] [seed=N]            how the figures hold when the worlds are changed
-        Simulate drift [seeds=N] [days=N]                how often the alarm on match rates is wrong, and how late
+                                                         play the worlds, or all small ones
+        Simulate robustness [WORLD…] [seed=N]            play the worlds with one parameter changed
+        Simulate drift [seeds=N] [days=N]                count wrong and late alarms on match rates
         """
     private static let heading =
         "world            clicks seed  policy   precis person  found  false rematch  calib uncap expected/true"

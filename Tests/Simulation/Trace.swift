@@ -1,6 +1,6 @@
 public import Attribution
 
-/// A click or a launch of a simulated world, with what a server would see of it, and the truth.
+/// A click or a launch of a simulated world, with the values that a server receives, and the truth.
 public enum TraceEvent: Sendable {
     case click(TracedClick)
     case launch(TracedLaunch)
@@ -14,40 +14,40 @@ public enum TraceEvent: Sendable {
 }
 
 public struct TracedClick: Sendable {
-    /// Its place among the clicks of the trace.
+    /// Its position among the clicks of the trace.
     public var number: Int
     public var at: Timestamp
-    /// Who clicked: the truth.
+    /// The person who clicked, as part of the truth.
     public var person: UInt64
     public var device: Device
-    /// IPv4; nil where it says nothing.
+    /// The IPv4 address; nil if it is unknown.
     public var address: UInt32?
     public var userAgent: String
     public var campaign: Int
-    /// Unlike all others for a personal link.
+    /// The link's number; a personal link has a number of its own.
     public var url: Int
 }
 
 public struct TracedLaunch: Sendable {
-    /// What really led to a launch.
+    /// The true cause of a launch.
     public enum Truth: Equatable, Sendable {
         /// The person's last click before it.
         case click(Int)
         case organic
-        /// The same device set up anew.
+        /// A reinstallation on the same device.
         case reinstall
-        /// The same question again, because the answer was lost.
+        /// The same check again, because the response was lost.
         case retry
     }
 
     public var at: Timestamp
     public var person: UInt64
     public var device: Device
-    /// What the client hashes.
+    /// The text that the client hashes.
     public var fingerprintText: String
     public var address: UInt32?
     public var userAgent: String
-    /// The system, as far as the agent tells it.
+    /// The system, as far as the agent reports it.
     public var release: OSRelease?
     /// The number of the click whose token it brings.
     public var token: Int?

@@ -4,14 +4,14 @@ import Support
 
 func fading(_ lives: Double) -> Double { exp(-lives) }
 
-/// Makes the events of a world in the order of time, the same for the same seed.
+/// Makes the events of a world in order of time, the same for the same seed.
 public struct TraceGenerator {
     private let world: World
     private var random: SeededGenerator
     private var clicks: [TracedClick] = []
     private var launches: [TracedLaunch] = []
 
-    /// The first moment of every trace.
+    /// The start of every trace.
     public static let beginning = Timestamp(milliseconds: 1_790_000_000_000)
     private static let day = 86_400.0
 
@@ -20,7 +20,7 @@ public struct TraceGenerator {
         random = SeededGenerator(seed: seed)
     }
 
-    /// All events, clicks numbered as they come.
+    /// Returns all events, with clicks numbered in order.
     public static func events(of world: World, seed: UInt64) -> [TraceEvent] {
         var generator = TraceGenerator(world, seed: seed)
         for day in 0..<world.days { generator.makeDay(Double(day) * Self.day) }
@@ -34,14 +34,14 @@ public struct TraceGenerator {
         for _ in 0..<Int(organic) { makeOrganic(at: start + timeOfDay()) }
     }
 
-    /// A message to everybody: within half an hour the visitors of a day.
+    /// Adds the visitors of a whole day within half an hour, as after a message to all customers.
     private mutating func makeBurst(atHour hour: Double) {
         for _ in 0..<world.clicksPerDay {
             makeVisitor(at: hour * 3600 + random.logNormal(median: 420, sigma: 0.9), campaign: 0)
         }
     }
 
-    /// Seconds since midnight.
+    /// Returns a time in seconds since midnight.
     private mutating func timeOfDay() -> Double {
         if world.isEvent, random.chance(0.8) {
             let rush = [14.0, 16.5, 19.0][random.below(3)] * 3600
@@ -128,7 +128,7 @@ public struct TraceGenerator {
     ) {
         var sent = device
         if random.chance(world.misspelt) { sent.language = "xx" }
-        let tells = random.chance(world.honestAgents)
+        let isHonest = random.chance(world.honestAgents)
         var launch = TracedLaunch(
             at: Self.moment(seconds),
             person: person,
@@ -136,7 +136,7 @@ public struct TraceGenerator {
             fingerprintText: sent.text(form: device.form),
             address: place.address,
             userAgent: "app \(device.platform.rawValue) \(device.os.majorMinorText(for: device.platform))",
-            release: tells ? Self.told(device) : nil,
+            release: isHonest ? Self.reported(device) : nil,
             token: token,
             truth: truth
         )
@@ -158,8 +158,8 @@ public struct TraceGenerator {
         launches.append(launch)
     }
 
-    /// What the default agent of an app's requests says.
-    private static func told(_ device: Device) -> OSRelease {
+    /// Returns the system as the default agent of an app's requests reports it.
+    private static func reported(_ device: Device) -> OSRelease {
         guard device.platform == .ios else { return OSRelease(device.os, on: .android) }
         let minor = min(device.os.minor, 6)
         return OSRelease(platform: .ios, major: device.os.major, minor: minor, isAtLeast: minor == 6)
@@ -169,7 +169,7 @@ public struct TraceGenerator {
         beginning.advanced(byMilliseconds: Int64(seconds * 1000))
     }
 
-    /// Everything before the end, clicks numbered in the order of time.
+    /// Returns all events before the end, with clicks numbered in order of time.
     private consuming func finished() -> [TraceEvent] {
         let end = Self.moment(Double(world.days) * Self.day)
         let order = clicks.indices.sorted { (clicks[$0].at, $0) < (clicks[$1].at, $1) }

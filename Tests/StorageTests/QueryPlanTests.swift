@@ -28,7 +28,9 @@ struct QueryPlanTests {
         test.store.stop(within: 60_000)
         let connection = try SQLiteConnection(path: test.path, access: .readOnly, busyMilliseconds: 0)
         for sql in [
-            RecordSQL.insertClick, IndexSQL.open, IndexSQL.close, ClaimSQL.insert, CheckSQL.insert,
+            SQLiteWriter.insertClick, SQLiteWriter.insertOpen, SQLiteWriter.closeClick,
+            SQLiteWriter.insertClaim,
+            SQLiteWriter.insertCheck,
         ] {
             let program = try connection.prepare(text: "EXPLAIN " + sql.description)
             while try program.step() { #expect(program.text(1) != "OpenEphemeral", "\(sql)") }
@@ -90,7 +92,7 @@ private let plans: [(statements: [SQL], plan: String)] = [
         [SQLiteReader.newestOfDestination, SQLiteReader.claimedSince],
         "CO-ROUTINE (subquery-1) | click_index(scope hash state) | SCAN (subquery-1)"
     ),
-    ([LearntSQL.find], "learnt_counters(scope family key)"),
+    ([SQLiteReader.learntSum], "learnt_counters(scope family key)"),
     ([SQLiteReader.claimOfInstall], "claims INDEX claims_by_install(scope install) | clicks(rowid)"),
     ([SQLiteReader.claimOfCaller], "closed(scope hash state since> since<) | claims(rowid)"),
     (
@@ -134,14 +136,14 @@ private let plans: [(statements: [SQL], plan: String)] = [
     ([SQLiteReader.checkRecords], "checks(rowid>) | clicks(rowid) LEFT-JOIN"),
     ([SQLiteReader.collisionFigures], "figures(scope report)"),
     (
-        [LinkSQL.limits],
+        [SQLiteReader.limitsOfLink],
         """
         links INDEX sqlite_autoindex_links_1(id_high id_low) | CORRELATED SCALAR SUBQUERY |
         link_counts(link variant)
         """
     ),
-    ([LinkSQL.countMatch], "link_counts(link variant)"),
-    ([LinkSQL.idOfNumber], "links(rowid)"),
+    ([SQLiteWriter.countMatch], "link_counts(link variant)"),
+    ([SQLiteReader.linkByNumber], "links(rowid)"),
     (
         [SQLiteReader.sumsOfCounts],
         "counts(scope campaign dimension span period>… | USE TEMP B-TREE FOR GROUP BY"
@@ -196,7 +198,7 @@ private let plans: [(statements: [SQL], plan: String)] = [
         apps COVERING INDEX sqlite_autoindex_apps_2(id_high id_low)
         """
     ),
-    ([SQLiteReader.fieldsOfLink, LinkSQL.deleteFields], "link_fields(link)"),
+    ([SQLiteReader.fieldsOfLink, SQLiteWriter.deleteLinkFields], "link_fields(link)"),
     ([SQLiteReader.countsOfLink], "link_counts(link)"),
     (
         [SQLiteReader.liveLinks],

@@ -42,7 +42,7 @@ public final class AfterlinkProcess: Sendable {
         self.port = port
     }
 
-    /// Ends the process as a power switch would: at once, without a signal that it could handle.
+    /// Ends the process at once, without a signal that it could handle.
     public func kill() { process.kill() }
 
     /// Requests a graceful stop, without waiting.

@@ -89,8 +89,9 @@ public final class Installation: Sendable {
     }
 
     /// Runs a command on this installation's database.
-    public func run(_ arguments: [String]) throws -> ChildProcess.Output {
-        try ChildProcess.run(binary, arguments + ["--database", database.path])
+    public func run(_ arguments: [String], environment: [String: String] = [:]) throws -> ChildProcess.Output
+    {
+        try ChildProcess.run(binary, arguments + ["--database", database.path], environment: environment)
     }
 
     /// Opens the database while its server may use it.

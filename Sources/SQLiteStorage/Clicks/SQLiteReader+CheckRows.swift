@@ -180,10 +180,4 @@ extension SQLiteReader {
         WHERE destination = ?4 AND expires_at >= ?5
         LIMIT ?6
         """
-
-    func learntSum(_ family: CounterFamily, _ key: UInt64, in scope: Scope) throws(SQLiteError) -> Double {
-        try connection.statement(LearntSQL.find).first(scope.number, Int64(family.rawValue), key) {
-            $0.real(0)
-        } ?? 0
-    }
 }

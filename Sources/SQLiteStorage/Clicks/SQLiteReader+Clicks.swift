@@ -22,10 +22,12 @@ extension SQLiteReader {
         "SELECT \(ClickRecord.columns) FROM clicks WHERE id = ?1 AND id_low = ?2"
 
     func linkID(numbered number: Int64) throws(SQLiteError) -> LinkID? {
-        try connection.statement(LinkSQL.idOfNumber).first(number) { row in
+        try connection.statement(Self.linkByNumber).first(number) { row in
             LinkID(high: UInt64(bitPattern: row.integer(0)), low: UInt64(bitPattern: row.integer(1)))
         }
     }
+
+    static let linkByNumber: SQL = "SELECT id_high, id_low FROM links WHERE number = ?1"
 
     func claim(ofClick number: Int64) throws(SQLiteError) -> ClaimRecord? {
         try connection.statement(Self.claimOfClick).first(ClaimRecord.self, number)

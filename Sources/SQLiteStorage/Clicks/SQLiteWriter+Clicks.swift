@@ -8,7 +8,7 @@ extension SQLiteWriter {
         try connection.statement(Self.insertClick).run(click)
     }
 
-    private static let insertClick = SQL.insert("clicks", ClickRecord.columns)
+    static let insertClick = SQL.insert("clicks", ClickRecord.columns)
 
     func delete(_ click: Int64) throws(SQLiteError) {
         // Takes the claim with it.
@@ -41,7 +41,7 @@ extension SQLiteWriter {
         try connection.statement(Self.insertOpen).run(entry)
     }
 
-    private static let insertOpen = SQL.insert("click_index", IndexEntry.columns)
+    static let insertOpen = SQL.insert("click_index", IndexEntry.columns)
 
     func insertClosed(_ click: ClickRecord, under hash: KeyedHash, as reason: NoMatchReason)
         throws(SQLiteError)
@@ -139,7 +139,7 @@ extension SQLiteWriter {
         try connection.statement(Self.insertClaim).run(claim)
     }
 
-    private static let insertClaim = SQL.insert("claims", ClaimRecord.columns)
+    static let insertClaim = SQL.insert("claims", ClaimRecord.columns)
 
     func markUndelivered(_ click: ClickID) throws(SQLiteError) {
         try connection.statement(Self.markUndelivered).run(click.high)

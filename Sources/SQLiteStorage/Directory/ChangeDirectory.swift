@@ -2,9 +2,9 @@ internal import Attribution
 internal import SQLite
 internal import Storage
 
-/// Making and changing apps and keys.
+/// Creates and changes apps and keys.
 extension SQLiteWriter {
-    /// Makes an app and its keys, all of them or nothing: what is refused is undone as a whole.
+    /// Creates an app and its keys; the caller undoes all of it after a refusal.
     func create(_ app: App, with keys: [APIKey]) throws(SQLiteError) -> StoreError? {
         if let refusal = try create(app) { return refusal }
         for key in keys {
@@ -15,28 +15,37 @@ extension SQLiteWriter {
 
     private func create(_ app: App) throws(SQLiteError) -> StoreError? {
         let isDone = try unlessTaken { () throws(SQLiteError) in
-            try connection.statement(DirectorySQL.insertApp).run(AppRecord(app))
+            try connection.statement(Self.insertApp).run(AppRecord(app))
         }
         guard isDone else { return StoreError(.conflict, "another app has this name") }
         try replaceLists(of: app.id, by: app.settings)
         return nil
     }
 
+    private static let insertApp = SQL.insert("apps", AppRecord.columns)
+
     func update(_ app: AppID, to settings: App.Settings) throws(SQLiteError) -> StoreError? {
-        guard
-            var record = try connection.statement(DirectorySQL.app).first(AppRecord.self, app.high, app.low)
+        guard var record = try connection.statement(Self.appByID).first(AppRecord.self, app.high, app.low)
         else {
             return StoreError(.notFound, "this app does not exist")
         }
         record.settings = settings
         let changed = record
         let isDone = try unlessTaken { () throws(SQLiteError) in
-            try connection.statement(DirectorySQL.updateApp).run(changed)
+            try connection.statement(Self.updateApp).run(changed)
         }
         guard isDone else { return StoreError(.conflict, "another app has this name") }
         try replaceLists(of: app, by: settings)
         return nil
     }
+
+    private static let appByID: SQL =
+        "SELECT \(AppRecord.columns) FROM apps WHERE id_high = ?1 AND id_low = ?2"
+    private static let updateApp = SQL.update(
+        "apps",
+        AppRecord.columns,
+        where: "id_high = ?1 AND id_low = ?2"
+    )
 
     func create(_ key: APIKey) throws(SQLiteError) -> StoreError? {
         var number: Int64?
@@ -47,23 +56,29 @@ extension SQLiteWriter {
             }
         }
         let isDone = try unlessTaken { () throws(SQLiteError) in
-            try connection.statement(DirectorySQL.insertKey).run(KeyRecord(key, app: number))
+            try connection.statement(Self.insertKey).run(KeyRecord(key, app: number))
         }
         guard isDone else { return StoreError(.conflict, "this key exists already") }
         return nil
     }
 
+    private static let insertKey = SQL.insert("keys", KeyRecord.columns)
+
     func revoke(_ key: KeyID, at now: Timestamp) throws(SQLiteError) -> StoreError? {
-        try connection.statement(DirectorySQL.revokeKey).run(key.high, key.low, now.milliseconds)
+        try connection.statement(Self.revokeKey).run(key.high, key.low, now.milliseconds)
         guard connection.changeCount > 0 else {
             return StoreError(.notFound, "this key does not exist")
         }
         return nil
     }
 
+    private static let revokeKey: SQL = """
+        UPDATE keys SET revoked_at = ifnull(revoked_at, ?3) WHERE id_high = ?1 AND id_low = ?2
+        """
+
     private func replaceLists(of app: AppID, by settings: App.Settings) throws(SQLiteError) {
-        try connection.statement(DirectorySQL.deleteFields).run(app.high, app.low)
-        let insert = try connection.statement(DirectorySQL.insertField)
+        try connection.statement(Self.deleteAppFields).run(app.high, app.low)
+        let insert = try connection.statement(Self.insertAppField)
         for list in AppRecord.lists(of: settings) {
             for (position, value) in list.values.enumerated() {
                 try insert.run(app.high, app.low, list.name, position, value)
@@ -71,7 +86,14 @@ extension SQLiteWriter {
         }
     }
 
-    /// False when a row with such a name, identifier or digest exists: SQLite has then undone the statement.
+    private static let deleteAppFields: SQL = """
+        DELETE FROM app_fields WHERE app = (SELECT number FROM apps WHERE id_high = ?1 AND id_low = ?2)
+        """
+    private static let insertAppField: SQL = """
+        INSERT INTO app_fields SELECT number, ?3, ?4, ?5 FROM apps WHERE id_high = ?1 AND id_low = ?2
+        """
+
+    /// Returns false if a row with such a name, identifier or digest exists: SQLite has then undone the statement.
     private func unlessTaken(_ body: () throws(SQLiteError) -> Void) throws(SQLiteError) -> Bool {
         do throws(SQLiteError) {
             try body()
@@ -81,20 +103,4 @@ extension SQLiteWriter {
             throw error
         }
     }
-}
-
-enum DirectorySQL {
-    static let app: SQL = "SELECT \(AppRecord.columns) FROM apps WHERE id_high = ?1 AND id_low = ?2"
-    static let insertApp = SQL.insert("apps", AppRecord.columns)
-    static let updateApp = SQL.update("apps", AppRecord.columns, where: "id_high = ?1 AND id_low = ?2")
-    static let deleteFields: SQL = """
-        DELETE FROM app_fields WHERE app = (SELECT number FROM apps WHERE id_high = ?1 AND id_low = ?2)
-        """
-    static let insertField: SQL = """
-        INSERT INTO app_fields SELECT number, ?3, ?4, ?5 FROM apps WHERE id_high = ?1 AND id_low = ?2
-        """
-    static let insertKey = SQL.insert("keys", KeyRecord.columns)
-    static let revokeKey: SQL = """
-        UPDATE keys SET revoked_at = ifnull(revoked_at, ?3) WHERE id_high = ?1 AND id_low = ?2
-        """
 }

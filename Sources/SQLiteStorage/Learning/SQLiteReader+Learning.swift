@@ -7,21 +7,37 @@ extension SQLiteReader {
     func modelSums(of scope: Scope) throws(SQLiteError) -> [CounterKey: Double] {
         var sums: [CounterKey: Double] = [:]
         for family in CounterFamily.allCases where family.belongsToModel {
-            let statement = try connection.statement(LearntSQL.ofFamily)
-            try statement.forEach(scope.number, Int64(family.rawValue)) { row in
+            try connection.statement(Self.sumsOfFamily).forEach(scope.number, Int64(family.rawValue)) { row in
                 sums[CounterKey(family, UInt64(bitPattern: row.integer(0)))] = row.real(1)
             }
         }
         return sums
     }
 
+    private static let sumsOfFamily: SQL = """
+        SELECT key, value FROM learnt_counters WHERE scope = ?1 AND family = ?2
+        """
+
+    func learntSum(_ family: CounterFamily, _ key: UInt64, in scope: Scope) throws(SQLiteError) -> Double {
+        try connection.statement(Self.learntSum).first(scope.number, Int64(family.rawValue), key) {
+            $0.real(0)
+        } ?? 0
+    }
+
+    static let learntSum: SQL = """
+        SELECT value FROM learnt_counters WHERE scope = ?1 AND family = ?2 AND key = ?3
+        """
+
     func learntCounterCount(of scope: Scope, _ family: CounterFamily?) throws(SQLiteError) -> Int {
         guard let family else {
-            return try connection.statement(LearntSQL.count).first(scope.number) { Int($0.integer(0)) } ?? 0
+            return try connection.statement(Self.counterCount).first(scope.number) { Int($0.integer(0)) } ?? 0
         }
-        return try connection.statement(LearntSQL.countOfFamily)
+        return try connection.statement(Self.counterCountOfFamily)
             .first(scope.number, Int64(family.rawValue)) { Int($0.integer(0)) } ?? 0
     }
+
+    private static let counterCount: SQL = "SELECT count(*) FROM learnt_counters WHERE scope = ?1"
+    private static let counterCountOfFamily: SQL = "\(counterCount) AND family = ?2"
 
     func openClicks(
         of key: KeySummary.Key,
@@ -44,111 +60,102 @@ extension SQLiteReader {
 
     /// Returns the scopes that the model has learnt from.
     func learntScopes() throws(SQLiteError) -> [Scope] {
-        try connection.statement(LearntSQL.scopes).all { Scope(number: $0.integer(0)) }
+        try connection.statement("SELECT scope FROM learning").all { Scope(number: $0.integer(0)) }
     }
 
     /// Returns nil for a scope that the model has not learnt from.
     func learningEpoch(of scope: Scope) throws(SQLiteError) -> LearningEpoch? {
-        try connection.statement(LearntSQL.epoch).first(scope.number) {
+        try connection.statement("SELECT began_at, landmark FROM learning WHERE scope = ?1").first(
+            scope.number
+        ) {
             LearningEpoch(
                 began: Timestamp(milliseconds: $0.integer(0)),
                 landmark: Timestamp(milliseconds: $0.integer(1))
             )
         }
     }
-}
 
-extension SQLiteReader {
     func learntSums(of scope: Scope, _ family: CounterFamily, after key: Int64, atMost limit: Int)
         throws(SQLiteError) -> [(key: Int64, sum: Double)]
     {
-        try connection.statement(LearntSQL.after).all(scope.number, Int64(family.rawValue), key, limit) {
+        try connection.statement(Self.sumsAfter).all(scope.number, Int64(family.rawValue), key, limit) {
             (key: $0.integer(0), sum: $0.real(1))
         }
     }
+
+    private static let sumsAfter: SQL = """
+        SELECT key, value FROM learnt_counters WHERE scope = ?1 AND family = ?2 AND key > ?3 ORDER BY key LIMIT ?4
+        """
 }
 
 extension SQLiteWriter {
     func beginLearning(of scope: Scope, _ epoch: LearningEpoch) throws(SQLiteError) {
-        try connection.statement(LearntSQL.begin)
+        try connection.statement(Self.beginLearning)
             .run(scope.number, epoch.began.milliseconds, epoch.landmark.milliseconds)
     }
 
+    private static let beginLearning: SQL = """
+        INSERT INTO learning (scope, began_at, landmark) VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING
+        """
+
     func beginEarlier(_ scope: Scope, at time: Timestamp) throws(SQLiteError) {
-        try connection.statement(LearntSQL.beginEarlier).run(scope.number, time.milliseconds)
+        try connection.statement("UPDATE learning SET began_at = ?2 WHERE scope = ?1 AND began_at > ?2")
+            .run(scope.number, time.milliseconds)
     }
 
     func add(_ sum: Double, to key: CounterKey, of scope: Scope, hasRoom: Bool) throws(SQLiteError) {
-        try connection.statement(hasRoom ? LearntSQL.add : LearntSQL.change)
+        try connection.statement(hasRoom ? Self.addToCounter : Self.changeCounter)
             .run(scope.number, Int64(key.family.rawValue), key.key, sum)
     }
 
-    func removeCounter(_ key: Int64, _ family: CounterFamily, of scope: Scope) throws(SQLiteError) {
-        try connection.statement(LearntSQL.remove).run(scope.number, Int64(family.rawValue), key)
-    }
-
-    func keepLargest(_ count: Int, of scope: Scope, _ family: CounterFamily) throws(SQLiteError) {
-        try connection.statement(LearntSQL.keepLargest).run(scope.number, Int64(family.rawValue), count)
-    }
-
-    func scaleCounters(of scope: Scope, _ family: CounterFamily, by factor: Double) throws(SQLiteError) {
-        try connection.statement(LearntSQL.scale).run(scope.number, Int64(family.rawValue), factor)
-    }
-
-    func setLandmark(of scope: Scope, to landmark: Timestamp) throws(SQLiteError) {
-        try connection.statement(LearntSQL.move).run(scope.number, landmark.milliseconds)
-    }
-
-    func forgetCounters(of scope: Scope, limit: Int) throws(SQLiteError) -> Bool {
-        try connection.statement(LearntSQL.removeEpoch).run(scope.number)
-        try connection.statement(LearntSQL.removeSome).run(scope.number, limit)
-        return connection.changeCount >= Int64(limit)
-    }
-}
-
-enum LearntSQL {
-    static let find: SQL = """
-        SELECT value FROM learnt_counters WHERE scope = ?1 AND family = ?2 AND key = ?3
-        """
-    static let ofFamily: SQL = """
-        SELECT key, value FROM learnt_counters WHERE scope = ?1 AND family = ?2
-        """
-    static let epoch: SQL = "SELECT began_at, landmark FROM learning WHERE scope = ?1"
-    static let begin: SQL = """
-        INSERT INTO learning (scope, began_at, landmark) VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING
-        """
-    static let add: SQL = """
+    private static let addToCounter: SQL = """
         INSERT INTO learnt_counters (scope, family, key, value) VALUES (?1, ?2, ?3, ?4)
         ON CONFLICT DO UPDATE SET value = value + excluded.value
         """
-    static let change: SQL = """
+    private static let changeCounter: SQL = """
         UPDATE learnt_counters SET value = value + ?4 WHERE scope = ?1 AND family = ?2 AND key = ?3
         """
-    static let after: SQL = """
-        SELECT key, value FROM learnt_counters WHERE scope = ?1 AND family = ?2 AND key > ?3 ORDER BY key LIMIT ?4
-        """
-    static let remove: SQL = """
+
+    func removeCounter(_ key: Int64, _ family: CounterFamily, of scope: Scope) throws(SQLiteError) {
+        try connection.statement(Self.removeCounter).run(scope.number, Int64(family.rawValue), key)
+    }
+
+    private static let removeCounter: SQL = """
         DELETE FROM learnt_counters WHERE scope = ?1 AND family = ?2 AND key = ?3
         """
-    static let scale: SQL = """
-        UPDATE learnt_counters SET value = value * ?3 WHERE scope = ?1 AND family = ?2
-        """
-    static let move: SQL = "UPDATE learning SET landmark = ?2 WHERE scope = ?1"
-    static let removeSome: SQL = """
-        DELETE FROM learnt_counters WHERE scope = ?1 AND (family, key) IN (
-            SELECT family, key FROM learnt_counters WHERE scope = ?1 ORDER BY family, key LIMIT ?2
-        )
-        """
-    static let removeEpoch: SQL = "DELETE FROM learning WHERE scope = ?1"
-    static let scopes: SQL = "SELECT scope FROM learning"
-    static let beginEarlier: SQL =
-        "UPDATE learning SET began_at = ?2 WHERE scope = ?1 AND began_at > ?2"
-    static let keepLargest: SQL = """
+
+    func keepLargest(_ count: Int, of scope: Scope, _ family: CounterFamily) throws(SQLiteError) {
+        try connection.statement(Self.keepLargest).run(scope.number, Int64(family.rawValue), count)
+    }
+
+    private static let keepLargest: SQL = """
         DELETE FROM learnt_counters WHERE scope = ?1 AND family = ?2 AND key IN (
             SELECT key FROM learnt_counters WHERE scope = ?1 AND family = ?2 ORDER BY value DESC LIMIT -1 OFFSET ?3
         )
         """
-    static let count: SQL = "SELECT count(*) FROM learnt_counters WHERE scope = ?1"
-    static let countOfFamily: SQL =
-        "SELECT count(*) FROM learnt_counters WHERE scope = ?1 AND family = ?2"
+
+    func scaleCounters(of scope: Scope, _ family: CounterFamily, by factor: Double) throws(SQLiteError) {
+        try connection.statement(Self.scaleCounters).run(scope.number, Int64(family.rawValue), factor)
+    }
+
+    private static let scaleCounters: SQL = """
+        UPDATE learnt_counters SET value = value * ?3 WHERE scope = ?1 AND family = ?2
+        """
+
+    func setLandmark(of scope: Scope, to landmark: Timestamp) throws(SQLiteError) {
+        try connection.statement("UPDATE learning SET landmark = ?2 WHERE scope = ?1")
+            .run(scope.number, landmark.milliseconds)
+    }
+
+    func forgetCounters(of scope: Scope, limit: Int) throws(SQLiteError) -> Bool {
+        try connection.statement("DELETE FROM learning WHERE scope = ?1").run(scope.number)
+        try connection.statement(Self.removeCounters).run(scope.number, limit)
+        return connection.changeCount >= Int64(limit)
+    }
+
+    private static let removeCounters: SQL = """
+        DELETE FROM learnt_counters WHERE scope = ?1 AND (family, key) IN (
+            SELECT family, key FROM learnt_counters WHERE scope = ?1 ORDER BY family, key LIMIT ?2
+        )
+        """
 }

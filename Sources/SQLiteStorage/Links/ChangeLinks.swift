@@ -2,9 +2,9 @@ internal import Attribution
 internal import SQLite
 internal import Storage
 
-/// Making, changing and deleting links.
+/// Creates, changes and deletes links.
 extension SQLiteWriter {
-    /// Makes links, all of them or none: what is refused is undone as a whole.
+    /// Creates links; the caller undoes all of them after a refusal.
     func create(_ links: [NewLink]) throws(SQLiteError) -> LinkStoreError? {
         for new in links {
             if let refusal = try create(new) { return refusal }
@@ -18,36 +18,46 @@ extension SQLiteWriter {
         guard try reader.link(link.slug, of: new.neighbours + [link.app]) == nil else {
             return .slugTaken(link.slug)
         }
-        try connection.statement(LinkSQL.insert).run(LinkRecord(link, app: app))
+        try connection.statement(Self.insertLink).run(LinkRecord(link, app: app))
         guard let number = try number(of: link.id) else { return .notFound }
         try write(link.settings.fields, of: number)
         return nil
     }
 
+    private static let insertLink = SQL.insert("links", LinkRecord.columns)
+
     func update(_ link: Link, ifUpdatedAt earlier: Timestamp?) throws(SQLiteError) -> LinkStoreError? {
         guard let found = try reader.link(link.id) else { return .notFound }
         if let earlier, earlier != found.record.updatedAt { return .changed }
-        try connection.statement(LinkSQL.update).run(found.record.changed(to: link))
-        try connection.statement(LinkSQL.deleteFields).run(found.number)
+        try connection.statement(Self.updateLink).run(found.record.changed(to: link))
+        try connection.statement(Self.deleteLinkFields).run(found.number)
         try write(link.settings.fields, of: found.number)
         return nil
     }
 
+    private static let updateLink = SQL.update(
+        "links",
+        LinkRecord.columns,
+        where: "id_high = ?1 AND id_low = ?2"
+    )
+    static let deleteLinkFields: SQL = "DELETE FROM link_fields WHERE link = ?1"
+
     func delete(_ link: LinkID) throws(SQLiteError) -> LinkStoreError? {
         guard let number = try number(of: link) else { return .notFound }
-        let wasClicked = try connection.statement(LinkSQL.wasClicked).first(number) { _ in true } ?? false
-        guard !wasClicked else { return .clicked }
-        // Takes its fields with it.
-        try connection.statement(LinkSQL.delete).run(number)
+        // A link has a row of counts from its first click of any kind on.
+        let counts = try connection.statement("SELECT 1 FROM link_counts WHERE link = ?1")
+        guard try counts.first(number, read: { _ in true }) == nil else { return .clicked }
+        // Deletes the link's fields as well.
+        try connection.statement("DELETE FROM links WHERE number = ?1").run(number)
         return nil
     }
 
     private func number(of link: LinkID) throws(SQLiteError) -> Int64? {
-        try connection.statement(LinkSQL.number).first(link.high, link.low) { $0.integer(0) }
+        try connection.statement(SQLiteReader.numberOfLink).first(link.high, link.low) { $0.integer(0) }
     }
 
     private func write(_ fields: LinkFields, of link: Int64) throws(SQLiteError) {
-        let statement = try connection.statement(LinkSQL.insertField)
+        let statement = try connection.statement("INSERT INTO link_fields VALUES (?1, ?2, ?3, ?4)")
         for (field, texts) in fields.all {
             for (position, text) in texts.enumerated() {
                 try statement.run(link, field.rawValue, position, text)
@@ -56,26 +66,31 @@ extension SQLiteWriter {
     }
 }
 
-/// What came of links.
+/// The counts of links, and the limits that end them.
 extension SQLiteWriter {
     func count(_ kind: LinkClickKind, of link: Int64, variant: String) throws(SQLiteError) {
-        try connection.statement(LinkSQL.count).run(
-            link,
-            variant,
-            kind == .click,
-            kind == .robot,
-            kind == .test
-        )
+        try connection.statement(Self.countClick)
+            .run(link, variant, kind == .click, kind == .robot, kind == .test)
     }
 
+    private static let countClick: SQL = """
+        INSERT INTO link_counts VALUES (?1, ?2, ?3, ?4, ?5, 0)
+        ON CONFLICT DO UPDATE SET clicks = clicks + excluded.clicks, robots = robots + excluded.robots,
+            tests = tests + excluded.tests
+        """
+
     func countMatch(of link: Int64, variant: String) throws(SQLiteError) {
-        try connection.statement(LinkSQL.countMatch).run(link, variant)
+        try connection.statement(Self.countMatch).run(link, variant)
     }
+
+    static let countMatch: SQL = """
+        UPDATE link_counts SET matches = matches + 1 WHERE link = ?1 AND variant = ?2
+        """
 }
 
 extension SQLiteReader {
     func limits(of link: LinkID) throws(SQLiteError) -> LinkLimits? {
-        try connection.statement(LinkSQL.limits).first(link.high, link.low) { row in
+        try connection.statement(Self.limitsOfLink).first(link.high, link.low) { row in
             LinkLimits(
                 number: row.integer(0),
                 isArchived: !row.isNull(1),
@@ -85,4 +100,10 @@ extension SQLiteReader {
             )
         }
     }
+
+    static let limitsOfLink: SQL = """
+        SELECT number, archived_at, expires_at, maximum_clicks,
+            ifnull((SELECT clicks FROM link_counts WHERE link = number AND variant = ''), 0)
+        FROM links WHERE id_high = ?1 AND id_low = ?2
+        """
 }

@@ -51,6 +51,8 @@ extension SQLiteReader {
         try connection.statement(Self.fieldsOfLink).forEach(number) { body($0.text(0), $0.text(1)) }
     }
 
+    /// The number by which the tables refer to a link.
+    static let numberOfLink: SQL = "SELECT number FROM links WHERE id_high = ?1 AND id_low = ?2"
     static let fieldsOfLink: SQL = """
         SELECT field, value FROM link_fields WHERE link = ?1 ORDER BY field, position
         """
@@ -88,7 +90,7 @@ extension SQLiteReader {
     {
         let app = try query.app.map { app throws(SQLiteError) in try number(of: app) ?? 0 }
         let end = try query.before.map { id throws(SQLiteError) in
-            try connection.statement(LinkSQL.number).first(id.high, id.low) { $0.integer(0) } ?? 0
+            try connection.statement(Self.numberOfLink).first(id.high, id.low) { $0.integer(0) } ?? 0
         }
         let statement = try connection.statement(Self.linkPage(query))
         try statement.bind(
@@ -138,30 +140,5 @@ extension SQLiteReader {
         FROM link_fields AS tag CROSS JOIN links ON links.number = tag.link
         CROSS JOIN apps ON apps.number = app
         WHERE field = 'tags' AND value = ?6 AND link < ?1 ORDER BY link DESC
-        """
-}
-
-enum LinkSQL {
-    static let number: SQL = "SELECT number FROM links WHERE id_high = ?1 AND id_low = ?2"
-    static let idOfNumber: SQL = "SELECT id_high, id_low FROM links WHERE number = ?1"
-    static let limits: SQL = """
-        SELECT number, archived_at, expires_at, maximum_clicks,
-            ifnull((SELECT clicks FROM link_counts WHERE link = number AND variant = ''), 0)
-        FROM links WHERE id_high = ?1 AND id_low = ?2
-        """
-    static let insert = SQL.insert("links", LinkRecord.columns)
-    static let update = SQL.update("links", LinkRecord.columns, where: "id_high = ?1 AND id_low = ?2")
-    static let deleteFields: SQL = "DELETE FROM link_fields WHERE link = ?1"
-    static let insertField: SQL = "INSERT INTO link_fields VALUES (?1, ?2, ?3, ?4)"
-    static let delete: SQL = "DELETE FROM links WHERE number = ?1"
-    /// A row is there from the first click of any kind on.
-    static let wasClicked: SQL = "SELECT 1 FROM link_counts WHERE link = ?1"
-    static let count: SQL = """
-        INSERT INTO link_counts VALUES (?1, ?2, ?3, ?4, ?5, 0)
-        ON CONFLICT DO UPDATE SET clicks = clicks + excluded.clicks, robots = robots + excluded.robots,
-            tests = tests + excluded.tests
-        """
-    static let countMatch: SQL = """
-        UPDATE link_counts SET matches = matches + 1 WHERE link = ?1 AND variant = ?2
         """
 }

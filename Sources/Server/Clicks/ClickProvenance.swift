@@ -48,9 +48,9 @@ struct ClickProvenance {
 
     var userAgent: String { headers.userAgent }
 
-    /// The hashes of the visitor's address; nil where it is unknown.
+    /// The hashes that are stored instead of the visitor's address; nil where it is unknown or that of a relay.
     func addressHashes(_ service: Service, _ key: AddressKey) -> AddressHashes? {
-        isVisitorsAddress ? service.addressHashes(of: address, key) : nil
+        isVisitorsAddress && !service.settings.relays.contains(address) ? key.addressHashes(of: address) : nil
     }
 
     private static func basis(_ body: ClickBody, _ exchange: Exchange) -> ClickBasis? {

@@ -115,7 +115,9 @@ final class FirstLaunch: LaunchSource, @unchecked Sendable {
         -> LaunchDetails
     {
         LaunchDetails(
-            address: service.launchAddress(address, keys, at: now),
+            // The address of a relay distinguishes no visitors.
+            address: service.settings.relays.contains(address)
+                ? nil : keys.addresses.address(address, at: now),
             release: release,
             signals: signals.map { SignalHashes($0.remainingValues) } ?? .none,
             sdkVersion: LaunchFields.sdkVersion(request),

@@ -84,7 +84,10 @@ package enum DeviceSignalsField {
 
     /// Reads the field; nil where it is missing or not a JSON object.
     package static func read(_ request: Request, _ data: DeviceData) -> CanonicalSignals? {
-        guard request.hasField(name), let object = request.field(name).flatMap(object) else { return nil }
+        // A malformed field counts as missing.
+        guard request.hasField(name), let field = request.field(name),
+            let object = (try? JSONValue(parsing: Array(field.utf8)))?.object
+        else { return nil }
         func text(_ name: String) -> String? {
             object[name]?.string.flatMap { $0.utf8.count <= maximumTextLength ? $0 : nil }
         }
@@ -105,10 +108,5 @@ package enum DeviceSignalsField {
         canonical.panelWidth = number("screenWidth", in: widths)
         if let major = number("osMajor", in: majors) { canonical.system = .major(major) }
         return canonical
-    }
-
-    private static func object(_ text: String) -> JSONObject? {
-        // A malformed field counts as missing.
-        (try? JSONValue(parsing: Array(text.utf8)))?.object
     }
 }

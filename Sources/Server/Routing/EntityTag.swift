@@ -8,9 +8,8 @@ struct EntityTag {
 
     /// Creates the tag of a body: the first half of its SHA-256.
     init(of body: [UInt8]) {
-        let digits = SHA256.digest(of: body).bytes.prefix(16).map { byte in
-            let text = String(byte, radix: 16)
-            return text.utf8.count == 1 ? "0\(text)" : text
+        let digits = SHA256.digest(of: body).bytes.prefix(16).map {
+            ($0 < 16 ? "0" : "") + String($0, radix: 16)
         }
         text = "\"\(digits.joined())\""
     }

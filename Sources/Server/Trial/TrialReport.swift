@@ -14,34 +14,32 @@ public struct TrialReport: Sendable {
         self.launch = launch
     }
 
-    /// Writes everything as JSON.
+    /// Writes the members of the report.
     public func write(to json: inout JSONWriter) {
         let (trial, reading) = (result.trial, result.reading)
-        json.object { json in
-            json.member("profile", trial.profile.name)
-            json.member("device", trial.device.name)
-            json.member("sdk", trial.release.name)
-            json.member("form", trial.release.form.rawValue)
-            json.member("as", trial.poster.rawValue)
-            json.member("result", result.word)
-            json.member("matched", result.isMatched)
-            json.member("expected", result.isMatchExpected)
-            json.member("as_expected", result.isAsExpected)
-            json.member("robot", reading.isRobot)
-            json.object("canonical") { json in
-                for (name, value) in reading.values { json.member(name, value) }
-            }
-            json.objects("found_by", reading.made) { json, made in
-                json.member("form", made.input.form.rawValue)
-                json.member("text", made.input.text)
-                json.member("weight", made.weight)
-                json.member("fingerprint", made.input.fingerprint.hex)
-            }
-            json.object("launch", writeLaunch)
-            json.object("click_answer") { Self.write(result.click, to: &$0) }
-            if let answer = result.launch { json.object("launch_answer") { Self.write(answer, to: &$0) } }
-            json.member("explanation", result.explanation)
+        json.member("profile", trial.profile.name)
+        json.member("device", trial.device.name)
+        json.member("sdk", trial.release.name)
+        json.member("form", trial.release.form.rawValue)
+        json.member("as", trial.poster.rawValue)
+        json.member("result", result.word)
+        json.member("matched", result.isMatched)
+        json.member("expected", result.isMatchExpected)
+        json.member("as_expected", result.isAsExpected)
+        json.member("robot", reading.isRobot)
+        json.object("canonical") { json in
+            for (name, value) in reading.values { json.member(name, value) }
         }
+        json.objects("found_by", reading.made) { json, made in
+            json.member("form", made.input.form.rawValue)
+            json.member("text", made.input.text)
+            json.member("weight", made.weight)
+            json.member("fingerprint", made.input.fingerprint.hex)
+        }
+        json.object("launch", writeLaunch)
+        json.object("click_answer") { Self.write(result.click, to: &$0) }
+        if let answer = result.launch { json.object("launch_answer") { Self.write(answer, to: &$0) } }
+        json.member("explanation", result.explanation)
     }
 
     private func writeLaunch(to json: inout JSONWriter) {

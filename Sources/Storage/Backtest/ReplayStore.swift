@@ -180,21 +180,11 @@ extension ReplayStore {
     }
 
     /// Returns whether a live click with one of the launch's fingerprints came after a time and may be its own.
-    ///
-    /// If the launch's address is known, a click from any other address is another visitor's: equal phones may click
-    /// within seconds of each other, and an address rarely changes so soon.
-    mutating func hasClick(of launch: RecordedLaunch, after moment: Timestamp) -> Bool {
+    mutating func hasClick(of launch: RecordedLaunch, after time: Timestamp) -> Bool {
         drop(endedBefore: launch.at)
-        for key in launch.fingerprints {
-            let clicks = selections(of: [KeyedHash(index: key, rest: 0)]).flatMap(\.open)
-            let hasClick = clicks.contains { click in
-                click.clickedAt > moment
-                    && (launch.address == nil
-                        || AddressHashes.agreement(click.address, launch.address) == .exact)
-            }
-            if hasClick { return true }
-        }
-        return false
+        let selections = selections(of: launch.fingerprints.map { KeyedHash(index: $0, rest: 0) })
+        let newest = selections.newestClick(from: launch.address.map { LaunchAddress($0) })
+        return newest.map { $0.clickedAt > time.milliseconds } ?? false
     }
 }
 

@@ -238,7 +238,7 @@ extension CheckReader {
             let repeated = try repeatableAnswer(
                 closed,
                 of: key,
-                newerThan: newestClickFromCallerAddress(selections)
+                newerThan: selections.newestClick(from: check.details.address)
             )
         {
             return repeated
@@ -262,21 +262,6 @@ extension CheckReader {
             selections.contains { $0.key == key && ($0.newestUnclosed != nil || $0.lastClosed != nil) }
         }
         return found == keys[0] ? nil : found
-    }
-
-    /// Returns the newest live click that may be the caller's.
-    ///
-    /// If the caller's address is known, a click from another address is another visitor's, and does not prevent that the
-    /// caller gets a lost answer again.
-    private func newestClickFromCallerAddress(_ selections: [KeySelection]) -> RowPosition? {
-        guard selections.contains(where: { !$0.open.isEmpty }) else { return nil }
-        guard var address = check.details.address else {
-            return selections.compactMap { $0.open.first?.position }.max()
-        }
-        return selections.compactMap { selection in
-            selection.open.first { address.agreement(with: $0.address) == .exact }?.position
-        }
-        .max()
     }
 
     /// Reads the evidence and the model that weigh the live clicks.

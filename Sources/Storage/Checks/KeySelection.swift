@@ -73,3 +73,19 @@ public struct KeySelection: Sendable {
         return true
     }
 }
+
+extension [KeySelection] {
+    /// Returns the newest live click that may be of a launch from this address; nil if there is none.
+    ///
+    /// If the address is known, a click from any other address is another visitor's: equal phones may click within seconds
+    /// of each other, and an address rarely changes so soon.
+    func newestClick(from address: LaunchAddress?) -> RowPosition? {
+        guard var address, contains(where: { !$0.open.isEmpty }) else {
+            return compactMap { $0.open.first?.position }.max()
+        }
+        return compactMap { selection in
+            selection.open.first { address.agreement(with: $0.address) == .exact }?.position
+        }
+        .max()
+    }
+}

@@ -27,6 +27,19 @@ public struct DatabaseSummary: Equatable, Sendable {
     }
 }
 
+/// A copy of a database that is complete and on disk, and has no name yet.
+public struct DatabaseCopy {
+    public let summary: DatabaseSummary
+    /// Gives the copy its name.
+    ///
+    /// - Returns: the new path of a previous database of that name; nil if there was none, or the copy replaced it.
+    public let publish: () throws(StoreError) -> String?
+
+    public init(_ summary: DatabaseSummary, publish: @escaping () throws(StoreError) -> String?) {
+        (self.summary, self.publish) = (summary, publish)
+    }
+}
+
 /// What a start would change in a database's schema.
 public struct MigrationPlan: Equatable, Sendable {
     /// File names, ascending.

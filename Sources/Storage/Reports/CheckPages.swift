@@ -38,12 +38,10 @@ public struct JoinedCheck: Sendable {
 }
 
 /// The apps whose checks are read, by scope.
-public struct CheckedApps: Sendable {
+struct CheckedApps: Sendable {
     private var owners: [Scope: (app: AppID, isTest: Bool)] = [:]
 
-    public init() {}
-
-    public mutating func add(_ app: AppID, isTest: Bool, _ scope: Scope) { owners[scope] = (app, isTest) }
+    mutating func add(_ app: AppID, isTest: Bool, _ scope: Scope) { owners[scope] = (app, isTest) }
 
     /// Returns the check of a row; nil if its app is newer than the known ones.
     func check(_ row: JoinedCheck) -> RecordedCheck? {
@@ -61,9 +59,32 @@ public struct CheckedApps: Sendable {
     func owner(of scope: Scope) -> (app: AppID, isTest: Bool)? { owners[scope] }
 }
 
+extension DatabaseSession where Backend.Reader: ReportReader {
+    public func checks(_ query: CheckQuery) async throws(StoreError) -> CheckPage {
+        let apps = try await checkedApps()
+        return try await loop.readInBackground { reader throws(Backend.Reader.Failure) in
+            try reader.page(query, of: apps)
+        }
+    }
+
+    /// Waits until all pending updates are on disk, and returns the apps by their scopes.
+    func checkedApps() async throws(StoreError) -> CheckedApps {
+        try await loop.flushUpdates()
+        var apps = CheckedApps()
+        for app in try loop.directory().apps {
+            for isTest in [false, true] {
+                if let scope = try loop.scope(of: app.id, isTest: isTest) {
+                    apps.add(app.id, isTest: isTest, scope)
+                }
+            }
+        }
+        return apps
+    }
+}
+
 extension CheckRows {
     /// Returns one page of the checks of these apps that match a query, newest first.
-    public func page(_ query: CheckQuery, of apps: CheckedApps) throws(Failure) -> CheckPage {
+    fileprivate func page(_ query: CheckQuery, of apps: CheckedApps) throws(Failure) -> CheckPage {
         let end = query.to?.advanced(byMilliseconds: identifierLeeway)
         var walk = PageWalk<RecordedCheck, CheckID>(limit: query.limit, rowLimit: 20_000)
         try checks(before: query.before, within: (query.from, end)) { row in

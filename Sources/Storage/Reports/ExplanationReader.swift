@@ -75,13 +75,9 @@ public struct CheckTrace: Sendable {
 }
 
 /// Reads the facts that explain how a check ended.
-public struct ExplanationReader<Reader: ReportReader> {
-    private let reader: Reader
-    private let apps: CheckedApps
-
-    public init(_ reader: Reader, _ apps: CheckedApps) {
-        (self.reader, self.apps) = (reader, apps)
-    }
+private struct ExplanationReader<Reader: ReportReader> {
+    let reader: Reader
+    let apps: CheckedApps
 
     /// Records that a search without the record's identifier reads.
     private static var searched: Int { 2_000_000 }
@@ -90,7 +86,7 @@ public struct ExplanationReader<Reader: ReportReader> {
     /// Clicks of all apps that are read to find recent ones of the app.
     private static var recentScanned: Int { 20_000 }
 
-    public func material(of reference: CheckReference) throws(Reader.Failure) -> ExplanationInput? {
+    func material(of reference: CheckReference) throws(Reader.Failure) -> ExplanationInput? {
         guard let id = try find(reference), let row = try reader.check(id), let record = apps.check(row)
         else {
             return nil
@@ -163,13 +159,9 @@ public struct ExplanationReader<Reader: ReportReader> {
 }
 
 /// Reads the facts that explain why no check got a click.
-public struct ClickExplanationReader<Reader: ReportReader> {
-    private let reader: Reader
-    private let apps: CheckedApps
-
-    public init(_ reader: Reader, _ apps: CheckedApps) {
-        (self.reader, self.apps) = (reader, apps)
-    }
+private struct ClickExplanationReader<Reader: ReportReader> {
+    let reader: Reader
+    let apps: CheckedApps
 
     /// Records from the click on that are read.
     private static var searched: Int { 500_000 }
@@ -178,7 +170,7 @@ public struct ClickExplanationReader<Reader: ReportReader> {
 
     private typealias Found = (relation: RelatedCheck.Relation, id: UInt64)
 
-    public func material(of id: ClickID) throws(Reader.Failure) -> ClickExplanationInput? {
+    func material(of id: ClickID) throws(Reader.Failure) -> ClickExplanationInput? {
         guard let click = try reader.claimedClick(id.high), click.record.id == id,
             let owner = apps.owner(of: click.record.scope)
         else { return nil }
@@ -260,5 +252,28 @@ extension KnownClick {
     /// Returns whether the click was closed as claimed, although no launch has claimed it.
     fileprivate func isRetired(closedAs reason: String?) -> Bool {
         claimedAt == nil && reason == NoMatchReason.alreadyClaimed.rawValue
+    }
+}
+
+extension DatabaseSession where Backend.Reader: ReportReader {
+    public func explanation(of reference: CheckReference, by explainer: Explainer) async throws(StoreError)
+        -> Explanation?
+    {
+        let apps = try await checkedApps()
+        let material = try await loop.readInBackground { reader throws(Backend.Reader.Failure) in
+            try ExplanationReader(reader: reader, apps: apps).material(of: reference)
+        }
+        guard let material else { return nil }
+        // On the same thread, but without the snapshot.
+        return try await loop.readInBackground { _ throws(Backend.Reader.Failure) in
+            explainer.explain(material)
+        }
+    }
+
+    public func material(ofClick id: ClickID) async throws(StoreError) -> ClickExplanationInput? {
+        let apps = try await checkedApps()
+        return try await loop.readInBackground { reader throws(Backend.Reader.Failure) in
+            try ClickExplanationReader(reader: reader, apps: apps).material(of: id)
+        }
     }
 }

@@ -30,14 +30,14 @@ extension LinkRows {
         try links(withSlug: slug).filter { apps.contains($0.app) }.min { $0.number < $1.number }
     }
 
-    public func listing(_ slug: LinkSlug, of apps: [AppID]) throws(Failure) -> LinkListing? {
+    fileprivate func listing(_ slug: LinkSlug, of apps: [AppID]) throws(Failure) -> LinkListing? {
         try listing(link(slug, of: apps))
     }
 
-    public func listing(_ id: LinkID) throws(Failure) -> LinkListing? { try listing(link(id)) }
+    fileprivate func listing(_ id: LinkID) throws(Failure) -> LinkListing? { try listing(link(id)) }
 
     /// Returns the newest link of these apps with a campaign key that leads somewhere at a time.
-    public func liveListing(ofCampaign key: CampaignKey, of apps: [AppID], at now: Timestamp)
+    fileprivate func liveListing(ofCampaign key: CampaignKey, of apps: [AppID], at now: Timestamp)
         throws(Failure) -> LinkListing?
     {
         try listing(
@@ -47,7 +47,7 @@ extension LinkRows {
     }
 
     /// Returns one page of the links that match a query, newest first.
-    public func page(_ query: LinkQuery) throws(Failure) -> LinkPage {
+    fileprivate func page(_ query: LinkQuery) throws(Failure) -> LinkPage {
         var walk = PageWalk<StoredLink, LinkID>(limit: query.limit, rowLimit: 50_000)
         try links(query) { link, isMatch in walk.add(isMatch ? link : nil, at: link.record.id) }
         var page = LinkPage(next: walk.next)
@@ -67,5 +67,33 @@ extension LinkRows {
         var fields = LinkFields()
         for (field, values) in texts { fields[field] = values }
         return link.record.listing(of: link.app, fields, try counts(ofLink: link.number))
+    }
+}
+
+extension DatabaseSession where Backend.Reader: ReportReader {
+    public func link(_ slug: LinkSlug, of apps: [AppID]) async throws(StoreError) -> LinkListing? {
+        try loop.read { reader throws(Backend.Reader.Failure) in try reader.listing(slug, of: apps) }
+    }
+
+    public func link(_ id: LinkID) async throws(StoreError) -> LinkListing? {
+        try loop.read { reader throws(Backend.Reader.Failure) in try reader.listing(id) }
+    }
+
+    public func liveLink(ofCampaign key: CampaignKey, of apps: [AppID], at now: Timestamp)
+        async throws(StoreError) -> LinkListing?
+    {
+        try loop.read { reader throws(Backend.Reader.Failure) in
+            try reader.liveListing(ofCampaign: key, of: apps, at: now)
+        }
+    }
+
+    public func sharedSlug(of app: AppID, and other: AppID) async throws(StoreError) -> LinkSlug? {
+        try await loop.readInBackground { reader throws(Backend.Reader.Failure) in
+            try reader.sharedSlug(of: app, and: other)
+        }
+    }
+
+    public func links(_ query: LinkQuery) async throws(StoreError) -> LinkPage {
+        try await loop.readInBackground { reader throws(Backend.Reader.Failure) in try reader.page(query) }
     }
 }

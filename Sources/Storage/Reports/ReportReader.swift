@@ -1,6 +1,7 @@
 /// Everything that statistics, explanations, pages and the history read of a database, in one snapshot.
 ///
-/// A subject is a file: the rows that a database reads, and the functions that order, bound and sum them.
+/// A subject is a file: the rows that a database reads, the functions that order, bound and sum them, and the store of the
+/// domain that sessions implement with them.
 public protocol ReportReader: JobReader, StatisticsRows, DriftRows, CheckRows, ExplanationRows, LinkRows,
     HistoryRows
 {}

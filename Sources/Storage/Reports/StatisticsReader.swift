@@ -25,22 +25,15 @@ public protocol StatisticsRows {
 }
 
 /// Makes a report from counts: its cost grows with the values and spans of the query, and not with the clicks.
-public struct StatisticsReader<Reader: ReportReader> {
-    private let reader: Reader
-    private let query: StatisticsQuery
-    private let apps: [(id: AppID, scope: Scope)]
-
-    /// - Parameters:
-    ///   - reader: reads one snapshot.
-    ///   - query: what is asked for.
-    ///   - apps: the apps of the query, with the scope of its live or test traffic.
-    public init(_ reader: Reader, _ query: StatisticsQuery, of apps: [(id: AppID, scope: Scope)]) {
-        (self.reader, self.query, self.apps) = (reader, query, apps)
-    }
+private struct StatisticsReader<Reader: ReportReader> {
+    let reader: Reader
+    let query: StatisticsQuery
+    /// The apps of the query, with the scope of its live or test traffic.
+    let apps: [(id: AppID, scope: Scope)]
 
     private var campaign: String { query.campaign?.text ?? "" }
 
-    public func report(at now: Timestamp) throws(Reader.Failure) -> StatisticsReport {
+    func report(at now: Timestamp) throws(Reader.Failure) -> StatisticsReport {
         var report = StatisticsReport()
         for app in apps {
             let total = try sum(.total, of: app.scope, campaign: campaign)
@@ -203,5 +196,45 @@ extension StatisticsQuery {
         query.interval = .day
         return query.spans.first
             ?? CountedSpans(.all, from: Timestamp(milliseconds: 0), before: .init(milliseconds: 1))
+    }
+}
+
+extension DatabaseSession where Backend.Reader: ReportReader {
+    public func statistics(_ query: StatisticsQuery, at now: Timestamp) async throws(StoreError)
+        -> StatisticsReport
+    {
+        try await loop.flushUpdates()
+        let directory = try loop.directory()
+        let ids = query.app.map { [$0] } ?? directory.apps.map(\.id)
+        var apps: [(id: AppID, scope: Scope)] = []
+        for id in ids {
+            guard let scope = try loop.scope(of: id, isTest: query.isTest) else { continue }
+            apps.append((id, scope))
+        }
+        var report = try loop.read { reader throws(Backend.Reader.Failure) in
+            try StatisticsReader(reader: reader, query: query, apps: apps).report(at: now)
+        }
+        report.writeAheadLogBytes = loop.logByteCount
+        return report
+    }
+
+    /// Reads every click and check: commands call it, and loops that serve requests must not.
+    public func countCollisions(
+        of app: AppID,
+        isTest: Bool,
+        window: AttributionWindow,
+        at now: Timestamp,
+        progress: (Double) -> Void
+    ) async throws(StoreError) -> CollisionReport? {
+        guard let scope = try loop.scope(of: app, isTest: isTest) else { return nil }
+        var census = CollisionCensus(of: [CollisionCensus.Place(scope: scope, window: window)])
+        var isMore = true
+        while isMore {
+            isMore = try loop.read { reader throws(Backend.Reader.Failure) in try census.runSlice(reader) }
+            // A serving process must be able to start its log again.
+            endTurn()
+            progress(census.progress)
+        }
+        return census.reports(at: now)[scope]
     }
 }

@@ -197,34 +197,8 @@ extension DatabaseSession {
     }
 }
 
-/// Links.
-extension DatabaseSession where Backend.Reader: ReportReader {
-    public func link(_ slug: LinkSlug, of apps: [AppID]) async throws(StoreError) -> LinkListing? {
-        try loop.read { reader throws(Backend.Reader.Failure) in try reader.listing(slug, of: apps) }
-    }
-
-    public func link(_ id: LinkID) async throws(StoreError) -> LinkListing? {
-        try loop.read { reader throws(Backend.Reader.Failure) in try reader.listing(id) }
-    }
-
-    public func liveLink(ofCampaign key: CampaignKey, of apps: [AppID], at now: Timestamp)
-        async throws(StoreError) -> LinkListing?
-    {
-        try loop.read { reader throws(Backend.Reader.Failure) in
-            try reader.liveListing(ofCampaign: key, of: apps, at: now)
-        }
-    }
-
-    public func sharedSlug(of app: AppID, and other: AppID) async throws(StoreError) -> LinkSlug? {
-        try await loop.readInBackground { reader throws(Backend.Reader.Failure) in
-            try reader.sharedSlug(of: app, and: other)
-        }
-    }
-
-    public func links(_ query: LinkQuery) async throws(StoreError) -> LinkPage {
-        try await loop.readInBackground { reader throws(Backend.Reader.Failure) in try reader.page(query) }
-    }
-
+/// Changes of links.
+extension DatabaseSession {
     public func create(_ links: [NewLink]) async throws(LinkStoreError) { try await change(.create(links)) }
 
     public func update(_ link: Link, ifUpdatedAt earlier: Timestamp?) async throws(LinkStoreError) {
@@ -241,88 +215,5 @@ extension DatabaseSession where Backend.Reader: ReportReader {
             throw .store(error)
         }
         if case .linkRefused(let error) = written { throw error }
-    }
-}
-
-/// Statistics, checks and their explanations.
-extension DatabaseSession where Backend.Reader: ReportReader {
-    public func statistics(_ query: StatisticsQuery, at now: Timestamp) async throws(StoreError)
-        -> StatisticsReport
-    {
-        try await loop.flushUpdates()
-        let directory = try loop.directory()
-        let ids = query.app.map { [$0] } ?? directory.apps.map(\.id)
-        var apps: [(id: AppID, scope: Scope)] = []
-        for id in ids {
-            guard let scope = try loop.scope(of: id, isTest: query.isTest) else { continue }
-            apps.append((id, scope))
-        }
-        var report = try loop.read { reader throws(Backend.Reader.Failure) in
-            try StatisticsReader(reader, query, of: apps).report(at: now)
-        }
-        report.writeAheadLogBytes = loop.logByteCount
-        return report
-    }
-
-    /// Reads everything, so it is never called on a loop that has requests.
-    public func countCollisions(
-        of app: AppID,
-        isTest: Bool,
-        window: AttributionWindow,
-        at now: Timestamp,
-        progress: (Double) -> Void
-    ) async throws(StoreError) -> CollisionReport? {
-        guard let scope = try loop.scope(of: app, isTest: isTest) else { return nil }
-        var census = CollisionCensus(of: [CollisionCensus.Place(scope: scope, window: window)])
-        var isMore = true
-        while isMore {
-            isMore = try loop.read { reader throws(Backend.Reader.Failure) in try census.runSlice(reader) }
-            // A serving process must be able to start its log again.
-            endTurn()
-            progress(census.progress)
-        }
-        return census.reports(at: now)[scope]
-    }
-
-    public func checks(_ query: CheckQuery) async throws(StoreError) -> CheckPage {
-        let apps = try await checkedApps()
-        return try await loop.readInBackground { reader throws(Backend.Reader.Failure) in
-            try reader.page(query, of: apps)
-        }
-    }
-
-    public func explanation(of reference: CheckReference, by explainer: Explainer) async throws(StoreError)
-        -> Explanation?
-    {
-        let apps = try await checkedApps()
-        let material = try await loop.readInBackground { reader throws(Backend.Reader.Failure) in
-            try ExplanationReader(reader, apps).material(of: reference)
-        }
-        guard let material else { return nil }
-        // On the same thread, but without the snapshot.
-        return try await loop.readInBackground { _ throws(Backend.Reader.Failure) in
-            explainer.explain(material)
-        }
-    }
-
-    public func material(ofClick id: ClickID) async throws(StoreError) -> ClickExplanationInput? {
-        let apps = try await checkedApps()
-        return try await loop.readInBackground { reader throws(Backend.Reader.Failure) in
-            try ClickExplanationReader(reader, apps).material(of: id)
-        }
-    }
-
-    /// Returns the apps by their scopes, after all pending updates are on disk.
-    private func checkedApps() async throws(StoreError) -> CheckedApps {
-        try await loop.flushUpdates()
-        var apps = CheckedApps()
-        for app in try loop.directory().apps {
-            for isTest in [false, true] {
-                if let scope = try loop.scope(of: app.id, isTest: isTest) {
-                    apps.add(app.id, isTest: isTest, scope)
-                }
-            }
-        }
-        return apps
     }
 }

@@ -106,27 +106,6 @@ enum JSONLayout {
 extension JSONWriter {
     /// Returns the text of one object.
     static func text(isPretty: Bool = false, _ writeMembers: (inout JSONWriter) -> Void) -> String {
-        var json = JSONWriter(isPretty: isPretty)
-        json.object(writeMembers)
-        return json.text
+        object(isPretty: isPretty, writeMembers).text
     }
-
-    /// Writes a member that is an object.
-    mutating func object(_ name: String, _ writeMembers: (inout JSONWriter) -> Void) {
-        member(name) { $0.object(writeMembers) }
-    }
-
-    /// Writes a member that is an array with an element for each value.
-    mutating func list<Value>(
-        _ name: String,
-        _ values: some Sequence<Value>,
-        _ write: (Value, inout JSONWriter) -> Void
-    ) { member(name) { json in json.array { json in for value in values { write(value, &json) } } } }
-
-    /// Writes a member that is an array with an object for each value.
-    mutating func objects<Value>(
-        _ name: String,
-        _ values: some Sequence<Value>,
-        _ writeMembers: (Value, inout JSONWriter) -> Void
-    ) { list(name, values) { value, json in json.object { writeMembers(value, &$0) } } }
 }

@@ -99,15 +99,6 @@ struct OpenStore: Sendable {
     let stop: @Sendable (_ milliseconds: UInt64) -> Void
 }
 
-/// A copy of a database that is complete and on disk, and has no name yet.
-struct DatabaseCopy {
-    let summary: DatabaseSummary
-    /// Gives the copy its name.
-    ///
-    /// - Returns: the new path of a previous database of that name; nil if there was none, or the copy replaced it.
-    let publish: () throws(StoreError) -> String?
-}
-
 extension DatabaseSummary {
     /// The text for people: `1204 clicks (37 matched), 1 app and 4 keys`.
     var text: String {

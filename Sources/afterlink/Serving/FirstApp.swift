@@ -99,7 +99,7 @@ extension FirstApp {
             json.object("keys") { json in
                 for key in madeKeys { json.member(key.kind.rawValue, key.text.text) }
             }
-            json.list("brought", broughtKinds) { kind, json in json.value(kind.rawValue) }
+            json.member("brought", broughtKinds.map(\.rawValue))
         }
     }
 

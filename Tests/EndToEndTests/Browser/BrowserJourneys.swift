@@ -1,9 +1,9 @@
 import Support
 import Testing
 
-/// A link is opened in a real browser, and the app on the same phone asks for the first time.
+/// A real browser opens a link, and the app on the same phone checks at its first launch.
 ///
-/// One after the other: they share a browser, and a server whose answers depend on what else it has heard.
+/// The tests run one after the other, because they share a browser and a server whose responses depend on all clicks.
 @Suite(
     "A link in a real browser",
     .enabled(if: Chromium.isThere, "no Chromium is here; AFTERLINK_TEST_BROWSER names one"),

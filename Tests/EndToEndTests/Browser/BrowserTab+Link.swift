@@ -1,8 +1,8 @@
 import Foundation
 
-/// What a page of a link does, as the browser tells it.
+/// The actions of a link's page, as the browser reports them.
 extension BrowserTab {
-    /// The click that a page has told, once it is answered.
+    /// The click that a page has posted, with its response.
     struct ToldClick {
         /// The request with its body.
         let request: DevToolsMessage
@@ -15,17 +15,17 @@ extension BrowserTab {
 
     private static let path = "/v1/deferred-deeplink/click"
 
-    /// Whether a message is of the request that tells the click.
+    /// Whether a message belongs to the request that posts the click.
     private static func isClick(_ message: DevToolsMessage) -> Bool { message.url?.hasSuffix(path) == true }
 
-    /// The request that tells the click, answered or not.
+    /// The request that posts the click, with or without a response.
     func clickRequest() throws -> DevToolsMessage {
         try event("Network.requestWillBeSent") {
             Self.isClick($0) && $0.string("request", "method") == "POST"
         }
     }
 
-    /// Waits until the page has told its click and was answered.
+    /// Waits until the page has posted its click and has the response.
     func click() throws -> ToldClick {
         let request = try clickRequest()
         let id = request.string("requestId")
@@ -44,32 +44,32 @@ extension BrowserTab {
         (try? JSONSerialization.jsonObject(with: Data(text.utf8))) as? [String: Any] ?? [:]
     }
 
-    /// How many clicks the page has told so far.
+    /// The number of clicks that the page has posted so far.
     var clickCount: Int {
         events("Network.requestWillBeSent").count {
             Self.isClick($0) && $0.string("request", "method") == "POST"
         }
     }
 
-    /// The first address that begins so and to which the page leads: by itself, by a tap, or by way of the server.
+    /// Waits for the first address with this prefix that the page opens: by itself, by a tap, or by a redirect.
     func leaving(to beginning: String) throws -> DevToolsMessage {
-        // An address of another app is seen when it is asked for alone, one that the server leads to when it is fetched.
+        // The browser reports an app's address when the page requests it, and a redirect's address when it fetches that.
         try event(where: { message in
             ["Page.frameRequestedNavigation", "Fetch.requestPaused"].contains(message.name)
                 && message.url?.hasPrefix(beginning) == true
         })
     }
 
-    /// Where the page has led so far.
+    /// The addresses that the page has opened so far.
     var destinations: [String] { events("Page.frameRequestedNavigation").compactMap(\.url) }
 
-    /// Waits as long as the page waits for the answer to its click: what it does by itself, it has done.
+    /// Waits as long as the page waits for the response to its click, so that its automatic actions are done.
     func outwait() throws {
-        // Of two timers of one length the later one ends later.
+        // Of two timers with one length, the later one ends later.
         try value(of: "afterlink.within(300, new Promise(function () {}), '')")
     }
 
-    /// The ids of the buttons that are seen, from the top.
+    /// The ids of the visible buttons, from the top.
     func buttons() throws -> String {
         try value(
             of: """
@@ -79,9 +79,9 @@ extension BrowserTab {
         )
     }
 
-    /// What the browser has to complain about: errors of scripts, and what the page's policy has kept from it.
+    /// The browser's reports: errors of scripts, and requests that the page's policy blocked.
     ///
-    /// Not what it does not launch: on a phone the system would have.
+    /// Apps that it did not launch are not among them: on a phone the system would have launched them.
     var complaints: [String] {
         events("Runtime.exceptionThrown").compactMap {
             $0.string("exceptionDetails", "exception", "description")
@@ -90,7 +90,7 @@ extension BrowserTab {
             .compactMap { $0.string("entry", "text") }.filter { !$0.hasPrefix("Not allowed to launch") }
     }
 
-    /// The hosts that were asked for anything.
+    /// The hosts of all requests.
     var askedHosts: Set<String> {
         Set(
             events("Network.requestWillBeSent").compactMap { $0.url.flatMap { URL(string: $0) } }

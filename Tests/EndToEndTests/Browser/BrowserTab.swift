@@ -1,7 +1,7 @@
 import Foundation
 import Support
 
-/// A page in a context of its own: it knows nothing of other visitors.
+/// A page in its own browser context, without data of other visitors.
 final class BrowserTab: Sendable {
     private let browser: Chromium
     private let context: String
@@ -25,7 +25,7 @@ final class BrowserTab: Sendable {
 
     deinit { close() }
 
-    /// Makes a phone of it, or whatever the visitor has.
+    /// Makes the page appear as the visitor's device.
     private func dress(as visitor: BrowserVisitor) throws {
         for domain in ["Page", "Network", "Runtime", "Log"] { try call("\(domain).enable") }
         var agent: [String: Any] = [
@@ -68,22 +68,22 @@ final class BrowserTab: Sendable {
         try browser.call(method, parameters, in: session)
     }
 
-    /// The first event for which a condition holds, waited for if need be.
+    /// Waits for the first event that fulfils a condition.
     func event(where isMeant: (DevToolsMessage) -> Bool) throws -> DevToolsMessage {
         try browser.event(of: session, where: isMeant)
     }
 
-    /// The first event of a name for which a condition holds, waited for if need be.
+    /// Waits for the first event with a name that fulfils a condition.
     func event(_ name: String, where isMeant: (DevToolsMessage) -> Bool = { _ in true }) throws
         -> DevToolsMessage
     { try event { $0.name == name && isMeant($0) } }
 
-    /// What has happened so far, of all names or one.
+    /// The events so far, of all names or of one.
     func events(_ name: String? = nil) -> [DevToolsMessage] {
         browser.events(of: session).filter { name == nil || $0.name == name }
     }
 
-    /// Opens an address, as if it were tapped in another app, and waits until the page has come and its scripts ran.
+    /// Opens an address, as a tap in another app does, and waits until the page is loaded and its scripts have run.
     func open(_ url: String) throws {
         let former = events().last?.number ?? 0
         let reply = try call("Page.navigate", ["url": url])
@@ -93,7 +93,7 @@ final class BrowserTab: Sendable {
         _ = try event("Page.domContentEventFired") { $0.number > former }
     }
 
-    /// What a script in the page gives; a promise is waited for.
+    /// Returns the result of a script in the page; waits for a promise.
     @discardableResult
     func value(of script: String) throws -> String {
         let parameters: [String: Any] = ["expression": script, "returnByValue": true, "awaitPromise": true]
@@ -104,7 +104,7 @@ final class BrowserTab: Sendable {
         return reply.value("result", "value").map { "\($0)" } ?? ""
     }
 
-    /// Touches the middle of an element, or clicks it where nothing can be touched.
+    /// Touches the middle of an element, or clicks it on a device without touch.
     func tap(_ id: String) throws {
         let place = try value(
             of: """
@@ -128,13 +128,13 @@ final class BrowserTab: Sendable {
         try call("Input.dispatchTouchEvent", ["type": "touchEnd", "touchPoints": [Any]()])
     }
 
-    /// A picture of what is seen, as PNG.
+    /// Returns a picture of the page, as PNG.
     func screenshot() throws -> [UInt8] {
         let text = try call("Page.captureScreenshot", ["format": "png"]).string("data") ?? ""
         return Data(base64Encoded: text).map { Array($0) } ?? []
     }
 
-    /// Puts the browser away while something happens, and comes back.
+    /// Hides the page while `body` runs, and shows it again.
     func whileHidden(_ action: () throws -> Void) throws {
         let window = try browser.call("Browser.getWindowForTarget", ["targetId": target]).value("windowId")
         func show(as state: String) throws {
@@ -147,7 +147,7 @@ final class BrowserTab: Sendable {
         try show(as: "normal")
     }
 
-    /// Waits until the page knows whether it is seen, and its own listeners have been told.
+    /// Waits until the page and its listeners know whether it is visible.
     private func waitUntil(isHidden: Bool) throws {
         try value(
             of: """

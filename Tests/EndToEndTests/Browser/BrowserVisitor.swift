@@ -1,6 +1,6 @@
-/// Somebody with a browser: what it says of itself, and what a page's script reads in it.
+/// A visitor's browser: its header fields, and the values that a page's script reads.
 struct BrowserVisitor: Sendable {
-    /// What Chrome tells by header fields and to a script, where it is asked (wicg.github.io/ua-client-hints).
+    /// The hints of Chrome in header fields and for a script, on request (wicg.github.io/ua-client-hints).
     struct Hints: Sendable {
         let platform: String
         let platformVersion: String
@@ -9,7 +9,7 @@ struct BrowserVisitor: Sendable {
     }
 
     var agent: String
-    /// Nil for browsers that are not Chrome's kin.
+    /// Nil for browsers that are not based on Chromium.
     var hints: Hints?
     /// In CSS pixels.
     var screen: (width: Int, height: Int)
@@ -22,18 +22,18 @@ struct BrowserVisitor: Sendable {
     var timezone: String
     var runsScript = true
     var isDark = false
-    /// Sent with every request.
+    /// The header fields of every request.
     var fields: [String: String] = [:]
-    /// Runs before a page's own scripts: what this browser has otherwise than Chromium.
+    /// A script that runs before the page's scripts, with this browser's differences from Chromium.
     var script = ""
-    /// What its network has of others, by the beginning of an address.
+    /// The responses of other servers, by the prefix of an address.
     var pages: [String: OutsidePage] = Self.stores
 
-    /// Makes a page's timers so slow that no machine is slower: for what the page does once its click is answered.
+    /// Makes a page's timers slower than any machine, for actions of the page after the response to its click.
     static let slowTimers =
         "(set => { window.setTimeout = (action, time) => set(action, time * 200); })(window.setTimeout);"
 
-    /// Stores open in an app of their own: the browser stays where it is.
+    /// Stores open in another app: the browser's page does not change.
     static let stores: [String: OutsidePage] = [
         "https://apps.apple.com/": .nothing, "https://play.google.com/": .nothing,
         "https://shop.example/icon.svg": .file(type: "image/svg+xml", text: icon),
@@ -43,7 +43,7 @@ struct BrowserVisitor: Sendable {
         ##"<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 96 96"><rect width="96" height="96" fill="#1a7f37"/>"##
         + ##"<path d="M24 40h48l-5 36H29zM36 40a12 12 0 0 1 24 0" fill="none" stroke="#fff" stroke-width="6"/></svg>"##
 
-    /// Safari tells no hints, and knows no prerendering.
+    /// Safari sends no hints and does not prerender.
     static func apple(
         _ screen: (width: Int, height: Int),
         _ pixelRatio: Double,
@@ -78,7 +78,7 @@ struct BrowserVisitor: Sendable {
         )
     }
 
-    /// The same with a user agent.
+    /// Returns the same visitor with another user agent.
     func saying(_ agent: String) -> BrowserVisitor {
         var visitor = self
         visitor.agent = agent

@@ -2,9 +2,9 @@ import Foundation
 import Support
 import Synchronization
 
-/// Debian's Chromium without a window, told what to do through its DevTools pipe.
+/// Debian's Chromium without a window, controlled through its DevTools pipe.
 ///
-/// Best the one that is made without windows, `chromium-headless-shell`: it has a quarter of the work.
+/// `chromium-headless-shell`, which is built without windows, needs a quarter of the time.
 ///
 /// Messages are JSON documents, each ended by a zero byte, on the browser's descriptors 3 and 4. Source: Chromium's
 /// `--remote-debugging-pipe`, and the DevTools Protocol, chromedevtools.github.io/devtools-protocol.
@@ -13,20 +13,20 @@ final class Chromium: Sendable {
         let description: String
     }
 
-    /// What it is called where tests run that bring another one.
+    /// The environment variable that names another browser.
     static let variable = "AFTERLINK_TEST_BROWSER"
 
     private let state: Mutex<DevToolsPipe>
     private let profile: TemporaryFolder
     let identifier: Int32
 
-    /// Starts it with an empty profile.
+    /// Starts the browser with an empty profile.
     ///
     /// - Parameters:
-    ///   - hosts: names that are taken for this machine; all others lead nowhere.
-    ///   - port: at which all of them answer.
-    ///   - program: its path, or its name as the shell finds it; nil for the usual one.
-    /// - Throws: ``Failure`` where there is none, or where it does not speak.
+    ///   - hosts: the names that resolve to this machine; no others resolve.
+    ///   - port: the port of all hosts.
+    ///   - program: the path of the browser, or its name in `PATH`; nil for the default one.
+    /// - Throws: ``Failure`` if there is no browser, or if it does not respond.
     init(hosts: [String], port: UInt16, program: String? = nil) throws {
         profile = try TemporaryFolder()
         let named = program ?? ProcessInfo.processInfo.environment[Self.variable]
@@ -34,11 +34,11 @@ final class Chromium: Sendable {
         let rules = hosts.map { "MAP \($0) 127.0.0.1:\(port)" } + ["MAP * ~NOTFOUND"]
         let process = Process()
         process.executableURL = URL(filePath: "/bin/sh")
-        // Foundation gives a child the first three descriptors alone.
+        // Foundation passes only the first three descriptors to a child.
         process.arguments =
             ["-c", #"exec "$@" 3<&0 4>&1 </dev/null >/dev/null"#, "sh", program]
             + Self.options(profile: profile.file("profile"), rules: rules)
-        // Crash reports, caches and the like go where they are deleted.
+        // Crash reports and caches go to the profile, which is deleted.
         process.environment = ProcessInfo.processInfo.environment.merging(["HOME": profile.path]) { $1 }
         let (input, output) = (Pipe(), Pipe())
         process.standardInput = input
@@ -46,7 +46,7 @@ final class Chromium: Sendable {
         let log = profile.file("log")
         try Data().write(to: URL(filePath: log))
         process.standardError = try FileHandle(forWritingTo: URL(filePath: log))
-        // A browser that is gone is told by the end of its pipe.
+        // A write to a browser that has ended must fail, and not end the tests.
         _ = signal(SIGPIPE, SIG_IGN)
         try process.run()
         identifier = process.processIdentifier
@@ -66,11 +66,11 @@ final class Chromium: Sendable {
     private static func options(profile: String, rules: [String]) -> [String] {
         [
             "--headless=new", "--remote-debugging-pipe", "--user-data-dir=\(profile)",
-            // Its sandbox needs rights that containers do not give; it opens nothing here but our own pages.
+            // The sandbox needs rights that containers lack; the browser opens only pages of the tests.
             "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--mute-audio", "--no-first-run",
             "--disable-background-networking", "--disable-component-update", "--disable-crash-reporter",
             "--disable-breakpad", "--disable-sync", "--disable-extensions",
-            // Pages of public hosts may ask this machine: all hosts are this machine.
+            // Pages of public hosts may call this machine, because all hosts are this machine.
             "--disable-features=LocalNetworkAccessChecks",
             "--ignore-certificate-errors", "--host-resolver-rules=\(rules.joined(separator: ", "))",
         ]
@@ -78,12 +78,12 @@ final class Chromium: Sendable {
 
     private static let programs = ["chromium-headless-shell", "chromium"]
 
-    /// Whether there is one to be tried, or should be: Ubuntu has no package of it.
+    /// Whether a browser exists, or should exist: Ubuntu has no package of it.
     static var isThere: Bool {
         ProcessInfo.processInfo.environment[variable] != nil || (try? path(of: programs)) != nil
     }
 
-    /// Where the first of some programs lies that is there; a name is looked for where the shell looks.
+    /// Returns the path of the first program that exists; a name is searched in `PATH`.
     private static func path(of programs: [String]) throws -> String {
         let folders = (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":")
         let places = programs.flatMap { program in
@@ -96,7 +96,7 @@ final class Chromium: Sendable {
         )
     }
 
-    /// Sends a command and waits for what it gives back.
+    /// Sends a command and waits for its result.
     @discardableResult
     func call(_ method: String, _ parameters: [String: Any] = [:], in session: String? = nil) throws
         -> DevToolsMessage
@@ -113,7 +113,7 @@ final class Chromium: Sendable {
         }
     }
 
-    /// The first event of a session's for which a condition holds, waited for if need be.
+    /// Waits for the first event of a session that fulfils a condition.
     func event(of session: String, where isMeant: (DevToolsMessage) -> Bool) throws -> DevToolsMessage {
         try state.withLock { pipe in
             var seen = 0
@@ -126,21 +126,21 @@ final class Chromium: Sendable {
         }
     }
 
-    /// What has happened in a session so far.
+    /// The events of a session so far.
     func events(of session: String) -> [DevToolsMessage] { state.withLock { $0.events[session] ?? [] } }
 
-    /// Says what requests of a session get whose addresses begin so, instead of what the network has.
+    /// Sets the response to a session's requests for addresses with a prefix, instead of the network's.
     func answer(_ pages: [String: OutsidePage], in session: String) {
         state.withLock { $0.pages[session] = pages }
     }
 
-    /// Forgets a session that is over.
+    /// Removes a session that has ended.
     func forget(_ session: String) { state.withLock { $0.forget(session) } }
 
-    /// Where it keeps all that it keeps.
+    /// The directory of all files of the browser.
     var profilePath: String { profile.path }
 
-    /// Ends it with all its processes, and deletes its profile.
+    /// Ends the browser with all its processes, and deletes its profile.
     func close() {
         state.withLock { $0.close() }
         try? FileManager.default.removeItem(atPath: profile.path)

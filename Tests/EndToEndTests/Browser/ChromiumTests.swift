@@ -4,7 +4,7 @@ import Testing
 
 @Suite("The browser of the tests", .blocking)
 struct ChromiumTests {
-    @Test("where there is none, it is said what to install")
+    @Test("names what to install if it is missing")
     func missing() {
         let failure = #expect(throws: Chromium.Failure.self) {
             try Chromium(hosts: [], port: 1, program: "no-such-browser")
@@ -13,7 +13,7 @@ struct ChromiumTests {
         #expect(failure?.description.contains("README's test command") == true)
     }
 
-    @Test("it leaves no process behind, and no file", .enabled(if: Chromium.isThere))
+    @Test("leaves no process and no file", .enabled(if: Chromium.isThere))
     func ending() throws {
         let browser = try Chromium(hosts: [], port: 1)
         let processes = [ProcessFigures(of: browser.identifier)]

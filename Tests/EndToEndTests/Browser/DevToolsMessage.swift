@@ -4,9 +4,9 @@ import Foundation
 struct DevToolsMessage: Sendable {
     /// `Network.responseReceived`; empty for a reply.
     let name: String
-    /// The page that it comes from.
+    /// The session of its page.
     let session: String?
-    /// Its place among all that came.
+    /// Its position among all messages.
     let number: Int
     let id: Int?
     private let document: Data
@@ -24,10 +24,10 @@ struct DevToolsMessage: Sendable {
         (try? JSONSerialization.jsonObject(with: document)) as? [String: Any] ?? [:]
     }
 
-    /// What stands at a path of names within its parameters, its result or itself.
+    /// Returns the value at a path of names within its parameters, its result or itself.
     func value(_ path: String...) -> Any? { value(path) }
 
-    /// A text within it; a number is none.
+    /// Returns a text within it; nil for a number.
     func string(_ path: String...) -> String? { value(path) as? String }
 
     private func value(_ path: [String]) -> Any? {
@@ -37,21 +37,21 @@ struct DevToolsMessage: Sendable {
         return value
     }
 
-    /// The address that it speaks of.
+    /// The address in it.
     var url: String? { string("request", "url") ?? string("response", "url") ?? string("url") }
 }
 
-/// What a page on somebody else's host answers in a test.
+/// The response of another host's page in a test.
 enum OutsidePage: Sendable {
-    /// 204: the browser stays where it is, as where another app opens in the page's stead.
+    /// 204: the page does not change, as if another app opened.
     case nothing
     case file(type: String, text: String)
     /// Never.
     case silence
-    /// There is no way to it.
+    /// The host cannot be reached.
     case unreachable
 
-    /// The command that gives the answer to a request; nil for none.
+    /// Returns the command that responds to a request; nil for no response.
     func command(_ request: String) -> (method: String, parameters: [String: Any])? {
         switch self {
         case .nothing:

@@ -1,21 +1,21 @@
 import Foundation
 import Support
 
-/// The two ends of a browser's DevTools pipe, and what came through it.
+/// The two ends of a browser's DevTools pipe, and the received messages.
 struct DevToolsPipe {
     private let process: Process
     private let input: FileHandle
     private let output: FileHandle
     private let log: String
     private var received = Data()
-    /// How much of it holds no end of a message.
+    /// The number of bytes that are known to have no end of a message.
     private var searched = 0
     private var lastID = 0
     private var count = 0
     private var replies: [Int: DevToolsMessage] = [:]
     /// By session.
     private(set) var events: [String: [DevToolsMessage]] = [:]
-    /// By session and the beginning of an address.
+    /// By session and prefix of an address.
     var pages: [String: [String: OutsidePage]] = [:]
     private var isOpen = true
 
@@ -23,7 +23,7 @@ struct DevToolsPipe {
         (self.process, self.input, self.output, self.log) = (process, input, output, log)
     }
 
-    /// Sends a command, whose reply is known by the number that is given back.
+    /// Sends a command, and returns the number of its reply.
     mutating func send(_ method: String, _ parameters: [String: Any], in session: String?) throws -> Int {
         lastID += 1
         var members: [String: Any] = ["id": lastID, "method": method, "params": parameters]
@@ -34,16 +34,16 @@ struct DevToolsPipe {
 
     mutating func takeReply(to id: Int) -> DevToolsMessage? { replies.removeValue(forKey: id) }
 
-    /// Forgets what came from a page that is gone.
+    /// Removes the messages of a closed page.
     mutating func forget(_ session: String) {
         events[session] = nil
         pages[session] = nil
     }
 
-    /// Waits for a message, and keeps it.
+    /// Waits for a message, and stores it.
     ///
-    /// - Parameter session: whose last events are told where nothing comes.
-    /// - Throws: ``Chromium/Failure`` where the browser has ended, or is silent for too long.
+    /// - Parameter session: the session whose last events the failure lists.
+    /// - Throws: ``Chromium/Failure`` if the browser has ended, or sends nothing for too long.
     mutating func receive(for session: String? = nil) throws {
         while true {
             let rest = received[(received.startIndex + searched)...]
@@ -64,7 +64,7 @@ struct DevToolsPipe {
 
     private var isReadable: Bool {
         var entry = pollfd(fd: output.fileDescriptor, events: Int16(POLLIN), revents: 0)
-        // One entry, which lives for the call.
+        // The call gets one entry, which lives for the call.
         return unsafe poll(&entry, 1, Int32(Polling.seconds) * 1000) > 0
     }
 
@@ -78,7 +78,7 @@ struct DevToolsPipe {
         if message.name == "Fetch.requestPaused" { try answer(message, session) }
     }
 
-    /// Answers a request for a page that is not ours; the longest beginning counts.
+    /// Responds to a request for a page of another host, by the longest prefix.
     private mutating func answer(_ message: DevToolsMessage, _ session: String) throws {
         guard let url = message.url, let request = message.string("requestId") else { return }
         let page = (pages[session] ?? [:]).filter { url.hasPrefix($0.key) }.max {
@@ -101,7 +101,7 @@ struct DevToolsPipe {
         )
     }
 
-    /// Lets the browser end its processes, and ends it where it does not.
+    /// Waits for the browser to end its processes, and kills it if it does not.
     mutating func close() {
         guard isOpen else { return }
         isOpen = false

@@ -1,6 +1,6 @@
 import Attribution
 
-/// A phone as its apps see it: the values that a release of the SDK hashes, as the system itself gives them.
+/// A phone as its apps see it: the system's values, which a release of the SDK hashes.
 struct Handset: Sendable {
     /// `UIDevice.model`, `Build.MODEL`.
     let model: String
@@ -27,7 +27,7 @@ struct Handset: Sendable {
         (self.width, self.timezone, self.language) = (width, timezone, language)
     }
 
-    /// What an SDK sends that hashes this form.
+    /// Returns the hash of an SDK of this form.
     func fingerprint(_ form: FingerprintForm) -> String {
         let text = form.components.map { component in
             switch component {
@@ -42,7 +42,7 @@ struct Handset: Sendable {
         return Fingerprint(of: text).hex
     }
 
-    /// What an app's own requests say, by the libraries of its system.
+    /// The user agent of an app's requests, by the libraries of its system.
     var fields: [String: String] {
         guard points != nil else {
             return [

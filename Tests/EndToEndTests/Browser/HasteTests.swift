@@ -2,10 +2,10 @@ import Support
 import Testing
 
 extension BrowserJourneys {
-    @Suite("Somebody in a hurry")
+    @Suite("A hurried visitor")
     struct PageDeadlines {
         private static let clicks = "\(LinkStage.origin)/v1/deferred-deeplink/click"
-        /// Keeps how long each timer is set for.
+        /// A script that records the length of each timer.
         private static let timers = """
             window.timers = []; const set = window.setTimeout;
             window.setTimeout = function (action, time) { timers.push(time); return set(action, time); };
@@ -33,14 +33,14 @@ extension BrowserJourneys {
             #expect(sent.number < left.number)
             let answers = tab.events("Network.responseReceived").filter { $0.url == Self.clicks }
             #expect(answers.isEmpty)
-            // All that the page has ever waited for, in whatever order: no answer, and no hint of the model.
+            // All timers of the page, in any order: there is no response, and no hint of the model.
             let timers = try tab.value(of: "timers.join()").split(separator: ",").compactMap { Int($0) }
             #expect(timers.contains(300) && timers.allSatisfy { $0 <= 300 }, "\(timers)")
             #expect(try tab.value(of: "document.getElementById('store').href").hasPrefix("https://"))
             #expect(tab.complaints.isEmpty)
         }
 
-        @Test("goes on at once where the click cannot be told, and every button leads past the server")
+        @Test("continues at once if the click cannot be posted, and every button avoids the server")
         func unreachable() throws {
             let link = try LinkStage.current.link("unreachable")
             let tab = try link.visit(by: try visitor("chrome", clicks: .unreachable))
@@ -53,11 +53,11 @@ extension BrowserJourneys {
             #expect(try link.clicks().isEmpty)
         }
 
-        @Test("is a click all the same who leaves before the browser has told its model")
+        @Test("counts as a click after leaving before the browser has sent its model")
         func leaves() throws {
             let link = try LinkStage.current.link("leaves")
             var visitor = try visitor("chrome")
-            // Neither the model nor a timer comes.
+            // Neither the model nor a timer arrives.
             visitor.script = """
                 NavigatorUAData.prototype.getHighEntropyValues = () => new Promise(() => {});
                 window.setTimeout = () => 0;
@@ -66,7 +66,7 @@ extension BrowserJourneys {
             defer { tab.close() }
             try tab.open(link.url)
             #expect(tab.clickCount == 0)
-            // Played: a page that is really left is no longer dressed as a phone.
+            // The test imitates leaving, because a page that is really left no longer appears as a phone.
             try tab.value(of: "window.dispatchEvent(new Event('pagehide')); ''")
             let request = try tab.clickRequest()
             #expect(request.string("type") == "Ping", "what outlives the page")
@@ -76,7 +76,7 @@ extension BrowserJourneys {
             #expect(signals?.hasPrefix("android; model=SM-A546E;") == true)
         }
 
-        @Test("finds the app's button first when coming back from the store, and a reload is the same visit")
+        @Test("finds the app's button first after the store, and a reload is the same visit")
         func returning() throws {
             let link = try LinkStage.current.link("returning")
             let tab = try link.visit(by: try visitor("safari"))

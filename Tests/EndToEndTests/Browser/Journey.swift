@@ -1,9 +1,9 @@
 import Attribution
 import Testing
 
-/// Somebody's way from a link to the first launch.
+/// A visitor's way from a link to the first launch.
 struct Journey: Sendable, CustomTestStringConvertible {
-    /// What the page does without a tap.
+    /// The page's action without a tap.
     enum NextStep: Sendable {
         case appStore
         /// The app, or else Google's store.
@@ -15,17 +15,17 @@ struct Journey: Sendable, CustomTestStringConvertible {
     let name: String
     let title: String
     var visitor: BrowserVisitor
-    /// What is stored of the click's signals.
+    /// The stored signals of the click.
     let signals: String
     let next: NextStep
-    /// As the page shows them, from the top.
+    /// The buttons of the page, from the top.
     let buttons: String
     var phone: Handset
-    /// What the released SDK on the phone hashes.
+    /// The form that the released SDK on the phone hashes.
     let form: FingerprintForm
     var isRightToLeft = false
 
-    /// The language of the page: English where it does not speak the visitor's.
+    /// The language of the page: English if it lacks the visitor's.
     var pageLanguage: String { ["hi", "in"].contains(phone.language) ? "en" : phone.language }
 
     var testDescription: String { title }
@@ -34,7 +34,7 @@ struct Journey: Sendable, CustomTestStringConvertible {
 
     static func named(_ name: String) throws -> Journey { try #require(all.first { $0.name == name }) }
 
-    /// The same phone where none of the others is, so that its hash is nobody else's.
+    /// Returns the same phone in another time zone, so that no other phone has its hash.
     func moved(to timezone: String) -> Journey {
         var journey = self
         journey.visitor.timezone = timezone

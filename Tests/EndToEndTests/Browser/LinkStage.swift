@@ -5,9 +5,9 @@ import Support
 import Synchronization
 import Testing
 
-/// A server with an app that links lead to, and a browser for which it is `https://go.shop.example`.
+/// A server with an app and links, and a browser that reaches it as `https://go.shop.example`.
 ///
-/// Over TLS, with a certificate that nobody signed: browsers keep much from pages that are not secure.
+/// It uses TLS with a self-signed certificate, because browsers restrict pages that are not secure.
 final class LinkStage: Sendable {
     static let host = "go.shop.example"
     static let origin = "https://\(host)"
@@ -34,7 +34,7 @@ final class LinkStage: Sendable {
 
     func connect() throws -> HTTPTestClient { try server.connect(tls: TLSClientSettings()) }
 
-    /// What the app is told that asks on a phone for the first time, with a release of the SDK that hashes this form.
+    /// Returns the response to the first launch on a phone with an SDK of this form.
     func launch(on phone: Handset, hashing form: FingerprintForm) throws -> HTTPTestClient.Reply {
         try connect().check(phone.fingerprint(form), fields: phone.fields)
     }
@@ -44,13 +44,13 @@ final class LinkStage: Sendable {
         server.kill()
     }
 
-    /// Makes a link.
+    /// Creates a link.
     ///
     /// - Parameters:
-    ///   - slug: its campaign has the same name.
-    ///   - fields: what else is said of it, in JSON.
-    /// - Returns: the link, which nobody has opened yet.
-    /// - Throws: where the server refuses it.
+    ///   - slug: the slug, which is also the campaign key.
+    ///   - fields: the other fields, in JSON.
+    /// - Returns: the link, which no visitor has opened yet.
+    /// - Throws: if the server refuses it.
     func link(_ slug: String, _ fields: String = "") throws -> StagedLink {
         let body = #"{"slug":"\#(slug)","destination":"/promo/\#(slug)","campaign_key":"\#(slug)"\#(fields)}"#
         let reply = try connect().call(
@@ -70,12 +70,12 @@ final class LinkStage: Sendable {
 
 /// One of the stage's links.
 struct StagedLink {
-    /// What is stored of a click.
+    /// The stored values of a click.
     struct Click: Equatable {
         /// The canonical values in words.
         let signals: String?
         let source: String
-        /// By how many fingerprints it can be found.
+        /// The number of its fingerprints.
         let fingerprintCount: Int
         let isRobot: Bool
     }
@@ -90,13 +90,13 @@ struct StagedLink {
         try BrowserTab(in: stage.browser, as: visitor)
     }
 
-    /// What the link's counters say.
+    /// The link's counts.
     func counted(_ name: String) throws -> Int? {
         try stage.connect().get("/admin/api/links/\(id)", key: stage.installation.keys.admin).json[name]
             as? Int
     }
 
-    /// Its clicks as they are on disk, the oldest first.
+    /// The link's clicks on disk, the oldest first.
     func clicks() throws -> [Click] {
         let connection = try stage.installation.open()
         return try connection.statement(
@@ -115,13 +115,13 @@ struct StagedLink {
     }
 }
 
-/// Gives a suite one stage, which is made when the first test needs it and struck when the last one has ended.
+/// Gives a suite one stage, from its first test to the end of its last one.
 struct LinkStageTrait: SuiteTrait, TestScoping {
-    /// What the tests of the suite share.
+    /// The shared state of the suite's tests.
     final class Shared: Sendable {
         private let made = Mutex<Result<LinkStage, any Error>?>(nil)
 
-        /// The stage; where it cannot be made, every test is told why.
+        /// The stage, or the failure to create it, which every test reports.
         func stage() throws -> LinkStage {
             try made.withLock { made in
                 let result = made ?? Result { try LinkStage() }
@@ -151,7 +151,7 @@ struct LinkStageTrait: SuiteTrait, TestScoping {
 }
 
 extension Trait where Self == LinkStageTrait {
-    /// Tests of a browser share one, and one server.
+    /// The tests share one browser and one server.
     static var linkStage: Self { Self() }
 }
 

@@ -3,7 +3,7 @@ import Support
 import Testing
 
 extension BrowserVisitor {
-    /// Somebody at a desk.
+    /// A visitor at a computer.
     static let computer = BrowserVisitor(
         agent: "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) "
             + "Chrome/126.0.0.0 Safari/537.36",
@@ -18,15 +18,15 @@ extension BrowserVisitor {
 }
 
 extension BrowserJourneys {
-    @Suite("How the page looks")
+    @Suite("The look of the page")
     struct Looks {
         struct Look: Sendable, CustomTestStringConvertible {
             let name: String
-            /// Whose phone it is; nil for a computer.
+            /// The journey of the phone; nil for a computer.
             var journey: String?
             var languages: [String] = ["en-GB"]
             var isDark = false
-            /// A page that leads nowhere any more.
+            /// Whether the link has ended.
             var isEnded = false
 
             var testDescription: String { name }
@@ -43,7 +43,7 @@ extension BrowserJourneys {
             Look(name: "ended-dark", journey: "chrome", isDark: true, isEnded: true),
         ]
 
-        /// Where pictures are kept to be looked at; nil where nobody does.
+        /// The directory of pictures for people; nil for none.
         private static let folder = ProcessInfo.processInfo.environment["AFTERLINK_SCREENSHOTS"]
 
         @Test(

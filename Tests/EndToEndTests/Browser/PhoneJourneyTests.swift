@@ -5,12 +5,15 @@ import Testing
 extension BrowserJourneys {
     @Suite("From the page to the first launch")
     struct Phones {
-        @Test("the page describes the phone and leads on; the app's hash finds it", arguments: Journey.all)
+        @Test(
+            "the page posts the phone's values and continues; the app's hash finds it",
+            arguments: Journey.all
+        )
         func journey(_ journey: Journey) throws {
             let stage = try LinkStage.current
             let link = try stage.link(journey.name)
             var visitor = journey.visitor
-            // Where the token is to leave with the visitor.
+            // Here the token leaves with the visitor.
             if journey.next == .intent { visitor.script += BrowserVisitor.slowTimers }
             let tab = try link.visit(by: visitor)
             defer { tab.close() }
@@ -46,7 +49,7 @@ extension BrowserJourneys {
             #expect(try tab.value(of: "getComputedStyle(document.body).direction") == direction)
         }
 
-        @Test("Chrome is asked for the model before the page comes; a script without a reply loses nothing")
+        @Test("Chrome sends the model before the page; a script without a reply loses nothing")
         func criticalHints() throws {
             let stage = try LinkStage.current
             let link = try stage.link("hints")
@@ -58,7 +61,7 @@ extension BrowserJourneys {
             let click = try tab.click()
             let signals = try #require(click.body["signals"] as? [String: Any])
             #expect(signals["uaModel"] == nil && signals["timezone"] as? String == "Asia/Dubai")
-            // Asked for by Critical-CH, Chrome comes once more before it shows anything.
+            // After Critical-CH, Chrome sends the request again before it shows the page.
             let visits = tab.events("Network.requestWillBeSent").filter { $0.url == link.url }
             #expect(visits.count == 2)
             #expect(

@@ -13,7 +13,7 @@ extension BrowserJourneys {
             return visitor
         }
 
-        @Test("a browser that looks ahead, loads the link as a picture, or asks for its head makes none")
+        @Test("a browser that prefetches, loads the link as a picture, or requests its head makes no click")
         func lookingAhead() throws {
             let link = try LinkStage.current.link("ahead")
             let store = "\(link.url)?al_go=store"
@@ -28,7 +28,7 @@ extension BrowserJourneys {
                 let request = try tab.event("Network.requestWillBeSent") {
                     $0.url?.hasSuffix("a=\(number)") == true
                 }
-                // Answered, or led on to a store that nobody reaches.
+                // The response is a page, or a redirect to a store that cannot be reached.
                 _ = try tab.event(where: { message in
                     ["Network.loadingFinished", "Network.loadingFailed", "Network.responseReceived"]
                         .contains(message.name)
@@ -46,13 +46,13 @@ extension BrowserJourneys {
             #expect(try link.counted("robots") == 0)
         }
 
-        @Test("a page that a browser prerenders sends its click when it is seen, and leads nowhere before")
+        @Test("a prerendered page posts its click when it becomes visible, and opens nothing before")
         func prerendered() throws {
             let link = try LinkStage.current.link("prerender")
             let rules = #"{"prerender":[{"urls":["/prerender"],"eagerness":"immediate"}]}"#
             let front = "<!doctype html><script type=\"speculationrules\">\(rules)</script>"
             var visitor = try chrome(["\(LinkStage.origin)/front": front])
-            // Chromium runs nothing ahead for whoever watches it: it fetches the page, and what it would do is played.
+            // Under DevTools, Chromium fetches the page and does not prerender it: the test imitates the rest.
             visitor.script = """
                 var isAhead = true;
                 Object.defineProperty(Document.prototype, 'prerendering', { get: () => isAhead });
@@ -75,7 +75,7 @@ extension BrowserJourneys {
             #expect(try link.clicks().count == 1)
         }
 
-        @Test("a visitor who asks not to be tracked is counted, and nothing is sent or stored of the phone")
+        @Test("a visitor who opts out of tracking is counted, and no value of the phone is sent or stored")
         func privacyControl() throws {
             let stage = try LinkStage.current
             let link = try stage.link("gpc")
@@ -103,7 +103,7 @@ extension BrowserJourneys {
             #expect(try stage.launch(on: journey.phone, hashing: .c).isNoMatch)
         }
 
-        @Test("a page on another host sends its click by the collecting script, and the launch finds it")
+        @Test("a page on another host posts its click by the collecting script, and the launch finds it")
         func elsewhere() throws {
             let stage = try LinkStage.current
             let link = try stage.link("elsewhere")

@@ -11,7 +11,7 @@ extension BrowserJourneys {
             return visitor
         }
 
-        @Test("an iPhone's store button records the click from the request alone, and leads to the store")
+        @Test("an iPhone's store button records the click from the request alone, and opens the store")
         func iPhone() throws {
             let link = try LinkStage.current.link("plainios")
             let tab = try link.visit(by: try visitor("safari"))
@@ -31,7 +31,7 @@ extension BrowserJourneys {
             #expect(tab.clickCount == 0)
         }
 
-        @Test("an Android's store button takes the click's token to Google's store: the launch is certain")
+        @Test("an Android's store button passes the click's token to Google's store: the match is certain")
         func android() throws {
             let stage = try LinkStage.current
             let link = try stage.link("plainandroid")

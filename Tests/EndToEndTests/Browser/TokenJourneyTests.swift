@@ -4,9 +4,9 @@ import Support
 import Testing
 
 extension BrowserJourneys {
-    @Suite("What brings a click's token to the first launch")
+    @Suite("The ways of a click's token to the first launch")
     struct Tokens {
-        /// Asks as an app does that was handed something.
+        /// Checks as an app does with a token.
         private func launch(_ evidence: [String: String], fields: [String: String] = [:]) throws
             -> HTTPTestClient.Reply
         {
@@ -56,7 +56,7 @@ extension BrowserJourneys {
             defer { tab.close() }
             try tab.open(link.url)
             let intent = try #require(try tab.leaving(to: "intent:").url)
-            // What Android does with an intent that no app answers.
+            // Android opens this address for an intent without an app.
             let fallback = try #require(
                 intent.split(separator: ";").first { $0.hasPrefix("S.browser_fallback_url=") }
             ).split(separator: "=", maxSplits: 1)[1]
@@ -71,7 +71,7 @@ extension BrowserJourneys {
             expectSure(reply, slug)
         }
 
-        @Test("the pasteboard has it once somebody taps who leaves for the store, where the link opted in")
+        @Test("the pasteboard has it after a tap towards the store, if the link opted in")
         func pasteboard() throws {
             let link = try LinkStage.current.link("paste", #","pasteboard":true"#)
             let tab = try link.visit(by: iPhone)
@@ -94,7 +94,7 @@ extension BrowserJourneys {
             expectSure(try launch(["pasteboard": copied]), "paste")
         }
 
-        @Test("the app's own scheme carries it, and the link's other parameters, into an app that is there")
+        @Test("the app's scheme passes it, and the link's other parameters, to an installed app")
         func ownScheme() throws {
             let link = try LinkStage.current.link("scheme", #","pass_parameters":["gclid"]"#)
             let tab = try link.visit(by: iPhone)
@@ -108,7 +108,7 @@ extension BrowserJourneys {
             expectSure(try launch(["token": try parameter("al", of: opened)]), "scheme")
         }
 
-        @Test("the code on a computer's screen hands it to the phone that reads it, as a click of its own")
+        @Test("the code on a computer's screen passes it to the phone, whose scan is another click")
         func code() throws {
             let stage = try LinkStage.current
             let link = try stage.link("desk")
@@ -124,11 +124,11 @@ extension BrowserJourneys {
             }
             try tab.value(of: "document.getElementById('code').decode().then(() => '')")
             #expect(try tab.buttons() == "copy")
-            // What a camera sees.
+            // The camera reads the code.
             let scanned = try #require(try QRReader.text(of: try tab.screenshot()))
             #expect(scanned == "\(link.url)?source=qr&al=\(token)&utm_medium=poster")
 
-            // The phone that has no app yet goes on to the store, and is found by what it is.
+            // A phone without the app continues to the store, and its fingerprint matches.
             let journey = try Journey.named("safari").moved(to: "Asia/Tashkent")
             let phone = try link.visit(by: journey.visitor)
             defer { phone.close() }
@@ -138,7 +138,7 @@ extension BrowserJourneys {
             #expect(try link.clicks().map(\.source) == ["direct", "qr"])
             let found = try stage.launch(on: journey.phone, hashing: .c)
             #expect(found.isMatch && found.string("url")?.contains("source=qr") == true, "\(found.text)")
-            // One that has it opens it by the link, with the token in it.
+            // A phone with the app opens it by the link, which has the token.
             expectSure(try launch(["token": try parameter("al", of: scanned)]), "desk")
         }
     }

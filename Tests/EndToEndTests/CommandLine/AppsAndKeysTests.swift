@@ -176,9 +176,7 @@ struct AppsAndKeysTests {
         #expect(try connection.click(fingerprint(1)).status == 201)
         let second = try installation.run(["apps", "create", "Shop"])
         #expect(second.status == 0 && second.text.hasPrefix("Created the app \"Shop\""))
-        #expect(
-            second.errors.contains("There are 2 apps: a click without a key must name its app")
-        )
+        #expect(second.errors.contains("There are 2 apps: a click without a key must name its app"))
         let id = try #require(second.text.components(separatedBy: ", ").last?.prefix { $0 != "." })
         #expect(second.errors.contains("\"app\":\"\(id)\"") && second.errors.contains("--allowed-origin"))
         #expect(second.errors.contains("\"app\":\"\(installation.appID)\"  for app"))

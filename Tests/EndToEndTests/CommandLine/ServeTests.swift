@@ -148,9 +148,7 @@ struct ServeTests {
         let installation = try Installation()
         let key = installation.database.path + ".key"
         func serve(_ listen: String = "127.0.0.1:0", _ more: [String] = []) throws -> ChildProcess.Output {
-            try Installation.run(
-                ["serve", "--listen", listen, "--database", installation.database.path] + more
-            )
+            try installation.run(["serve", "--listen", listen] + more)
         }
         let server = try AfterlinkProcess(installation)
         let busy = try serve("127.0.0.1:\(server.port)")

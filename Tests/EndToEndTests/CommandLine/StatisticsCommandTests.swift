@@ -28,9 +28,7 @@ struct StatisticsCommandTests {
 
     @Test("shows matches per check and per click, in the totals and for each campaign")
     func rates() throws {
-        let installation = try Installation()
-        let server = try AfterlinkProcess(installation)
-        let connection = try server.connect()
+        let (installation, server, connection) = try Installation.serving()
         for number in 1...4 {
             #expect(try connection.click(fingerprint(number), ["campaign_key": "SUMMER25"]).status == 201)
         }
@@ -67,5 +65,52 @@ struct StatisticsCommandTests {
             try installation.run(["apps", "set", "--app", "Blog", "--destination", "blog://"]).status == 0
         )
         #expect(try warnings().first?.contains("2 apps") == true)
+    }
+}
+
+@Suite("Statistics during clicks", .blocking)
+struct StatisticsBesideClicksTests {
+    private static let request = "GET /admin/stats HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer "
+
+    @Test("delay no click, however often they are requested")
+    func clicksGoOn() throws {
+        let (installation, server, connection) = try Installation.serving()
+        let askers = try (0..<4).map { _ in try RawClient(port: server.port, patienceMilliseconds: 60_000) }
+        let request = Self.request + "\(installation.keys.admin)\r\n\r\n"
+        for asker in askers { asker.send(String(repeating: request, count: 50)) }
+        let statuses = try (1...40).map { try connection.click(fingerprint($0)).status }
+        // If each click waited for statistics, hardly one would be recorded within its second; on a busy machine, a few
+        // may not be.
+        #expect(statuses.allSatisfy { $0 == 201 || $0 == 503 })
+        #expect(statuses.count { $0 == 201 } > 30)
+        for asker in askers { for _ in 0..<50 { #expect(try asker.answer().status == 200) } }
+    }
+}
+
+@Suite("The commands on the model", .blocking)
+struct ModelCommandTests {
+    private func figures(_ installation: Installation) throws -> [String: Any] {
+        let shown = try installation.run(["model", "show", "--json"])
+        #expect(shown.status == 0, "\(shown.text)")
+        let object = try JSONSerialization.jsonObject(with: shown.standardOutput) as? [String: Any]
+        return try #require(object)
+    }
+
+    @Test("show the built-in figures, show the learnt ones, and reset them")
+    func showAndReset() throws {
+        let installation = try Installation()
+        let fresh = try figures(installation)
+        #expect(fresh["learning_since"] is NSNull || fresh["learning_since"] == nil)
+        let (server, connection) = try installation.serve()
+        for number in 1...5 { #expect(try connection.check(fingerprint(number)).isNoMatch) }
+        server.terminate()
+        #expect(server.waitUntilExit() == 0)
+        let learnt = try #require(try figures(installation)["figures"] as? [String: Any])
+        let launches = try #require(learnt["launches"] as? Double)
+        #expect(abs(launches - 5) < 0.1)
+        #expect(try installation.run(["model", "show"]).text.contains("launches"))
+        #expect(try installation.run(["model", "reset"]).status == 0)
+        let forgotten = try #require(try figures(installation)["figures"] as? [String: Any])
+        #expect(forgotten["launches"] as? Double == 0)
     }
 }

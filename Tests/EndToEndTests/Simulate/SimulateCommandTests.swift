@@ -147,11 +147,8 @@ struct SimulateCommandTests {
         let files = try CertificateFiles(in: installation.folder)
         let server = try AfterlinkProcess(installation, files.arguments)
         func run(_ host: String, trusting certificate: String?) throws -> ChildProcess.Output {
-            try Installation.run(
-                [
-                    "simulate", "--database", installation.database.path, "--server",
-                    "https://\(host):\(server.port)",
-                ],
+            try installation.run(
+                ["simulate", "--server", "https://\(host):\(server.port)"],
                 environment: certificate.map { ["SSL_CERT_FILE": $0] } ?? [:]
             )
         }

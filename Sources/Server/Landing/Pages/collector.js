@@ -1,13 +1,13 @@
-// Collects what tells one phone from another, posts the click, and says what it was answered.
-// Runs inside the landing page and, as /v1/collector.js, on other people's pages. No global but `afterlink`, no
-// storage, no cookies, nothing sent anywhere but to the server that it came from.
+// Collects the signals that distinguish phones, posts the click, and returns the server's response.
+// Runs inside the landing page and, as /v1/collector.js, on other sites' pages. It has no global but `afterlink`, uses
+// no storage and no cookies, and sends data only to the server that it came from.
 (function (window, document, navigator) {
   'use strict';
 
   var script = document.currentScript;
   var base = script && script.src ? script.src.replace(/\/v1\/collector\.js.*$/, '') : '';
 
-  // Chrome tells the model and the version to those alone who ask, and may take its time.
+  // Chrome returns the model and the version only on request, and may be slow.
   function highEntropy() {
     var data = navigator.userAgentData;
     if (!data || !data.getHighEntropyValues) return Promise.resolve({});
@@ -18,7 +18,7 @@
     try { return Intl.DateTimeFormat().resolvedOptions().timeZone; } catch (error) { return undefined; }
   }
 
-  // Safari and browsers on Android name the phone in their agent, which the server reads itself.
+  // The user agents of Safari and of browsers on Android name the phone; the server reads them itself.
   function signals(hints) {
     var display = window.screen || {};
     return {
@@ -34,7 +34,7 @@
     };
   }
 
-  // Whatever takes longer counts as not there: nobody waits for a click to be told.
+  // Resolves to `otherwise` if the promise takes longer, so that no visitor waits for the click to be recorded.
   function within(milliseconds, promise, otherwise) {
     return new Promise(function (resolve) {
       var timer = setTimeout(function () { resolve(otherwise); }, milliseconds);
@@ -45,7 +45,7 @@
     });
   }
 
-  // A browser that fetches ahead may run a page that nobody sees.
+  // Resolves when the page is visible, because a browser that prerenders may run a page that is never shown.
   function shown() {
     if (!document.prerendering) return Promise.resolve();
     return new Promise(function (resolve) {
@@ -53,20 +53,20 @@
     });
   }
 
-  // By it the server knows a click again that is told twice.
+  // Returns a key by which the server recognises a click that is posted twice.
   function key() {
     var words = window.crypto.getRandomValues(new Uint32Array(4));
     return Array.prototype.map.call(words, function (word) { return word.toString(36); }).join('-');
   }
 
-  // A plain text is sent without asking first whether it may be (CORS), and outlives the page.
+  // Sends plain text, which needs no preflight (CORS), in a request that outlives the page.
   function send(url, text, isLeaving) {
     var isAnswered = false;
     if (navigator.sendBeacon && (isLeaving || !window.fetch)) {
       navigator.sendBeacon(url, text);
       return Promise.resolve(null);
     }
-    // Where a request ends with its page, what may be lost is told once more.
+    // If the browser ends requests with their page, the click is posted again when the page ends.
     if (navigator.sendBeacon && !(window.Request && 'keepalive' in Request.prototype)) {
       window.addEventListener('pagehide', function () {
         if (!isAnswered) navigator.sendBeacon(url, text);
@@ -81,9 +81,9 @@
     });
   }
 
-  // Posts one click. Options: link or deeplink_url, and whatever else a click may say; consent: false counts the
-  // visitor and tells nothing of his device, as his browser's Global Privacy Control does.
-  // Gives the answer (click_id, token, …), or null where there is none: it never fails.
+  // Posts one click. Options: link or deeplink_url, and the other members of a click's body; consent: false counts the
+  // visitor and sends nothing about their device, as the browser's Global Privacy Control does.
+  // Returns the response (click_id, token, …), or null if there is none; it never throws.
   function click(options) {
     var body = { idempotency_key: key() };
     for (var name in options) if (name !== 'endpoint') body[name] = options[name];
@@ -98,7 +98,7 @@
       return send(url, JSON.stringify(body), isLeaving);
     }
     return shown().then(function () {
-      // Somebody who leaves before the browser has told its model is a click all the same.
+      // A visitor who leaves before the browser has returned its model is recorded too.
       window.addEventListener('pagehide', function () { post({}, true); }, { once: true });
       return within(150, highEntropy(), {});
     }).then(function (hints) { return post(hints, false); }).catch(function () { return null; });

@@ -1,4 +1,4 @@
-// What the landing page does: tell the click, then open the app or the store, and be of use when somebody comes back.
+// Records the click, then opens the app or the store, and shows what helps a visitor who comes back.
 (function (window, document, navigator) {
   'use strict';
 
@@ -9,14 +9,14 @@
   var copy = document.getElementById('copy');
   var token = null;
 
-  // An iPad that asks for desktop pages is known by its touch points alone.
+  // Only its touch points distinguish an iPad that requests desktop pages from a Mac.
   var isTablet = !!page.tablet && navigator.maxTouchPoints > 1;
   if (page.tablet) document.body.classList.add(isTablet ? 'tablet' : 'computer');
 
-  // The buttons lead by way of the server, which records the click where no script does.
+  // Without a script the button leads to the server, which records the click; with one it leads to the store.
   if (store) store.href = isTablet ? page.tabletStore || page.store : page.store;
 
-  // The fragment stays in the browser; the app gets it as it would have, had it been opened at once.
+  // The browser does not send the fragment; the app gets it from here, as if the link had opened it at once.
   var hash = window.location.hash.length > 1 ? window.location.hash : '';
 
   function withToken(url) {
@@ -26,7 +26,7 @@
     return start + (start.indexOf('?') < 0 ? '?' : '&') + 'al=' + token + url.slice(end);
   }
 
-  // An intent ends with the last number sign, and falls back to the store.
+  // Makes the intent, whose own part starts at the last number sign, and which falls back to the store.
   function intent() {
     var url = page.intent;
     if (hash && page.open.indexOf('#') < 0) {
@@ -40,7 +40,7 @@
     if (store && token && page.play) store.href = page.play.split('{al}').join(token);
     if (!open) return;
     var url = page.intent ? intent() : page.open + (page.open.indexOf('#') < 0 ? hash : '');
-    // A page on the web has no use for it.
+    // A web page does not use the token.
     open.href = token && !/^https?:/.test(page.open) ? withToken(url) : url;
   }
 
@@ -56,7 +56,7 @@
     else if (store && (page.then === 'store' || isTablet && page.tabletStore && !page.pasteboard)) window.location.href = store.href;
   }
 
-  // Once somebody has been to the store, the app may be there.
+  // A visitor who returns from the store may have installed the app.
   function returned() {
     if (!document.hidden) document.body.classList.add('returned');
   }
@@ -80,13 +80,13 @@
     });
   }
 
-  // Kept with the page's place in the history: a reload, or a way back, is the same visit.
+  // The key is stored with the page's history entry, so that a reload or a return is the same visit.
   var state = window.history.state;
   var key = state && state.afterlink;
   var isBack = !!key;
   if (!isBack) {
     key = window.afterlink.key();
-    try { window.history.replaceState({ afterlink: key }, ''); } catch (error) { /* A page in a sandbox has none. */ }
+    try { window.history.replaceState({ afterlink: key }, ''); } catch (error) { /* A sandboxed page has no state. */ }
   }
 
   lead();
@@ -98,7 +98,7 @@
     idempotency_key: key
   });
   clicked.then(carry);
-  // A page that a browser runs ahead leads nowhere before somebody sees it.
+  // A prerendered page leads nowhere before it is shown.
   window.afterlink.shown().then(function () {
     return window.afterlink.within(300, clicked, null);
   }).then(function () {

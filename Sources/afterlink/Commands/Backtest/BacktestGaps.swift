@@ -92,7 +92,7 @@ struct BacktestGaps {
     func write(to json: inout JSONWriter) {
         for entry in entries { json.member(entry.name, entry.count) }
         json.member("nothing_before", firstHeld?.iso8601)
-        json.objects("minimum_confidences", minimums) { entry, json in
+        json.objects("minimum_confidences", minimums) { json, entry in
             json.member("minimum_confidence", entry.minimum)
             json.member("launches", entry.count)
         }

@@ -178,7 +178,7 @@ private struct BacktestColumn {
         json.object("beside_tokens") { json in
             json.member("launches", trials.launches)
             for figure in trials.figures { figure.write(to: &json) }
-            json.objects("calibration", trials.calibration.bins.enumerated()) { entry, json in
+            json.objects("calibration", trials.calibration.bins.enumerated()) { json, entry in
                 let (index, bin) = entry
                 json.member("from", Double(index) / 10)
                 json.member("matches", bin.count)

@@ -39,8 +39,8 @@ enum MigrateCommand {
 
     private static func json(_ plan: MigrationPlan, isDryRun: Bool) -> String {
         JSONWriter.text { json in
-            json.list("applied", plan.applied + (isDryRun ? [] : plan.pending)) { $1.value($0) }
-            json.list("pending", isDryRun ? plan.pending : []) { $1.value($0) }
+            json.member("applied", plan.applied + (isDryRun ? [] : plan.pending))
+            json.member("pending", isDryRun ? plan.pending : [])
             json.member("backup", plan.backupPath)
         }
     }

@@ -71,7 +71,7 @@ enum RestoreCommand {
             json.member("replaced", aside)
             json.member("has_server_key", key != nil)
             summary.write(to: &json)
-            json.list("pending", summary.pendingMigrations) { $1.value($0) }
+            json.member("pending", summary.pendingMigrations)
         }
         invocation.show(text(summary, at: path, aside, hasKey: key != nil), json: json)
         return .success

@@ -66,11 +66,11 @@ enum VerifyCommand {
             JSONWriter.text { json in
                 json.member("database", database)
                 json.member("ok", report.isWhole)
-                json.objects("checks", report.checks) { check, json in
+                json.objects("checks", report.checks) { json, check in
                     json.member("name", check.name)
                     json.member("ok", check.findings.isEmpty)
                     json.member("scope", check.scope)
-                    json.objects("findings", check.findings) { finding, json in
+                    json.objects("findings", check.findings) { json, finding in
                         json.member("text", finding.text)
                         json.member("advice", finding.advice)
                     }

@@ -52,7 +52,7 @@ package struct Diagnosis: Equatable, Sendable {
     package static func json(_ diagnoses: [Diagnosis]) -> String {
         JSONWriter.text { json in
             json.member("ok", !diagnoses.contains { $0.status == .problem })
-            json.objects("checks", diagnoses) { diagnosis, json in
+            json.objects("checks", diagnoses) { json, diagnosis in
                 json.member("status", diagnosis.status.rawValue)
                 json.member("name", diagnosis.name)
                 json.member("text", diagnosis.text)

@@ -39,9 +39,7 @@ enum RevokeKeyCommand {
         operands: [.required("KEY", "The key's id, key_…, as `afterlink keys list` shows it.")],
         options: [.jsonObject],
         settings: CommandDatabase.settings,
-        examples: [
-            "afterlink keys revoke key_01jz8w6t7n3k5m9q2r4v6x8y0z": "Revoke the key of a lost phone."
-        ],
+        examples: ["afterlink keys revoke key_01jz8w6t7n3k5m9q2r4v6x8y0z": "Revoke the key of a lost phone."],
         run: run
     )
 
@@ -86,7 +84,7 @@ enum KeyListing {
     /// As in `{"keys":[…]}`.
     static func json(_ keys: [APIKey], at now: Timestamp) -> String {
         JSONWriter.text { json in
-            json.objects("keys", keys) { key, json in
+            json.objects("keys", keys) { json, key in
                 write(key, to: &json)
                 json.member("state", state(key, at: now))
             }

@@ -116,7 +116,7 @@ enum ServerKeyListing {
 
     static func json(_ list: ServerKeyList, at now: Timestamp) -> String {
         JSONWriter.text { json in
-            json.objects("server_keys", rows(list, at: now)) { row, json in
+            json.objects("server_keys", rows(list, at: now)) { json, row in
                 json.member("mark", row.mark)
                 json.member("made_at", row.madeAt)
                 json.member("use", row.use)

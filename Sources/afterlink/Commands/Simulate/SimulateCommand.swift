@@ -134,7 +134,7 @@ enum SimulateCommand {
         JSONWriter.text(isPretty: true) { json in
             json.member("server", server.url)
             json.member("live", choice.poster != .test)
-            json.list("trials", reports) { report, json in report.write(to: &json) }
+            json.objects("trials", reports) { $1.write(to: &$0) }
         }
     }
 

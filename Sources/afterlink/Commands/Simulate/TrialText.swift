@@ -143,7 +143,7 @@ enum TrialCatalogue {
 
     static var json: String {
         JSONWriter.text(isPretty: true) { json in
-            json.objects("profiles", BrowserProfile.all) { profile, json in
+            json.objects("profiles", BrowserProfile.all) { json, profile in
                 json.member("name", profile.name)
                 json.member("title", profile.title)
                 json.member("source", profile.source)
@@ -151,7 +151,7 @@ enum TrialCatalogue {
                 json.member("robot", profile.isRobot)
                 json.member("user_agent", profile.agent)
             }
-            json.objects("devices", TrialDevice.all) { device, json in
+            json.objects("devices", TrialDevice.all) { json, device in
                 json.member("name", device.name)
                 json.member("platform", device.platform.rawValue)
                 json.member("model", device.model)
@@ -159,7 +159,7 @@ enum TrialCatalogue {
                 json.member("screen", device.screenText)
                 json.member("width", device.widthText)
             }
-            json.objects("sdks", SDKRelease.all) { release, json in
+            json.objects("sdks", SDKRelease.all) { json, release in
                 json.member("name", release.name)
                 json.member("platform", release.platform.rawValue)
                 json.member("form", release.form.rawValue)

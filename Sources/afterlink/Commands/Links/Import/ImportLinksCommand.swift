@@ -84,12 +84,12 @@ enum ImportLinksCommand {
             json.member("made", work.madeCount)
             json.member("refused", work.refusedCount)
             if !work.remarks.sentences.isEmpty { json.member("remarks", work.remarks.sentences) }
-            json.objects("lines", work.outcomes) { outcome, json in
+            json.objects("lines", work.outcomes) { json, outcome in
                 json.member("line", outcome.number)
                 json.member("slug", outcome.slug)
                 json.member("id", outcome.id?.text)
                 guard !outcome.problems.isEmpty else { return }
-                json.objects("errors", outcome.problems) { problem, json in
+                json.objects("errors", outcome.problems) { json, problem in
                     json.member("field", problem.field)
                     json.member("message", problem.message)
                 }
