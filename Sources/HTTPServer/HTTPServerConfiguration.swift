@@ -43,8 +43,8 @@ public struct HTTPServerConfiguration: Sendable {
 
 /// The limits on what a peer may send.
 ///
-/// The server refuses bytes beyond a limit as soon as it reads them, and does not store them. A row of
-/// `Sources/afterlink/Configuration/SettingsTable.swift` repeats the default of each limit that has a setting.
+/// The server refuses bytes beyond a limit as soon as it reads them, and does not store them. The settings derive
+/// their defaults from these values.
 public struct Limits: Sendable, Hashable {
     /// The maximum length of a request target in bytes (`--limit-target`); a longer one gets 414.
     public var targetByteCount = 8 * 1024
