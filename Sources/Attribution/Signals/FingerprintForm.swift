@@ -58,6 +58,11 @@ extension Fingerprint {
 /// A new form is a case with its ``components`` and `isUsed(on:)` here. It also needs a vector in
 /// `Tests/AttributionTests/Vectors/fingerprints.json`, a `release` row in `Server/Trial/Data/trials.tsv` that sends it, and
 /// its word in `openapi.json`. `FingerprintFormTests`, `TrialTests` and `APIDescriptionTests` fail without them.
+///
+/// The last case is the one with the fewest components: `Server/Trial/Trial.swift` relies on it. A form of Android contains
+/// the width, or `LaunchSignals` gives its launches no evidence. A component of a new kind changes `SignalHashes`,
+/// `SignalLikelihood` and the arrays of six components in `FormedFingerprint`. The articles on matching and
+/// the API list the forms.
 public enum FingerprintForm: String, CaseIterable, Sendable {
     /// The first version of the contract; iOS SDK 1.7.0–1.7.1.
     case a = "A"
