@@ -53,9 +53,7 @@ extension StoreError {
 
 extension OpenFiles {
     /// - Throws: if one of the files was deleted, moved or replaced.
-    func check() throws(StoreError) {
-        try StoreError.translating { () throws(SQLiteError) in try verify() }
-    }
+    func check() throws(StoreError) { try StoreError.translating { () throws(SQLiteError) in try verify() } }
 }
 
 extension SQLiteError {

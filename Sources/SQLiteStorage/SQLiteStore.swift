@@ -17,9 +17,7 @@ public final class SQLiteStore: Sendable {
 
     /// Returns what ``open(_:)`` would change in the schema, and changes nothing.
     public static func migrationPlan(_ configuration: SQLiteConfiguration) throws(StoreError) -> MigrationPlan
-    {
-        try DatabaseOpening(configuration, migrations: Migration.embedded).plan()
-    }
+    { try DatabaseOpening(configuration, migrations: Migration.embedded).plan() }
 
     /// Opens the database, creates it if it does not exist, brings it up to date, and starts the writing thread.
     ///
@@ -89,9 +87,7 @@ extension SQLiteStore {
         -> ServerKeyRecognition
     {
         guard case .serverKeys(let recognition) = try state.queue.perform(.keys(.confirm(checks, at: now)))
-        else {
-            throw .mismatch
-        }
+        else { throw .mismatch }
         return recognition
     }
 
@@ -169,9 +165,7 @@ extension SQLiteStore {
     /// Opens a database with other migrations; see ``open(_:)``.
     package static func open(_ configuration: SQLiteConfiguration, migrations: [(name: String, text: String)])
         throws(StoreError) -> SQLiteStore
-    {
-        try SQLiteStore(DatabaseOpening(configuration, migrations: Migration.read(migrations)))
-    }
+    { try SQLiteStore(DatabaseOpening(configuration, migrations: Migration.read(migrations))) }
 
     /// Creates a database with other migrations and closes it.
     package static func makeDatabase(

@@ -7,9 +7,7 @@ extension SQLiteWriter {
     /// Creates an app and its keys; the caller undoes all of it after a refusal.
     func create(_ app: App, with keys: [APIKey]) throws(SQLiteError) -> StoreError? {
         if let refusal = try create(app) { return refusal }
-        for key in keys {
-            if let refusal = try create(key) { return refusal }
-        }
+        for key in keys { if let refusal = try create(key) { return refusal } }
         return nil
     }
 
@@ -26,9 +24,7 @@ extension SQLiteWriter {
 
     func update(_ app: AppID, to settings: App.Settings) throws(SQLiteError) -> StoreError? {
         guard var record = try connection.statement(Self.appByID).first(AppRecord.self, app.high, app.low)
-        else {
-            return StoreError(.notFound, "this app does not exist")
-        }
+        else { return StoreError(.notFound, "this app does not exist") }
         record.settings = settings
         let changed = record
         let isDone = try unlessTaken { () throws(SQLiteError) in
@@ -51,9 +47,7 @@ extension SQLiteWriter {
         var number: Int64?
         if let app = key.app {
             number = try reader.number(of: app)
-            guard number != nil else {
-                return StoreError(.notFound, "the key's app does not exist")
-            }
+            guard number != nil else { return StoreError(.notFound, "the key's app does not exist") }
         }
         let isDone = try unlessTaken { () throws(SQLiteError) in
             try connection.statement(Self.insertKey).run(KeyRecord(key, app: number))
@@ -66,9 +60,7 @@ extension SQLiteWriter {
 
     func revoke(_ key: KeyID, at now: Timestamp) throws(SQLiteError) -> StoreError? {
         try connection.statement(Self.revokeKey).run(key.high, key.low, now.milliseconds)
-        guard connection.changeCount > 0 else {
-            return StoreError(.notFound, "this key does not exist")
-        }
+        guard connection.changeCount > 0 else { return StoreError(.notFound, "this key does not exist") }
         return nil
     }
 

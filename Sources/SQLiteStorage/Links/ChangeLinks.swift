@@ -6,9 +6,7 @@ internal import Storage
 extension SQLiteWriter {
     /// Creates links; the caller undoes all of them after a refusal.
     func create(_ links: [NewLink]) throws(SQLiteError) -> LinkStoreError? {
-        for new in links {
-            if let refusal = try create(new) { return refusal }
-        }
+        for new in links { if let refusal = try create(new) { return refusal } }
         return nil
     }
 

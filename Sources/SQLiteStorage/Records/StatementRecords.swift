@@ -13,9 +13,7 @@ extension SQL {
     /// The condition refers to the record's columns by their parameters, starting with ?1.
     package static func update(_ table: StaticString, _ columns: Columns, where condition: StaticString)
         -> SQL
-    {
-        "UPDATE \(table) SET (\(columns)) = (\(parametersFor: columns)) WHERE \(condition)"
-    }
+    { "UPDATE \(table) SET (\(columns)) = (\(parametersFor: columns)) WHERE \(condition)" }
 }
 
 extension SQL.StringInterpolation {
@@ -137,9 +135,7 @@ struct StatementRow: RowReader {
     private let statement: Statement
     private var column: Int32 = 0
 
-    init(_ statement: Statement) {
-        self.statement = statement
-    }
+    init(_ statement: Statement) { self.statement = statement }
 
     /// Reads the record whose columns come next.
     mutating func record<Found: Record>(_ type: Found.Type = Found.self) throws(SQLiteError) -> Found {

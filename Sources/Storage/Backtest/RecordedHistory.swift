@@ -38,9 +38,7 @@ public struct HistoryBounds: Sendable {
     /// Whether records were deleted.
     public var hasDeleted = false
 
-    public init(of scope: Scope) {
-        self.scope = scope
-    }
+    public init(of scope: Scope) { self.scope = scope }
 
     /// The time from the first record to the last one; nil without records.
     public var span: (first: Timestamp, last: Timestamp)? {
@@ -178,9 +176,7 @@ private struct HistoryChecks {
     /// More records than two loops can have pending.
     private static let readAhead = 2 * PendingCheckRecords.maximumRecords
 
-    init(_ facts: HistoryBounds) {
-        self.facts = facts
-    }
+    init(_ facts: HistoryBounds) { self.facts = facts }
 
     var needsMore: Bool { !hasEnded && waiting.count < Self.readAhead }
     var first: RecordedLaunch? { waiting.first }

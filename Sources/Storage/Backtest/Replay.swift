@@ -258,11 +258,7 @@ struct ReplayCallers: Sendable {
     mutating func add(_ launch: RecordedLaunch, grace: Int64, windowEnd: Timestamp) {
         let until = launch.hasInstallID ? windowEnd : launch.at.advanced(byMilliseconds: grace)
         guard launch.hasInstallID || grace > 0 else { return }
-        answers[launch.caller] = Given(
-            at: launch.at,
-            until: until,
-            endsWithNextClick: !launch.hasInstallID
-        )
+        answers[launch.caller] = Given(at: launch.at, until: until, endsWithNextClick: !launch.hasInstallID)
     }
 
     /// Removes, once an hour, the callers whose answers can no longer be repeated.
@@ -306,9 +302,7 @@ struct ReplayCounters: Sendable {
         for (key, sum) in keyed where epoch.hasFaded(sum, key, at: now) { keyed[key] = nil }
     }
 
-    func model(at now: Timestamp) -> MatchingModel {
-        MatchingModel(sums: model, epoch: epoch, at: now)
-    }
+    func model(at now: Timestamp) -> MatchingModel { MatchingModel(sums: model, epoch: epoch, at: now) }
 
     /// Returns the sum of a counter by fingerprint or address, relative to the epoch.
     func sum(_ family: CounterFamily, _ key: UInt64) -> Double { keyed[CounterKey(family, key)] ?? 0 }

@@ -138,9 +138,7 @@ public struct ClickPositionsByNetwork: Sendable {
     }
 
     /// Sorts the clicks, after the last one was added and before ``newest(near:atMost:)``.
-    mutating func sort() {
-        places.sort { ($0.near, $1.position) < ($1.near, $0.position) }
-    }
+    mutating func sort() { places.sort { ($0.near, $1.position) < ($1.near, $0.position) } }
 
     /// The newest clicks from the network, newest first.
     func newest(near: UInt64, atMost count: Int) -> [RowPosition] {

@@ -86,14 +86,10 @@ public final class PendingUpdates: Sendable {
 
     private let content = ConditionLock(Content())
 
-    func update(_ body: (inout Content) -> Void) {
-        content.withLock { body(&$0) }
-    }
+    func update(_ body: (inout Content) -> Void) { content.withLock { body(&$0) } }
 
     /// Changes the content, and returns the result of `body`.
-    func withContent<Result>(_ body: (inout Content) -> Result) -> Result {
-        content.withLock { body(&$0) }
-    }
+    func withContent<Result>(_ body: (inout Content) -> Result) -> Result { content.withLock { body(&$0) } }
 
     var isEmpty: Bool { content.withLock { $0.isEmpty } }
 

@@ -20,9 +20,7 @@ public struct CountSum: Sendable {
     }
 
     public mutating func add(_ other: CountSum) {
-        for (value, counts) in other.sums {
-            sums[value, default: [:]].merge(counts, uniquingKeysWith: +)
-        }
+        for (value, counts) in other.sums { sums[value, default: [:]].merge(counts, uniquingKeysWith: +) }
     }
 
     /// Adds the totals of another sum under one value.

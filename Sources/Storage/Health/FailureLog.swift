@@ -70,9 +70,7 @@ public final class FailureLog: Sendable {
         let now = now()
         let isOver = state.withLock { state in
             state.failing.remove(work)
-            guard state.isReported, state.failing.isEmpty, now >= state.failedAt + quiet else {
-                return false
-            }
+            guard state.isReported, state.failing.isEmpty, now >= state.failedAt + quiet else { return false }
             // The next failure is logged at once again.
             state = State()
             isReported.store(false, ordering: .relaxed)

@@ -19,13 +19,7 @@ public struct ClickRecord: Record, Equatable, Sendable {
     /// The number of the link that was tapped.
     public let link: Int64?
 
-    public init(
-        _ click: NewClick,
-        id: ClickID,
-        scope: Scope,
-        hashes: [KeyedHash],
-        link: Int64?
-    ) {
+    public init(_ click: NewClick, id: ClickID, scope: Scope, hashes: [KeyedHash], link: Int64?) {
         self.id = id
         self.scope = scope
         facts = click.facts

@@ -88,9 +88,7 @@ private struct ExplanationReader<Reader: ReportReader> {
 
     func material(of reference: CheckReference) throws(Reader.Failure) -> ExplanationInput? {
         guard let id = try find(reference), let row = try reader.check(id), let record = apps.check(row)
-        else {
-            return nil
-        }
+        else { return nil }
         if case .check(let wanted) = reference, wanted != record.id { return nil }
         let address = record.facts.address
         // A click of the same second may have come just before the launch.

@@ -51,9 +51,7 @@ extension LinkRows {
         var walk = PageWalk<StoredLink, LinkID>(limit: query.limit, rowLimit: 50_000)
         try links(query) { link, isMatch in walk.add(isMatch ? link : nil, at: link.record.id) }
         var page = LinkPage(next: walk.next)
-        for link in walk.elements {
-            if let listing = try listing(link) { page.links.append(listing) }
-        }
+        for link in walk.elements { if let listing = try listing(link) { page.links.append(listing) } }
         return page
     }
 

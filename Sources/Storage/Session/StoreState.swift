@@ -124,15 +124,11 @@ extension StoreState {
         jobs.stop()
         queue.requestUpdates()
         let slices = learnt.takeSlices()
-        if !slices.isEmpty {
-            queue.append(QueuedWrite(.learning(.add(slices))) { _ in }, isInternal: true)
-        }
+        if !slices.isEmpty { queue.append(QueuedWrite(.learning(.add(slices))) { _ in }, isInternal: true) }
         queue.stop()
     }
 
-    func beginBackgroundThread() {
-        threads.withLock { $0.backgroundCount += 1 }
-    }
+    func beginBackgroundThread() { threads.withLock { $0.backgroundCount += 1 } }
 
     func endBackgroundThread() {
         threads.withLock { $0.backgroundCount -= 1 }

@@ -55,9 +55,7 @@ extension WriteTransaction {
     {
         let closing = ClickClosing(reason: reason, at: closedAt, caller: caller)
         var wasOpen = false
-        for hash in click.hashes where try writer.close(click, under: hash, closing) {
-            wasOpen = true
-        }
+        for hash in click.hashes where try writer.close(click, under: hash, closing) { wasOpen = true }
         return wasOpen
     }
 
