@@ -38,8 +38,7 @@ public final class SQLiteStore: Sendable {
         directory = try opening.translated { () throws(SQLiteError) in
             try DirectoryCache(reading: SQLiteReader(connection: connection))
         }
-        self.state = state
-        self.opening = opening
+        (self.state, self.opening) = (state, opening)
         threads = StoreThreads(state, SQLiteBackend(opening: opening))
         if !isReadOnly { try startThreads(connection) }
     }

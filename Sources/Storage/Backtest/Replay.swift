@@ -220,12 +220,8 @@ public struct ReplayPlan: Equatable, Sendable {
         warmUpDays: Int = 1,
         refresh: Int64 = 30_000
     ) {
-        self.policy = policy
-        self.window = window
-        self.standardWindow = standardWindow
-        self.replayGrace = replayGrace
-        self.warmUpDays = warmUpDays
-        self.refresh = refresh
+        (self.policy, self.window, self.standardWindow) = (policy, window, standardWindow)
+        (self.replayGrace, self.warmUpDays, self.refresh) = (replayGrace, warmUpDays, refresh)
     }
 
     func end(of click: RecordedClick) -> Timestamp {

@@ -183,8 +183,7 @@ public struct AddressClickCount: Sendable {
         public static let maximumRead = Int(AddressTraffic.countLimit)
 
         init(around address: AddressHashes, at now: Timestamp) {
-            self.address = address
-            self.now = now
+            (self.address, self.now) = (address, now)
             oldest = now
         }
 

@@ -37,10 +37,7 @@ public final class FailureLog: Sendable {
     /// - Parameters:
     ///   - log: where failures are reported.
     ///   - quiet: how long nothing may have failed before a failure has ended, in nanoseconds.
-    public init(_ log: StoreLog, quiet: UInt64 = usualQuiet) {
-        self.log = log
-        self.quiet = quiet
-    }
+    public init(_ log: StoreLog, quiet: UInt64 = usualQuiet) { (self.log, self.quiet) = (log, quiet) }
 
     /// Logs a failure, unless the same one was logged just before.
     ///

@@ -213,10 +213,7 @@ public struct IndexedClick: Sendable {
         public let click: Int64
 
         public init(hash: Int64, state: Int64, since: Int64, click: Int64) {
-            self.hash = hash
-            self.state = state
-            self.since = since
-            self.click = click
+            (self.hash, self.state, self.since, self.click) = (hash, state, since, click)
         }
 
         /// Before all others.

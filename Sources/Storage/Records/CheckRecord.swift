@@ -8,9 +8,7 @@ public struct CheckRecord: Record, Equatable, Sendable {
     public var facts: CheckFacts
 
     public init(id: CheckID, scope: Scope, facts: CheckFacts) {
-        self.id = id
-        self.scope = scope
-        self.facts = facts
+        (self.id, self.scope, self.facts) = (id, scope, facts)
     }
 
     public static let columns: Columns = [

@@ -20,8 +20,7 @@ public struct ClickRecord: Record, Equatable, Sendable {
     public let link: Int64?
 
     public init(_ click: NewClick, id: ClickID, scope: Scope, hashes: [KeyedHash], link: Int64?) {
-        self.id = id
-        self.scope = scope
+        (self.id, self.scope) = (id, scope)
         facts = click.facts
         expiresAt = click.facts.expiresAt
         visit = click.visit

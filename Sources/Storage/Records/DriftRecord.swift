@@ -5,10 +5,7 @@ public struct DriftRecord: Record, Equatable, Sendable {
     public let scope: Scope
     public let reading: DriftReading
 
-    public init(_ reading: DriftReading, of scope: Scope) {
-        self.scope = scope
-        self.reading = reading
-    }
+    public init(_ reading: DriftReading, of scope: Scope) { (self.scope, self.reading) = (scope, reading) }
 
     public static let columns: Columns = [
         "scope", "side", "name", "trials", "matches", "usual_rate", "since", "began", "fallen_rate",

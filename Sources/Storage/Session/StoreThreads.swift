@@ -11,8 +11,7 @@ public final class StoreThreads<Backend: StorageBackend>: Sendable {
     private let threads = ConditionLock<[JoinableThread]>([])
 
     public init(_ state: StoreState, _ backend: Backend) {
-        self.state = state
-        self.backend = backend
+        (self.state, self.backend) = (state, backend)
         let (hasBackground, isReadOnly) = (
             state.configuration.hasBackgroundWork, state.configuration.isReadOnly
         )

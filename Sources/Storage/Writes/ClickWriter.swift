@@ -77,11 +77,8 @@ public struct LinkLimits: Sendable {
     private let clicks: Int
 
     public init(number: Int64, isArchived: Bool, expiresAt: Timestamp?, maximumClicks: Int?, clicks: Int) {
-        self.number = number
-        self.isArchived = isArchived
-        self.expiresAt = expiresAt
-        self.maximumClicks = maximumClicks
-        self.clicks = clicks
+        (self.number, self.isArchived, self.expiresAt) = (number, isArchived, expiresAt)
+        (self.maximumClicks, self.clicks) = (maximumClicks, clicks)
     }
 
     /// Why the link leads nowhere at a time; nil while it leads somewhere.

@@ -9,9 +9,7 @@ public struct EngineFailure: Error, Equatable {
     public let endsConnection: Bool
 
     public init(_ error: StoreError, endsBatch: Bool, endsConnection: Bool) {
-        self.error = error
-        self.endsBatch = endsBatch
-        self.endsConnection = endsConnection
+        (self.error, self.endsBatch, self.endsConnection) = (error, endsBatch, endsConnection)
     }
 }
 
