@@ -78,7 +78,7 @@ public enum DatabaseCopies {
             )
             return target
         }
-        let opening = try DatabaseOpening(source, migrations: Migration.embedded)
+        let opening = try DatabaseOpening(source)
         guard DatabaseFile.exists(source.path) else {
             throw StoreError(.notFound, "there is no backup at \(backup)")
         }
