@@ -87,10 +87,7 @@ extension SQLiteReader {
     func read(_ count: inout AddressClickCount.Builder, in scope: Scope) throws(SQLiteError) {
         try connection.statement(Self.clicksNearAddress)
             .forEach(scope.number, count.address.near, AddressClickCount.Builder.maximumRead) { row in
-                count.add(
-                    clickedAt: Timestamp(milliseconds: row.integer(0)),
-                    exact: UInt64(bitPattern: row.integer(1))
-                )
+                count.add(clickedAt: row.time(0), exact: row.word(1))
             }
     }
 
@@ -119,18 +116,10 @@ extension SQLiteReader {
         by key: KeyedHash,
         in scope: Scope,
         during times: ClosedRange<Timestamp>
-    )
-        throws(SQLiteError) -> ClaimRecord?
-    {
-        try connection.statement(Self.claimOfCaller).first(
-            ClaimRecord.self,
-            scope.number,
-            key.index,
-            caller.index,
-            caller.rest,
-            times.lowerBound.milliseconds,
-            times.upperBound.milliseconds
-        )
+    ) throws(SQLiteError) -> ClaimRecord? {
+        let (first, last) = (times.lowerBound.milliseconds, times.upperBound.milliseconds)
+        return try connection.statement(Self.claimOfCaller)
+            .first(ClaimRecord.self, scope.number, key.index, caller.index, caller.rest, first, last)
     }
 
     static let claimOfCaller: SQL = """
@@ -159,14 +148,11 @@ extension SQLiteReader {
         """
 
     func newestClicks(_ query: NewestClicks, atMost count: Int) throws(SQLiteError) -> [ClickID] {
-        try connection.statement(Self.newestOfDestination).all(
-            query.scope.number,
-            query.key.index,
-            query.key.rest,
-            query.destination.url,
-            query.at.milliseconds,
-            count
-        ) { ClickID(high: UInt64(bitPattern: $0.integer(0)), low: 0) }
+        let (scope, key, url) = (query.scope.number, query.key, query.destination.url)
+        return try connection.statement(Self.newestOfDestination)
+            .all(scope, key.index, key.rest, url, query.at.milliseconds, count) {
+                ClickID(high: $0.word(0), low: 0)
+            }
     }
 
     /// Searches ``NewestClicks/maximumRead`` clicks of the fingerprint at most.

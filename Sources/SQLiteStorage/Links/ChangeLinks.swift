@@ -33,11 +33,8 @@ extension SQLiteWriter {
         return nil
     }
 
-    private static let updateLink = SQL.update(
-        "links",
-        LinkRecord.columns,
-        where: "id_high = ?1 AND id_low = ?2"
-    )
+    private static let updateLink =
+        SQL.update("links", LinkRecord.columns, where: "id_high = ?1 AND id_low = ?2")
     static let deleteLinkFields: SQL = "DELETE FROM link_fields WHERE link = ?1"
 
     func delete(_ link: LinkID) throws(SQLiteError) -> LinkStoreError? {

@@ -1,3 +1,4 @@
+internal import Attribution
 package import SQLite
 package import Storage
 
@@ -83,6 +84,13 @@ extension Statement {
     ) throws(SQLiteError) -> [Found] {
         try all(repeat each values) { row throws(SQLiteError) in try row.record() }
     }
+}
+
+/// Values of the domain in the row that ``step()`` moved to.
+extension Statement {
+    func word(_ column: Int32) -> UInt64 { UInt64(bitPattern: integer(column)) }
+
+    func time(_ column: Int32) -> Timestamp { Timestamp(milliseconds: integer(column)) }
 }
 
 /// Binds a record's values to a statement's parameters, in the order of the columns.

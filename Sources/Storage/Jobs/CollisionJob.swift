@@ -78,14 +78,14 @@ public struct CollisionJob<Reader: JobReader>: Job {
     }
 
     private func keep(_ reports: [Scope: CollisionReport]) throws(StoreError) {
-        var kept: [ScopedCollisions] = []
+        var kept: [(scope: Scope, report: CollisionReport)] = []
         for (scope, report) in reports {
             let isKept = try context.read { reader throws(Reader.Failure) in
                 // An empty report is stored only if it replaces another one.
                 guard report.forms.isEmpty, report.matches == 0 else { return true }
                 return try reader.collisionReport(of: scope) != nil
             }
-            if isKept { kept.append(ScopedCollisions(scope: scope, report: report)) }
+            if isKept { kept.append((scope, report)) }
         }
         while !kept.isEmpty {
             let some = Array(kept.suffix(Self.keptAtOnce))
