@@ -210,11 +210,8 @@ import Glibc
                 throw error
             }
         }
-        return Checkpoint(
-            logPages: Int(logPages),
-            copiedPages: Int(copiedPages),
-            isBlocked: status != SQLITE_OK
-        )
+        let isBlocked = status != SQLITE_OK
+        return Checkpoint(logPages: Int(logPages), copiedPages: Int(copiedPages), isBlocked: isBlocked)
     }
 
     private func check(_ status: Int32, _ context: String) throws(SQLiteError) {

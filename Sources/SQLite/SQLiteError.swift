@@ -58,11 +58,8 @@ public struct SQLiteError: Error, Equatable, Sendable {
 
     /// Returns the error for a stored value that this program cannot have written.
     public static func corrupt(_ context: String) -> SQLiteError {
-        SQLiteError(
-            extendedCode: SQLITE_CORRUPT,
-            message: "this program never writes the stored value",
-            context: context
-        )
+        let message = "this program never writes the stored value"
+        return SQLiteError(extendedCode: SQLITE_CORRUPT, message: message, context: context)
     }
 }
 

@@ -199,13 +199,8 @@ extension SQLiteReader {
 
     private static func position(_ row: Statement) -> IndexPosition {
         let (scope, hash, state) = (row.integer(0), row.integer(1), row.integer(2))
-        return IndexPosition(
-            scope: scope,
-            hash: hash,
-            state: state,
-            since: row.integer(3),
-            click: row.integer(4)
-        )
+        let (since, click) = (row.integer(3), row.integer(4))
+        return IndexPosition(scope: scope, hash: hash, state: state, since: since, click: click)
     }
 
     func indexPosition(after position: IndexPosition?, count: Int) throws(SQLiteError) -> IndexPosition? {

@@ -6,10 +6,8 @@ internal import Storage
 extension SQLiteReader {
     /// Adds up the counts of a query.
     func add(_ query: CountQuery, to sum: inout CountSum) throws(SQLiteError) {
-        let (dimension, spans) = (query.dimension.rawValue, query.spans)
-        let (span, first, end) = (
-            spans.granularity.rawValue, spans.first.milliseconds, spans.end.milliseconds
-        )
+        let (dimension, span) = (query.dimension.rawValue, query.spans.granularity.rawValue)
+        let (first, end) = (query.spans.first.milliseconds, query.spans.end.milliseconds)
         try connection.statement(Self.sumsOfCounts)
             .forEach(query.scope.number, query.campaign, dimension, span, first, end) { row in
                 sum.add(row.integer(2), row.text(1), of: row.text(0))

@@ -108,10 +108,8 @@ extension DatabaseSummary {
         guard applied.version > 0 else {
             throw StoreError(.incompatible, "\(opening.file.path) is an empty database")
         }
-        self.init(
-            schemaVersion: applied.version,
-            pendingMigrations: applied.pending(of: opening.migrations).map(\.name)
-        )
+        let pending = applied.pending(of: opening.migrations).map(\.name)
+        self.init(schemaVersion: applied.version, pendingMigrations: pending)
         try opening.translated { () throws(SQLiteError) in
             apps = try connection.integer("SELECT count(*) FROM apps")
             keys = try connection.integer("SELECT count(*) FROM keys")

@@ -93,14 +93,8 @@ extension SQLiteReader {
             try connection.statement(Self.numberOfLink).first(id.high, id.low) { $0.integer(0) } ?? 0
         }
         let statement = try connection.statement(Self.linkPage(query))
-        try statement.bind(
-            end ?? .max,
-            app,
-            query.campaignKey?.text,
-            query.isArchived,
-            query.searchedText,
-            query.tag
-        )
+        let campaign = query.campaignKey?.text
+        try statement.bind(end ?? .max, app, campaign, query.isArchived, query.searchedText, query.tag)
         defer { statement.reset() }
         while try statement.step() {
             var row = StatementRow(statement)

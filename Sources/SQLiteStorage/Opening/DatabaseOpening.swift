@@ -106,10 +106,8 @@ struct DatabaseOpening: Sendable {
     }
 
     private func setUp(_ connection: SQLiteConnection) throws(SQLiteError) {
-        try connection.prepareForWriting(
-            syncsCommits: configuration.durability == .full,
-            pageLimit: configuration.pageLimit
-        )
+        let syncsCommits = configuration.durability == .full
+        try connection.prepareForWriting(syncsCommits: syncsCommits, pageLimit: configuration.pageLimit)
     }
 
     private func backUp(_ connection: SQLiteConnection, version: Int64) throws(StoreError) {

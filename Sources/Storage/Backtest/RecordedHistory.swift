@@ -181,12 +181,9 @@ extension RecordedHistory {
     private mutating func launch(_ facts: CheckFacts) -> RecordedLaunch {
         let isCertain = facts.method?.confidence != nil
         let keys = [facts.fingerprint?.index].compactMap(\.self) + facts.otherFingerprints
-        let caller = "\(facts.fingerprint?.index ?? 0) \(facts.address?.exact ?? 0)"
-        var launch = RecordedLaunch(
-            at: facts.at,
-            fingerprints: keys,
-            caller: facts.caller ?? RecordedEvent.hash(caller)
-        )
+        let text = "\(facts.fingerprint?.index ?? 0) \(facts.address?.exact ?? 0)"
+        let caller = facts.caller ?? RecordedEvent.hash(text)
+        var launch = RecordedLaunch(at: facts.at, fingerprints: keys, caller: caller)
         launch.address = facts.address
         launch.hasInstallID = facts.hasInstallID && facts.caller != nil
         launch.release = facts.release

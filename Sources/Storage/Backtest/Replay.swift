@@ -118,7 +118,7 @@ public struct Replay: Sendable {
         }
         let isCounted = launch.at >= judgedFrom && launch.truth != .retry
         let evidence = store.evidence(launch.fingerprints, address: launch.address, at: launch.at)
-        let traits = launch.traits
+        let (traits, address) = (launch.traits, launch.address)
         let verdict = Verdict(evidence, launch: traits, model: model, policy: plan.policy)
         let match = match(verdict, launch)
         if let number = clickOfToken(launch) {
@@ -127,17 +127,11 @@ public struct Replay: Sendable {
         }
         let answer = isCounted ? score.judge(launch, verdict, match, in: store) : nil
         if let match { consume(match, for: launch) }
-        if let key = launch.fingerprints.first, sightings.isNew(launch.caller, at: launch.at) {
-            for _ in 0..<max(1, launch.weight) {
-                ModelUpdates.addLaunch(
-                    traits,
-                    evidence,
-                    fingerprint: key,
-                    address: launch.address,
-                    model: model,
-                    to: &pending
-                )
-            }
+        guard let key = launch.fingerprints.first, sightings.isNew(launch.caller, at: launch.at)
+        else { return answer }
+        for _ in 0..<max(1, launch.weight) {
+            ModelUpdates
+                .addLaunch(traits, evidence, fingerprint: key, address: address, model: model, to: &pending)
         }
         return answer
     }

@@ -197,8 +197,7 @@ public struct AddressClickCount: Sendable {
         func finished() -> AddressClickCount {
             let covered = min(max(now.milliseconds(since: oldest), 1000), AddressClickCount.day)
             // A count of the latest part of a day is extrapolated to the whole day.
-            let scale =
-                nearCount < Self.maximumRead ? 1 : Double(AddressClickCount.day) / Double(covered)
+            let scale = nearCount < Self.maximumRead ? 1 : Double(AddressClickCount.day) / Double(covered)
             return AddressClickCount(
                 exact: Double(exactCount) * scale,
                 near: Double(nearCount) * scale,

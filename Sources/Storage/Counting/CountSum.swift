@@ -42,10 +42,8 @@ public struct CountSum: Sendable {
     }
 
     public func expected(of value: String = "") -> ExpectedConversions {
-        ExpectedConversions(
-            millionths: self[value, CountWord.conversions],
-            varianceMillionths: self[value, CountWord.variance]
-        )
+        let (sum, variance) = (self[value, CountWord.conversions], self[value, CountWord.variance])
+        return ExpectedConversions(millionths: sum, varianceMillionths: variance)
     }
 
     /// A group for each value, ordered by clicks and then by name.

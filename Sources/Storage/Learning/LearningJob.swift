@@ -149,11 +149,8 @@ struct SummaryJob<Reader: JobReader>: Job {
         current = nil
         var count = 0
         try context.read { reader throws(Reader.Failure) in
-            try reader.openClicks(
-                of: summing.key,
-                before: summing.position,
-                atMost: Self.sliceLength
-            ) { click in
+            let (key, position) = (summing.key, summing.position)
+            try reader.openClicks(of: key, before: position, atMost: Self.sliceLength) { click in
                 count += 1
                 summing.builder.add(click)
                 summing.position = click.position

@@ -22,8 +22,7 @@ public struct IndexRecord: Record, Equatable, Sendable {
 
     public static let columns: Columns = [
         "click", "since", "expires_at", "visit", "platform_form", "weight", "exact_address", "near_address",
-        "visitor",
-        "destination", "campaign", "os_release", "signal_marks",
+        "visitor", "destination", "campaign", "os_release", "signal_marks",
     ]
 
     public func write(to row: inout some RowWriter) {

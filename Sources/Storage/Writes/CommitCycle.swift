@@ -111,10 +111,8 @@ public struct CommitCycle: Sendable {
         count = 0
         guard let retryAt else { return step(.beginning, .begin) }
         guard now >= retryAt else {
-            return step(
-                .reporting,
-                .refuseWaiting(StoreError(.inputOutput, "the database could not be opened again yet"))
-            )
+            let error = StoreError(.inputOutput, "the database could not be opened again yet")
+            return step(.reporting, .refuseWaiting(error))
         }
         return step(.reopening, .reopen)
     }
