@@ -163,11 +163,8 @@ final class SQLiteEngine: BlockingEngine {
             return try body(transaction)
         } catch {
             // If SQLite has rolled the transaction back itself, the whole batch has failed.
-            throw EngineFailure(
-                StoreError(error),
-                endsBatch: error.endsBatch || !transaction.writer.connection.isInTransaction,
-                endsConnection: error.endsConnection
-            )
+            let endsBatch = error.endsBatch || !transaction.writer.connection.isInTransaction
+            throw EngineFailure(StoreError(error), endsBatch: endsBatch, endsConnection: error.endsConnection)
         }
     }
 }

@@ -1,6 +1,6 @@
 import Attribution
 import Foundation
-import Storage
+public import Storage
 
 /// The figures of worlds with one parameter changed: one row for each world and change.
 public enum Robustness {

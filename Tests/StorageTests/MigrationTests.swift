@@ -10,7 +10,7 @@ import Testing
 struct MigrationTests {
     private typealias File = (name: String, text: String)
 
-    private let own = SQLiteConfiguration(path: "", clock: .system).migrations
+    private let own = SQLiteConfiguration(path: "", clock: .fixed(TestStore.noon)).migrations
     private let second: File = (
         "9001_second.sql", "CREATE TABLE second (a INTEGER) STRICT; INSERT INTO second VALUES (1)"
     )

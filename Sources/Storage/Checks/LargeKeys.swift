@@ -198,11 +198,8 @@ public struct AddressClickCount: Sendable {
             let covered = min(max(now.milliseconds(since: oldest), 1000), AddressClickCount.day)
             // A count of the latest part of a day is extrapolated to the whole day.
             let scale = nearCount < Self.maximumRead ? 1 : Double(AddressClickCount.day) / Double(covered)
-            return AddressClickCount(
-                exact: Double(exactCount) * scale,
-                near: Double(nearCount) * scale,
-                at: now
-            )
+            let (exact, near) = (Double(exactCount) * scale, Double(nearCount) * scale)
+            return AddressClickCount(exact: exact, near: near, at: now)
         }
     }
 }

@@ -236,12 +236,9 @@ public struct IndexedClick: Sendable {
     ]
 
     public init(_ row: inout some RowReader) {
-        place = Place(
-            hash: row.get("hash"),
-            state: row.get("state"),
-            since: row.get("since"),
-            click: row.get("click")
-        )
+        let (hash, state): (Int64, Int64) = (row.get("hash"), row.get("state"))
+        let (since, click): (Int64, Int64) = (row.get("since"), row.get("click"))
+        place = Place(hash: hash, state: state, since: since, click: click)
         clickedAt = row.get("clicked_at")
         closedAs = row.get("closed_as")
         platformForm = row.get("platform_form")

@@ -109,12 +109,8 @@ public struct LearntSlice: Sendable {
                 < ($1.0.family.rawValue, Int64(bitPattern: $1.0.key))
         }
         return stride(from: 0, to: sums.count, by: length).map { start in
-            LearntSlice(
-                scope: scope,
-                epoch: increments.epoch,
-                sums: Array(sums[start..<min(start + length, sums.count)]),
-                room: room
-            )
+            let part = Array(sums[start..<min(start + length, sums.count)])
+            return LearntSlice(scope: scope, epoch: increments.epoch, sums: part, room: room)
         }
     }
 }
