@@ -38,9 +38,7 @@ public struct CheckpointPolicy: Sendable {
     private var copiedPages = 0
     private var longPasses = 0
 
-    public init(hasBackground: Bool) {
-        self.hasBackground = hasBackground
-    }
+    public init(hasBackground: Bool) { self.hasBackground = hasBackground }
 
     /// Records the log's size after a commit.
     public mutating func noteCommit(logPages: Int) {

@@ -33,10 +33,7 @@ public final class DatabaseDraft {
         }
         try DatabaseFile.requireRegular(path)
         guard !DatabaseFile.isSameFile(path, source.path), DatabaseFile.holder(of: path) == nil else {
-            throw .refused(
-                .constraint,
-                "\(path) is a database in use, and the copy's name while it is made"
-            )
+            throw .refused(.constraint, "\(path) is a database in use, and the copy's name while it is made")
         }
         // The path outlives the call.
         descriptor = unsafe open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)

@@ -45,9 +45,7 @@ public struct DatabaseFile: Sendable {
     /// Creates an empty file that only its owner may read; checks the header of a file that exists.
     ///
     /// SQLite gives the files beside it the same mode.
-    public func createIfMissing() throws(SQLiteError) {
-        if try !createEmpty(path) { try requireHeader() }
-    }
+    public func createIfMissing() throws(SQLiteError) { if try !createEmpty(path) { try requireHeader() } }
 
     /// Creates an empty file for a copy of the database as it was at `version`, and returns its path.
     public func createBackupFile(version: Int64, at milliseconds: Int64) throws(SQLiteError) -> String {
@@ -341,9 +339,7 @@ public struct OpenFiles: Sendable {
     private let files: [(path: String, identity: FileIdentity?)]
 
     /// - Parameter path: the path of an open database with a write-ahead log.
-    public init(path: String) {
-        files = [path, path + "-wal"].map { ($0, FileIdentity($0)) }
-    }
+    public init(path: String) { files = [path, path + "-wal"].map { ($0, FileIdentity($0)) } }
 
     /// - Throws: if one of the files was deleted, moved or replaced.
     public func verify() throws(SQLiteError) {

@@ -5,9 +5,6 @@ extension SQLiteConnection {
         try statement(sql).first { $0.integer(0) } ?? 0
     }
 
-    /// Returns a number that changes whenever another connection has committed since the last call.
-    public func dataVersion() throws(SQLiteError) -> Int64 { try integer("PRAGMA data_version") }
-
     /// Returns the size of the database file in bytes in this connection's snapshot, without the log.
     public func databaseByteCount() throws(SQLiteError) -> Int64 {
         try integer("PRAGMA page_count") * integer("PRAGMA page_size")
@@ -35,14 +32,5 @@ extension SQLiteConnection {
         }
         statement.reset()
         return lines.filter { $0 != "ok" }
-    }
-
-    /// Returns SQLite's plan for a statement, a line for each table that it reads (sqlite.org/eqp.html).
-    public func queryPlan(of sql: SQL) throws(SQLiteError) -> [String] {
-        let plan = try prepare(text: "EXPLAIN QUERY PLAN " + sql.description)
-        defer { plan.reset() }
-        var lines: [String] = []
-        while try plan.step() { lines.append(plan.text(3)) }
-        return lines
     }
 }

@@ -22,8 +22,7 @@ internal import CSQLite
     public init(from source: SQLiteConnection, to target: SQLiteConnection) throws(SQLiteError) {
         source.confinement.check()
         target.confinement.check()
-        self.source = source
-        self.target = target
+        (self.source, self.target) = (source, target)
         // Both connections are open and outlive the copy; "main" is the main database of each.
         unsafe pointer = sqlite3_backup_init(target.pointer, "main", source.pointer, "main")
         guard unsafe pointer != nil else {

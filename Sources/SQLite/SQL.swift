@@ -13,10 +13,7 @@ internal import Synchronization
     let address: UInt
     private let byteCount: Int
 
-    private init(address: UInt, byteCount: Int) {
-        self.address = address
-        self.byteCount = byteCount
-    }
+    private init(address: UInt, byteCount: Int) { (self.address, self.byteCount) = (address, byteCount) }
 
     var bytes: UnsafeBufferPointer<UInt8> {
         // The address has `byteCount` bytes until the process ends.

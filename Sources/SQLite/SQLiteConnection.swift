@@ -102,11 +102,7 @@ import Glibc
 
     /// Returns a new statement from a text of run time, for programs that measure and inspect.
     package func prepare(text: String) throws(SQLiteError) -> Statement {
-        try prepare(bytes: Array(text.utf8))
-    }
-
-    private func prepare(bytes: [UInt8]) throws(SQLiteError) -> Statement {
-        let result = unsafe bytes.withUnsafeBufferPointer { bytes in
+        let result = unsafe Array(text.utf8).withUnsafeBufferPointer { bytes in
             Result { () throws(SQLiteError) in
                 // The bytes are valid during the call.
                 unsafe try Statement(bytes, on: pointer, confinement: confinement)
@@ -214,11 +210,8 @@ import Glibc
                 throw error
             }
         }
-        return Checkpoint(
-            logPages: Int(logPages),
-            copiedPages: Int(copiedPages),
-            isBlocked: status != SQLITE_OK
-        )
+        let isBlocked = status != SQLITE_OK
+        return Checkpoint(logPages: Int(logPages), copiedPages: Int(copiedPages), isBlocked: isBlocked)
     }
 
     private func check(_ status: Int32, _ context: String) throws(SQLiteError) {

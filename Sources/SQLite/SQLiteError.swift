@@ -20,10 +20,8 @@ public struct SQLiteError: Error, Equatable, Sendable {
 
     public init(extendedCode: Int32, systemError: Int32 = 0, message: String, context: String) {
         code = ResultCode(extendedCode)
-        self.extendedCode = extendedCode
-        self.systemError = systemError
-        self.message = message
-        self.context = context
+        (self.extendedCode, self.systemError) = (extendedCode, systemError)
+        (self.message, self.context) = (message, context)
     }
 
     /// Returns an error whose message is a sentence for the operator.
@@ -60,11 +58,8 @@ public struct SQLiteError: Error, Equatable, Sendable {
 
     /// Returns the error for a stored value that this program cannot have written.
     public static func corrupt(_ context: String) -> SQLiteError {
-        SQLiteError(
-            extendedCode: SQLITE_CORRUPT,
-            message: "this program never writes the stored value",
-            context: context
-        )
+        let message = "this program never writes the stored value"
+        return SQLiteError(extendedCode: SQLITE_CORRUPT, message: message, context: context)
     }
 }
 

@@ -50,11 +50,8 @@ internal import CSQLite
         case SQLITE_DONE: return false
         default:
             // Read the error before the reset, which preserves only its code.
-            let error = unsafe SQLiteError(
-                status,
-                on: sqlite3_db_handle(pointer),
-                context: "running a statement"
-            )
+            let connection = unsafe sqlite3_db_handle(pointer)
+            let error = unsafe SQLiteError(status, on: connection, context: "running a statement")
             reset()
             throw error
         }

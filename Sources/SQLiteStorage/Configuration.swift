@@ -17,6 +17,8 @@ public struct SQLiteConfiguration: Sendable {
     /// Pages that the database may have; nil: as many as the disk holds.
     public var pageLimit: Int64?
     public var store: StoreConfiguration
+    /// The migrations of this program, as file names and texts; tests add others.
+    package var migrations: [(name: String, text: String)] = EmbeddedMigrations.files
 
     public init(path: String, clock: WallClock) {
         self.path = path

@@ -51,13 +51,6 @@ extension StoreError {
     }
 }
 
-extension OpenFiles {
-    /// - Throws: if one of the files was deleted, moved or replaced.
-    func check() throws(StoreError) {
-        try StoreError.translating { () throws(SQLiteError) in try verify() }
-    }
-}
-
 extension SQLiteError {
     /// Whether the connection must be replaced, because its state in memory may be wrong.
     ///

@@ -35,10 +35,10 @@ final class SQLiteEngine: BlockingEngine {
     }
 
     func begin() throws(EngineFailure) {
-        do throws(StoreError) {
-            try files.check()
+        do throws(SQLiteError) {
+            try files.verify()
         } catch {
-            throw EngineFailure(error, endsBatch: true, endsConnection: false)
+            throw EngineFailure(StoreError(error), endsBatch: true, endsConnection: false)
         }
         try run { transaction throws(SQLiteError) in
             let connection = transaction.writer.connection
@@ -115,7 +115,6 @@ final class SQLiteEngine: BlockingEngine {
         if let transaction { failed = transaction }
         transaction = nil
         do throws(StoreError) {
-            try files.check()
             transaction = try makeTransaction()
             failed = nil
         } catch {
@@ -126,14 +125,13 @@ final class SQLiteEngine: BlockingEngine {
     }
 
     private func makeTransaction() throws(StoreError) -> WriteTransaction<SQLiteWriter> {
+        try StoreError.translating { () throws(SQLiteError) in try files.verify() }
         let connection = try open()
-        do throws(SQLiteError) {
+        return try StoreError.translating { () throws(SQLiteError) in
             try connection.transaction(.immediate) { () throws(SQLiteError) in
                 try connection.statement(Self.overwrite).run()
             }
             return try WriteTransaction(SQLiteWriter(connection: connection), state)
-        } catch {
-            throw StoreError(error)
         }
     }
 
@@ -165,11 +163,8 @@ final class SQLiteEngine: BlockingEngine {
             return try body(transaction)
         } catch {
             // If SQLite has rolled the transaction back itself, the whole batch has failed.
-            throw EngineFailure(
-                StoreError(error),
-                endsBatch: error.endsBatch || !transaction.writer.connection.isInTransaction,
-                endsConnection: error.endsConnection
-            )
+            let endsBatch = error.endsBatch || !transaction.writer.connection.isInTransaction
+            throw EngineFailure(StoreError(error), endsBatch: endsBatch, endsConnection: error.endsConnection)
         }
     }
 }

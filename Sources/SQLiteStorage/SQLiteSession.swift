@@ -37,12 +37,8 @@ struct SQLiteReader: LoopReader, WriterReader {
 
     let connection: SQLiteConnection
 
-    static func translated(_ failure: SQLiteError) -> EngineFailure {
-        EngineFailure(
-            StoreError(failure),
-            endsBatch: failure.endsBatch,
-            endsConnection: failure.endsConnection
-        )
+    static func translated(_ error: SQLiteError) -> EngineFailure {
+        EngineFailure(StoreError(error), endsBatch: error.endsBatch, endsConnection: error.endsConnection)
     }
 
     func beginSnapshot() throws(SQLiteError) { try connection.begin(.deferred) }

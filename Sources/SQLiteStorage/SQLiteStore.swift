@@ -17,15 +17,13 @@ public final class SQLiteStore: Sendable {
 
     /// Returns what ``open(_:)`` would change in the schema, and changes nothing.
     public static func migrationPlan(_ configuration: SQLiteConfiguration) throws(StoreError) -> MigrationPlan
-    {
-        try DatabaseOpening(configuration, migrations: Migration.embedded).plan()
-    }
+    { try DatabaseOpening(configuration).plan() }
 
     /// Opens the database, creates it if it does not exist, brings it up to date, and starts the writing thread.
     ///
     /// - Throws: an error that names the file and what to do; the file has not changed.
     public static func open(_ configuration: SQLiteConfiguration) throws(StoreError) -> SQLiteStore {
-        try SQLiteStore(DatabaseOpening(configuration, migrations: Migration.embedded))
+        try SQLiteStore(DatabaseOpening(configuration))
     }
 
     private init(_ opening: DatabaseOpening) throws(StoreError) {
@@ -40,8 +38,7 @@ public final class SQLiteStore: Sendable {
         directory = try opening.translated { () throws(SQLiteError) in
             try DirectoryCache(reading: SQLiteReader(connection: connection))
         }
-        self.state = state
-        self.opening = opening
+        (self.state, self.opening) = (state, opening)
         threads = StoreThreads(state, SQLiteBackend(opening: opening))
         if !isReadOnly { try startThreads(connection) }
     }
@@ -89,9 +86,7 @@ extension SQLiteStore {
         -> ServerKeyRecognition
     {
         guard case .serverKeys(let recognition) = try state.queue.perform(.keys(.confirm(checks, at: now)))
-        else {
-            throw .mismatch
-        }
+        else { throw .mismatch }
         return recognition
     }
 
@@ -114,83 +109,14 @@ extension SQLiteStore {
     }
 }
 
-/// Jobs that commands and tests run in place; all of them block.
+/// Jobs, and control of the writing thread; the tests run jobs in place.
 extension SQLiteStore {
     /// Whether jobs go by the wall clock; see ``SettledClock``.
     public var isClockSettled: Bool { state.isClockSettled }
 
-    /// Closes and deletes all clicks that are due.
-    ///
-    /// - Returns: the number of clicks that were closed and deleted.
-    @discardableResult
-    public func runRetention() throws(StoreError) -> RetentionProgress {
-        var job = RetentionJob(threads.makeJobContext())
-        try job.runToEnd()
-        return job.progress
-    }
+    package func makeJobContext() -> JobContext<some JobReader> { threads.makeJobContext() }
 
-    /// Evaluates the match rates of all apps, if a span has ended since the last evaluation.
-    package func lookAtMatchRates() throws(StoreError) {
-        var job = DriftJob(threads.makeJobContext())
-        try job.runToEnd()
-    }
-
-    /// Counts collisions now and stores the reports.
-    package func countCollisions() throws(StoreError) {
-        var job = CollisionJob(threads.makeJobContext())
-        try job.beginRound()
-        try job.runToEnd()
-    }
-
-    /// Runs the job of collisions `times` times; each run counts only if a round is due.
-    package func countCollisionsIfDue(times: Int, afterEach: () -> Void = {}) throws(StoreError) {
-        var job = CollisionJob(threads.makeJobContext())
-        for _ in 0..<times {
-            try job.runToEnd()
-            afterEach()
-        }
-    }
-
-    /// Deletes faded counters.
-    package func fadeLearning() throws(StoreError) {
-        var job = FadingJob(threads.makeJobContext())
-        try job.runToEnd()
-    }
-
-    /// Builds a filter of the stored fingerprints, even if none is due.
-    package func buildFilter() throws(StoreError) {
-        var job = FilterJob(threads.makeScanContext())
-        try job.build()
-    }
-}
-
-/// Stores with other migrations, and control of the writing thread, for tests.
-extension SQLiteStore {
-    /// Opens a database with other migrations; see ``open(_:)``.
-    package static func open(_ configuration: SQLiteConfiguration, migrations: [(name: String, text: String)])
-        throws(StoreError) -> SQLiteStore
-    {
-        try SQLiteStore(DatabaseOpening(configuration, migrations: Migration.read(migrations)))
-    }
-
-    /// Creates a database with other migrations and closes it.
-    package static func makeDatabase(
-        _ configuration: SQLiteConfiguration,
-        migrations: [(name: String, text: String)]
-    ) throws(StoreError) {
-        _ = try DatabaseOpening(configuration, migrations: Migration.read(migrations)).open()
-    }
-
-    /// Returns the plan with other migrations; see ``migrationPlan(_:)``.
-    package static func migrationPlan(
-        _ configuration: SQLiteConfiguration,
-        migrations: [(name: String, text: String)]
-    ) throws(StoreError) -> MigrationPlan {
-        try DatabaseOpening(configuration, migrations: Migration.read(migrations)).plan()
-    }
-
-    /// The migrations of this program, as file names and texts.
-    package static var embeddedMigrations: [(name: String, text: String)] { EmbeddedMigrations.files }
+    package func makeScanContext() -> JobContext<some JobReader> { threads.makeScanContext() }
 
     /// Runs `body` on the writing thread within a transaction.
     package func queueWork(_ body: @escaping @Sendable () -> Void) { state.queueWork(body) }

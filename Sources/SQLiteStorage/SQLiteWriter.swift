@@ -97,7 +97,7 @@ extension SQLiteReader {
     func formerServerKeys() throws(SQLiteError) -> [UInt64: Timestamp] {
         var former: [UInt64: Timestamp] = [:]
         try connection.statement("SELECT key_check, replaced_at FROM former_server_keys").forEach { row in
-            former[UInt64(bitPattern: row.integer(0))] = Timestamp(milliseconds: row.integer(1))
+            former[row.word(0)] = row.time(1)
         }
         return former
     }

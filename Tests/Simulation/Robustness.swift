@@ -1,6 +1,6 @@
 import Attribution
 import Foundation
-import Storage
+public import Storage
 
 /// The figures of worlds with one parameter changed: one row for each world and change.
 public enum Robustness {
@@ -68,5 +68,22 @@ public enum Robustness {
                 String(format: "%.3f", score.uncappedCalibration.error), missed.joined(separator: ", "),
             ]
         return "| " + cells.joined(separator: " | ") + " |"
+    }
+}
+
+/// The shares of a replay of launches whose truth is known.
+extension ReplayScore {
+    /// The share of matches that are right, by link and campaign; nil if the truth of none is known.
+    public var precision: Double? { Self.ratio(rightLink, knownMatches) }
+    public var personPrecision: Double? { Self.ratio(rightPerson, knownMatches) }
+    /// The share of conversions that got their link.
+    public var found: Double? { Self.ratio(rightLink, conversions) }
+    /// The share of launches from no click that got one.
+    public var falseAttribution: Double? { Self.ratio(organicMatched, organic) }
+    /// The share of reinstallations that got a click.
+    public var rematched: Double? { Self.ratio(reinstallsMatched, reinstalls) }
+
+    private static func ratio(_ part: Int, _ whole: Int) -> Double? {
+        whole > 0 ? Double(part) / Double(whole) : nil
     }
 }

@@ -10,20 +10,21 @@ import Testing
 struct MigrationTests {
     private typealias File = (name: String, text: String)
 
-    private let own = SQLiteStore.embeddedMigrations
+    private let own = SQLiteConfiguration(path: "", clock: .fixed(TestStore.noon)).migrations
     private let second: File = (
         "9001_second.sql", "CREATE TABLE second (a INTEGER) STRICT; INSERT INTO second VALUES (1)"
     )
     private let third: File = ("9002_third.sql", "UPDATE second SET a = a * 10 + 2")
 
-    private func configuration(_ path: String) -> SQLiteConfiguration {
+    private func configuration(_ path: String, _ files: [File]) -> SQLiteConfiguration {
         var configuration = SQLiteConfiguration(path: path, clock: .fixed(TestStore.noon))
         configuration.hasBackgroundWork = false
+        configuration.migrations = files
         return configuration
     }
 
     private func open(_ path: String, _ files: [File]) throws(StoreError) {
-        try SQLiteStore.open(configuration(path), migrations: files).stop(within: 60_000)
+        try SQLiteStore.open(configuration(path, files)).stop(within: 60_000)
     }
 
     private func integer(_ path: String, _ sql: SQL) throws -> Int64 {
@@ -67,7 +68,7 @@ struct MigrationTests {
         #expect(error?.code == .incompatible)
         #expect(error?.explanation.contains("migration 9001") == true)
         #expect(throws: StoreError.self) {
-            try SQLiteStore.migrationPlan(configuration(path), migrations: own)
+            try SQLiteStore.migrationPlan(configuration(path, own))
         }
     }
 
@@ -108,13 +109,14 @@ struct MigrationTests {
             ("0002_app_localizations.sql", "CREATE TABLE app_localizations (app INTEGER) STRICT"),
         ]
         for count in 1...2 {
-            try SQLiteStore.makeDatabase(configuration(path), migrations: Array(former.prefix(count)))
+            // The migrations are applied, and the tables that a store reads are missing.
+            #expect(throws: StoreError.self) { try open(path, Array(former.prefix(count))) }
             let before = try Data(contentsOf: URL(fileURLWithPath: path))
             let error = #expect(throws: StoreError.self) { try open(path, own) }
             #expect(error?.code == .unsupported)
             #expect(error?.explanation.contains("\(path) was made by a development version") == true)
             #expect(throws: StoreError.self) {
-                try SQLiteStore.migrationPlan(configuration(path), migrations: own)
+                try SQLiteStore.migrationPlan(configuration(path, own))
             }
             #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == before)
             try FileManager.default.removeItem(atPath: path)
@@ -151,7 +153,7 @@ struct MigrationTests {
     func plans() throws {
         let folder = try TemporaryFolder()
         let path = folder.file("a.db")
-        let new = try SQLiteStore.migrationPlan(configuration(path), migrations: own + [second])
+        let new = try SQLiteStore.migrationPlan(configuration(path, own + [second]))
         let numbers = own.compactMap { Int64($0.name.prefix(4)) }
         #expect(new.pending.compactMap { Int64($0.prefix(4)) } == numbers.sorted() + [9001])
         #expect((new.applied, new.backupPath) == ([], nil))
@@ -159,13 +161,13 @@ struct MigrationTests {
 
         try open(path, own + [second])
         let before = try Data(contentsOf: URL(fileURLWithPath: path))
-        let plan = try SQLiteStore.migrationPlan(configuration(path), migrations: own + [second, third])
+        let plan = try SQLiteStore.migrationPlan(configuration(path, own + [second, third]))
         #expect(plan.applied == own.map(\.name) + [second.name])
         #expect(plan.pending == [third.name])
         #expect(plan.backupPath == path + ".backup-9001-\(TestStore.noon.milliseconds)")
         #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == before)
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["a.db"])
-        let none = try SQLiteStore.migrationPlan(configuration(path), migrations: own + [second])
+        let none = try SQLiteStore.migrationPlan(configuration(path, own + [second]))
         #expect((none.pending, none.backupPath) == ([], nil))
     }
 
@@ -173,10 +175,10 @@ struct MigrationTests {
     func appliesEmbedded() throws {
         let folder = try TemporaryFolder()
         let path = folder.file("a.db")
-        try SQLiteStore.open(configuration(path)).stop(within: 60_000)
-        let plan = try SQLiteStore.migrationPlan(configuration(path))
+        try SQLiteStore.open(configuration(path, own)).stop(within: 60_000)
+        let plan = try SQLiteStore.migrationPlan(configuration(path, own))
         #expect(plan.pending.isEmpty)
-        #expect(plan.applied.count == SQLiteStore.embeddedMigrations.count)
+        #expect(plan.applied.count == own.count)
     }
 
     @Test("make the schema that Migrations/SQLite/schema.sql shows on one page")

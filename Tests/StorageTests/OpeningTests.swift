@@ -55,7 +55,8 @@ struct OpeningTests {
         let connection = try SQLiteConnection(path: test.path, access: .readOnly, busyMilliseconds: 0)
         #expect(try connection.integer("PRAGMA application_id") == 0x4146_4C4B)
         #expect(try connection.prepare("PRAGMA journal_mode").first { $0.text(0) } == "wal")
-        let newest = SQLiteStore.embeddedMigrations.compactMap { Int64($0.name.prefix(4)) }.max() ?? 0
+        let own = SQLiteConfiguration(path: test.path, clock: .fixed(TestStore.noon)).migrations
+        let newest = own.compactMap { Int64($0.name.prefix(4)) }.max() ?? 0
         #expect(try connection.integer("PRAGMA user_version") == newest)
         #expect(throws: SQLiteError.self) { try connection.execute("DELETE FROM apps") }
     }

@@ -1,5 +1,6 @@
 import Foundation
 import Storage
+import Support
 import Testing
 
 @testable import SQLite

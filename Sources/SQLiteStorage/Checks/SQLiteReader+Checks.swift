@@ -9,10 +9,8 @@ extension SQLiteReader: ReportReader {
         within times: (from: Timestamp?, to: Timestamp?),
         _ body: (JoinedCheck) -> Bool
     ) throws(SQLiteError) {
-        let end = min(
-            id.map { Int64(bitPattern: $0.high) } ?? .max,
-            times.to.map(RowIdentifier.first(at:)) ?? .max
-        )
+        let last = times.to.map(RowIdentifier.first(at:)) ?? .max
+        let end = min(id.map { Int64(bitPattern: $0.high) } ?? .max, last)
         let statement = try connection.statement(Self.checkPage)
         try statement.bind(end, times.from.map(RowIdentifier.first(at:)) ?? 0)
         defer { statement.reset() }
@@ -41,20 +39,13 @@ extension SQLiteReader: ReportReader {
     func newestCheck(_ search: CheckSearch, among limit: Int) throws(SQLiteError) -> UInt64? {
         switch search {
         case .request(let text):
-            try connection.statement(Self.checkOfRequest).first(limit, text, read: Self.word)
+            try connection.statement(Self.checkOfRequest).first(limit, text) { $0.word(0) }
         case .fingerprint(let key):
-            try connection.statement(Self.checkOfFingerprint).first(
-                limit,
-                key.index,
-                key.rest,
-                read: Self.word
-            )
+            try connection.statement(Self.checkOfFingerprint).first(limit, key.index, key.rest) { $0.word(0) }
         case .click(let click):
-            try connection.statement(Self.checkOfClick).first(limit, click.high, read: Self.word)
+            try connection.statement(Self.checkOfClick).first(limit, click.high) { $0.word(0) }
         }
     }
-
-    private static func word(_ row: Statement) -> UInt64 { UInt64(bitPattern: row.integer(0)) }
 
     // Each reads from the newest record on, and ends at the first that is found.
     private static let checkOfRequest: SQL = """
@@ -70,7 +61,7 @@ extension SQLiteReader: ReportReader {
 
     func match(of click: ClickID, from time: Timestamp, among limit: Int) throws(SQLiteError) -> UInt64? {
         let first = RowIdentifier.first(at: time)
-        return try connection.statement(Self.checkOfClaim).first(click.high, first, limit, read: Self.word)
+        return try connection.statement(Self.checkOfClaim).first(click.high, first, limit) { $0.word(0) }
     }
 
     static let checkOfClaim: SQL = """
@@ -88,11 +79,11 @@ extension SQLiteReader: ReportReader {
         atMost limit: Int,
         _ body: (CheckTrace) -> Void
     ) throws(SQLiteError) {
-        try connection.statement(Self.checkTraces)
-            .forEach(RowIdentifier.first(at: first), RowIdentifier.first(at: end), limit) { row in
-                var row = StatementRow(row)
-                body(CheckTrace(&row))
-            }
+        let (first, end) = (RowIdentifier.first(at: first), RowIdentifier.first(at: end))
+        try connection.statement(Self.checkTraces).forEach(first, end, limit) { row in
+            var row = StatementRow(row)
+            body(CheckTrace(&row))
+        }
     }
 
     static let checkTraces: SQL = """
@@ -138,7 +129,7 @@ extension SQLiteReader {
         -> [(click: UInt64, closedAs: String?)]
     {
         try connection.statement(Self.indexedClicks).all(scope.number, key.index, !areOpen, key.rest, limit) {
-            (Self.word($0), $0.optionalText(1))
+            ($0.word(0), $0.optionalText(1))
         }
     }
 
@@ -149,16 +140,13 @@ extension SQLiteReader {
         """
 
     func indexState(of click: ClaimedClick) throws(SQLiteError) -> (isIndexed: Bool, closedAs: String?) {
-        let record = click.record
+        let (record, claimedAt) = (click.record, click.claimedAt?.milliseconds)
         guard let key = record.hashes.first else { return (false, nil) }
-        let rows = try connection.statement(Self.indexRow).all(
-            record.scope.number,
-            key.index,
-            record.facts.clickedAt.milliseconds,
-            record.expiresAt.milliseconds,
-            click.claimedAt?.milliseconds,
-            record.number
-        ) { (rest: UInt64(bitPattern: $0.integer(0)), closedAs: $0.optionalText(1)) }
+        let (clickedAt, expiresAt) = (record.facts.clickedAt.milliseconds, record.expiresAt.milliseconds)
+        let rows = try connection.statement(Self.indexRow)
+            .all(record.scope.number, key.index, clickedAt, expiresAt, claimedAt, record.number) {
+                (rest: $0.word(0), closedAs: $0.optionalText(1))
+            }
         guard let row = rows.first(where: { $0.rest == key.rest }) else { return (false, nil) }
         return (true, row.closedAs)
     }

@@ -71,11 +71,8 @@ extension SQLiteReader {
                 var row = StatementRow(row)
                 let position = RowPosition(clickedAt: row.get("clicked_at"), click: row.get("click"))
                 let exact: UInt64 = row.get("exact_address")
-                selection.add(
-                    position,
-                    isExact: exact == address.exact,
-                    isOfKey: HashMarks(bytes: row.get("marks")).mayContain(key)
-                )
+                let isOfKey = HashMarks(bytes: row.get("marks")).mayContain(key)
+                selection.add(position, isExact: exact == address.exact, isOfKey: isOfKey)
             }
     }
 
@@ -87,10 +84,7 @@ extension SQLiteReader {
     func read(_ count: inout AddressClickCount.Builder, in scope: Scope) throws(SQLiteError) {
         try connection.statement(Self.clicksNearAddress)
             .forEach(scope.number, count.address.near, AddressClickCount.Builder.maximumRead) { row in
-                count.add(
-                    clickedAt: Timestamp(milliseconds: row.integer(0)),
-                    exact: UInt64(bitPattern: row.integer(1))
-                )
+                count.add(clickedAt: row.time(0), exact: row.word(1))
             }
     }
 
@@ -119,18 +113,10 @@ extension SQLiteReader {
         by key: KeyedHash,
         in scope: Scope,
         during times: ClosedRange<Timestamp>
-    )
-        throws(SQLiteError) -> ClaimRecord?
-    {
-        try connection.statement(Self.claimOfCaller).first(
-            ClaimRecord.self,
-            scope.number,
-            key.index,
-            caller.index,
-            caller.rest,
-            times.lowerBound.milliseconds,
-            times.upperBound.milliseconds
-        )
+    ) throws(SQLiteError) -> ClaimRecord? {
+        let (first, last) = (times.lowerBound.milliseconds, times.upperBound.milliseconds)
+        return try connection.statement(Self.claimOfCaller)
+            .first(ClaimRecord.self, scope.number, key.index, caller.index, caller.rest, first, last)
     }
 
     static let claimOfCaller: SQL = """
@@ -159,14 +145,11 @@ extension SQLiteReader {
         """
 
     func newestClicks(_ query: NewestClicks, atMost count: Int) throws(SQLiteError) -> [ClickID] {
-        try connection.statement(Self.newestOfDestination).all(
-            query.scope.number,
-            query.key.index,
-            query.key.rest,
-            query.destination.url,
-            query.at.milliseconds,
-            count
-        ) { ClickID(high: UInt64(bitPattern: $0.integer(0)), low: 0) }
+        let (scope, key, url) = (query.scope.number, query.key, query.destination.url)
+        return try connection.statement(Self.newestOfDestination)
+            .all(scope, key.index, key.rest, url, query.at.milliseconds, count) {
+                ClickID(high: $0.word(0), low: 0)
+            }
     }
 
     /// Searches ``NewestClicks/maximumRead`` clicks of the fingerprint at most.

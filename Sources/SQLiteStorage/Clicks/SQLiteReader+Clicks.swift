@@ -22,8 +22,8 @@ extension SQLiteReader {
         "SELECT \(ClickRecord.columns) FROM clicks WHERE id = ?1 AND id_low = ?2"
 
     func linkID(numbered number: Int64) throws(SQLiteError) -> LinkID? {
-        try connection.statement(Self.linkByNumber).first(number) { row in
-            LinkID(high: UInt64(bitPattern: row.integer(0)), low: UInt64(bitPattern: row.integer(1)))
+        try connection.statement(Self.linkByNumber).first(number) {
+            LinkID(high: $0.word(0), low: $0.word(1))
         }
     }
 
@@ -36,7 +36,7 @@ extension SQLiteReader {
     static let claimOfClick: SQL = "SELECT \(ClaimRecord.columns) FROM claims WHERE click = ?1"
 
     func claimTime(ofClick number: Int64) throws(SQLiteError) -> Timestamp? {
-        try connection.statement(Self.timeOfClaim).first(number) { Timestamp(milliseconds: $0.integer(0)) }
+        try connection.statement(Self.timeOfClaim).first(number) { $0.time(0) }
     }
 
     static let timeOfClaim: SQL = "SELECT claimed_at FROM claims WHERE click = ?1"
@@ -63,11 +63,8 @@ extension SQLiteReader {
             StoredPost(
                 click: row.integer(0),
                 scope: Scope(number: row.integer(1)),
-                hash: KeyedHash(
-                    index: UInt64(bitPattern: row.integer(2)),
-                    rest: UInt64(bitPattern: row.integer(3))
-                ),
-                recordedAt: Timestamp(milliseconds: row.integer(4))
+                hash: KeyedHash(index: row.word(2), rest: row.word(3)),
+                recordedAt: row.time(4)
             )
         }
     }
@@ -97,9 +94,7 @@ extension SQLiteReader {
     func visits(ofVisitor visitor: UInt64, _ search: VisitSearch) throws(SQLiteError) -> [UInt64] {
         let (first, last) = (search.first.milliseconds, search.last.milliseconds)
         return try connection.statement(Self.visitsOfVisitor)
-            .all(search.scope.number, search.key.index, first, last, visitor) {
-                UInt64(bitPattern: $0.integer(0))
-            }
+            .all(search.scope.number, search.key.index, first, last, visitor) { $0.word(0) }
     }
 
     /// Searches the newest 256 clicks of the fingerprint at most: a flood of clicks with one fingerprint must not hold the
@@ -203,13 +198,9 @@ extension SQLiteReader {
     }
 
     private static func position(_ row: Statement) -> IndexPosition {
-        IndexPosition(
-            scope: row.integer(0),
-            hash: row.integer(1),
-            state: row.integer(2),
-            since: row.integer(3),
-            click: row.integer(4)
-        )
+        let (scope, hash, state) = (row.integer(0), row.integer(1), row.integer(2))
+        let (since, click) = (row.integer(3), row.integer(4))
+        return IndexPosition(scope: scope, hash: hash, state: state, since: since, click: click)
     }
 
     func indexPosition(after position: IndexPosition?, count: Int) throws(SQLiteError) -> IndexPosition? {

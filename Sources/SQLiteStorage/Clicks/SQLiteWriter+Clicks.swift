@@ -60,15 +60,10 @@ extension SQLiteWriter {
     func close(_ click: ClickRecord, under hash: KeyedHash, _ closing: ClickClosing) throws(SQLiteError)
         -> Bool
     {
-        try connection.statement(Self.closeClick).run(
-            click.scope.number,
-            hash.index,
-            click.facts.clickedAt.milliseconds,
-            click.number,
-            closing.at.milliseconds,
-            closing.reason.rawValue,
-            closing.caller
-        )
+        let (scope, clickedAt) = (click.scope.number, click.facts.clickedAt.milliseconds)
+        let (closedAt, reason) = (closing.at.milliseconds, closing.reason.rawValue)
+        try connection.statement(Self.closeClick)
+            .run(scope, hash.index, clickedAt, click.number, closedAt, reason, closing.caller)
         return connection.changeCount > 0
     }
 
@@ -92,14 +87,10 @@ extension SQLiteWriter {
 
     func removeClosed(_ click: ClickRecord, under hash: KeyedHash, at times: ClosingTimes) throws(SQLiteError)
     {
-        try connection.statement(Self.removeClosed).run(
-            click.scope.number,
-            hash.index,
-            times.claimedAt?.milliseconds,
-            times.expiresAt.milliseconds,
-            times.clickedAt.milliseconds,
-            click.number
-        )
+        let (expiresAt, clickedAt) = (times.expiresAt.milliseconds, times.clickedAt.milliseconds)
+        let (scope, claimedAt) = (click.scope.number, times.claimedAt?.milliseconds)
+        try connection.statement(Self.removeClosed)
+            .run(scope, hash.index, claimedAt, expiresAt, clickedAt, click.number)
     }
 
     static let removeClosed: SQL = """
@@ -108,14 +99,10 @@ extension SQLiteWriter {
         """
 
     func insertAddress(_ address: AddressHashes, of click: ClickRecord) throws(SQLiteError) {
-        try connection.statement(Self.insertAddress).run(
-            click.scope.number,
-            address.near,
-            click.facts.clickedAt.milliseconds,
-            click.number,
-            address.exact,
-            HashMarks(click.hashes).bytes
-        )
+        let (scope, clickedAt) = (click.scope.number, click.facts.clickedAt.milliseconds)
+        let marks = HashMarks(click.hashes).bytes
+        try connection.statement(Self.insertAddress)
+            .run(scope, address.near, clickedAt, click.number, address.exact, marks)
     }
 
     private static let insertAddress: SQL = """

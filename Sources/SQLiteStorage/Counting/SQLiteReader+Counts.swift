@@ -6,14 +6,12 @@ internal import Storage
 extension SQLiteReader {
     /// Adds up the counts of a query.
     func add(_ query: CountQuery, to sum: inout CountSum) throws(SQLiteError) {
-        try connection.statement(Self.sumsOfCounts).forEach(
-            query.scope.number,
-            query.campaign,
-            query.dimension.rawValue,
-            query.spans.granularity.rawValue,
-            query.spans.first.milliseconds,
-            query.spans.end.milliseconds
-        ) { row in sum.add(row.integer(2), row.text(1), of: row.text(0)) }
+        let (dimension, span) = (query.dimension.rawValue, query.spans.granularity.rawValue)
+        let (first, end) = (query.spans.first.milliseconds, query.spans.end.milliseconds)
+        try connection.statement(Self.sumsOfCounts)
+            .forEach(query.scope.number, query.campaign, dimension, span, first, end) { row in
+                sum.add(row.integer(2), row.text(1), of: row.text(0))
+            }
     }
 
     static let sumsOfCounts: SQL = """
@@ -81,7 +79,7 @@ extension SQLiteReader {
         let (first, end) = (spans.first.milliseconds, spans.end.milliseconds)
         try connection.statement(Self.countSeries)
             .forEach(scope.number, campaign, spans.granularity.rawValue, first, end) { row in
-                body(Timestamp(milliseconds: row.integer(0)), row.text(1), row.integer(2))
+                body(row.time(0), row.text(1), row.integer(2))
             }
     }
 
@@ -109,9 +107,7 @@ extension SQLiteReader {
     func countedPeriods(of spans: CountedSpans, in scope: Scope) throws(SQLiteError) -> [Timestamp] {
         let (first, end) = (spans.first.milliseconds, spans.end.milliseconds)
         return try connection.statement(Self.countedPeriods)
-            .all(scope.number, spans.granularity.rawValue, first, end) {
-                Timestamp(milliseconds: $0.integer(0))
-            }
+            .all(scope.number, spans.granularity.rawValue, first, end) { $0.time(0) }
     }
 
     static let countedPeriods: SQL = """

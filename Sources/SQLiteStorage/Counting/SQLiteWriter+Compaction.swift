@@ -16,9 +16,8 @@ extension SQLiteWriter {
     private func run(_ campaigns: SQL, orForValues values: SQL, _ names: RareNames) throws(SQLiteError)
         -> Bool
     {
-        let (scope, span, period) = (
-            names.scope.number, names.granularity.rawValue, names.period.milliseconds
-        )
+        let (scope, span) = (names.scope.number, names.granularity.rawValue)
+        let period = names.period.milliseconds
         let kept = "[" + names.kept.map { "\"\($0)\"" }.joined(separator: ",") + "]"
         if names.dimension == .campaign {
             try connection.statement(campaigns).run(scope, span, period, names.limit, kept)

@@ -7,69 +7,50 @@ extension SQLiteWriter {
     /// Creates an app and its keys; the caller undoes all of it after a refusal.
     func create(_ app: App, with keys: [APIKey]) throws(SQLiteError) -> StoreError? {
         if let refusal = try create(app) { return refusal }
-        for key in keys {
-            if let refusal = try create(key) { return refusal }
-        }
+        for key in keys { if let refusal = try create(key) { return refusal } }
         return nil
     }
 
     private func create(_ app: App) throws(SQLiteError) -> StoreError? {
-        let isDone = try unlessTaken { () throws(SQLiteError) in
+        try refusing("another app has this name") { () throws(SQLiteError) in
             try connection.statement(Self.insertApp).run(AppRecord(app))
+            try replaceLists(of: app.id, by: app.settings)
         }
-        guard isDone else { return StoreError(.conflict, "another app has this name") }
-        try replaceLists(of: app.id, by: app.settings)
-        return nil
     }
 
     private static let insertApp = SQL.insert("apps", AppRecord.columns)
 
     func update(_ app: AppID, to settings: App.Settings) throws(SQLiteError) -> StoreError? {
         guard var record = try connection.statement(Self.appByID).first(AppRecord.self, app.high, app.low)
-        else {
-            return StoreError(.notFound, "this app does not exist")
-        }
+        else { return StoreError(.notFound, "this app does not exist") }
         record.settings = settings
-        let changed = record
-        let isDone = try unlessTaken { () throws(SQLiteError) in
-            try connection.statement(Self.updateApp).run(changed)
+        return try refusing("another app has this name") { () throws(SQLiteError) in
+            try connection.statement(Self.updateApp).run(record)
+            try replaceLists(of: app, by: settings)
         }
-        guard isDone else { return StoreError(.conflict, "another app has this name") }
-        try replaceLists(of: app, by: settings)
-        return nil
     }
 
     private static let appByID: SQL =
         "SELECT \(AppRecord.columns) FROM apps WHERE id_high = ?1 AND id_low = ?2"
-    private static let updateApp = SQL.update(
-        "apps",
-        AppRecord.columns,
-        where: "id_high = ?1 AND id_low = ?2"
-    )
+    private static let updateApp =
+        SQL.update("apps", AppRecord.columns, where: "id_high = ?1 AND id_low = ?2")
 
     func create(_ key: APIKey) throws(SQLiteError) -> StoreError? {
         var number: Int64?
         if let app = key.app {
             number = try reader.number(of: app)
-            guard number != nil else {
-                return StoreError(.notFound, "the key's app does not exist")
-            }
+            guard number != nil else { return StoreError(.notFound, "the key's app does not exist") }
         }
-        let isDone = try unlessTaken { () throws(SQLiteError) in
+        return try refusing("this key exists already") { () throws(SQLiteError) in
             try connection.statement(Self.insertKey).run(KeyRecord(key, app: number))
         }
-        guard isDone else { return StoreError(.conflict, "this key exists already") }
-        return nil
     }
 
     private static let insertKey = SQL.insert("keys", KeyRecord.columns)
 
     func revoke(_ key: KeyID, at now: Timestamp) throws(SQLiteError) -> StoreError? {
         try connection.statement(Self.revokeKey).run(key.high, key.low, now.milliseconds)
-        guard connection.changeCount > 0 else {
-            return StoreError(.notFound, "this key does not exist")
-        }
-        return nil
+        return connection.changeCount > 0 ? nil : StoreError(.notFound, "this key does not exist")
     }
 
     private static let revokeKey: SQL = """
@@ -93,14 +74,16 @@ extension SQLiteWriter {
         INSERT INTO app_fields SELECT number, ?3, ?4, ?5 FROM apps WHERE id_high = ?1 AND id_low = ?2
         """
 
-    /// Returns false if a row with such a name, identifier or digest exists: SQLite has then undone the statement.
-    private func unlessTaken(_ body: () throws(SQLiteError) -> Void) throws(SQLiteError) -> Bool {
+    /// Returns a refusal if a row with such a name, identifier or digest exists: SQLite has then undone the statement.
+    private func refusing(_ reason: String, _ body: () throws(SQLiteError) -> Void) throws(SQLiteError)
+        -> StoreError?
+    {
         do throws(SQLiteError) {
             try body()
-            return true
+            return nil
         } catch {
-            if error.isUniqueViolation { return false }
-            throw error
+            guard error.isUniqueViolation else { throw error }
+            return StoreError(.conflict, reason)
         }
     }
 }

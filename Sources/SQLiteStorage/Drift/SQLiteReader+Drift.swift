@@ -14,7 +14,7 @@ extension SQLiteReader {
         let (first, end) = (first.milliseconds, end.milliseconds)
         try connection.statement(Self.driftCounts)
             .forEach(scope.number, first, end, side.dimension.rawValue) { row in
-                let period = Timestamp(milliseconds: row.integer(0))
+                let period = row.time(0)
                 body(period, row.text(1), row.text(2), row.integer(3))
             }
     }

@@ -70,10 +70,7 @@ public enum DatabaseCopies {
             let target = try DatabaseFile(path: configuration.path)
             try refuseTarget(target, mayReplace: mayReplace)
             source.path = try DatabaseFile.resolved(backup)
-            try refuse(
-                DatabaseFile.isSameFile(source.path, target.path),
-                "\(backup) is the database itself"
-            )
+            try refuse(DatabaseFile.isSameFile(source.path, target.path), "\(backup) is the database itself")
             try refuse(
                 DatabaseFile.byteCount(source.path + "-wal") > 0,
                 "\(backup) has a write-ahead log beside it, so it is a database in use and no backup; make one with"
@@ -81,7 +78,7 @@ public enum DatabaseCopies {
             )
             return target
         }
-        let opening = try DatabaseOpening(source, migrations: Migration.embedded)
+        let opening = try DatabaseOpening(source)
         guard DatabaseFile.exists(source.path) else {
             throw StoreError(.notFound, "there is no backup at \(backup)")
         }

@@ -25,9 +25,8 @@ public enum DatabaseSurvey {
                 report.holder = holder
                 report.writeAheadLogBytes = logBytes
                 report.freeBytes = DatabaseFile.freeByteCount(inFolder: file.folder)
-                report.clicksOfLastDay =
-                    try connection.prepare(Self.clicksSince).first(dayBefore.milliseconds) { $0.integer(0) }
-                    ?? 0
+                let clicks = try connection.prepare(Self.clicksSince)
+                report.clicksOfLastDay = try clicks.first(dayBefore.milliseconds) { $0.integer(0) } ?? 0
                 let first = try connection.prepare(Self.firstDay).first { $0.optionalInteger(0) } ?? nil
                 report.firstDay = first.map(Timestamp.init(milliseconds:))
                 return report
@@ -73,7 +72,7 @@ struct DatabaseSnapshot {
 
     /// - Throws: if there is no database, or the file is none.
     init(_ configuration: SQLiteConfiguration) throws(StoreError) {
-        let opening = try DatabaseOpening(configuration, migrations: Migration.embedded)
+        let opening = try DatabaseOpening(configuration)
         let file = opening.file
         guard DatabaseFile.exists(file.path) else {
             throw StoreError(.notFound, "there is no database at \(file.path)")
@@ -109,19 +108,15 @@ extension DatabaseSummary {
         guard applied.version > 0 else {
             throw StoreError(.incompatible, "\(opening.file.path) is an empty database")
         }
-        self.init(
-            schemaVersion: applied.version,
-            pendingMigrations: applied.pending(of: opening.migrations).map(\.name)
-        )
+        let pending = applied.pending(of: opening.migrations).map(\.name)
+        self.init(schemaVersion: applied.version, pendingMigrations: pending)
         try opening.translated { () throws(SQLiteError) in
             apps = try connection.integer("SELECT count(*) FROM apps")
             keys = try connection.integer("SELECT count(*) FROM keys")
             clicks = try connection.integer("SELECT count(*) FROM clicks")
             claims = try connection.integer("SELECT count(*) FROM claims")
-            newestClickAt = try connection.statement(
-                "SELECT recorded_at FROM clicks ORDER BY id DESC LIMIT 1"
-            )
-            .first { Timestamp(milliseconds: $0.integer(0)) }
+            let newest = try connection.statement("SELECT recorded_at FROM clicks ORDER BY id DESC LIMIT 1")
+            newestClickAt = try newest.first { $0.time(0) }
             byteCount = try connection.databaseByteCount()
             serverKey = try SQLiteReader(connection: connection).value(of: .serverKey)
                 .map { UInt64(bitPattern: $0) }

@@ -49,20 +49,19 @@ public struct SQLiteHistory: TrafficHistory {
 /// The clicks and checks of one app, in the order of their identifiers.
 extension SQLiteReader {
     func historyBounds(of scope: Scope) throws(SQLiteError) -> HistoryBounds {
-        func time(_ sql: SQL) throws(SQLiteError) -> Timestamp? {
-            try connection.statement(sql).first(scope.number) { Timestamp(milliseconds: $0.integer(0)) }
+        func time(_ column: StaticString, _ table: StaticString, _ order: StaticString) throws(SQLiteError)
+            -> Timestamp?
+        {
+            let sql: SQL = "SELECT \(column) FROM \(table) WHERE scope = ?1 ORDER BY \(order) LIMIT 1"
+            return try connection.statement(sql).first(scope.number) { $0.time(0) }
         }
         var bounds = HistoryBounds(of: scope)
         bounds.lastClick = try connection.integer("SELECT max(id) FROM clicks")
         bounds.lastCheck = try connection.integer("SELECT max(id) FROM checks")
-        bounds.firstCheckAt = try time("SELECT checked_at FROM checks WHERE scope = ?1 ORDER BY id LIMIT 1")
-        bounds.lastCheckAt = try time(
-            "SELECT checked_at FROM checks WHERE scope = ?1 ORDER BY id DESC LIMIT 1"
-        )
-        bounds.firstClickAt = try time("SELECT recorded_at FROM clicks WHERE scope = ?1 ORDER BY id LIMIT 1")
-        bounds.lastClickAt = try time(
-            "SELECT recorded_at FROM clicks WHERE scope = ?1 ORDER BY id DESC LIMIT 1"
-        )
+        bounds.firstCheckAt = try time("checked_at", "checks", "id")
+        bounds.lastCheckAt = try time("checked_at", "checks", "id DESC")
+        bounds.firstClickAt = try time("recorded_at", "clicks", "id")
+        bounds.lastClickAt = try time("recorded_at", "clicks", "id DESC")
         bounds.learningBegan = try learningEpoch(of: scope)?.began
         bounds.hasDeleted = try value(of: .deletedUpTo) != nil
         return bounds

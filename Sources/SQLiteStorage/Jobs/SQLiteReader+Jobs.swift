@@ -38,14 +38,8 @@ extension SQLiteReader: JobReader {
 
 extension SQLiteWriter {
     func take(_ lease: JobLease) throws(SQLiteError) -> Bool {
-        try connection.statement(Self.takeLease)
-            .run(
-                lease.job.rawValue,
-                lease.holder,
-                lease.now.milliseconds,
-                lease.milliseconds,
-                SQLiteReader.noProgress
-            )
+        let (job, now, length) = (lease.job.rawValue, lease.now.milliseconds, lease.milliseconds)
+        try connection.statement(Self.takeLease).run(job, lease.holder, now, length, SQLiteReader.noProgress)
         return connection.changeCount > 0
     }
 

@@ -8,7 +8,7 @@ extension SQLiteReader {
         var sums: [CounterKey: Double] = [:]
         for family in CounterFamily.allCases where family.belongsToModel {
             try connection.statement(Self.sumsOfFamily).forEach(scope.number, Int64(family.rawValue)) { row in
-                sums[CounterKey(family, UInt64(bitPattern: row.integer(0)))] = row.real(1)
+                sums[CounterKey(family, row.word(0))] = row.real(1)
             }
         }
         return sums
@@ -65,14 +65,8 @@ extension SQLiteReader {
 
     /// Returns nil for a scope that the model has not learnt from.
     func learningEpoch(of scope: Scope) throws(SQLiteError) -> LearningEpoch? {
-        try connection.statement("SELECT began_at, landmark FROM learning WHERE scope = ?1").first(
-            scope.number
-        ) {
-            LearningEpoch(
-                began: Timestamp(milliseconds: $0.integer(0)),
-                landmark: Timestamp(milliseconds: $0.integer(1))
-            )
-        }
+        try connection.statement("SELECT began_at, landmark FROM learning WHERE scope = ?1")
+            .first(scope.number) { LearningEpoch(began: $0.time(0), landmark: $0.time(1)) }
     }
 
     func learntSums(of scope: Scope, _ family: CounterFamily, after key: Int64, atMost limit: Int)

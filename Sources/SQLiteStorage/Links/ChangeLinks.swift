@@ -6,9 +6,7 @@ internal import Storage
 extension SQLiteWriter {
     /// Creates links; the caller undoes all of them after a refusal.
     func create(_ links: [NewLink]) throws(SQLiteError) -> LinkStoreError? {
-        for new in links {
-            if let refusal = try create(new) { return refusal }
-        }
+        for new in links { if let refusal = try create(new) { return refusal } }
         return nil
     }
 
@@ -35,11 +33,8 @@ extension SQLiteWriter {
         return nil
     }
 
-    private static let updateLink = SQL.update(
-        "links",
-        LinkRecord.columns,
-        where: "id_high = ?1 AND id_low = ?2"
-    )
+    private static let updateLink =
+        SQL.update("links", LinkRecord.columns, where: "id_high = ?1 AND id_low = ?2")
     static let deleteLinkFields: SQL = "DELETE FROM link_fields WHERE link = ?1"
 
     func delete(_ link: LinkID) throws(SQLiteError) -> LinkStoreError? {

@@ -60,11 +60,9 @@ extension SQLiteReader {
     func counts(ofLink number: Int64) throws(SQLiteError) -> [String: LinkCounts] {
         var counts: [String: LinkCounts] = [:]
         try connection.statement(Self.countsOfLink).forEach(number) { row in
-            counts[row.text(0)] = LinkCounts(
-                clicks: Int(row.integer(1)),
-                robots: Int(row.integer(2)),
-                matches: Int(row.integer(3))
-            )
+            let (clicks, robots, matches) = (row.integer(1), row.integer(2), row.integer(3))
+            let count = LinkCounts(clicks: Int(clicks), robots: Int(robots), matches: Int(matches))
+            counts[row.text(0)] = count
         }
         return counts
     }
@@ -93,14 +91,8 @@ extension SQLiteReader {
             try connection.statement(Self.numberOfLink).first(id.high, id.low) { $0.integer(0) } ?? 0
         }
         let statement = try connection.statement(Self.linkPage(query))
-        try statement.bind(
-            end ?? .max,
-            app,
-            query.campaignKey?.text,
-            query.isArchived,
-            query.searchedText,
-            query.tag
-        )
+        let campaign = query.campaignKey?.text
+        try statement.bind(end ?? .max, app, campaign, query.isArchived, query.searchedText, query.tag)
         defer { statement.reset() }
         while try statement.step() {
             var row = StatementRow(statement)

@@ -13,9 +13,9 @@ struct DatabaseOpening: Sendable {
     /// The migrations of this program, in ascending order.
     let migrations: [Migration]
 
-    init(_ configuration: SQLiteConfiguration, migrations: [Migration]) throws(StoreError) {
+    init(_ configuration: SQLiteConfiguration) throws(StoreError) {
         self.configuration = configuration
-        self.migrations = migrations
+        migrations = Migration.read(configuration.migrations) { SHA256.digest(of: $0).bytes }
         file = try StoreError.translating { () throws(SQLiteError) in
             try DatabaseFile(path: configuration.path)
         }
@@ -106,10 +106,8 @@ struct DatabaseOpening: Sendable {
     }
 
     private func setUp(_ connection: SQLiteConnection) throws(SQLiteError) {
-        try connection.prepareForWriting(
-            syncsCommits: configuration.durability == .full,
-            pageLimit: configuration.pageLimit
-        )
+        let syncsCommits = configuration.durability == .full
+        try connection.prepareForWriting(syncsCommits: syncsCommits, pageLimit: configuration.pageLimit)
     }
 
     private func backUp(_ connection: SQLiteConnection, version: Int64) throws(StoreError) {
@@ -134,15 +132,6 @@ struct DatabaseOpening: Sendable {
     /// Runs `body`, and names the database's file in its errors, which an operator reads.
     func translated<Result>(_ body: () throws(SQLiteError) -> Result) throws(StoreError) -> Result {
         try StoreError.translating(file.path, body)
-    }
-}
-
-extension Migration {
-    /// The migrations of this program.
-    static let embedded = read(EmbeddedMigrations.files)
-
-    static func read(_ files: [(name: String, text: String)]) -> [Migration] {
-        read(files) { SHA256.digest(of: $0).bytes }
     }
 }
 

@@ -1,3 +1,4 @@
+internal import Attribution
 package import SQLite
 package import Storage
 
@@ -13,9 +14,7 @@ extension SQL {
     /// The condition refers to the record's columns by their parameters, starting with ?1.
     package static func update(_ table: StaticString, _ columns: Columns, where condition: StaticString)
         -> SQL
-    {
-        "UPDATE \(table) SET (\(columns)) = (\(parametersFor: columns)) WHERE \(condition)"
-    }
+    { "UPDATE \(table) SET (\(columns)) = (\(parametersFor: columns)) WHERE \(condition)" }
 }
 
 extension SQL.StringInterpolation {
@@ -87,6 +86,13 @@ extension Statement {
     }
 }
 
+/// Values of the domain in the row that ``step()`` moved to.
+extension Statement {
+    func word(_ column: Int32) -> UInt64 { UInt64(bitPattern: integer(column)) }
+
+    func time(_ column: Int32) -> Timestamp { Timestamp(milliseconds: integer(column)) }
+}
+
 /// Binds a record's values to a statement's parameters, in the order of the columns.
 struct StatementValues: RowWriter {
     private let statement: Statement
@@ -137,9 +143,7 @@ struct StatementRow: RowReader {
     private let statement: Statement
     private var column: Int32 = 0
 
-    init(_ statement: Statement) {
-        self.statement = statement
-    }
+    init(_ statement: Statement) { self.statement = statement }
 
     /// Reads the record whose columns come next.
     mutating func record<Found: Record>(_ type: Found.Type = Found.self) throws(SQLiteError) -> Found {

@@ -76,9 +76,7 @@ public struct DatabaseVerification {
         return check
     }
 
-    private static func oneLine(_ text: String) -> String {
-        String(text.map { $0.isNewline ? " " : $0 })
-    }
+    private static func oneLine(_ text: String) -> String { String(text.map { $0.isNewline ? " " : $0 }) }
 
     private func integrity(_ check: inout Check) throws(SQLiteError) {
         for line in try connection.integrityProblems(isThorough: true) { check.add(Self.oneLine(line)) }

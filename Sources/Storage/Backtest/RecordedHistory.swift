@@ -38,9 +38,7 @@ public struct HistoryBounds: Sendable {
     /// Whether records were deleted.
     public var hasDeleted = false
 
-    public init(of scope: Scope) {
-        self.scope = scope
-    }
+    public init(of scope: Scope) { self.scope = scope }
 
     /// The time from the first record to the last one; nil without records.
     public var span: (first: Timestamp, last: Timestamp)? {
@@ -61,72 +59,66 @@ public struct HistoryBounds: Sendable {
 ///
 /// Each page is a read of its own: a long snapshot would keep a server from starting its write-ahead log again.
 public struct RecordedHistory {
+    /// Events that were read and not returned yet.
+    private struct Pages<Event> {
+        var waiting: ArraySlice<Event> = []
+        /// The number of the last record that was read.
+        var last: Int64 = .min
+        var hasEnded = false
+    }
+
     public private(set) var gaps = HistoryGaps()
-    private var clicks: HistoryClicks
-    private var checks: HistoryChecks
+    private let bounds: HistoryBounds
+    private var remaking: FingerprintReconstruction
+    private var clicks = Pages<RecordedClick>()
+    private var checks = Pages<RecordedLaunch>()
+
+    private static let clicksOfPage = 1000
+    private static let checksOfPage = 8192
+    /// More records than two loops can have pending.
+    private static let readAhead = 2 * PendingCheckRecords.maximumRecords
 
     /// - Parameters:
     ///   - bounds: the records to read.
     ///   - remaking: reconstructs fingerprints.
     public init(_ bounds: HistoryBounds, _ remaking: FingerprintReconstruction) {
-        clicks = HistoryClicks(bounds, remaking)
-        checks = HistoryChecks(bounds)
+        (self.bounds, self.remaking) = (bounds, remaking)
     }
 
     /// Reads the pages that ``next()`` needs.
     public mutating func read<Reader: HistoryRows>(from reader: Reader) throws(Reader.Failure) {
-        if clicks.needsMore { try clicks.read(from: reader, &gaps) }
-        if checks.needsMore { try checks.read(from: reader, &gaps) }
+        if clicks.waiting.isEmpty, !clicks.hasEnded { try readClicks(from: reader) }
+        if checks.waiting.count < Self.readAhead, !checks.hasEnded { try readChecks(from: reader) }
     }
 
     /// Removes and returns the next event that was read; nil at the end.
     public mutating func next() -> RecordedEvent? {
-        guard let launch = checks.first else { return clicks.takeFirst().map { .click($0) } }
         // A click comes before a launch of the same millisecond.
-        guard let click = clicks.first, RecordedEvent.click(click).at <= launch.at else {
-            return checks.takeFirst().map { .launch($0) }
+        if let launch = checks.waiting.first,
+            clicks.waiting.first.map({ RecordedEvent.click($0).at > launch.at }) ?? true
+        {
+            return checks.waiting.popFirst().map { .launch($0) }
         }
-        return clicks.takeFirst().map { .click($0) }
+        return clicks.waiting.popFirst().map { .click($0) }
     }
 }
 
-/// An app's clicks in the order in which they were recorded.
-private struct HistoryClicks {
-    private let facts: HistoryBounds
-    private var remaking: FingerprintReconstruction
-    private var page: ArraySlice<RecordedClick> = []
-    private var last: Int64 = .min
-    private var hasEnded = false
-
-    private static let pageLength = 1000
-
-    init(_ facts: HistoryBounds, _ remaking: FingerprintReconstruction) {
-        self.facts = facts
-        self.remaking = remaking
-    }
-
-    var needsMore: Bool { page.isEmpty && !hasEnded }
-    var first: RecordedClick? { page.first }
-
-    mutating func takeFirst() -> RecordedClick? { page.popFirst() }
-
-    mutating func read<Reader: HistoryRows>(from reader: Reader, _ gaps: inout HistoryGaps)
-        throws(Reader.Failure)
-    {
-        var clicks: [RecordedClick] = []
-        try reader.clicks(of: facts.scope, after: last, through: facts.lastClick, atMost: Self.pageLength) {
+/// The clicks, in the order in which they were recorded.
+extension RecordedHistory {
+    private mutating func readClicks<Reader: HistoryRows>(from reader: Reader) throws(Reader.Failure) {
+        var page: [RecordedClick] = []
+        let (after, limit) = (clicks.last, Self.clicksOfPage)
+        try reader.clicks(of: bounds.scope, after: after, through: bounds.lastClick, atMost: limit) {
             record,
             claimedAt in
-            last = record.number
-            clicks.append(click(record, claimedAt: claimedAt, &gaps))
+            clicks.last = record.number
+            page.append(click(record, claimedAt: claimedAt))
         }
-        hasEnded = clicks.count < Self.pageLength
-        page = clicks[...]
+        clicks.hasEnded = page.count < limit
+        clicks.waiting = page[...]
     }
 
-    private mutating func click(_ record: ClickRecord, claimedAt: Timestamp?, _ gaps: inout HistoryGaps)
-        -> RecordedClick
-    {
+    private mutating func click(_ record: ClickRecord, claimedAt: Timestamp?) -> RecordedClick {
         let facts = record.facts
         let remade = remaking.fingerprints(
             record.hashes,
@@ -154,7 +146,7 @@ private struct HistoryClicks {
         if click.address == nil { gaps.clicksWithoutAddress += 1 }
         guard let claimedAt else { return click }
         // A launch before the first recorded check claimed it.
-        if self.facts.firstCheckAt.map({ claimedAt < $0 }) ?? true {
+        if bounds.firstCheckAt.map({ claimedAt < $0 }) ?? true {
             click.consumedAt = claimedAt
             gaps.clicksConsumedBefore += 1
         } else {
@@ -164,59 +156,34 @@ private struct HistoryClicks {
     }
 }
 
-/// An app's checks in the order of time.
+/// The checks, in the order of time.
 ///
 /// Their identifiers follow the order of writing: each loop writes its pending records up to a second late, and later
 /// after a failure of the database. Enough records are read ahead to sort these too.
-private struct HistoryChecks {
-    private let facts: HistoryBounds
-    private var waiting: ArraySlice<RecordedLaunch> = []
-    private var last: Int64 = .min
-    private var hasEnded = false
-
-    private static let pageLength = 8192
-    /// More records than two loops can have pending.
-    private static let readAhead = 2 * PendingCheckRecords.maximumRecords
-
-    init(_ facts: HistoryBounds) {
-        self.facts = facts
-    }
-
-    var needsMore: Bool { !hasEnded && waiting.count < Self.readAhead }
-    var first: RecordedLaunch? { waiting.first }
-
-    mutating func takeFirst() -> RecordedLaunch? { waiting.popFirst() }
-
-    mutating func read<Reader: HistoryRows>(from reader: Reader, _ gaps: inout HistoryGaps)
-        throws(Reader.Failure)
-    {
-        var launches = Array(waiting)
-        while !hasEnded, launches.count < 2 * Self.readAhead {
-            var count = 0
-            try reader.checks(of: facts.scope, after: last, through: facts.lastCheck, atMost: Self.pageLength)
-            {
+extension RecordedHistory {
+    private mutating func readChecks<Reader: HistoryRows>(from reader: Reader) throws(Reader.Failure) {
+        var launches = Array(checks.waiting)
+        while !checks.hasEnded, launches.count < 2 * Self.readAhead {
+            let (before, after, limit) = (launches.count, checks.last, Self.checksOfPage)
+            try reader.checks(of: bounds.scope, after: after, through: bounds.lastCheck, atMost: limit) {
                 check in
-                last = Int64(bitPattern: check.id.high)
-                count += 1
-                launches.append(Self.launch(check.facts, &gaps))
+                checks.last = Int64(bitPattern: check.id.high)
+                launches.append(launch(check.facts))
             }
-            hasEnded = count < Self.pageLength
+            checks.hasEnded = launches.count - before < limit
         }
         // Records of one millisecond stay in the order of writing.
-        waiting =
+        checks.waiting =
             launches.enumerated().sorted { ($0.element.at, $0.offset) < ($1.element.at, $1.offset) }
             .map(\.element)[...]
     }
 
-    private static func launch(_ facts: CheckFacts, _ gaps: inout HistoryGaps) -> RecordedLaunch {
+    private mutating func launch(_ facts: CheckFacts) -> RecordedLaunch {
         let isCertain = facts.method?.confidence != nil
         let keys = [facts.fingerprint?.index].compactMap(\.self) + facts.otherFingerprints
-        let caller = "\(facts.fingerprint?.index ?? 0) \(facts.address?.exact ?? 0)"
-        var launch = RecordedLaunch(
-            at: facts.at,
-            fingerprints: keys,
-            caller: facts.caller ?? RecordedEvent.hash(caller)
-        )
+        let text = "\(facts.fingerprint?.index ?? 0) \(facts.address?.exact ?? 0)"
+        let caller = facts.caller ?? RecordedEvent.hash(text)
+        var launch = RecordedLaunch(at: facts.at, fingerprints: keys, caller: caller)
         launch.address = facts.address
         launch.hasInstallID = facts.hasInstallID && facts.caller != nil
         launch.release = facts.release

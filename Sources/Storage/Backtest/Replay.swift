@@ -118,7 +118,7 @@ public struct Replay: Sendable {
         }
         let isCounted = launch.at >= judgedFrom && launch.truth != .retry
         let evidence = store.evidence(launch.fingerprints, address: launch.address, at: launch.at)
-        let traits = launch.traits
+        let (traits, address) = (launch.traits, launch.address)
         let verdict = Verdict(evidence, launch: traits, model: model, policy: plan.policy)
         let match = match(verdict, launch)
         if let number = clickOfToken(launch) {
@@ -127,17 +127,11 @@ public struct Replay: Sendable {
         }
         let answer = isCounted ? score.judge(launch, verdict, match, in: store) : nil
         if let match { consume(match, for: launch) }
-        if let key = launch.fingerprints.first, sightings.isNew(launch.caller, at: launch.at) {
-            for _ in 0..<max(1, launch.weight) {
-                ModelUpdates.addLaunch(
-                    traits,
-                    evidence,
-                    fingerprint: key,
-                    address: launch.address,
-                    model: model,
-                    to: &pending
-                )
-            }
+        guard let key = launch.fingerprints.first, sightings.isNew(launch.caller, at: launch.at)
+        else { return answer }
+        for _ in 0..<max(1, launch.weight) {
+            ModelUpdates
+                .addLaunch(traits, evidence, fingerprint: key, address: address, model: model, to: &pending)
         }
         return answer
     }
@@ -220,12 +214,8 @@ public struct ReplayPlan: Equatable, Sendable {
         warmUpDays: Int = 1,
         refresh: Int64 = 30_000
     ) {
-        self.policy = policy
-        self.window = window
-        self.standardWindow = standardWindow
-        self.replayGrace = replayGrace
-        self.warmUpDays = warmUpDays
-        self.refresh = refresh
+        (self.policy, self.window, self.standardWindow) = (policy, window, standardWindow)
+        (self.replayGrace, self.warmUpDays, self.refresh) = (replayGrace, warmUpDays, refresh)
     }
 
     func end(of click: RecordedClick) -> Timestamp {
@@ -258,11 +248,7 @@ struct ReplayCallers: Sendable {
     mutating func add(_ launch: RecordedLaunch, grace: Int64, windowEnd: Timestamp) {
         let until = launch.hasInstallID ? windowEnd : launch.at.advanced(byMilliseconds: grace)
         guard launch.hasInstallID || grace > 0 else { return }
-        answers[launch.caller] = Given(
-            at: launch.at,
-            until: until,
-            endsWithNextClick: !launch.hasInstallID
-        )
+        answers[launch.caller] = Given(at: launch.at, until: until, endsWithNextClick: !launch.hasInstallID)
     }
 
     /// Removes, once an hour, the callers whose answers can no longer be repeated.
@@ -306,9 +292,7 @@ struct ReplayCounters: Sendable {
         for (key, sum) in keyed where epoch.hasFaded(sum, key, at: now) { keyed[key] = nil }
     }
 
-    func model(at now: Timestamp) -> MatchingModel {
-        MatchingModel(sums: model, epoch: epoch, at: now)
-    }
+    func model(at now: Timestamp) -> MatchingModel { MatchingModel(sums: model, epoch: epoch, at: now) }
 
     /// Returns the sum of a counter by fingerprint or address, relative to the epoch.
     func sum(_ family: CounterFamily, _ key: UInt64) -> Double { keyed[CounterKey(family, key)] ?? 0 }

@@ -54,20 +54,7 @@ public struct ReplayScore: Equatable, Sendable {
     /// The spread of the expected conversions: one standard deviation.
     public var spread: Double { variance.squareRoot() }
 
-    public var matchRate: Double? { Self.ratio(matches, launches) }
-    /// The share of matches that are right, by link and campaign; nil if the truth of none is known.
-    public var precision: Double? { Self.ratio(rightLink, knownMatches) }
-    public var personPrecision: Double? { Self.ratio(rightPerson, knownMatches) }
-    /// The share of conversions that got their link.
-    public var found: Double? { Self.ratio(rightLink, conversions) }
-    /// The share of launches from no click that got one.
-    public var falseAttribution: Double? { Self.ratio(organicMatched, organic) }
-    /// The share of reinstallations that got a click.
-    public var rematched: Double? { Self.ratio(reinstallsMatched, reinstalls) }
-
-    private static func ratio(_ part: Int, _ whole: Int) -> Double? {
-        whole > 0 ? Double(part) / Double(whole) : nil
-    }
+    public var matchRate: Double? { launches > 0 ? Double(matches) / Double(launches) : nil }
 }
 
 /// The results of fingerprints alone for launches that tokens recognised, whose truth is certain.

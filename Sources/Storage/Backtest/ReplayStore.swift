@@ -97,9 +97,7 @@ struct ReplayStore: Sendable {
         if let address = click.address { return byExact[address.exact].map { Array($0.rest) } ?? [] }
         // If the visit is unknown, an equal agent alone does not make one visitor.
         guard click.visit != nil, let key = click.fingerprints.first?.key, let rows = byFingerprint[key]
-        else {
-            return []
-        }
+        else { return [] }
         let first = click.at.advanced(byMilliseconds: -Self.duplicateSpan)
         return rows.rest.reversed().prefix { (clicks[$0.click]?.click.at ?? first) >= first }.map(\.click)
     }
@@ -220,9 +218,7 @@ extension ReplayStore: EvidenceSource {
 
     private static func record(_ stored: Stored, _ number: Int, _ fingerprint: RecordedFingerprint)
         -> IndexRecord
-    {
-        IndexRecord(stored.click, Int64(number), fingerprint, expiresAt: stored.end)
-    }
+    { IndexRecord(stored.click, Int64(number), fingerprint, expiresAt: stored.end) }
 
     func read(_ selection: inout AddressSelection) {
         let (address, key) = (selection.address, selection.key.index)

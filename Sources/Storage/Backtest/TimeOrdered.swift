@@ -30,9 +30,7 @@ struct TimeOrdered<Element: Sendable>: Sendable {
         }
     }
 
-    mutating func append(_ element: Element) {
-        elements.append(element)
-    }
+    mutating func append(_ element: Element) { elements.append(element) }
 
     var first: Element? { isEmpty ? nil : elements[start] }
 

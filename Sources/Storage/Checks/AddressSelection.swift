@@ -30,8 +30,7 @@ public struct AddressSelection: Sendable {
     public static let maximumRead = 256
 
     public init(around address: AddressHashes, _ selection: KeySelection, at now: Timestamp) {
-        self.address = address
-        self.now = now
+        (self.address, self.now) = (address, now)
         key = selection.key
         listed = Set(selection.open.map(\.click))
     }

@@ -68,9 +68,8 @@ extension EvidenceSource {
         // Several keys of a launch may find the same click: only the first one counts.
         for selection in selections {
             for click in selection.open where selections.count == 1 || listed.insert(click.click).inserted {
-                evidence.candidates.append(
-                    click.candidate(address?.agreement(with: click.address) ?? .missing)
-                )
+                let agreement = address?.agreement(with: click.address) ?? .missing
+                evidence.candidates.append(click.candidate(agreement))
             }
             if evidence.background.isEmpty { evidence.background = selection.background }
         }
@@ -106,19 +105,13 @@ extension EvidenceSource {
             }
             (exact, near) = (max(exact, traffic.exact), max(near, traffic.near))
         }
-        evidence.addressTraffic.clicksExact = min(
-            evidence.addressTraffic.clicksExact + exact,
-            AddressTraffic.countLimit
-        )
-        evidence.addressTraffic.clicksNear = min(
-            evidence.addressTraffic.clicksNear + near,
-            AddressTraffic.countLimit
-        )
+        let limit = AddressTraffic.countLimit
+        evidence.addressTraffic.clicksExact = min(evidence.addressTraffic.clicksExact + exact, limit)
+        evidence.addressTraffic.clicksNear = min(evidence.addressTraffic.clicksNear + near, limit)
     }
 
     private mutating func learnt(_ family: CounterFamily, _ key: UInt64, _ epoch: LearningEpoch)
-        throws(Failure)
-        -> Double
+        throws(Failure) -> Double
     {
         let sum = try learntSum(family, key)
         return sum == 0 ? 0 : epoch.value(of: sum, family, at: now)

@@ -15,10 +15,8 @@ public struct KeySelection: Sendable {
         public let mayBeUndelivered: Bool
 
         public init(_ position: RowPosition, closedAt: Int64, reason: NoMatchReason, mayBeUndelivered: Bool) {
-            self.position = position
-            self.closedAt = closedAt
-            self.reason = reason
-            self.mayBeUndelivered = mayBeUndelivered
+            (self.position, self.closedAt) = (position, closedAt)
+            (self.reason, self.mayBeUndelivered) = (reason, mayBeUndelivered)
         }
     }
 
@@ -43,9 +41,7 @@ public struct KeySelection: Sendable {
 
     /// Creates an empty selection; `summary` counts the key's older clicks, if there are many.
     public init(_ key: KeyedHash, at now: Timestamp, _ summary: KeySummary? = nil) {
-        self.key = key
-        self.now = now
-        self.summary = summary
+        (self.key, self.now, self.summary) = (key, now, summary)
     }
 
     public mutating func add(_ closed: Closed) { lastClosed = closed }

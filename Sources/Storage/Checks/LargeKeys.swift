@@ -138,9 +138,7 @@ public struct ClickPositionsByNetwork: Sendable {
     }
 
     /// Sorts the clicks, after the last one was added and before ``newest(near:atMost:)``.
-    mutating func sort() {
-        places.sort { ($0.near, $1.position) < ($1.near, $0.position) }
-    }
+    mutating func sort() { places.sort { ($0.near, $1.position) < ($1.near, $0.position) } }
 
     /// The newest clicks from the network, newest first.
     func newest(near: UInt64, atMost count: Int) -> [RowPosition] {
@@ -185,8 +183,7 @@ public struct AddressClickCount: Sendable {
         public static let maximumRead = Int(AddressTraffic.countLimit)
 
         init(around address: AddressHashes, at now: Timestamp) {
-            self.address = address
-            self.now = now
+            (self.address, self.now) = (address, now)
             oldest = now
         }
 
@@ -200,13 +197,9 @@ public struct AddressClickCount: Sendable {
         func finished() -> AddressClickCount {
             let covered = min(max(now.milliseconds(since: oldest), 1000), AddressClickCount.day)
             // A count of the latest part of a day is extrapolated to the whole day.
-            let scale =
-                nearCount < Self.maximumRead ? 1 : Double(AddressClickCount.day) / Double(covered)
-            return AddressClickCount(
-                exact: Double(exactCount) * scale,
-                near: Double(nearCount) * scale,
-                at: now
-            )
+            let scale = nearCount < Self.maximumRead ? 1 : Double(AddressClickCount.day) / Double(covered)
+            let (exact, near) = (Double(exactCount) * scale, Double(nearCount) * scale)
+            return AddressClickCount(exact: exact, near: near, at: now)
         }
     }
 }

@@ -37,22 +37,15 @@ public final class PendingUpdates: Sendable {
 
         /// Counts the end of a check; matches are counted with their claims.
         mutating func count(_ ending: MatchOutcome, of check: Check, _ scope: Scope) {
-            let hour = Granularity.hour.start(of: check.at)
+            let (hour, platform) = (Granularity.hour.start(of: check.at), check.platform)
             switch ending {
             case .match: return
-            case .noMatch(let reason):
-                count(
-                    NoMatch(
-                        scope: scope,
-                        hour: hour,
-                        platform: check.platform,
-                        reason: reason,
-                        launch: check.launch
-                    )
-                )
+            case .noMatch(let why):
+                let launch = check.launch
+                count(NoMatch(scope: scope, hour: hour, platform: platform, reason: why, launch: launch))
             case .replay(let claim):
                 let traits = CountedTraits(claim.click.facts)
-                let replay = Replay(scope: scope, hour: hour, platform: check.platform, traits: traits)
+                let replay = Replay(scope: scope, hour: hour, platform: platform, traits: traits)
                 replays[replay, default: 0] += 1
             }
         }
@@ -86,14 +79,10 @@ public final class PendingUpdates: Sendable {
 
     private let content = ConditionLock(Content())
 
-    func update(_ body: (inout Content) -> Void) {
-        content.withLock { body(&$0) }
-    }
+    func update(_ body: (inout Content) -> Void) { content.withLock { body(&$0) } }
 
     /// Changes the content, and returns the result of `body`.
-    func withContent<Result>(_ body: (inout Content) -> Result) -> Result {
-        content.withLock { body(&$0) }
-    }
+    func withContent<Result>(_ body: (inout Content) -> Result) -> Result { content.withLock { body(&$0) } }
 
     var isEmpty: Bool { content.withLock { $0.isEmpty } }
 

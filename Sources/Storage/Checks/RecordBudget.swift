@@ -37,11 +37,8 @@ final class RecordBudget: Sendable {
         let waiting = missed.load(ordering: .relaxed)
         guard waiting > 0 else { return 0 }
         let part = min(waiting, Self.maximumWeight)
-        let (isOurs, _) = missed.compareExchange(
-            expected: waiting,
-            desired: waiting - part,
-            ordering: .relaxed
-        )
+        let rest = waiting - part
+        let (isOurs, _) = missed.compareExchange(expected: waiting, desired: rest, ordering: .relaxed)
         // If another loop changed the number meanwhile, the next record takes it.
         return isOurs ? part : 0
     }

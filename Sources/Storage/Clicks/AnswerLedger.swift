@@ -72,9 +72,7 @@ final class AnswerLedger: Sendable {
     }
 
     /// Records that the delivery of the response failed: every check waits until that is marked on disk.
-    func didFailToDeliver(_ click: ClickID) {
-        if isUndelivered(click) { markUndelivered(click) }
-    }
+    func didFailToDeliver(_ click: ClickID) { if isUndelivered(click) { markUndelivered(click) } }
 
     /// Whether no response for the click has been delivered yet.
     ///

@@ -42,9 +42,7 @@ final class ClaimsUnderWay: Sendable {
                 whenEnded: { [self] in end(click) },
                 completion: { unsafe continuation.resume(returning: $0) }
             )
-            if let refusal = begin(write, of: click) {
-                unsafe continuation.resume(returning: refusal)
-            }
+            if let refusal = begin(write, of: click) { unsafe continuation.resume(returning: refusal) }
         }
         switch written {
         case .claim(let claim): return claim.outcome
@@ -64,9 +62,7 @@ final class ClaimsUnderWay: Sendable {
     }
 
     /// Whether a click is being claimed.
-    func contains(_ click: ClickID) -> Bool {
-        claims.withLock { $0[click.high] != nil }
-    }
+    func contains(_ click: ClickID) -> Bool { claims.withLock { $0[click.high] != nil } }
 
     /// Marks the candidates that are being claimed as claimed.
     func mark(_ evidence: inout CandidateEvidence, at now: Timestamp) {
@@ -74,9 +70,7 @@ final class ClaimsUnderWay: Sendable {
             for index in evidence.candidates.indices
             where evidence.candidates[index].claimedAt == nil
                 && claims[evidence.candidates[index].click.high] != nil
-            {
-                evidence.candidates[index].claimedAt = now
-            }
+            { evidence.candidates[index].claimedAt = now }
         }
     }
 

@@ -107,17 +107,13 @@ struct RecentPosts {
     mutating func catchUp<Reader: WriterReader>(to last: Int64, by reader: Reader) throws(Reader.Failure) {
         guard last != newest else { return }
         let first = last - Self.spanMilliseconds << 16
-        let posts = try reader.posts(
-            from: last > newest ? max(first, newest + 1) : first,
-            atMost: Self.loadLimit
-        )
+        let start = last > newest ? max(first, newest + 1) : first
+        let posts = try reader.posts(from: start, atMost: Self.loadLimit)
         // They come newest first, and the last one that is added counts.
         for post in posts.reversed() {
             _ = turn(at: post.recordedAt)
-            current[Post(scope: post.scope, hash: post.hash)] = Entry(
-                click: post.click,
-                recordedAt: post.recordedAt
-            )
+            let entry = Entry(click: post.click, recordedAt: post.recordedAt)
+            current[Post(scope: post.scope, hash: post.hash)] = entry
         }
         newest = last
     }

@@ -43,9 +43,7 @@ struct BatchTotals: Sendable {
         at now: Timestamp,
         _ scope: Scope,
         by reader: Reader
-    ) throws(Reader.Failure) {
-        try add(.duplicates, of: CountedTraits(first), scope, at: now, by: reader)
-    }
+    ) throws(Reader.Failure) { try add(.duplicates, of: CountedTraits(first), scope, at: now, by: reader) }
 
     /// Adds a claimed click, and removes the clicks retired with it from the live ones; `retired` has their expiry.
     mutating func addMatch<Reader: CountReader>(

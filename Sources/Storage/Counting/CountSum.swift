@@ -20,9 +20,7 @@ public struct CountSum: Sendable {
     }
 
     public mutating func add(_ other: CountSum) {
-        for (value, counts) in other.sums {
-            sums[value, default: [:]].merge(counts, uniquingKeysWith: +)
-        }
+        for (value, counts) in other.sums { sums[value, default: [:]].merge(counts, uniquingKeysWith: +) }
     }
 
     /// Adds the totals of another sum under one value.
@@ -44,10 +42,8 @@ public struct CountSum: Sendable {
     }
 
     public func expected(of value: String = "") -> ExpectedConversions {
-        ExpectedConversions(
-            millionths: self[value, CountWord.conversions],
-            varianceMillionths: self[value, CountWord.variance]
-        )
+        let (sum, variance) = (self[value, CountWord.conversions], self[value, CountWord.variance])
+        return ExpectedConversions(millionths: sum, varianceMillionths: variance)
     }
 
     /// A group for each value, ordered by clicks and then by name.

@@ -18,8 +18,7 @@ public final class DirectoryCache: Sendable {
         public let directory: Directory
 
         public init(version: Int64, directory: Directory) {
-            self.version = version
-            self.directory = directory
+            (self.version, self.directory) = (version, directory)
         }
 
         /// Returns a snapshot with a directory of its own: loops would contend for the reference counts of a shared one.

@@ -67,9 +67,7 @@ struct FilterUpdater {
         if count > limit { abandon(state) }
     }
 
-    func add(_ index: UInt64) {
-        for filter in filters { filter.add(index) }
-    }
+    func add(_ index: UInt64) { for filter in filters { filter.add(index) } }
 
     /// Marks all clicks up to the newest committed one as covered.
     func commit(newest: Int64, _ state: StoreState) {

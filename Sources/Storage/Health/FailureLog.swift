@@ -37,10 +37,7 @@ public final class FailureLog: Sendable {
     /// - Parameters:
     ///   - log: where failures are reported.
     ///   - quiet: how long nothing may have failed before a failure has ended, in nanoseconds.
-    public init(_ log: StoreLog, quiet: UInt64 = usualQuiet) {
-        self.log = log
-        self.quiet = quiet
-    }
+    public init(_ log: StoreLog, quiet: UInt64 = usualQuiet) { (self.log, self.quiet) = (log, quiet) }
 
     /// Logs a failure, unless the same one was logged just before.
     ///
@@ -70,9 +67,7 @@ public final class FailureLog: Sendable {
         let now = now()
         let isOver = state.withLock { state in
             state.failing.remove(work)
-            guard state.isReported, state.failing.isEmpty, now >= state.failedAt + quiet else {
-                return false
-            }
+            guard state.isReported, state.failing.isEmpty, now >= state.failedAt + quiet else { return false }
             // The next failure is logged at once again.
             state = State()
             isReported.store(false, ordering: .relaxed)

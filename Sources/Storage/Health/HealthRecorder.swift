@@ -24,7 +24,5 @@ final class HealthRecorder: Sendable {
     }
 
     /// Stores how long ago the oldest click expired that should have been deleted, in seconds.
-    func setRetentionLag(_ seconds: Int64) {
-        health.withLock { $0.retentionLagSeconds = seconds }
-    }
+    func setRetentionLag(_ seconds: Int64) { health.withLock { $0.retentionLagSeconds = seconds } }
 }

@@ -78,14 +78,14 @@ public struct CollisionJob<Reader: JobReader>: Job {
     }
 
     private func keep(_ reports: [Scope: CollisionReport]) throws(StoreError) {
-        var kept: [ScopedCollisions] = []
+        var kept: [(scope: Scope, report: CollisionReport)] = []
         for (scope, report) in reports {
             let isKept = try context.read { reader throws(Reader.Failure) in
                 // An empty report is stored only if it replaces another one.
                 guard report.forms.isEmpty, report.matches == 0 else { return true }
                 return try reader.collisionReport(of: scope) != nil
             }
-            if isKept { kept.append(ScopedCollisions(scope: scope, report: report)) }
+            if isKept { kept.append((scope, report)) }
         }
         while !kept.isEmpty {
             let some = Array(kept.suffix(Self.keptAtOnce))
@@ -213,10 +213,7 @@ public struct IndexedClick: Sendable {
         public let click: Int64
 
         public init(hash: Int64, state: Int64, since: Int64, click: Int64) {
-            self.hash = hash
-            self.state = state
-            self.since = since
-            self.click = click
+            (self.hash, self.state, self.since, self.click) = (hash, state, since, click)
         }
 
         /// Before all others.
@@ -239,12 +236,9 @@ public struct IndexedClick: Sendable {
     ]
 
     public init(_ row: inout some RowReader) {
-        place = Place(
-            hash: row.get("hash"),
-            state: row.get("state"),
-            since: row.get("since"),
-            click: row.get("click")
-        )
+        let (hash, state): (Int64, Int64) = (row.get("hash"), row.get("state"))
+        let (since, click): (Int64, Int64) = (row.get("since"), row.get("click"))
+        place = Place(hash: hash, state: state, since: since, click: click)
         clickedAt = row.get("clicked_at")
         closedAs = row.get("closed_as")
         platformForm = row.get("platform_form")

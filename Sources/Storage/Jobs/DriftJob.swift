@@ -74,11 +74,8 @@ public struct DriftJob<Reader: JobReader>: Job {
         let step = JobStep.drift(findings, of: scope, lookedAt: end, holding: lease)
         guard case .flag(true) = try context.queue.perform(.job(step)) else { return }
         for event in findings.events {
-            let isBad = if case .began = event { true } else { false }
-            context.state.configuration.log.write(
-                isBad ? .warning : .information,
-                "app \(app.name): \(event.sentence)"
-            )
+            let level: StoreLog.Level = if case .began = event { .warning } else { .information }
+            context.state.configuration.log.write(level, "app \(app.name): \(event.sentence)")
         }
     }
 }

@@ -176,8 +176,7 @@ public struct JobThread {
 
     public init(_ jobs: [any Job], _ requests: JobRequests, failures: FailureLog) {
         schedule = JobSchedule(jobs, at: MonotonicTime.now().nanoseconds)
-        self.requests = requests
-        self.failures = failures
+        (self.requests, self.failures) = (requests, failures)
     }
 
     /// Works until the store stops.

@@ -67,9 +67,7 @@ public struct NumberedApp: Sendable {
     public let window: AttributionWindow?
 
     public init(number: Int64, name: String, window: AttributionWindow?) {
-        self.number = number
-        self.name = name
-        self.window = window
+        (self.number, self.name, self.window) = (number, name, window)
     }
 
     /// The scopes of its live and its test traffic.

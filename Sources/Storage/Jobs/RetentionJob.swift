@@ -7,10 +7,7 @@ public struct RetentionProgress: Equatable, Sendable {
     /// Clicks that were deleted with their fingerprints and claims; their counts stay.
     public var deleted: Int64 = 0
 
-    public init(closed: Int64 = 0, deleted: Int64 = 0) {
-        self.closed = closed
-        self.deleted = deleted
-    }
+    public init(closed: Int64 = 0, deleted: Int64 = 0) { (self.closed, self.deleted) = (closed, deleted) }
 }
 
 /// Deletes clicks after the retention time and closes clicks that expired, in slices that take the writing thread a few

@@ -17,9 +17,8 @@ public struct SettledClock: Sendable {
         func lead(of other: Reading) -> Int64 {
             let elapsed = Int64(clamping: (other.monotonic - min(monotonic, other.monotonic)) / 1_000_000)
             let (expected, isTooLate) = wall.milliseconds.addingReportingOverflow(elapsed)
-            let (lead, isTooLong) = other.wall.milliseconds.subtractingReportingOverflow(
-                isTooLate ? .max : expected
-            )
+            let start = isTooLate ? .max : expected
+            let (lead, isTooLong) = other.wall.milliseconds.subtractingReportingOverflow(start)
             guard isTooLong else { return lead }
             return other.wall > wall ? .max : .min
         }
@@ -113,12 +112,9 @@ final class JobClock: Sendable {
     ///   - lastSettled: when jobs last used the wall clock; nil for a new database.
     ///   - isAccepted: whether an operator says that the clock is right.
     func start(lastSettled: Timestamp?, isAccepted: Bool) {
-        let clock = SettledClock(
-            lastSettled: lastSettled,
-            isAccepted: isAccepted,
-            now: wall.now(),
-            monotonic: monotonicNow()
-        )
+        let (now, moment) = (wall.now(), monotonicNow())
+        let clock =
+            SettledClock(lastSettled: lastSettled, isAccepted: isAccepted, now: now, monotonic: moment)
         settled.withLock { $0 = clock }
     }
 

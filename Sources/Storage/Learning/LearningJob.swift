@@ -109,12 +109,8 @@ public struct LearntSlice: Sendable {
                 < ($1.0.family.rawValue, Int64(bitPattern: $1.0.key))
         }
         return stride(from: 0, to: sums.count, by: length).map { start in
-            LearntSlice(
-                scope: scope,
-                epoch: increments.epoch,
-                sums: Array(sums[start..<min(start + length, sums.count)]),
-                room: room
-            )
+            let part = Array(sums[start..<min(start + length, sums.count)])
+            return LearntSlice(scope: scope, epoch: increments.epoch, sums: part, room: room)
         }
     }
 }
@@ -149,11 +145,8 @@ struct SummaryJob<Reader: JobReader>: Job {
         current = nil
         var count = 0
         try context.read { reader throws(Reader.Failure) in
-            try reader.openClicks(
-                of: summing.key,
-                before: summing.position,
-                atMost: Self.sliceLength
-            ) { click in
+            let (key, position) = (summing.key, summing.position)
+            try reader.openClicks(of: key, before: position, atMost: Self.sliceLength) { click in
                 count += 1
                 summing.builder.add(click)
                 summing.position = click.position

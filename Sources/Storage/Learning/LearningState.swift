@@ -87,9 +87,7 @@ final class LearningState: Sendable {
 /// Models and their parts.
 extension LearningState {
     /// Returns the known model of a scope.
-    func model(of scope: Scope) -> MatchingModel? {
-        scopes.withLock { $0[scope]?.model }
-    }
+    func model(of scope: Scope) -> MatchingModel? { scopes.withLock { $0[scope]?.model } }
 
     /// Whether a scope's model is missing or too old.
     func needsModel(of scope: Scope, at now: Timestamp) -> Bool {
@@ -148,14 +146,10 @@ extension LearningState {
         scopes.withLock { $0[scope] = nil }
     }
 
-    func noteStored(_ scope: Scope) {
-        scopes.withLock { $0[scope, default: ScopeState()].isStored = true }
-    }
+    func noteStored(_ scope: Scope) { scopes.withLock { $0[scope, default: ScopeState()].isStored = true } }
 
     /// Whether learnt sums of a scope were seen in the database; if they are gone, another process has reset them.
-    func wasStored(_ scope: Scope) -> Bool {
-        scopes.withLock { $0[scope]?.isStored ?? false }
-    }
+    func wasStored(_ scope: Scope) -> Bool { scopes.withLock { $0[scope]?.isStored ?? false } }
 
     /// Returns the epoch and click rate for a scope's increments: those of the stored sums if they are known.
     func present(of scope: Scope, at moment: Timestamp) -> Present {
@@ -242,9 +236,7 @@ extension LearningState {
     }
 
     /// Removes and returns the increments of all loops as slices: for the end, and for servers that learn at once.
-    func takeSlices() -> [LearntSlice] {
-        drain().flatMap { LearntSlice.slices($0.scope, $0.increments) }
-    }
+    func takeSlices() -> [LearntSlice] { drain().flatMap { LearntSlice.slices($0.scope, $0.increments) } }
 }
 
 /// The increments of one loop that are not stored yet.
@@ -265,9 +257,7 @@ final class PendingIncrements: Sendable {
         }
     }
 
-    func forget(_ scope: Scope) {
-        content.withLock { $0[scope] = nil }
-    }
+    func forget(_ scope: Scope) { content.withLock { $0[scope] = nil } }
 
     func drain() -> [Scope: LearntIncrements] {
         content.withLock { content in

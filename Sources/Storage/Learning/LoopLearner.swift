@@ -61,14 +61,10 @@ struct LoopLearner {
     private func learnPair(_ claim: Claim, _ report: CheckReport, _ check: Check, _ scope: Scope) {
         let candidate = report.basis.evidence?.candidates.first { $0.click.high == claim.click.id.high }
         guard let candidate else { return }
-        let delay = Double(check.at.milliseconds(since: candidate.clickedAt)) / 1000
-        pending.update(scope, learnt.present(of: scope, at: check.at).epoch) { increments in
-            ModelUpdates.addCertainPair(
-                agreement: candidate.address,
-                delaySeconds: delay,
-                at: check.at,
-                to: &increments
-            )
+        let (agreement, now) = (candidate.address, check.at)
+        let delay = Double(now.milliseconds(since: candidate.clickedAt)) / 1000
+        pending.update(scope, learnt.present(of: scope, at: now).epoch) { increments in
+            ModelUpdates.addCertainPair(agreement: agreement, delaySeconds: delay, at: now, to: &increments)
         }
     }
 

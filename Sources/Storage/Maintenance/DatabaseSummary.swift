@@ -50,9 +50,7 @@ public struct MigrationPlan: Equatable, Sendable {
     public let backupPath: String?
 
     public init(applied: [String], pending: [String], backupPath: String?) {
-        self.applied = applied
-        self.pending = pending
-        self.backupPath = backupPath
+        (self.applied, self.pending, self.backupPath) = (applied, pending, backupPath)
     }
 }
 

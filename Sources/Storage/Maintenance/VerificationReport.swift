@@ -14,9 +14,7 @@ public struct VerificationReport: Equatable, Sendable {
         /// What is wrong; empty if the statement is true.
         public private(set) var findings: [Finding] = []
 
-        public init(_ name: String, _ scope: String) {
-            (self.name, self.scope) = (name, scope)
-        }
+        public init(_ name: String, _ scope: String) { (self.name, self.scope) = (name, scope) }
 
         /// Adds a finding, and what to do about it.
         public mutating func add(_ text: String, _ advice: String = Self.restore) {

@@ -56,9 +56,7 @@ public struct AppRecord: Record, Equatable, Sendable {
     /// Returns the app with its lists, by the names under which they are stored.
     public func app(_ lists: [String: [String]]) -> App {
         var settings = settings
-        settings.allowedOrigins = lists[List.allowedOrigins.rawValue] ?? []
-        settings.destinations = lists[List.destinations.rawValue] ?? []
-        settings.localizations = lists[List.localizations.rawValue] ?? []
+        for (name, list) in Self.ownLists { settings[keyPath: list] = lists[name] ?? [] }
         var links = AppLinkFields()
         // A field of a newer program is left out.
         for (name, values) in lists { if let field = AppLinkField(rawValue: name) { links[field] = values } }
@@ -68,18 +66,14 @@ public struct AppRecord: Record, Equatable, Sendable {
 
     /// Returns the settings that are lists, with the names under which they are stored.
     public static func lists(of settings: App.Settings) -> [(name: String, values: [String])] {
-        var lists: [(name: String, values: [String])] = [
-            (List.allowedOrigins.rawValue, settings.allowedOrigins),
-            (List.destinations.rawValue, settings.destinations),
-            (List.localizations.rawValue, settings.localizations),
-        ]
-        for (field, values) in settings.links.fields.all { lists.append((field.rawValue, values)) }
-        return lists
+        ownLists.map { (name: $0.name, values: settings[keyPath: $0.list]) }
+            + settings.links.fields.all.map { (name: $0.rawValue, values: $1) }
     }
 
     /// The lists that are not about links.
-    private enum List: String {
-        case allowedOrigins = "allowed_origins"
-        case destinations, localizations
-    }
+    private static let ownLists: [OwnList] = [
+        ("allowed_origins", \.allowedOrigins), ("destinations", \.destinations),
+        ("localizations", \.localizations),
+    ]
+    private typealias OwnList = (name: String, list: any WritableKeyPath<App.Settings, [String]> & Sendable)
 }

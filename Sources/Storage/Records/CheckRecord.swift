@@ -8,9 +8,7 @@ public struct CheckRecord: Record, Equatable, Sendable {
     public var facts: CheckFacts
 
     public init(id: CheckID, scope: Scope, facts: CheckFacts) {
-        self.id = id
-        self.scope = scope
-        self.facts = facts
+        (self.id, self.scope, self.facts) = (id, scope, facts)
     }
 
     public static let columns: Columns = [
@@ -51,10 +49,8 @@ public struct CheckRecord: Record, Equatable, Sendable {
         // Nil if the confidence implies it.
         row.put("probability", facts.probability == Self.probability(facts) ? nil : facts.probability)
         row.put("weight", facts.weight > 1 ? facts.weight : nil)
-        row.put(
-            "other_fingerprints",
-            facts.otherFingerprints.isEmpty ? nil : [UInt8](packing: facts.otherFingerprints)
-        )
+        let others = facts.otherFingerprints
+        row.put("other_fingerprints", others.isEmpty ? nil : [UInt8](packing: others))
         row.put("first_installed_at", facts.firstInstalledAt)
         row.put("signal_marks", facts.signals.isEmpty ? nil : facts.signals.word)
     }

@@ -18,13 +18,7 @@ public struct ClaimRecord: Record, Equatable, Sendable {
     public let caller: KeyedHash?
 
     /// Creates the row of a claim; `hash` is nil for a launch without one.
-    public init(
-        _ claim: Claim,
-        _ scope: Scope,
-        hash: KeyedHash?,
-        install: KeyedHash?,
-        caller: KeyedHash
-    ) {
+    public init(_ claim: Claim, _ scope: Scope, hash: KeyedHash?, install: KeyedHash?, caller: KeyedHash) {
         click = Int64(bitPattern: claim.click.id.high)
         self.scope = scope
         claimedAt = claim.claimedAt

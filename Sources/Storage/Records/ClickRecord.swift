@@ -19,15 +19,8 @@ public struct ClickRecord: Record, Equatable, Sendable {
     /// The number of the link that was tapped.
     public let link: Int64?
 
-    public init(
-        _ click: NewClick,
-        id: ClickID,
-        scope: Scope,
-        hashes: [KeyedHash],
-        link: Int64?
-    ) {
-        self.id = id
-        self.scope = scope
+    public init(_ click: NewClick, id: ClickID, scope: Scope, hashes: [KeyedHash], link: Int64?) {
+        (self.id, self.scope) = (id, scope)
         facts = click.facts
         expiresAt = click.facts.expiresAt
         visit = click.visit

@@ -5,10 +5,7 @@ public struct DriftRecord: Record, Equatable, Sendable {
     public let scope: Scope
     public let reading: DriftReading
 
-    public init(_ reading: DriftReading, of scope: Scope) {
-        self.scope = scope
-        self.reading = reading
-    }
+    public init(_ reading: DriftReading, of scope: Scope) { (self.scope, self.reading) = (scope, reading) }
 
     public static let columns: Columns = [
         "scope", "side", "name", "trials", "matches", "usual_rate", "since", "began", "fallen_rate",
@@ -35,15 +32,9 @@ public struct DriftRecord: Record, Equatable, Sendable {
         let usualRate: Double? = row.get("usual_rate")
         let since: Timestamp? = row.get("since")
         let began: Timestamp? = row.get("began")
-        let rate: Double? = row.get("fallen_rate")
-        let alarm = began.map { began in
-            DriftAlarm(
-                group: group,
-                since: since ?? began,
-                began: began,
-                usualRate: usualRate ?? 0,
-                rate: rate ?? 0
-            )
+        let rate: Double = row.get("fallen_rate")
+        let alarm = began.map {
+            DriftAlarm(group: group, since: since ?? $0, began: $0, usualRate: usualRate ?? 0, rate: rate)
         }
         reading = DriftReading(group: group, recent: recent, usualRate: usualRate, alarm: alarm)
     }

@@ -22,8 +22,7 @@ public struct IndexRecord: Record, Equatable, Sendable {
 
     public static let columns: Columns = [
         "click", "since", "expires_at", "visit", "platform_form", "weight", "exact_address", "near_address",
-        "visitor",
-        "destination", "campaign", "os_release", "signal_marks",
+        "visitor", "destination", "campaign", "os_release", "signal_marks",
     ]
 
     public func write(to row: inout some RowWriter) {
@@ -88,13 +87,11 @@ public struct IndexRecord: Record, Equatable, Sendable {
         clickedAt = new.facts.clickedAt
         expiresAt = new.facts.expiresAt
         visit = new.visit.index
-        self.platformFormCode = platformFormCode
-        self.weight = weight
+        (self.platformFormCode, self.weight) = (platformFormCode, weight)
         address = new.evidence.address
         visitor = new.evidence.visitor
         destination = CreditedDestination(new.facts)
-        self.release = release
-        self.signals = signals
+        (self.release, self.signals) = (release, signals)
     }
 
     /// Platform and form; the form is nil for an advertising id.
@@ -131,10 +128,7 @@ public struct RowPosition: Comparable, Sendable {
     /// The click's number.
     public let click: Int64
 
-    public init(clickedAt: Int64, click: Int64) {
-        self.clickedAt = clickedAt
-        self.click = click
-    }
+    public init(clickedAt: Int64, click: Int64) { (self.clickedAt, self.click) = (clickedAt, click) }
 
     public static func < (left: RowPosition, right: RowPosition) -> Bool {
         (left.clickedAt, left.click) < (right.clickedAt, right.click)
@@ -167,9 +161,7 @@ public struct IndexEntry: Record, Equatable, Sendable {
     }
 
     private init(_ scope: Scope, _ hash: KeyedHash, _ record: IndexRecord) {
-        self.scope = scope
-        self.hash = hash
-        self.record = record
+        (self.scope, self.hash, self.record) = (scope, hash, record)
     }
 
     /// Returns a row for each hash that finds the click, once each: two forms may make one fingerprint.

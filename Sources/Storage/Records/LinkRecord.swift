@@ -69,8 +69,7 @@ public struct LinkRecord: Record, Equatable, Sendable {
 
     public static let columns: Columns = [
         "id_high", "id_low", "app", "slug", "campaign_key", "search_text", "expires_at", "maximum_clicks",
-        "created_at",
-        "updated_at", "archived_at",
+        "created_at", "updated_at", "archived_at",
     ]
 
     public func write(to row: inout some RowWriter) {

@@ -39,18 +39,14 @@ extension [UInt8] {
         for word in words { pack(word) }
     }
 
-    var unpackedWords: [UInt64] {
-        stride(from: 0, through: count - 8, by: 8).map { unpacked(at: $0) }
-    }
+    var unpackedWords: [UInt64] { stride(from: 0, through: count - 8, by: 8).map { unpacked(at: $0) } }
 }
 
 /// The first four bytes of each hash of a click, which rule out most clicks that a hash does not find.
 public struct HashMarks: Equatable, Sendable {
     public let bytes: [UInt8]
 
-    public init(bytes: [UInt8]) {
-        self.bytes = bytes
-    }
+    public init(bytes: [UInt8]) { self.bytes = bytes }
 
     public init(_ hashes: some Collection<KeyedHash>) {
         var bytes: [UInt8] = []

@@ -46,13 +46,8 @@ struct CheckedApps: Sendable {
     /// Returns the check of a row; nil if its app is newer than the known ones.
     func check(_ row: JoinedCheck) -> RecordedCheck? {
         guard let owner = owners[row.record.scope] else { return nil }
-        return RecordedCheck(
-            id: row.record.id,
-            app: owner.app,
-            isTest: owner.isTest,
-            facts: row.record.facts,
-            campaign: row.campaign
-        )
+        let (id, app, isTest, facts) = (row.record.id, owner.app, owner.isTest, row.record.facts)
+        return RecordedCheck(id: id, app: app, isTest: isTest, facts: facts, campaign: row.campaign)
     }
 
     /// Returns the app of a scope; nil if it is newer than the known ones.

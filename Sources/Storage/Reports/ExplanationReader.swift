@@ -88,9 +88,7 @@ private struct ExplanationReader<Reader: ReportReader> {
 
     func material(of reference: CheckReference) throws(Reader.Failure) -> ExplanationInput? {
         guard let id = try find(reference), let row = try reader.check(id), let record = apps.check(row)
-        else {
-            return nil
-        }
+        else { return nil }
         if case .check(let wanted) = reference, wanted != record.id { return nil }
         let address = record.facts.address
         // A click of the same second may have come just before the launch.
@@ -234,15 +232,11 @@ extension KnownClick {
     ///   - click: the stored click.
     ///   - launch: the address of the launch to compare it with.
     fileprivate init(_ click: ClaimedClick, seenFrom launch: AddressHashes? = nil) {
-        let record = click.record
-        self.init(
-            id: record.id,
-            clickedAt: record.facts.clickedAt,
-            expiresAt: record.expiresAt,
-            campaign: record.facts.campaignKey
-        )
-        platform = record.facts.platform
-        isRobot = record.facts.isRobot
+        let (record, facts) = (click.record, click.record.facts)
+        let (clickedAt, end) = (facts.clickedAt, record.expiresAt)
+        self.init(id: record.id, clickedAt: clickedAt, expiresAt: end, campaign: facts.campaignKey)
+        platform = facts.platform
+        isRobot = facts.isRobot
         claimedAt = click.claimedAt
         claimedBy = click.method
         agreement = AddressHashes.agreement(record.address, launch)

@@ -40,10 +40,8 @@ extension LinkRows {
     fileprivate func liveListing(ofCampaign key: CampaignKey, of apps: [AppID], at now: Timestamp)
         throws(Failure) -> LinkListing?
     {
-        try listing(
-            liveLinks(ofCampaign: key, at: now).filter { apps.contains($0.app) }
-                .max { $0.number < $1.number }
-        )
+        let links = try liveLinks(ofCampaign: key, at: now).filter { apps.contains($0.app) }
+        return try listing(links.max { $0.number < $1.number })
     }
 
     /// Returns one page of the links that match a query, newest first.
@@ -51,9 +49,7 @@ extension LinkRows {
         var walk = PageWalk<StoredLink, LinkID>(limit: query.limit, rowLimit: 50_000)
         try links(query) { link, isMatch in walk.add(isMatch ? link : nil, at: link.record.id) }
         var page = LinkPage(next: walk.next)
-        for link in walk.elements {
-            if let listing = try listing(link) { page.links.append(listing) }
-        }
+        for link in walk.elements { if let listing = try listing(link) { page.links.append(listing) } }
         return page
     }
 

@@ -15,9 +15,7 @@ struct PageWalk<Element, Cursor> {
     private var count = 0
     private var last: Cursor?
 
-    init(limit: Int, rowLimit: Int) {
-        (self.limit, self.rowLimit) = (limit, rowLimit)
-    }
+    init(limit: Int, rowLimit: Int) { (self.limit, self.rowLimit) = (limit, rowLimit) }
 
     /// Adds the next row, whose element is nil if it does not match; returns whether the walk continues.
     mutating func add(_ element: Element?, at cursor: Cursor) -> Bool {

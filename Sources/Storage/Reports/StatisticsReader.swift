@@ -64,9 +64,7 @@ private struct StatisticsReader<Reader: ReportReader> {
     {
         var sum = CountSum()
         for app in apps {
-            sum.add(
-                try self.sum(dimension, of: app.scope, campaign: campaign ?? self.campaign, over: spans)
-            )
+            sum.add(try self.sum(dimension, of: app.scope, campaign: campaign ?? self.campaign, over: spans))
         }
         return sum
     }

@@ -37,16 +37,13 @@ public final class StoreState: Sendable {
     public init(_ configuration: StoreConfiguration) {
         self.configuration = configuration
         jobHolder = Int64(bitPattern: configuration.random())
-        clock = JobClock(
-            configuration.clock,
-            monotonicNow: configuration.monotonicNow,
-            log: configuration.log
-        )
-        failures = FailureLog(configuration.log, quiet: configuration.quietNanoseconds)
+        let (monotonicNow, log) = (configuration.monotonicNow, configuration.log)
+        clock = JobClock(configuration.clock, monotonicNow: monotonicNow, log: log)
+        failures = FailureLog(log, quiet: configuration.quietNanoseconds)
         queue = WriteQueue(limit: configuration.queueLimit)
         claims = ClaimsUnderWay(queue)
         let (updates, queue) = (updates, self.queue)
-        ledger = AnswerLedger(now: configuration.monotonicNow) { click in
+        ledger = AnswerLedger(now: monotonicNow) { click in
             updates.addFailedDelivery(of: click)
             queue.requestUpdates()
         }
@@ -124,15 +121,11 @@ extension StoreState {
         jobs.stop()
         queue.requestUpdates()
         let slices = learnt.takeSlices()
-        if !slices.isEmpty {
-            queue.append(QueuedWrite(.learning(.add(slices))) { _ in }, isInternal: true)
-        }
+        if !slices.isEmpty { queue.append(QueuedWrite(.learning(.add(slices))) { _ in }, isInternal: true) }
         queue.stop()
     }
 
-    func beginBackgroundThread() {
-        threads.withLock { $0.backgroundCount += 1 }
-    }
+    func beginBackgroundThread() { threads.withLock { $0.backgroundCount += 1 } }
 
     func endBackgroundThread() {
         threads.withLock { $0.backgroundCount -= 1 }

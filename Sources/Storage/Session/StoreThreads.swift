@@ -11,12 +11,9 @@ public final class StoreThreads<Backend: StorageBackend>: Sendable {
     private let threads = ConditionLock<[JoinableThread]>([])
 
     public init(_ state: StoreState, _ backend: Backend) {
-        self.state = state
-        self.backend = backend
-        let (hasBackground, isReadOnly) = (
-            state.configuration.hasBackgroundWork, state.configuration.isReadOnly
-        )
-        reader = hasBackground && !isReadOnly ? BackgroundReader(backend) : nil
+        (self.state, self.backend) = (state, backend)
+        let hasReader = state.configuration.hasBackgroundWork && !state.configuration.isReadOnly
+        reader = hasReader ? BackgroundReader(backend) : nil
     }
 
     /// Starts the writing thread and the thread that watches deadlines.
@@ -47,10 +44,8 @@ public final class StoreThreads<Backend: StorageBackend>: Sendable {
             let thread = try JoinableThread(run: run)
             threads.withLock { $0.append(thread) }
         } catch {
-            throw StoreError(
-                .resources,
-                "the system refused a thread for the database (error \(error.systemError))"
-            )
+            let code = error.systemError
+            throw StoreError(.resources, "the system refused a thread for the database (error \(code))")
         }
     }
 

@@ -50,14 +50,10 @@ extension WriteTransaction {
         as reason: NoMatchReason,
         at closedAt: Timestamp,
         by caller: UInt64? = nil
-    )
-        throws(Failure) -> Bool
-    {
+    ) throws(Failure) -> Bool {
         let closing = ClickClosing(reason: reason, at: closedAt, caller: caller)
         var wasOpen = false
-        for hash in click.hashes where try writer.close(click, under: hash, closing) {
-            wasOpen = true
-        }
+        for hash in click.hashes where try writer.close(click, under: hash, closing) { wasOpen = true }
         return wasOpen
     }
 

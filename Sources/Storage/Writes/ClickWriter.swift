@@ -3,45 +3,44 @@ public import Attribution
 /// The statements of the open transaction that record, claim, close and delete clicks.
 public protocol ClickWriter {
     associatedtype Reader: WriterReader
+    typealias Failure = Reader.Failure
+
     /// Reads in the open transaction.
     var reader: Reader { get }
 
-    func insert(_ click: ClickRecord) throws(Reader.Failure)
+    func insert(_ click: ClickRecord) throws(Failure)
     /// Lets checks find a click under a hash.
-    func insert(_ entry: IndexEntry) throws(Reader.Failure)
+    func insert(_ entry: IndexEntry) throws(Failure)
     /// Adds a click under a hash as one that was closed when it was recorded.
-    func insertClosed(_ click: ClickRecord, under hash: KeyedHash, as reason: NoMatchReason) throws(Reader
-        .Failure)
+    func insertClosed(_ click: ClickRecord, under hash: KeyedHash, as reason: NoMatchReason) throws(Failure)
     /// Adds a click to those that a check weighs by their address.
-    func insertAddress(_ address: AddressHashes, of click: ClickRecord) throws(Reader.Failure)
+    func insertAddress(_ address: AddressHashes, of click: ClickRecord) throws(Failure)
     /// Closes a click under a hash; false where it is closed already.
-    func close(_ click: ClickRecord, under hash: KeyedHash, _ closing: ClickClosing) throws(Reader.Failure)
-        -> Bool
+    func close(_ click: ClickRecord, under hash: KeyedHash, _ closing: ClickClosing) throws(Failure) -> Bool
     /// Deletes the open row of a click under a hash.
-    func removeOpen(_ click: ClickRecord, under hash: KeyedHash) throws(Reader.Failure)
+    func removeOpen(_ click: ClickRecord, under hash: KeyedHash) throws(Failure)
     /// Deletes the row of a click under a hash that was closed at one of these times.
-    func removeClosed(_ click: ClickRecord, under hash: KeyedHash, at times: ClosingTimes) throws(Reader
-        .Failure)
-    func removeAddress(_ near: UInt64, of click: ClickRecord) throws(Reader.Failure)
+    func removeClosed(_ click: ClickRecord, under hash: KeyedHash, at times: ClosingTimes) throws(Failure)
+    func removeAddress(_ near: UInt64, of click: ClickRecord) throws(Failure)
     /// Deletes a click and its claim.
-    func delete(_ click: Int64) throws(Reader.Failure)
+    func delete(_ click: Int64) throws(Failure)
 
     /// Gives a click an idempotency key if it has none.
-    func adopt(_ idempotency: KeyedHash, by click: Int64) throws(Reader.Failure)
+    func adopt(_ idempotency: KeyedHash, by click: Int64) throws(Failure)
     /// Takes an idempotency key away from the click that has it.
-    func release(_ idempotency: KeyedHash, of click: Int64) throws(Reader.Failure)
+    func release(_ idempotency: KeyedHash, of click: Int64) throws(Failure)
     /// Stores until when the key for addresses of a day is needed; a later time that is stored stays.
-    func setNeed(ofAddressDay day: Int64, until: Int64) throws(Reader.Failure)
+    func setNeed(ofAddressDay day: Int64, until: Int64) throws(Failure)
     /// Counts a click for its link: `variant` is empty for the link as a whole.
-    func count(_ kind: LinkClickKind, of link: Int64, variant: String) throws(Reader.Failure)
+    func count(_ kind: LinkClickKind, of link: Int64, variant: String) throws(Failure)
     /// Counts a match for the link of its click.
-    func countMatch(of link: Int64, variant: String) throws(Reader.Failure)
+    func countMatch(of link: Int64, variant: String) throws(Failure)
 
-    func insert(_ claim: ClaimRecord) throws(Reader.Failure)
+    func insert(_ claim: ClaimRecord) throws(Failure)
     /// Makes an answer that failed on its way available to the next check.
-    func markUndelivered(_ click: ClickID) throws(Reader.Failure)
+    func markUndelivered(_ click: ClickID) throws(Failure)
     /// Returns whether the answer for a click was marked as undelivered, and removes the mark.
-    func markDelivered(_ click: Int64) throws(Reader.Failure) -> Bool
+    func markDelivered(_ click: Int64) throws(Failure) -> Bool
 }
 
 /// Why and when a click is closed to checks.
@@ -77,11 +76,8 @@ public struct LinkLimits: Sendable {
     private let clicks: Int
 
     public init(number: Int64, isArchived: Bool, expiresAt: Timestamp?, maximumClicks: Int?, clicks: Int) {
-        self.number = number
-        self.isArchived = isArchived
-        self.expiresAt = expiresAt
-        self.maximumClicks = maximumClicks
-        self.clicks = clicks
+        (self.number, self.isArchived, self.expiresAt) = (number, isArchived, expiresAt)
+        (self.maximumClicks, self.clicks) = (maximumClicks, clicks)
     }
 
     /// Why the link leads nowhere at a time; nil while it leads somewhere.

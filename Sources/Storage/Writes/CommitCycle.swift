@@ -9,9 +9,7 @@ public struct EngineFailure: Error, Equatable {
     public let endsConnection: Bool
 
     public init(_ error: StoreError, endsBatch: Bool, endsConnection: Bool) {
-        self.error = error
-        self.endsBatch = endsBatch
-        self.endsConnection = endsConnection
+        (self.error, self.endsBatch, self.endsConnection) = (error, endsBatch, endsConnection)
     }
 }
 
@@ -113,10 +111,8 @@ public struct CommitCycle: Sendable {
         count = 0
         guard let retryAt else { return step(.beginning, .begin) }
         guard now >= retryAt else {
-            return step(
-                .reporting,
-                .refuseWaiting(StoreError(.inputOutput, "the database could not be opened again yet"))
-            )
+            let error = StoreError(.inputOutput, "the database could not be opened again yet")
+            return step(.reporting, .refuseWaiting(error))
         }
         return step(.reopening, .reopen)
     }

@@ -40,9 +40,7 @@ extension WriteTransaction {
 
         if let need { memory.values.addressDays.note(need) }
         memory.posts.add(number, of: scope, click.post, recordedAt: facts.recordedAt)
-        if !facts.isRobot {
-            memory.values.closedBefore = min(memory.values.closedBefore, facts.expiresAt)
-        }
+        if !facts.isRobot { memory.values.closedBefore = min(memory.values.closedBefore, facts.expiresAt) }
         return .click(.recorded(Click(id: id, facts: facts)))
     }
 

@@ -30,11 +30,8 @@ extension WriteTransaction {
         let deadline = MonotonicTime.now().nanoseconds + step.nanoseconds
         let limit = step.limit
         var slice = RetentionSlice()
-        let due = try reader.clicks(
-            expiringFrom: Timestamp(milliseconds: .min),
-            before: step.deletingBefore,
-            atMost: limit
-        )
+        let first = Timestamp(milliseconds: .min)
+        let due = try reader.clicks(expiringFrom: first, before: step.deletingBefore, atMost: limit)
         for click in due where slice.deleted == 0 || MonotonicTime.now().nanoseconds < deadline {
             try delete(click)
             slice.deleted += 1

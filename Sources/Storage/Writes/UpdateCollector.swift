@@ -16,9 +16,7 @@ final class UpdateCollector: Sendable {
     }
 
     /// Whether no loop has an update that is not written yet.
-    var isEmpty: Bool {
-        loops.withLock { $0 }.allSatisfy(\.isEmpty)
-    }
+    var isEmpty: Bool { loops.withLock { $0 }.allSatisfy(\.isEmpty) }
 
     /// Whether a failed delivery is not marked on disk yet, so that reads do not show it.
     var hasUnmarkedDeliveries: Bool { unmarkedDeliveries.load(ordering: .acquiring) > 0 }

@@ -182,13 +182,8 @@ public enum JobStep: Sendable {
     case finish(JobName, holder: Int64, progress: Timestamp)
     /// Stores findings; ``Written/flag(_:)`` is false, and nothing is stored, if another process holds the lease.
     case drift(DriftDetector.Findings, of: Scope, lookedAt: Timestamp, holding: JobLease)
-    case collisions([ScopedCollisions])
-}
-
-/// A scope's report of collisions.
-public struct ScopedCollisions: Sendable {
-    let scope: Scope
-    let report: CollisionReport
+    /// Stores reports of collisions.
+    case collisions([(scope: Scope, report: CollisionReport)])
 }
 
 /// The bounds of a step that closes and deletes clicks.

@@ -130,9 +130,7 @@ public final class WriteQueue: Sendable {
     var isInDoubt: Bool { isInDoubtFlag.load(ordering: .acquiring) }
 
     /// Stores why no transaction can begin now; requests that time out report it.
-    func note(obstacle: StoreError) {
-        state.withLock { $0.obstacle = obstacle }
-    }
+    func note(obstacle: StoreError) { state.withLock { $0.obstacle = obstacle } }
 
     /// Refuses all writes whose deadline has passed.
     ///
@@ -167,9 +165,7 @@ public final class WriteQueue: Sendable {
     }
 
     /// Refuses every write from now on.
-    func close(_ reason: StoreError) {
-        state.withLock { $0.closedBecause = reason }
-    }
+    func close(_ reason: StoreError) { state.withLock { $0.closedBecause = reason } }
 
     /// Refuses every write from now on, except the store's own; waiting writes are still done.
     func stop() {
@@ -178,9 +174,7 @@ public final class WriteQueue: Sendable {
     }
 
     /// The number of writes that wait or are in the batch.
-    var count: Int {
-        state.withLock { $0.waiting.count + $0.running.count }
-    }
+    var count: Int { state.withLock { $0.waiting.count + $0.running.count } }
 }
 
 extension StoreError {

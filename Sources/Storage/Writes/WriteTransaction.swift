@@ -64,65 +64,63 @@ public enum StoredValue: String, Sendable {
 ///
 /// ``WriteTransaction`` decides which of them run, in which order and with which values.
 public protocol StoreWriter: ClickWriter {
-    func insert(_ check: CheckRecord) throws(Reader.Failure)
+    func insert(_ check: CheckRecord) throws(Failure)
     /// Deletes the oldest records of checks before an identifier; returns how many there were.
-    func deleteChecks(before id: Int64, atMost limit: Int64) throws(Reader.Failure) -> Int64
-    func set(_ name: StoredValue, to value: Int64) throws(Reader.Failure)
-    func add(_ count: Int64, to name: StoredValue) throws(Reader.Failure)
+    func deleteChecks(before id: Int64, atMost limit: Int64) throws(Failure) -> Int64
+    func set(_ name: StoredValue, to value: Int64) throws(Failure)
+    func add(_ count: Int64, to name: StoredValue) throws(Failure)
 
     // Counts
-    func write(_ deltas: CountDeltas) throws(Reader.Failure)
+    func write(_ deltas: CountDeltas) throws(Failure)
     /// Deletes live clicks that expired before a second, some at a time; returns whether there may be more.
-    func purgeLiveClicks(of scope: Scope, before second: Int64, atMost limit: Int) throws(Reader.Failure)
-        -> Bool
+    func purgeLiveClicks(of scope: Scope, before second: Int64, atMost limit: Int) throws(Failure) -> Bool
     /// Adds some rare names of a span to the name for everything else; false when there are none.
-    func foldRareNames(_ names: RareNames) throws(Reader.Failure) -> Bool
+    func foldRareNames(_ names: RareNames) throws(Failure) -> Bool
     /// Deletes the same names' counts; false when there are none.
-    func removeRareNames(_ names: RareNames) throws(Reader.Failure) -> Bool
+    func removeRareNames(_ names: RareNames) throws(Failure) -> Bool
 
     // Apps, keys and links; what is refused is undone as a whole
-    func create(_ app: App, with keys: [APIKey]) throws(Reader.Failure) -> StoreError?
-    func update(_ app: AppID, to settings: App.Settings) throws(Reader.Failure) -> StoreError?
-    func create(_ key: APIKey) throws(Reader.Failure) -> StoreError?
-    func revoke(_ key: KeyID, at now: Timestamp) throws(Reader.Failure) -> StoreError?
+    func create(_ app: App, with keys: [APIKey]) throws(Failure) -> StoreError?
+    func update(_ app: AppID, to settings: App.Settings) throws(Failure) -> StoreError?
+    func create(_ key: APIKey) throws(Failure) -> StoreError?
+    func revoke(_ key: KeyID, at now: Timestamp) throws(Failure) -> StoreError?
     /// Stores when a key was used; false where that is stored already.
-    func setUse(of key: KeyID, at now: Timestamp) throws(Reader.Failure) -> Bool
-    func create(_ links: [NewLink]) throws(Reader.Failure) -> LinkStoreError?
-    func update(_ link: Link, ifUpdatedAt earlier: Timestamp?) throws(Reader.Failure) -> LinkStoreError?
-    func delete(_ link: LinkID) throws(Reader.Failure) -> LinkStoreError?
+    func setUse(of key: KeyID, at now: Timestamp) throws(Failure) -> Bool
+    func create(_ links: [NewLink]) throws(Failure) -> LinkStoreError?
+    func update(_ link: Link, ifUpdatedAt earlier: Timestamp?) throws(Failure) -> LinkStoreError?
+    func delete(_ link: LinkID) throws(Failure) -> LinkStoreError?
 
     // Learning
-    func beginLearning(of scope: Scope, _ epoch: LearningEpoch) throws(Reader.Failure)
+    func beginLearning(of scope: Scope, _ epoch: LearningEpoch) throws(Failure)
     /// Lets learning have begun no later than a time.
-    func beginEarlier(_ scope: Scope, at time: Timestamp) throws(Reader.Failure)
+    func beginEarlier(_ scope: Scope, at time: Timestamp) throws(Failure)
     /// Adds to a counter, which is created if there is room for it.
-    func add(_ sum: Double, to key: CounterKey, of scope: Scope, hasRoom: Bool) throws(Reader.Failure)
-    func removeCounter(_ key: Int64, _ family: CounterFamily, of scope: Scope) throws(Reader.Failure)
-    func keepLargest(_ count: Int, of scope: Scope, _ family: CounterFamily) throws(Reader.Failure)
+    func add(_ sum: Double, to key: CounterKey, of scope: Scope, hasRoom: Bool) throws(Failure)
+    func removeCounter(_ key: Int64, _ family: CounterFamily, of scope: Scope) throws(Failure)
+    func keepLargest(_ count: Int, of scope: Scope, _ family: CounterFamily) throws(Failure)
     /// Multiplies all counters of a family.
-    func scaleCounters(of scope: Scope, _ family: CounterFamily, by factor: Double) throws(Reader.Failure)
-    func setLandmark(of scope: Scope, to landmark: Timestamp) throws(Reader.Failure)
+    func scaleCounters(of scope: Scope, _ family: CounterFamily, by factor: Double) throws(Failure)
+    func setLandmark(of scope: Scope, to landmark: Timestamp) throws(Failure)
     /// Deletes the epoch and some of the counters of a scope; returns whether there may be more.
-    func forgetCounters(of scope: Scope, limit: Int) throws(Reader.Failure) -> Bool
+    func forgetCounters(of scope: Scope, limit: Int) throws(Failure) -> Bool
 
     // Keys of hashes
-    func addFormerServerKey(_ key: UInt64, replacedAt: Timestamp) throws(Reader.Failure)
-    func removeFormerServerKey(_ key: UInt64) throws(Reader.Failure)
+    func addFormerServerKey(_ key: UInt64, replacedAt: Timestamp) throws(Failure)
+    func removeFormerServerKey(_ key: UInt64) throws(Failure)
     /// Deletes the days whose keys for addresses were needed until before a time.
-    func removeAddressDays(before now: Timestamp) throws(Reader.Failure)
+    func removeAddressDays(before now: Timestamp) throws(Failure)
 
     // Jobs
     /// Takes or renews a lease; false while another process holds it.
-    func take(_ lease: JobLease) throws(Reader.Failure) -> Bool
+    func take(_ lease: JobLease) throws(Failure) -> Bool
     /// Gives up the lease of a job that has got as far as `progress`.
-    func finish(_ job: JobName, for holder: Int64, progress: Timestamp) throws(Reader.Failure)
+    func finish(_ job: JobName, for holder: Int64, progress: Timestamp) throws(Failure)
     /// Stores that jobs go by the wall clock, once an hour.
-    func noteSettled(at now: Timestamp) throws(Reader.Failure)
+    func noteSettled(at now: Timestamp) throws(Failure)
     /// Stores what an evaluation of match rates found.
-    func keep(_ findings: DriftDetector.Findings, of scope: Scope, lookedAt end: Timestamp) throws(Reader
-        .Failure)
+    func keep(_ findings: DriftDetector.Findings, of scope: Scope, lookedAt end: Timestamp) throws(Failure)
     /// Stores a report in place of the scope's last one.
-    func keep(_ report: CollisionReport, of scope: Scope) throws(Reader.Failure)
+    func keep(_ report: CollisionReport, of scope: Scope) throws(Failure)
 }
 
 /// The values that the writing thread keeps in memory from transaction to transaction.
