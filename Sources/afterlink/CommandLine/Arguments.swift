@@ -99,15 +99,13 @@ package struct Arguments: Equatable, Sendable {
         if operands.count > command.operands.count, let extra = operands.last {
             throw CommandFailure.usage(
                 "`afterlink \(command.name)` does not know what to do with \"\(extra)\"."
-            )
-            .advising(advice)
+            ).advising(advice)
         }
         let missing = command.operands.dropFirst(operands.count).first { $0.isRequired }
         if let missing {
             throw CommandFailure.usage(
                 "`afterlink \(command.name)` needs \(missing.placeholder): \(missing.help)"
-            )
-            .advising(advice)
+            ).advising(advice)
         }
     }
 
@@ -121,8 +119,7 @@ package struct Arguments: Equatable, Sendable {
         )
         return CommandFailure.usage("`afterlink \(command.name)` has no option \(typed).")
             .advising(
-                near.map { "Did you mean --\($0)?" }
-                    ?? "`afterlink help \(command.name)` lists its options."
+                near.map { "Did you mean --\($0)?" } ?? "`afterlink help \(command.name)` lists its options."
             )
     }
 }

@@ -112,7 +112,5 @@ struct ProgressLine {
     }
 
     /// Clears the terminal's line.
-    func finish() {
-        if hasPrinted, isTerminal { Console.printStatus("") }
-    }
+    func finish() { if hasPrinted, isTerminal { Console.printStatus("") } }
 }

@@ -61,8 +61,7 @@ package struct Program: Sendable {
             let near = Suggestion.nearest(to: second, among: group.map(\.lastWord))
             throw CommandFailure.usage("There is no command `afterlink \(one) \(second)`.")
                 .advising(
-                    near.map { "Did you mean `afterlink \(one) \($0)`?" }
-                        ?? HelpText.group(one, of: group)
+                    near.map { "Did you mean `afterlink \(one) \($0)`?" } ?? HelpText.group(one, of: group)
                 )
         }
         return (command, Array(words.dropFirst(2)))

@@ -44,13 +44,11 @@ enum CheckHealthCommand {
             let reason = response.json?["reason"]?.string
             throw CommandFailure.because(
                 "The service at \(address) is not ready\(reason.map { ": \($0)" } ?? "")."
-            )
-            .advising("See its log for the reason.")
+            ).advising("See its log for the reason.")
         default:
             throw CommandFailure.because(
                 "At \(address), /readyz returns \(response.statusText): it is not Afterlink."
-            )
-            .advising("Name the service's own address with --listen.")
+            ).advising("Name the service's own address with --listen.")
         }
         Console.print("ready")
         return .success

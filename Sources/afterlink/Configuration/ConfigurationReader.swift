@@ -118,8 +118,7 @@ package struct ConfigurationReader {
         return CommandFailure.configuration(
             (fileFailure.map { "\($0.explanation)\n" } ?? "")
                 + "\(count) wrong, so nothing was done:\n\(lines)"
-        )
-        .advising((fileFailure.map { "\($0.advice)\n" } ?? "") + advice)
+        ).advising((fileFailure.map { "\($0.advice)\n" } ?? "") + advice)
     }
 }
 

@@ -75,8 +75,7 @@ struct CommandDatabase {
             guard error.number != ENOENT || TextFile.exists(parent) else {
                 throw CommandFailure.because(
                     "The data directory \(directory) cannot be created: there is no \(parent)."
-                )
-                .advising("Run `mkdir -p \(ShellWord.quoted(parent))`, or correct --data-directory.")
+                ).advising("Run `mkdir -p \(ShellWord.quoted(parent))`, or correct --data-directory.")
             }
             guard error.number != EROFS else {
                 throw CommandFailure.because("The data directory cannot be created: \(error.text).")

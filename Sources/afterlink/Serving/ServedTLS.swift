@@ -123,8 +123,7 @@ package struct TLSFiles: Sendable {
             let command = "chmod 600 \(ShellWord.quoted(operand: keyPath))"
             throw CommandFailure.configuration(
                 "Users other than its owner can read or change the private key \(keyPath)."
-            )
-            .advising("Run `\(command)`; a key that belongs to root may be 0640.")
+            ).advising("Run `\(command)`; a key that belongs to root may be 0640.")
         }
         return content
     }

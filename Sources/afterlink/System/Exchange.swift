@@ -134,9 +134,7 @@ struct ClientConnection: ~Copyable {
         }
     }
 
-    deinit {
-        close(descriptor)
-    }
+    deinit { close(descriptor) }
 
     /// Sends the bytes and returns everything that the server sends until it closes.
     func exchange(_ request: [UInt8]) throws(SystemError) -> [UInt8] {

@@ -18,9 +18,7 @@ struct OpenFile: ~Copyable, Sendable {
         guard descriptor >= 0 else { throw SystemError("cannot open", path) }
     }
 
-    deinit {
-        close(descriptor)
-    }
+    deinit { close(descriptor) }
 
     /// Returns all bytes from the current position to the end.
     ///

@@ -33,8 +33,7 @@ struct SecretFile {
         guard isOpenToOthers else { return text }
         throw CommandFailure.because(
             "The \(name) \(path) can be read or changed by others than \(pronoun) owner."
-        )
-        .advising("Run `chmod 600 \(ShellWord.quoted(operand: path))`.")
+        ).advising("Run `chmod 600 \(ShellWord.quoted(operand: path))`.")
     }
 
     /// Creates the file unless it exists: another process that starts on the same database may be faster.

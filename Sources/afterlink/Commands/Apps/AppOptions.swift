@@ -193,8 +193,7 @@ extension AppLinkField {
     fileprivate var form: (placeholder: String, help: String) {
         switch self {
         case .hosts: ("HOST", "A host that serves the app's links and domain files, as in go.shop.example.")
-        case .webHosts:
-            ("HOST", "Another host that links may lead to, as in shop.example; `any` allows all.")
+        case .webHosts: ("HOST", "Another host that links may lead to, as in shop.example; `any` allows all.")
         case .icon: ("URL", "The app's icon on pages.")
         case .color: ("#RRGGBB", "The app's colour on pages.")
         case .iosTeam: ("TEAM", "Apple's ten characters before the app's bundle id.")

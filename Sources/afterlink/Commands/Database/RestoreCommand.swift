@@ -49,8 +49,7 @@ enum RestoreCommand {
         if let key, !isReplacing { try refuseOtherKey(key, at: configuration.serverKeyPath) }
         try CommandDatabase.prepareDirectory(configuration)
         let signals = StopSignals()
-        let foreign =
-            "the server key is not the backup's: put the backup's key beside it, as BACKUP.key"
+        let foreign = "the server key is not the backup's: put the backup's key beside it, as BACKUP.key"
         let (summary, aside) = try attempt {
             let copy = try database.restore(
                 backup,
@@ -98,8 +97,7 @@ enum RestoreCommand {
     private static func refusal(_ error: StoreError) -> CommandFailure {
         let advice =
             switch error.code {
-            case .locked:
-                "No other process may use the database: stop the service, restore, start it again."
+            case .locked: "No other process may use the database: stop the service, restore, start it again."
             case .full: "Make room on the database's disk."
             case .incompatible:
                 "Nothing was changed. Restore a backup of a newer version with that version of Afterlink."
@@ -116,9 +114,7 @@ enum RestoreCommand {
         let newest = summary.newestClickAt.map { "of \($0.iso8601)" } ?? "missing: there are no clicks"
         var lines = ["Restored \(summary.text) to \(path).", "The newest click is \(newest)."]
         if let aside { lines.append("The previous database is kept at \(aside).") }
-        if !hasKey {
-            lines.append("The service does not start without the database's server key.")
-        }
+        if !hasKey { lines.append("The service does not start without the database's server key.") }
         if !summary.pendingMigrations.isEmpty {
             lines.append(
                 "It is of an older version: `afterlink migrate`, or the next start, applies"

@@ -25,8 +25,7 @@ struct ServiceExamination {
             return .warning(
                 "service",
                 "a server responds at \(address), but no process has this database open"
-            )
-            .advising("give the settings of the service: --database, --listen")
+            ).advising("give the settings of the service: --database, --listen")
         }
         guard let health else {
             return .problem("service", "\(process), but no server responds at \(address)")
@@ -38,8 +37,7 @@ struct ServiceExamination {
             return .problem(
                 "service",
                 "\(process); at \(address) /healthz returns \(health), /readyz \(readiness)"
-            )
-            .advising("see the service's log for the reason")
+            ).advising("see the service's log for the reason")
         }
         return .ok("service", "\(process); at \(address) /healthz and /readyz return 200")
     }
@@ -79,8 +77,7 @@ struct RequestExamination {
             guard forwardedFor.isEmpty, forwarded.isEmpty else {
                 throw CommandFailure.usage(
                     "--forwarded-for and --forwarded need the address of a connection."
-                )
-                .advising("Give it with --request-from.")
+                ).advising("Give it with --request-from.")
             }
             return nil
         }

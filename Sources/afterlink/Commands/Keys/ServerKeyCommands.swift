@@ -66,8 +66,7 @@ enum RotateServerKeyCommand {
         guard list.entries.count < ServerKeyList.maximumCount else {
             throw CommandFailure.because(
                 "\(list.entries.count) server keys are the most that a check looks up."
-            )
-            .advising("Wait until the oldest is destroyed; `afterlink server-key list` shows the keys.")
+            ).advising("Wait until the oldest is destroyed; `afterlink server-key list` shows the keys.")
         }
     }
 

@@ -28,8 +28,7 @@ package struct TrialChoice: Sendable {
         if isAll, let option = ["profile", "device"].first(where: arguments.has) {
             throw CommandFailure.usage(
                 "--all tries every profile with its own device, and --\(option) chooses one."
-            )
-            .advising("Leave one of them out.")
+            ).advising("Leave one of them out.")
         }
         let name = arguments.value("profile") ?? Self.standardProfile
         profiles =
@@ -42,8 +41,7 @@ package struct TrialChoice: Sendable {
         if sendsRawSignals, release != nil {
             throw CommandFailure.usage(
                 "--sdk chooses a release that sends a hash, and --resolve sends values."
-            )
-            .advising("Leave one of them out.")
+            ).advising("Leave one of them out.")
         }
         timezone = try Self.text("timezone", arguments)
         language = try Self.text("language", arguments)
@@ -116,8 +114,7 @@ package struct TrialChoice: Sendable {
             guard isAll else {
                 throw CommandFailure.usage(
                     "The SDK \(release.name) does not run on the device \(device.name)."
-                )
-                .advising("Leave --sdk out for the newest one that does, or choose another --device.")
+                ).advising("Leave --sdk out for the newest one that does, or choose another --device.")
             }
         }
         guard let newest = SDKRelease.all.last(where: { $0.platform == device.platform }) else {

@@ -32,8 +32,7 @@ struct TrialServer {
         let tls = "does not speak HTTPS, or has no certificate for its name that this machine trusts"
         throw CommandFailure.because(
             "The server at \(url) \(exchange.overTLS ? tls : "does not speak HTTP")."
-        )
-        .advising("Name the service with --server; use https:// if it, or the proxy before it, speaks TLS.")
+        ).advising("Name the service with --server; use https:// if it, or the proxy before it, speaks TLS.")
     }
 
     /// Sends a request with a key.

@@ -35,8 +35,7 @@ enum ExplainCheckCommand {
             let shown = Table.printable(text)
             throw CommandFailure.usage(
                 "\"\(shown)\" is neither a fingerprint nor an id of a check, request or click."
-            )
-            .advising("`afterlink help explain` describes each of them.")
+            ).advising("`afterlink help explain` describes each of them.")
         }
         let database = try CommandDatabase.open(configuration, for: .reading)
         defer { database.close() }

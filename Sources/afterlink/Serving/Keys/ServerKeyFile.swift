@@ -23,14 +23,12 @@ struct ServerKeyFile {
         guard TextFile.exists(path) else {
             throw CommandFailure.because(
                 "The server key \(path) is missing: without it, no click can be found."
-            )
-            .advising("Restore it from the backup, or name it with --server-key-file.")
+            ).advising("Restore it from the backup, or name it with --server-key-file.")
         }
         guard let list = ServerKeyList(try file.secret("server key", of: "its", outOfReach)) else {
             throw CommandFailure.because(
                 "The server keys \(path) are damaged: each line must hold 64 hexadecimal digits."
-            )
-            .advising("Restore the file from the backup; with another key, no click can be found.")
+            ).advising("Restore the file from the backup; with another key, no click can be found.")
         }
         return list
     }
