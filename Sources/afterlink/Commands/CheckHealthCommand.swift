@@ -20,7 +20,7 @@ enum CheckHealthCommand {
         run: run
     )
 
-    private static func run(_ invocation: Invocation) async throws -> ExitCode {
+    private static func run(_ invocation: Invocation) async throws {
         let configuration = try ConfigurationReader.read(invocation)
         let address = configuration.listen
         let overTLS = configuration.tlsCertificate != nil
@@ -51,7 +51,6 @@ enum CheckHealthCommand {
             ).advising("Name the service's own address with --listen.")
         }
         Console.print("ready")
-        return .success
     }
 
     /// Explains a response that is not HTTP: the server may speak TLS and the request not, or the reverse.

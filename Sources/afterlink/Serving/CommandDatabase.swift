@@ -49,7 +49,7 @@ struct CommandDatabase {
         _ configuration: Configuration,
         _ operation: (any Database) throws -> Result
     ) throws -> Result {
-        try attempt({ try operation(Wiring.database(configuration)) }, orElse: CommandFailure.init(opening:))
+        try attempt(orElse: CommandFailure.init(opening:)) { try operation(Wiring.database(configuration)) }
     }
 
     /// Opens a database, creates it if there is none, and brings it up to date.

@@ -144,11 +144,7 @@ final class NewFile {
 
     /// Appends the bytes.
     func write(_ bytes: [UInt8]) throws {
-        try attempt {
-            try file.write(bytes)
-        } orElse: { (error: SystemError) in
-            CommandFailure.lostOutput(error.text)
-        }
+        do { try file.write(bytes) } catch { throw CommandFailure.lostOutput(error.text) }
     }
 }
 

@@ -29,7 +29,7 @@ struct SecretFile {
         of pronoun: String,
         _ outOfReach: (SystemError) -> CommandFailure
     ) throws -> String {
-        let (text, isOpenToOthers) = try attempt({ try read() }, orElse: outOfReach)
+        let (text, isOpenToOthers) = try attempt(orElse: outOfReach) { try read() }
         guard isOpenToOthers else { return text }
         throw CommandFailure.because(
             "The \(name) \(path) can be read or changed by others than \(pronoun) owner."

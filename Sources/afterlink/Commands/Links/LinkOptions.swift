@@ -89,7 +89,7 @@ enum LinkChoice {
         summary: String,
         discussion: String,
         examples: KeyValuePairs<String, String>,
-        run: @escaping @Sendable (Invocation) async throws -> ExitCode
+        run: @escaping @Sendable (Invocation) async throws -> Void
     ) -> CommandDescription {
         CommandDescription(
             name: name,

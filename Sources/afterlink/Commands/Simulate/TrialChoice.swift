@@ -7,12 +7,8 @@ package struct TrialChoice: Sendable {
     private let device: TrialDevice?
     private let release: SDKRelease?
     private let sendsRawSignals: Bool
-    private let timezone: String?
-    private let language: String?
-    private let deviceTimezone: String?
-    private let deviceLanguage: String?
-    private let model: String?
-    private let osVersion: String?
+    /// The texts of the options that change the person or the device.
+    private let texts: [String: String]
     package let poster: Trial.Poster
     private let target: Trial.Target?
     package let broughtToken: Bool
@@ -43,22 +39,15 @@ package struct TrialChoice: Sendable {
                 "--sdk chooses a release that sends a hash, and --resolve sends values."
             ).advising("Leave one of them out.")
         }
-        timezone = try Self.text("timezone", arguments)
-        language = try Self.text("language", arguments)
-        deviceTimezone = try Self.text("device-timezone", arguments)
-        deviceLanguage = try Self.text("device-language", arguments)
-        model = try Self.text("model", arguments)
-        osVersion = try Self.text("os-version", arguments)
+        let changes = ["timezone", "language", "device-timezone", "device-language", "model", "os-version"]
+        texts = try changes.reduce(into: [:]) { $0[$1] = try Self.text($1, arguments) }
         poster =
             try arguments.read("as", "must be test, page, app or server") { Trial.Poster(rawValue: $0) }
             ?? .test
         target = try Self.target(arguments)
         broughtToken = arguments.has("token")
-        delay = try arguments.read(
-            "delay",
-            "must be a time such as 90s, 10m, 25h or 8d",
-            TimeArgument.milliseconds
-        )
+        let sentence = "must be a time such as 90s, 10m, 25h or 8d"
+        delay = try arguments.read("delay", sentence, TimeArgument.milliseconds)
     }
 
     /// Returns the trial of one of the profiles.
@@ -94,16 +83,11 @@ package struct TrialChoice: Sendable {
     }
 
     private func device(for profile: BrowserProfile) throws -> TrialDevice {
-        var device: TrialDevice
-        if let chosen = self.device {
-            device = chosen
-        } else {
-            device = try Self.find("device", profile.device, in: TrialDevice.all, \.name)
-        }
+        var device = try self.device ?? Self.find("device", profile.device, in: TrialDevice.all, \.name)
         // The version of the device on which the browser was recorded.
         if device.name == profile.device { device.osVersion = profile.osVersion }
-        if let model { device.model = model }
-        if let osVersion { device.osVersion = osVersion }
+        if let model = texts["model"] { device.model = model }
+        if let osVersion = texts["os-version"] { device.osVersion = osVersion }
         return device
     }
 
@@ -129,11 +113,11 @@ package struct TrialChoice: Sendable {
         _ localization: AppLocalization
     ) -> TrialPerson {
         var person = profile.person
-        if let timezone { (person.browserTimezone, person.deviceTimezone) = (timezone, timezone) }
-        if let deviceTimezone { person.deviceTimezone = deviceTimezone }
-        if let language { person.languages = [language] }
-        person.deviceLanguage = deviceLanguage
-        if deviceLanguage == nil, platform == .ios {
+        if let zone = texts["timezone"] { (person.browserTimezone, person.deviceTimezone) = (zone, zone) }
+        if let zone = texts["device-timezone"] { person.deviceTimezone = zone }
+        if let language = texts["language"] { person.languages = [language] }
+        person.deviceLanguage = texts["device-language"]
+        if person.deviceLanguage == nil, platform == .ios {
             let codes = person.languages.compactMap { DeviceData.embedded.languages.canonical($0) }
             person.deviceLanguage = localization.negotiated(codes)
         }

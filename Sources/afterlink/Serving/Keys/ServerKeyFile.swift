@@ -48,10 +48,7 @@ struct ServerKeyFile {
         try file.withLock {
             let list = try open(databaseIsNew: false)
             guard let changed = try body(list) else { return list }
-            try attempt(
-                { try file.replace(by: changed.text, erasesFormer: erasesFormer) },
-                orElse: outOfReach
-            )
+            try attempt(orElse: outOfReach) { try file.replace(by: changed.text, erasesFormer: erasesFormer) }
             return changed
         }
     }
@@ -145,9 +142,7 @@ struct ServerKeyList: Equatable {
 
     /// Returns these keys, followed by those of another list that are not among them.
     func joined(with other: ServerKeyList) -> ServerKeyList {
-        ServerKeyList(
-            entries + other.entries.filter { entry in !entries.contains { $0.bytes == entry.bytes } }
-        )
+        ServerKeyList(entries + other.entries.filter { new in !entries.contains { $0.bytes == new.bytes } })
     }
 }
 
