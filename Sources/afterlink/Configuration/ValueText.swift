@@ -133,8 +133,8 @@ extension ValueKind {
         .init(
             "URL",
             "an https address with {host} instead of the host, or none",
-            ValueText.copies,
-            format: { $0 ?? "none" }
+            format: { $0 ?? "none" },
+            ValueText.copies
         )
     }
 
@@ -155,23 +155,19 @@ extension ValueKind {
     static var window: ValueKind<AttributionWindow> {
         let allowed = AttributionWindow.allowedSeconds
         let words = "a whole number of seconds from \(allowed.lowerBound) to \(allowed.upperBound)"
-        return .init("SECONDS", words) {
+        return .init("SECONDS", words, format: { "\($0.seconds)" }) {
             ValueText.integer($0, in: allowed).flatMap(AttributionWindow.init(seconds:))
-        } format: {
-            "\($0.seconds)"
         }
     }
 
     static var duration: ValueKind<Duration> {
-        .init("SECONDS", "a whole number of seconds from 1 to 3600") {
+        .init("SECONDS", "a whole number of seconds from 1 to 3600", format: { "\($0.components.seconds)" }) {
             ValueText.integer($0, in: 1...3600).map { .seconds($0 as Int) }
-        } format: {
-            "\($0.components.seconds)"
         }
     }
 
     static var durability: ValueKind<StoreDurability> {
-        .init("full|relaxed", "full or relaxed", { StoreDurability(rawValue: $0) }, format: { $0.rawValue })
+        .init("full|relaxed", "full or relaxed", format: \.rawValue) { StoreDurability(rawValue: $0) }
     }
 
     static var logFormat: ValueKind<LogFormat> {

@@ -262,8 +262,9 @@ struct Servers: Sendable {
         main = try WebServer(configuration.serverConfiguration(tls)) { _ in
             try lateService.get().makeHandler(lateStore.get().makeStores())
         }
-        metrics = try configuration.metricsConfiguration.map { settings throws(StartError) in
-            try WebServer(settings) { _ in
+        // The metrics' address is internal and speaks plain HTTP.
+        metrics = try configuration.metricsListen.map { address throws(StartError) in
+            try WebServer(HTTPServerConfiguration(listenAddress: address, loopCount: 1)) { _ in
                 try lateService.get().makeMetricsHandler(lateStore.get().makeStores())
             }
         }
