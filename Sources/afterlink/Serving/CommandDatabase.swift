@@ -26,7 +26,7 @@ struct CommandDatabase {
         throws -> CommandDatabase
     {
         try require(configuration)
-        guard try migrationPlan(configuration).pending.isEmpty else {
+        guard try explaining(configuration, { try $0.migrationPlan() }).pending.isEmpty else {
             throw CommandFailure.because("The database \(configuration.databasePath) is of an older version.")
                 .advising("Run `afterlink migrate`, or start the service once with this version.")
         }
@@ -56,11 +56,6 @@ struct CommandDatabase {
     static func openOrMake(_ configuration: Configuration) throws -> CommandDatabase {
         try prepareDirectory(configuration)
         return try CommandDatabase(configuration, for: .command)
-    }
-
-    /// Returns the migrations that the database has and those that it lacks.
-    static func migrationPlan(_ configuration: Configuration) throws -> MigrationPlan {
-        try explaining(configuration) { try $0.migrationPlan() }
     }
 
     /// Creates the data directory if it is missing, and closes all new files to other users.

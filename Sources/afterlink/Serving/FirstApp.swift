@@ -64,21 +64,18 @@ struct FirstApp: Sendable {
             } else {
                 continue
             }
-            keys.append(key(text, kind, of: app, at: now))
+            let key = APIKey(
+                id: KeyID(at: now, random: .system),
+                kind: kind,
+                app: kind == .admin ? nil : app.id,
+                label: "first",
+                digest: text.digest,
+                createdAt: now
+            )
+            keys.append(key)
         }
         try await apps.create(app, with: keys)
         return FirstApp(app: app, madeKeys: made, broughtKinds: KeyKind.allCases.filter { given[$0] != nil })
-    }
-
-    private static func key(_ text: KeyText, _ kind: KeyKind, of app: App, at now: Timestamp) -> APIKey {
-        APIKey(
-            id: KeyID(at: now, random: .system),
-            kind: kind,
-            app: kind == .admin ? nil : app.id,
-            label: "first",
-            digest: text.digest,
-            createdAt: now
-        )
     }
 }
 

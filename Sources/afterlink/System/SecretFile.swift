@@ -86,16 +86,7 @@ struct SecretFile {
     /// Runs `body` while no other process changes files of this folder.
     func withLock<Result>(_ body: () throws -> Result) throws -> Result {
         // The lock is the folder's, because a replaced file is another one. An error releases it with the descriptor.
-        let folder = try lockedFolder()
-        // A draft that a killed process left has keys in it, too.
-        TextFile.delete(draft)
-        let result = try body()
-        folder.unlock()
-        return result
-    }
-
-    private func lockedFolder() throws -> OpenFile {
-        try attempt(
+        let folder = try attempt(
             "The folder of \(path) cannot be locked",
             advice: "It must belong to the user that Afterlink runs as."
         ) {
@@ -103,5 +94,10 @@ struct SecretFile {
             try folder.lock()
             return folder
         }
+        // A draft that a killed process left has keys in it, too.
+        TextFile.delete(draft)
+        let result = try body()
+        folder.unlock()
+        return result
     }
 }

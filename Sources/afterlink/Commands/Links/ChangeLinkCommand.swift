@@ -22,7 +22,7 @@ enum ChangeLinkCommand {
 
     private static func run(_ invocation: Invocation) async throws {
         let arguments = invocation.arguments
-        guard LinkOptions.areGiven(in: arguments) else {
+        guard LinkOptions.all.contains(where: { arguments.has($0.name) }) else {
             throw CommandFailure.usage("`afterlink links set` needs at least one field to change.")
                 .advising("`afterlink help links set` lists the fields.")
         }

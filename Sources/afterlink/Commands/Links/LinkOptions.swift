@@ -24,10 +24,6 @@ enum LinkOptions {
             if let texts = arguments.values(name(field)) { fields[field] = texts }
         }
     }
-
-    static func areGiven(in arguments: Arguments) -> Bool {
-        LinkField.allCases.contains { arguments.has(name($0)) }
-    }
 }
 
 extension LinkField {

@@ -131,19 +131,17 @@ struct ServerKeyList: Equatable {
     }
 
     /// Whether every key of another list is among these.
-    func holds(_ other: ServerKeyList) -> Bool {
-        other.entries.allSatisfy { entry in entries.contains { $0.bytes == entry.bytes } }
-    }
+    func holds(_ other: ServerKeyList) -> Bool { other.entries.allSatisfy(has) }
 
     /// Whether the lists have a key in common: those of one database always do.
-    func isRelated(to other: ServerKeyList) -> Bool {
-        other.entries.contains { entry in entries.contains { $0.bytes == entry.bytes } }
-    }
+    func isRelated(to other: ServerKeyList) -> Bool { other.entries.contains(where: has) }
 
     /// Returns these keys, followed by those of another list that are not among them.
     func joined(with other: ServerKeyList) -> ServerKeyList {
-        ServerKeyList(entries + other.entries.filter { new in !entries.contains { $0.bytes == new.bytes } })
+        ServerKeyList(entries + other.entries.filter { !has($0) })
     }
+
+    private func has(_ key: Entry) -> Bool { entries.contains { $0.bytes == key.bytes } }
 }
 
 /// Bytes as pairs of hexadecimal digits.
