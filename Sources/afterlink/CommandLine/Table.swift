@@ -19,8 +19,6 @@ package struct Table {
         rows.append(cells.map(Self.printable))
     }
 
-    package var isEmpty: Bool { rows.isEmpty }
-
     package var text: String {
         let all = [headings] + rows
         let widths = headings.indices.map { column in all.map { $0[column].count }.max() ?? 0 }
