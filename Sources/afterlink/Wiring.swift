@@ -5,19 +5,10 @@ internal import Storage
 
 /// Connects the kinds of database with the rest of the program, which names none.
 enum Wiring {
-    /// The kinds of database: a new kind is a case here, a ``Database``, and a case in ``database(_:)``.
-    enum Kind {
-        case sqlite
-    }
-
-    static func kind(of configuration: Configuration) -> Kind { .sqlite }
-
     /// Returns the database that the configuration names, which need not exist yet.
-    static func database(_ configuration: Configuration) -> any Database {
-        switch kind(of: configuration) {
-        case .sqlite: SQLiteDatabase(configuration: configuration)
-        }
-    }
+    ///
+    /// A new kind of database is a ``Database``, and a condition here.
+    static func database(_ given: Configuration) -> any Database { SQLiteDatabase(configuration: given) }
 }
 
 /// A database file of SQLite.

@@ -10,8 +10,7 @@ let code = MainThreadExecutor.run { [words, environment] in
 if code == .success, Console.hasLostOutput.load(ordering: .relaxed) {
     let failure = CommandFailure.because(
         "The command has done its work, but its output could not be written."
-    )
-    .advising("Open standard output, or make room, and see the output of the list commands.")
+    ).advising("Open standard output, or make room, and see the output of the list commands.")
     Console.printError(failure.text)
     exit(failure.exitCode.rawValue)
 }

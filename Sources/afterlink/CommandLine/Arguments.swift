@@ -95,19 +95,15 @@ package struct Arguments: Equatable, Sendable {
     }
 
     private func checkOperands(of command: CommandDescription) throws {
+        let name = "`afterlink \(command.name)`"
         let advice = "`afterlink help \(command.name)` explains the command."
         if operands.count > command.operands.count, let extra = operands.last {
-            throw CommandFailure.usage(
-                "`afterlink \(command.name)` does not know what to do with \"\(extra)\"."
-            )
-            .advising(advice)
+            throw CommandFailure.usage("\(name) does not know what to do with \"\(extra)\".").advising(advice)
         }
-        let missing = command.operands.dropFirst(operands.count).first { $0.isRequired }
-        if let missing {
-            throw CommandFailure.usage(
-                "`afterlink \(command.name)` needs \(missing.placeholder): \(missing.help)"
+        if let missing = command.operands.dropFirst(operands.count).first(where: \.isRequired) {
+            throw CommandFailure.usage("\(name) needs \(missing.placeholder): \(missing.help)").advising(
+                advice
             )
-            .advising(advice)
         }
     }
 
@@ -115,14 +111,11 @@ package struct Arguments: Equatable, Sendable {
         // The text after `=` may be a secret: the failure does not repeat it.
         let name = split(word).name
         let typed = word.hasPrefix("--") ? "--\(name)" : name
-        let near = Suggestion.nearest(
-            to: String(name.drop { $0 == "-" }),
-            among: command.allOptions.map(\.name)
-        )
+        let known = command.allOptions.map(\.name)
+        let near = Suggestion.nearest(to: String(name.drop { $0 == "-" }), among: known)
         return CommandFailure.usage("`afterlink \(command.name)` has no option \(typed).")
             .advising(
-                near.map { "Did you mean --\($0)?" }
-                    ?? "`afterlink help \(command.name)` lists its options."
+                near.map { "Did you mean --\($0)?" } ?? "`afterlink help \(command.name)` lists its options."
             )
     }
 }

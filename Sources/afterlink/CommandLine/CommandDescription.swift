@@ -22,12 +22,8 @@ package struct CommandOption: Sendable {
             let words = form.split(separator: " ").map(String.init)
             let isRepeatable = words.last == "..."
             let placeholder = words.dropFirst().dropLast(isRepeatable ? 1 : 0).joined(separator: " ")
-            return CommandOption(
-                words[0],
-                placeholder.isEmpty ? nil : placeholder,
-                isRepeatable: isRepeatable,
-                help: help
-            )
+            let value = placeholder.isEmpty ? nil : placeholder
+            return CommandOption(words[0], value, isRepeatable: isRepeatable, help: help)
         }
     }
 
@@ -72,7 +68,8 @@ package struct CommandDescription: Sendable {
     package var settings: [String] = []
     /// Complete calls, each with its purpose.
     package let examples: KeyValuePairs<String, String>
-    let run: @Sendable (Invocation) async throws -> ExitCode
+    /// Throws an ``ExitCode`` if it has printed the reason; the program prints all other errors.
+    let run: @Sendable (Invocation) async throws -> Void
 
     /// All options that the command line may have.
     package var allOptions: [CommandOption] { optionsBesideSettings + settingsTaken.compactMap(\.option) }

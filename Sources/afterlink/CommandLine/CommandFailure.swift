@@ -4,7 +4,7 @@ internal import HTTPServer
 internal import Threads
 
 /// The exit status of a command.
-package enum ExitCode: Int32, Sendable {
+package enum ExitCode: Int32, Error {
     case success = 0
     /// The command failed.
     case failed = 1
@@ -36,9 +36,7 @@ package struct CommandFailure: Error, Equatable, Sendable {
         fileprivate let exitCode: ExitCode
         fileprivate let explanation: String
 
-        func advising(_ advice: String) -> CommandFailure {
-            CommandFailure(exitCode, explanation, advice: advice)
-        }
+        func advising(_ advice: String) -> CommandFailure { .init(exitCode, explanation, advice: advice) }
     }
 
     static func because(_ explanation: String) -> Cause { Cause(exitCode: .failed, explanation: explanation) }
@@ -92,8 +90,8 @@ package struct CommandFailure: Error, Equatable, Sendable {
 
 /// Runs `body` and explains an error of one kind that it throws; errors of other kinds pass through.
 func attempt<Failure: Error, Result: ~Copyable>(
-    _ body: () throws -> Result,
-    orElse explanation: (Failure) -> CommandFailure
+    orElse explanation: (Failure) -> CommandFailure,
+    _ body: () throws -> Result
 ) throws -> Result {
     do {
         return try body()

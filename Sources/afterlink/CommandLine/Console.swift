@@ -53,9 +53,8 @@ package enum Console {
                 continue
             }
             let digits = String(scalar.value, radix: 16)
-            shown.append(
-                contentsOf: "\\u\(String(repeating: "0", count: 4 - digits.count))\(digits)".unicodeScalars
-            )
+            let zeros = String(repeating: "0", count: 4 - digits.count)
+            shown.append(contentsOf: "\\u\(zeros)\(digits)".unicodeScalars)
         }
         return String(shown)
     }
@@ -112,7 +111,5 @@ struct ProgressLine {
     }
 
     /// Clears the terminal's line.
-    func finish() {
-        if hasPrinted, isTerminal { Console.printStatus("") }
-    }
+    func finish() { if hasPrinted, isTerminal { Console.printStatus("") } }
 }

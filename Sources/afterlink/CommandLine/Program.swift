@@ -6,7 +6,10 @@ package struct Program: Sendable {
 
     package func run(_ words: [String], environment: [String: String]) async -> ExitCode {
         do {
-            return try await dispatch(words, environment: environment)
+            try await dispatch(words, environment: environment)
+            return .success
+        } catch let code as ExitCode {
+            return code
         } catch {
             let failure = CommandFailure(describing: error)
             Console.printError(failure.text)
@@ -14,42 +17,28 @@ package struct Program: Sendable {
         }
     }
 
-    private func dispatch(_ words: [String], environment: [String: String]) async throws -> ExitCode {
+    private func dispatch(_ words: [String], environment: [String: String]) async throws {
         guard let first = words.first else {
             // A script that lost its arguments must get a failure.
             Console.printError(HelpText.overview(of: commands) + "\n")
-            return .usage
+            throw ExitCode.usage
         }
         switch first {
-        case "--help", "-h":
-            Console.print(HelpText.overview(of: commands))
-            return .success
-        case "--version":
-            Console.print("afterlink \(ProgramVersion.text)")
-            return .success
+        case "--help", "-h": return Console.print(HelpText.overview(of: commands))
+        case "--version": return Console.print("afterlink \(ProgramVersion.text)")
         default: break
         }
         let (command, rest) = try find(words)
-        guard let command else {
-            Console.print(try help(on: [first]))
-            return .success
-        }
-        let arguments = try Arguments(rest, of: command)
-        if arguments.has("help") {
-            Console.print(HelpText.command(command))
-            return .success
-        }
-        return try await command.run(
-            Invocation(command: command, arguments: arguments, environment: environment)
-        )
+        guard let command else { return Console.print(try help(on: [first])) }
+        let arguments = try Arguments(Array(rest), of: command)
+        guard !arguments.has("help") else { return Console.print(HelpText.command(command)) }
+        try await command.run(Invocation(command: command, arguments: arguments, environment: environment))
     }
 
     /// Returns the command at the start of the words, and the words after it; no command for `apps --help`.
-    private func find(_ words: [String]) throws -> (CommandDescription?, [String]) {
+    private func find(_ words: [String]) throws -> (CommandDescription?, ArraySlice<String>) {
         let one = words[0]
-        if let command = commands.first(where: { $0.name == one }) {
-            return (command, Array(words.dropFirst()))
-        }
+        if let command = commands.first(where: { $0.name == one }) { return (command, words.dropFirst()) }
         let group = commands.filter { $0.firstWord == one }
         guard !group.isEmpty else { throw unknownCommand(one) }
         guard let second = words.dropFirst().first else {
@@ -61,11 +50,10 @@ package struct Program: Sendable {
             let near = Suggestion.nearest(to: second, among: group.map(\.lastWord))
             throw CommandFailure.usage("There is no command `afterlink \(one) \(second)`.")
                 .advising(
-                    near.map { "Did you mean `afterlink \(one) \($0)`?" }
-                        ?? HelpText.group(one, of: group)
+                    near.map { "Did you mean `afterlink \(one) \($0)`?" } ?? HelpText.group(one, of: group)
                 )
         }
-        return (command, Array(words.dropFirst(2)))
+        return (command, words.dropFirst(2))
     }
 
     /// Returns the help on a command, a group of commands, or `settings`.

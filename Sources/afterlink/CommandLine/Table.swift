@@ -19,8 +19,6 @@ package struct Table {
         rows.append(cells.map(Self.printable))
     }
 
-    package var isEmpty: Bool { rows.isEmpty }
-
     package var text: String {
         let all = [headings] + rows
         let widths = headings.indices.map { column in all.map { $0[column].count }.max() ?? 0 }
@@ -87,13 +85,8 @@ enum JSONLayout {
     /// Returns the JSON with a mark before each line; a text that is not JSON keeps its lines.
     static func indented(_ text: String, by mark: String) -> String {
         let value = try? JSONValue(parsing: Array(text.utf8))
-        return prefixed(value.map(Self.text) ?? text, by: mark)
-    }
-
-    static func prefixed(_ text: String, by mark: String) -> String {
-        text.split(separator: "\n", omittingEmptySubsequences: false).map { mark + $0 }.joined(
-            separator: "\n"
-        )
+        let lines = (value.map(Self.text) ?? text).split(separator: "\n", omittingEmptySubsequences: false)
+        return lines.map { mark + $0 }.joined(separator: "\n")
     }
 
     static func text(_ value: JSONValue) -> String {

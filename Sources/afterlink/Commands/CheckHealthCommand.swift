@@ -20,7 +20,7 @@ enum CheckHealthCommand {
         run: run
     )
 
-    private static func run(_ invocation: Invocation) async throws -> ExitCode {
+    private static func run(_ invocation: Invocation) async throws {
         let configuration = try ConfigurationReader.read(invocation)
         let address = configuration.listen
         let overTLS = configuration.tlsCertificate != nil
@@ -44,16 +44,13 @@ enum CheckHealthCommand {
             let reason = response.json?["reason"]?.string
             throw CommandFailure.because(
                 "The service at \(address) is not ready\(reason.map { ": \($0)" } ?? "")."
-            )
-            .advising("See its log for the reason.")
+            ).advising("See its log for the reason.")
         default:
             throw CommandFailure.because(
                 "At \(address), /readyz returns \(response.statusText): it is not Afterlink."
-            )
-            .advising("Name the service's own address with --listen.")
+            ).advising("Name the service's own address with --listen.")
         }
         Console.print("ready")
-        return .success
     }
 
     /// Explains a response that is not HTTP: the server may speak TLS and the request not, or the reverse.

@@ -33,7 +33,7 @@ enum ServeCommand {
         run: run
     )
 
-    private static func run(_ invocation: Invocation) async throws -> ExitCode {
+    private static func run(_ invocation: Invocation) async throws {
         var (configuration, origins) = try ConfigurationReader.examine(invocation)
         configuration.acceptsClock = invocation.arguments.has("accept-clock")
         let signals = StopSignals()
@@ -41,22 +41,17 @@ enum ServeCommand {
         let service = try await RunningService.start(configuration, origins)
         for hint in Setting.unknownVariables(in: invocation.environment) { service.log.event(.warning, hint) }
         printStartup(service)
-        runUntilStopped(service, until: signals, secondSignal)
+        runUntilStopped(service, signals, secondSignal)
         service.stop()
-        return .success
     }
 
     /// Serves until a signal to stop; a second signal drops the requests in flight.
-    static func runUntilStopped(
-        _ service: RunningService,
-        until signals: StopSignals,
-        _ secondSignal: SecondSignal
-    ) {
-        while signals.wait() == .reopen {
+    static func runUntilStopped(_ service: RunningService, _ signals: StopSignals, _ second: SecondSignal) {
+        while signals.waitForReopening() {
             service.reopenLog()
             service.reloadCertificate()
         }
-        secondSignal.arm(for: service)
+        second.arm(for: service)
     }
 
     private static func notShown(_ firstApp: FirstApp) -> CommandFailure {

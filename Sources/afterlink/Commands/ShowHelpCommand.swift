@@ -21,14 +21,12 @@ enum ShowHelpCommand {
         run: run
     )
 
-    private static func run(_ invocation: Invocation) async throws -> ExitCode {
+    private static func run(_ invocation: Invocation) async throws {
         guard invocation.arguments.operands == ["settings"] else {
-            Console.print(try Program.standard.help(on: invocation.arguments.operands))
-            return .success
+            return Console.print(try Program.standard.help(on: invocation.arguments.operands))
         }
         let asMarkdown = invocation.arguments.has("markdown")
         Console.print(asMarkdown ? SettingsDocumentation.markdown : SettingsDocumentation.text)
-        return .success
     }
 }
 
@@ -43,9 +41,8 @@ enum ShowVersionCommand {
         run: run
     )
 
-    private static func run(_ invocation: Invocation) async throws -> ExitCode {
+    private static func run(_ invocation: Invocation) async throws {
         let version = ProgramVersion.text
         invocation.show("afterlink \(version)", json: "{\"version\":\"\(version)\"}")
-        return .success
     }
 }

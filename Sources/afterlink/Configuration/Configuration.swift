@@ -202,9 +202,4 @@ extension Configuration {
         settings.requestMemoryByteCount = requestMemory
         return settings
     }
-
-    /// The configuration of the metrics' address, which is internal and speaks plain HTTP; nil without such an address.
-    var metricsConfiguration: HTTPServerConfiguration? {
-        metricsListen.map { HTTPServerConfiguration(listenAddress: $0, loopCount: 1) }
-    }
 }

@@ -82,17 +82,13 @@ package struct ConfigurationReader {
         if let flag = setting.flag, let texts = arguments.values(setting.name) { return (flag, texts) }
         // Compose files and units pass on an unset variable as an empty one.
         if let text = environment[setting.environmentVariable], !text.isEmpty {
-            return (setting.environmentVariable, setting.isRepeatable ? Self.list(text) : [text])
+            let parts = text.split(separator: ",").map { String($0).trimmed }
+            return (setting.environmentVariable, setting.isRepeatable ? parts : [text])
         }
         if let file, let texts = file.values[setting.fileKey] {
             return (file.place(of: setting.fileKey), texts)
         }
         return nil
-    }
-
-    /// Returns the parts between commas, without white space around them.
-    private static func list(_ text: String) -> [String] {
-        text.split(separator: ",").map { String($0).trimmed }
     }
 
     private mutating func fileValues(readFile: (String) throws -> String) -> ConfigurationFile? {
@@ -118,8 +114,7 @@ package struct ConfigurationReader {
         return CommandFailure.configuration(
             (fileFailure.map { "\($0.explanation)\n" } ?? "")
                 + "\(count) wrong, so nothing was done:\n\(lines)"
-        )
-        .advising((fileFailure.map { "\($0.advice)\n" } ?? "") + advice)
+        ).advising((fileFailure.map { "\($0.advice)\n" } ?? "") + advice)
     }
 }
 

@@ -80,8 +80,8 @@ struct ValueKind<Value>: Sendable {
     init(
         _ placeholder: String,
         _ allowed: String,
-        _ parse: @escaping @Sendable (String) throws(InvalidValue) -> Value?,
-        format: @escaping @Sendable (Value) -> String = { "\($0)" }
+        format: @escaping @Sendable (Value) -> String = { "\($0)" },
+        _ parse: @escaping @Sendable (String) throws(InvalidValue) -> Value?
     ) {
         self.placeholder = placeholder
         self.allowed = allowed

@@ -30,8 +30,7 @@ extension Setting {
             .number(1...1_000_000),
             default: "\(Configuration.standardConnections), or fewer by the limit of open files",
             into: \.maximumConnections
-        )
-        .saying("Maximum number of open connections; one more gets 503."),
+        ).saying("Maximum number of open connections; one more gets 503."),
         optional("tls-certificate", .file, default: "none, plain HTTP", into: \.tlsCertificate)
             .saying(
                 "Certificate chain in PEM, the server's certificate first. With this file and --tls-key, --listen speaks"
@@ -118,8 +117,7 @@ extension Setting {
     ]
 
     private static let firstStart: [Setting] = [
-        value("app-name", .name, into: \.appName)
-            .saying("Name of the first app of a new database."),
+        value("app-name", .name, into: \.appName).saying("Name of the first app of a new database."),
         repeated("destination", .destination, default: "any", into: \.destinations)
             .saying(
                 "Start of the links of that app's clicks without a key. Set it before the service is public."

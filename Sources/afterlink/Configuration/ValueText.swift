@@ -31,14 +31,12 @@ enum ValueText {
         guard let scheme = text.firstRange(of: "://").map({ text[..<$0.lowerBound].lowercased() }) else {
             return path(text)
         }
-        guard scheme == "postgres" || scheme == "postgresql" else {
-            throw InvalidValue(text: scheme + "://…")
-        }
-        throw InvalidValue(
-            text: scheme + "://…",
-            sentence:
+        var refusal = InvalidValue(text: scheme + "://…")
+        if scheme == "postgres" || scheme == "postgresql" {
+            refusal.sentence =
                 "is a PostgreSQL server, which this version cannot use yet; give the path of an SQLite file"
-        )
+        }
+        throw refusal
     }
 
     /// Returns a name of 1 to 100 characters, of which one is visible and the first and last are no white space.
@@ -101,112 +99,82 @@ extension ValueKind where Value: FixedWidthInteger & Sendable {
     }
 }
 
-extension ValueKind where Value == ListenAddress {
-    static func address(_ port: Int) -> ValueKind {
+extension ValueKind {
+    static func address(_ port: Int) -> ValueKind<ListenAddress> {
         let examples = "127.0.0.1:\(port) or [::1]:\(port)"
-        return ValueKind("ADDRESS:PORT", "an IP address and a port, as in \(examples)") { ListenAddress($0) }
-    }
-}
-
-extension ValueKind where Value == AddressRange {
-    static var addressRange: ValueKind {
-        ValueKind("CIDR", "an address range, as in 10.0.0.0/8 or fd00::/8") { AddressRange($0) }
-    }
-}
-
-extension ValueKind where Value == String {
-    static var file: ValueKind { ValueKind("FILE", "the path of a file", ValueText.path) }
-
-    static var directory: ValueKind { ValueKind("DIR", "the path of a directory", ValueText.path) }
-
-    static var database: ValueKind {
-        ValueKind("PATH", "the path of a database file", ValueText.databasePath)
+        return .init("ADDRESS:PORT", "an IP address and a port, as in \(examples)") { ListenAddress($0) }
     }
 
-    static var name: ValueKind {
-        ValueKind(
+    static var addressRange: ValueKind<AddressRange> {
+        .init("CIDR", "an address range, as in 10.0.0.0/8 or fd00::/8") { AddressRange($0) }
+    }
+
+    static var file: ValueKind<String> { .init("FILE", "the path of a file", ValueText.path) }
+
+    static var directory: ValueKind<String> { .init("DIR", "the path of a directory", ValueText.path) }
+
+    static var database: ValueKind<String> {
+        .init("PATH", "the path of a database file", ValueText.databasePath)
+    }
+
+    static var name: ValueKind<String> {
+        .init(
             "NAME",
             "1 to 100 characters, no white space at the ends, no control characters",
             ValueText.name
         )
     }
 
-    static var destination: ValueKind {
-        ValueKind(
-            "PREFIX",
-            "a scheme or a site, as in myapp:// or https://shop.example",
-            ValueText.destination
-        )
+    static var destination: ValueKind<String> {
+        .init("PREFIX", "a scheme or a site, as in myapp:// or https://shop.example", ValueText.destination)
     }
-}
 
-extension ValueKind where Value == String? {
-    static var copies: ValueKind {
-        ValueKind(
+    static var copies: ValueKind<String?> {
+        .init(
             "URL",
             "an https address with {host} instead of the host, or none",
-            ValueText.copies,
-            format: { $0 ?? "none" }
+            format: { $0 ?? "none" },
+            ValueText.copies
         )
     }
-}
 
-extension ValueKind where Value == RateLimitChoice {
-    static var rateLimit: ValueKind {
-        ValueKind(
+    static var rateLimit: ValueKind<RateLimitChoice> {
+        .init(
             "N/s:BURST",
             "off, or a number a second and a number at once, as in 20/s:500",
             ValueText.rateLimit
         )
     }
-}
 
-extension ValueKind where Value == Int64 {
-    static var domainWatch: ValueKind {
-        ValueKind("SECONDS", "0, or a whole number of seconds from 60 to 604800") {
+    static var domainWatch: ValueKind<Int64> {
+        .init("SECONDS", "0, or a whole number of seconds from 60 to 604800") {
             $0 == "0" ? 0 : ValueText.integer($0, in: 60...604_800)
         }
     }
-}
 
-extension ValueKind where Value == AttributionWindow {
-    static var window: ValueKind {
+    static var window: ValueKind<AttributionWindow> {
         let allowed = AttributionWindow.allowedSeconds
         let words = "a whole number of seconds from \(allowed.lowerBound) to \(allowed.upperBound)"
-        return ValueKind("SECONDS", words) {
+        return .init("SECONDS", words, format: { "\($0.seconds)" }) {
             ValueText.integer($0, in: allowed).flatMap(AttributionWindow.init(seconds:))
-        } format: {
-            "\($0.seconds)"
         }
     }
-}
 
-extension ValueKind where Value == Duration {
-    static var duration: ValueKind {
-        ValueKind("SECONDS", "a whole number of seconds from 1 to 3600") {
+    static var duration: ValueKind<Duration> {
+        .init("SECONDS", "a whole number of seconds from 1 to 3600", format: { "\($0.components.seconds)" }) {
             ValueText.integer($0, in: 1...3600).map { .seconds($0 as Int) }
-        } format: {
-            "\($0.components.seconds)"
         }
     }
-}
 
-extension ValueKind where Value == StoreDurability {
-    static var durability: ValueKind {
-        ValueKind("full|relaxed", "full or relaxed") {
-            StoreDurability(rawValue: $0)
-        } format: {
-            $0.rawValue
-        }
+    static var durability: ValueKind<StoreDurability> {
+        .init("full|relaxed", "full or relaxed", format: \.rawValue) { StoreDurability(rawValue: $0) }
     }
-}
 
-extension ValueKind where Value == LogFormat {
-    static var logFormat: ValueKind { ValueKind("json|text", "json or text") { LogFormat(rawValue: $0) } }
-}
+    static var logFormat: ValueKind<LogFormat> {
+        .init("json|text", "json or text") { LogFormat(rawValue: $0) }
+    }
 
-extension ValueKind where Value == KeyText {
-    static var key: ValueKind {
-        ValueKind("KEY", "32 to 256 visible ASCII characters") { KeyText(operatorsOwn: $0) }
+    static var key: ValueKind<KeyText> {
+        .init("KEY", "32 to 256 visible ASCII characters") { KeyText(operatorsOwn: $0) }
     }
 }

@@ -26,7 +26,7 @@ struct CommandDatabase {
         throws -> CommandDatabase
     {
         try require(configuration)
-        guard try migrationPlan(configuration).pending.isEmpty else {
+        guard try explaining(configuration, { try $0.migrationPlan() }).pending.isEmpty else {
             throw CommandFailure.because("The database \(configuration.databasePath) is of an older version.")
                 .advising("Run `afterlink migrate`, or start the service once with this version.")
         }
@@ -49,18 +49,13 @@ struct CommandDatabase {
         _ configuration: Configuration,
         _ operation: (any Database) throws -> Result
     ) throws -> Result {
-        try attempt({ try operation(Wiring.database(configuration)) }, orElse: CommandFailure.init(opening:))
+        try attempt(orElse: CommandFailure.init(opening:)) { try operation(Wiring.database(configuration)) }
     }
 
     /// Opens a database, creates it if there is none, and brings it up to date.
     static func openOrMake(_ configuration: Configuration) throws -> CommandDatabase {
         try prepareDirectory(configuration)
         return try CommandDatabase(configuration, for: .command)
-    }
-
-    /// Returns the migrations that the database has and those that it lacks.
-    static func migrationPlan(_ configuration: Configuration) throws -> MigrationPlan {
-        try explaining(configuration) { try $0.migrationPlan() }
     }
 
     /// Creates the data directory if it is missing, and closes all new files to other users.
@@ -75,8 +70,7 @@ struct CommandDatabase {
             guard error.number != ENOENT || TextFile.exists(parent) else {
                 throw CommandFailure.because(
                     "The data directory \(directory) cannot be created: there is no \(parent)."
-                )
-                .advising("Run `mkdir -p \(ShellWord.quoted(parent))`, or correct --data-directory.")
+                ).advising("Run `mkdir -p \(ShellWord.quoted(parent))`, or correct --data-directory.")
             }
             guard error.number != EROFS else {
                 throw CommandFailure.because("The data directory cannot be created: \(error.text).")

@@ -49,40 +49,33 @@ struct FirstApp: Sendable {
         let now = WallClock.system.now()
         let settings = App.Settings(name: configuration.appName, destinations: configuration.destinations)
         let app = App(id: AppID(at: now, random: .system), settings: settings, createdAt: now)
-        let brought: [KeyKind: KeyText] = [
+        let given: [KeyKind: KeyText] = [
             .app: configuration.initialAppKey, .admin: configuration.initialAdminKey,
         ].compactMapValues(\.self)
         var made: [(kind: KeyKind, text: KeyText)] = []
         var keys: [APIKey] = []
         for kind in KeyKind.allCases {
             let text: KeyText
-            if let own = brought[kind] {
+            if let own = given[kind] {
                 text = own
-            } else if others == .always || brought.isEmpty {
+            } else if others == .always || given.isEmpty {
                 text = KeyText(kind: kind, random: .system)
                 made.append((kind, text))
             } else {
                 continue
             }
-            keys.append(key(text, kind, of: app, at: now))
+            let key = APIKey(
+                id: KeyID(at: now, random: .system),
+                kind: kind,
+                app: kind == .admin ? nil : app.id,
+                label: "first",
+                digest: text.digest,
+                createdAt: now
+            )
+            keys.append(key)
         }
         try await apps.create(app, with: keys)
-        return FirstApp(
-            app: app,
-            madeKeys: made,
-            broughtKinds: KeyKind.allCases.filter { brought[$0] != nil }
-        )
-    }
-
-    private static func key(_ text: KeyText, _ kind: KeyKind, of app: App, at now: Timestamp) -> APIKey {
-        APIKey(
-            id: KeyID(at: now, random: .system),
-            kind: kind,
-            app: kind == .admin ? nil : app.id,
-            label: "first",
-            digest: text.digest,
-            createdAt: now
-        )
+        return FirstApp(app: app, madeKeys: made, broughtKinds: KeyKind.allCases.filter { given[$0] != nil })
     }
 }
 

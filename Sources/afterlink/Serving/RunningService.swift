@@ -182,7 +182,6 @@ final class RunningService: Sendable {
     var listenAddress: ListenAddress { parts.servers.main.listenAddress }
     /// As in `https://127.0.0.1:8443`.
     var baseURL: String { "\(parts.tls == nil ? "http" : "https")://\(parts.servers.main.addressText)" }
-    var metricsAddressText: String? { parts.servers.metrics?.addressText }
 
     /// Stops accepting, finishes requests in flight, brings everything to disk, and closes; blocks until then.
     func stop() {
@@ -214,7 +213,7 @@ final class RunningService: Sendable {
     private func announce(_ configuration: Configuration, warnings: [String]) {
         log.event(.info, "afterlink \(ProgramVersion.text) listens on \(baseURL)")
         parts.tls?.warn(log)
-        if let metricsAddressText { log.event(.info, "metrics on \(metricsAddressText)") }
+        if let metrics = parts.servers.metrics { log.event(.info, "metrics on \(metrics.addressText)") }
         if configuration.usesTestClock {
             log.event(.warning, "UNSAFE: the test clock is on, and any request can set the time")
         }
@@ -232,17 +231,15 @@ final class RunningService: Sendable {
     }
 
     /// Returns warnings about a limit of open files that leaves too few connections.
-    private static func connectionWarnings(_ chosen: Configuration, descriptors: Int) -> [String] {
-        let limit = chosen.connectionLimit(descriptors: descriptors - ownDescriptors)
-        if let wanted = chosen.maximumConnections, wanted > descriptors - ownDescriptors {
+    private static func connectionWarnings(_ given: Configuration, descriptors: Int) -> [String] {
+        let limit = given.connectionLimit(descriptors: descriptors - ownDescriptors)
+        if let wanted = given.maximumConnections, wanted > descriptors - ownDescriptors {
             return [
                 "the process may open only \(descriptors) files and sockets, too few for --maximum-connections"
                     + " \(wanted); raise the limit with `ulimit -n` or LimitNOFILE"
             ]
         }
-        guard chosen.maximumConnections == nil, limit < Configuration.connectionsWorthHaving else {
-            return []
-        }
+        guard given.maximumConnections == nil, limit < Configuration.connectionsWorthHaving else { return [] }
         return [
             "the process may open only \(descriptors) files and sockets, which allows \(limit) connections; raise the"
                 + " limit with `ulimit -n` or LimitNOFILE"
@@ -265,8 +262,9 @@ struct Servers: Sendable {
         main = try WebServer(configuration.serverConfiguration(tls)) { _ in
             try lateService.get().makeHandler(lateStore.get().makeStores())
         }
-        metrics = try configuration.metricsConfiguration.map { settings throws(StartError) in
-            try WebServer(settings) { _ in
+        // The metrics' address is internal and speaks plain HTTP.
+        metrics = try configuration.metricsListen.map { address throws(StartError) in
+            try WebServer(HTTPServerConfiguration(listenAddress: address, loopCount: 1)) { _ in
                 try lateService.get().makeMetricsHandler(lateStore.get().makeStores())
             }
         }

@@ -1,6 +1,6 @@
 internal import Attribution
 internal import Glibc
-package import HTTPServer
+internal import HTTPServer
 internal import Server
 
 /// The TLS of a running service: its files, and the certificate that was read from them.
@@ -43,20 +43,18 @@ struct ServedTLS: Sendable {
         let certificate = termination.certificate
         let now = WallClock.system.now().milliseconds / 1000
         let end = Self.text(certificate.notAfter)
+        let warning: String
         if now > certificate.notAfter {
-            log.event(
-                .warning,
-                "the certificate expired at \(end), so that clients refuse it: renew it, then SIGHUP"
-            )
+            warning = "expired at \(end), so that clients refuse it: renew it, then SIGHUP"
         } else if now < certificate.notBefore {
             let start = Self.text(certificate.notBefore)
-            log.event(
-                .warning,
-                "the certificate is valid from \(start) only, and clients refuse it until then"
-            )
+            warning = "is valid from \(start) only, and clients refuse it until then"
         } else if now > certificate.notAfter - Self.warningDays * 86_400 {
-            log.event(.warning, "the certificate expires at \(end): renew it, then SIGHUP")
+            warning = "expires at \(end): renew it, then SIGHUP"
+        } else {
+            return
         }
+        log.event(.warning, "the certificate \(warning)")
     }
 
     private static func text(_ seconds: Int64) -> String { Timestamp(milliseconds: seconds * 1000).iso8601 }
@@ -71,10 +69,8 @@ package struct TLSFiles: Sendable {
     private static let limit = 1 << 20
 
     /// Takes the paths from the configuration; nil for plain HTTP.
-    package init?(_ configuration: Configuration) {
-        guard let certificate = configuration.tlsCertificate, let key = configuration.tlsKey else {
-            return nil
-        }
+    package init?(_ given: Configuration) {
+        guard let certificate = given.tlsCertificate, let key = given.tlsKey else { return nil }
         certificatePath = certificate
         keyPath = key
     }
@@ -83,7 +79,7 @@ package struct TLSFiles: Sendable {
     func makeTermination() throws -> TLSTermination {
         let certificate = try readCertificate()
         let key = try readKey()
-        return try attempt({ try TLSTermination(certificatePEM: certificate, keyPEM: key) }, orElse: failure)
+        return try attempt(orElse: failure) { try TLSTermination(certificatePEM: certificate, keyPEM: key) }
     }
 
     /// Reads the files again, for the next handshakes; changes nothing if it throws.
@@ -92,39 +88,27 @@ package struct TLSFiles: Sendable {
     func reload(_ termination: TLSTermination) throws -> Bool {
         let certificate = try readCertificate()
         let key = try readKey()
-        return try attempt(
-            { try termination.replace(certificatePEM: certificate, keyPEM: key) },
-            orElse: failure
-        )
-    }
-
-    /// Reads the certificate, without its key.
-    package func certificate() throws -> CertificateSummary {
-        let certificate = try readCertificate()
-        return try attempt({ try CertificateSummary(pem: certificate) }, orElse: failure)
+        return try attempt(orElse: failure) {
+            try termination.replace(certificatePEM: certificate, keyPEM: key)
+        }
     }
 
     private func readCertificate() throws -> [UInt8] {
-        try attempt {
+        try attempt(orElse: { outOfReach("certificate", "--tls-certificate", $0) }) {
             try OpenFile(certificatePath, O_RDONLY).readAll(limit: Self.limit)
-        } orElse: {
-            outOfReach("certificate", "--tls-certificate", $0)
         }
     }
 
     private func readKey() throws -> [UInt8] {
-        let (content, isSafe) = try attempt {
+        let (content, isSafe) = try attempt(orElse: { outOfReach("private key", "--tls-key", $0) }) {
             let file = try OpenFile(keyPath, O_RDONLY)
             return (try file.readAll(limit: Self.limit), try file.isFitForSecrets())
-        } orElse: {
-            outOfReach("private key", "--tls-key", $0)
         }
         guard isSafe else {
             let command = "chmod 600 \(ShellWord.quoted(operand: keyPath))"
             throw CommandFailure.configuration(
                 "Users other than its owner can read or change the private key \(keyPath)."
-            )
-            .advising("Run `\(command)`; a key that belongs to root may be 0640.")
+            ).advising("Run `\(command)`; a key that belongs to root may be 0640.")
         }
         return content
     }
@@ -138,36 +122,33 @@ package struct TLSFiles: Sendable {
 extension TLSFiles {
     private func failure(_ error: TLSError) -> CommandFailure {
         let detail = error.detail.isEmpty ? "" : " (OpenSSL: \(error.detail))"
-        let (explanation, advice) =
-            switch error.cause {
-            case .certificateNotPEM:
-                (
-                    "\(certificatePath) holds no certificate in PEM, or a damaged one\(detail).",
+        return switch error.cause {
+        case .certificateNotPEM:
+            .configuration("\(certificatePath) holds no certificate in PEM, or a damaged one\(detail).")
+                .advising(
                     "Give --tls-certificate the file with the chain, the server's own certificate first."
                 )
-            case .certificateUnusable:
-                (
-                    "The certificate \(certificatePath), or one of its chain, cannot be used\(detail).",
-                    "Have a new one issued, with a P-256 key or with RSA of 2048 bits or more."
-                )
-            case .keyNotPEM:
-                (
-                    "\(keyPath) holds no private key in PEM, or a damaged one\(detail).",
-                    "Give --tls-key the file that begins with -----BEGIN PRIVATE KEY-----."
-                )
-            case .keyEncrypted:
-                (
-                    "The private key \(keyPath) is encrypted, and a service cannot enter its password.",
-                    "Decrypt it into a file of its own: openssl pkey -in \(ShellWord.quoted(keyPath)) -out FILE && chmod 600 FILE"
-                )
-            case .keyDoesNotFit:
-                (
-                    "The private key \(keyPath) does not belong to the certificate \(certificatePath).",
-                    "Give the two files that were issued together."
-                )
-            case .resources:
-                ("OpenSSL cannot be set up for TLS\(detail).", "Check the system's OpenSSL and its memory.")
-            }
-        return CommandFailure(.configuration, explanation, advice: advice)
+        case .certificateUnusable:
+            .configuration(
+                "The certificate \(certificatePath), or one of its chain, cannot be used\(detail)."
+            ).advising("Have a new one issued, with a P-256 key or with RSA of 2048 bits or more.")
+        case .keyNotPEM:
+            .configuration("\(keyPath) holds no private key in PEM, or a damaged one\(detail).")
+                .advising("Give --tls-key the file that begins with -----BEGIN PRIVATE KEY-----.")
+        case .keyEncrypted:
+            .configuration(
+                "The private key \(keyPath) is encrypted, and a service cannot enter its password."
+            )
+            .advising(
+                "Decrypt it into a file of its own: openssl pkey -in \(ShellWord.quoted(keyPath)) -out FILE && chmod 600 FILE"
+            )
+        case .keyDoesNotFit:
+            .configuration(
+                "The private key \(keyPath) does not belong to the certificate \(certificatePath)."
+            ).advising("Give the two files that were issued together.")
+        case .resources:
+            .configuration("OpenSSL cannot be set up for TLS\(detail).")
+                .advising("Check the system's OpenSSL and its memory.")
+        }
     }
 }

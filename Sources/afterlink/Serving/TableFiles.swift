@@ -10,46 +10,32 @@ enum TableFiles {
     /// Returns the settings of the service, with the contents of the files.
     ///
     /// - Throws: for the first file that cannot be used, with the line.
-    static func settings(of configuration: Configuration) throws -> ServiceSettings {
-        var settings = configuration.serviceSettings
-        if let path = configuration.deviceData {
-            settings.devices = try read(path, "device-data") { bytes throws(DataFileError) in
-                try DeviceData(replacing: bytes, file: path)
-            }
-        }
-        if let path = configuration.robots {
-            settings.robots = try read(path, "robots") { bytes throws(DataFileError) in
-                try RobotAgents(replacing: bytes, file: path)
-            }
-        }
-        if let path = configuration.relayRanges {
-            settings.relays = try read(path, "relay-ranges") { bytes throws(DataFileError) in
-                try AddressRanges(reading: bytes, file: path)
-            }
-        }
-        if let path = configuration.landingPage {
-            settings.pages = try read(path, "landing-page") { bytes throws(DataFileError) in
-                try LandingPages(replacing: bytes, file: path)
-            }
-        }
+    static func settings(of given: Configuration) throws -> ServiceSettings {
+        var settings = given.serviceSettings
+        try read("device-data", given.deviceData, into: &settings.devices, DeviceData.init(replacing:file:))
+        try read("robots", given.robots, into: &settings.robots, RobotAgents.init(replacing:file:))
+        try read("relay-ranges", given.relayRanges, into: &settings.relays, AddressRanges.init(reading:file:))
+        try read("landing-page", given.landingPage, into: &settings.pages, LandingPages.init(replacing:file:))
         return settings
     }
 
+    /// Replaces a table by that of a setting's file, if the setting names one.
     private static func read<Table>(
-        _ path: String,
         _ setting: String,
-        _ parse: ([UInt8]) throws(DataFileError) -> Table
-    ) throws -> Table {
+        _ path: String?,
+        into table: inout Table,
+        _ parse: ([UInt8], String) throws(DataFileError) -> Table
+    ) throws {
+        guard let path else { return }
         let bytes = try attempt(
             "The file of --\(setting) could not be read",
             .configuration,
             advice: "Correct the path, or leave the setting out to use the built-in table."
         ) { try OpenFile(path, O_RDONLY).readAll(limit: limit) }
-        return try attempt {
-            try parse(bytes)
-        } orElse: { (error: DataFileError) in
-            CommandFailure
-                .configuration("The file of --\(setting) cannot be used: \(error.message)")
+        do {
+            table = try parse(bytes, path)
+        } catch {
+            throw CommandFailure.configuration("The file of --\(setting) cannot be used: \(error.message)")
                 .advising("Correct the file and start again; nothing was started.")
         }
     }

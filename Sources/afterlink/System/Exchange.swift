@@ -9,7 +9,7 @@ package struct Exchange: Sendable {
     /// The name or address of the server.
     private let host: String
     private let port: UInt16
-    private let isTLS: Bool
+    let isTLS: Bool
     /// Whether the server's certificate must have its name, and an issuer that this machine trusts.
     private let verifiesCertificate: Bool
 
@@ -30,10 +30,7 @@ package struct Exchange: Sendable {
             port = isTLS ? 443 : 80
         } else {
             guard let colon = authority.lastIndex(of: ":"), colon > authority.startIndex,
-                let port = ValueText.integer(
-                    String(authority[authority.index(after: colon)...]),
-                    in: UInt16(1)...65535
-                )
+                let port = ValueText.integer(String(authority[colon...].dropFirst()), in: UInt16(1)...65535)
             else { return nil }
             host = String(authority[..<colon])
             self.port = port
@@ -57,8 +54,6 @@ package struct Exchange: Sendable {
 
     /// The server's URL, as in `http://127.0.0.1:8080`.
     package var url: String { "\(isTLS ? "https" : "http")://\(hostField)" }
-
-    var overTLS: Bool { isTLS }
 
     /// The field `Host`.
     package var hostField: String { port == (isTLS ? 443 : 80) ? host : "\(host):\(port)" }
@@ -117,11 +112,8 @@ struct ClientConnection: ~Copyable {
         subject = "\(listenAddress)"
         let address = listenAddress.address
         let isIPv4 = address.ipv4 != nil
-        descriptor = socket(
-            isIPv4 ? AF_INET : AF_INET6,
-            Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue),
-            0
-        )
+        let kind = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
+        descriptor = socket(isIPv4 ? AF_INET : AF_INET6, kind, 0)
         guard descriptor >= 0 else { throw SystemError("cannot reach", subject) }
         var timeout = timeval(tv_sec: timeoutSeconds, tv_usec: 0)
         for option in [SO_RCVTIMEO, SO_SNDTIMEO] {
@@ -134,9 +126,7 @@ struct ClientConnection: ~Copyable {
         }
     }
 
-    deinit {
-        close(descriptor)
-    }
+    deinit { close(descriptor) }
 
     /// Sends the bytes and returns everything that the server sends until it closes.
     func exchange(_ request: [UInt8]) throws(SystemError) -> [UInt8] {

@@ -18,9 +18,7 @@ struct OpenFile: ~Copyable, Sendable {
         guard descriptor >= 0 else { throw SystemError("cannot open", path) }
     }
 
-    deinit {
-        close(descriptor)
-    }
+    deinit { close(descriptor) }
 
     /// Returns all bytes from the current position to the end.
     ///
@@ -146,11 +144,7 @@ final class NewFile {
 
     /// Appends the bytes.
     func write(_ bytes: [UInt8]) throws {
-        try attempt {
-            try file.write(bytes)
-        } orElse: { (error: SystemError) in
-            CommandFailure.lostOutput(error.text)
-        }
+        do { try file.write(bytes) } catch { throw CommandFailure.lostOutput(error.text) }
     }
 }
 

@@ -19,9 +19,7 @@ enum ProcessFacts {
 
     /// Linux reports the number as the directory's size since 6.2; on older kernels, the names are counted.
     private static func openDescriptorCount() -> Int? {
-        if let status = TextFile.status(of: "/proc/self/fd"), status.st_size > 0 {
-            return Int(status.st_size)
-        }
+        if let found = TextFile.status(of: "/proc/self/fd"), found.st_size > 0 { return Int(found.st_size) }
         // One of the names is that of the open directory.
         return DirectoryListing.names(in: "/proc/self/fd").map { $0.count - 1 }
     }

@@ -29,12 +29,11 @@ struct SecretFile {
         of pronoun: String,
         _ outOfReach: (SystemError) -> CommandFailure
     ) throws -> String {
-        let (text, isOpenToOthers) = try attempt({ try read() }, orElse: outOfReach)
+        let (text, isOpenToOthers) = try attempt(orElse: outOfReach) { try read() }
         guard isOpenToOthers else { return text }
         throw CommandFailure.because(
             "The \(name) \(path) can be read or changed by others than \(pronoun) owner."
-        )
-        .advising("Run `chmod 600 \(ShellWord.quoted(operand: path))`.")
+        ).advising("Run `chmod 600 \(ShellWord.quoted(operand: path))`.")
     }
 
     /// Creates the file unless it exists: another process that starts on the same database may be faster.
@@ -87,16 +86,7 @@ struct SecretFile {
     /// Runs `body` while no other process changes files of this folder.
     func withLock<Result>(_ body: () throws -> Result) throws -> Result {
         // The lock is the folder's, because a replaced file is another one. An error releases it with the descriptor.
-        let folder = try lockedFolder()
-        // A draft that a killed process left has keys in it, too.
-        TextFile.delete(draft)
-        let result = try body()
-        folder.unlock()
-        return result
-    }
-
-    private func lockedFolder() throws -> OpenFile {
-        try attempt(
+        let folder = try attempt(
             "The folder of \(path) cannot be locked",
             advice: "It must belong to the user that Afterlink runs as."
         ) {
@@ -104,5 +94,10 @@ struct SecretFile {
             try folder.lock()
             return folder
         }
+        // A draft that a killed process left has keys in it, too.
+        TextFile.delete(draft)
+        let result = try body()
+        folder.unlock()
+        return result
     }
 }

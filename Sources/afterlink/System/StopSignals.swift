@@ -6,13 +6,6 @@ internal import Threads
 ///
 /// Every thread blocks them, and the main thread waits for them, so that no handler interrupts a thread.
 struct StopSignals: Sendable {
-    enum Signal {
-        /// SIGTERM or SIGINT.
-        case stop
-        /// SIGHUP.
-        case reopen
-    }
-
     private let awaited: sigset_t
 
     /// Blocks the signals.
@@ -37,13 +30,13 @@ struct StopSignals: Sendable {
         return [SIGTERM, SIGINT, SIGHUP].contains { unsafe sigismember(&pending, $0) == 1 }
     }
 
-    /// Sleeps until one of the signals arrives.
-    func wait() -> Signal {
+    /// Sleeps until one of the signals arrives, and returns whether it is SIGHUP.
+    func waitForReopening() -> Bool {
         var signals = awaited
         var number: Int32 = 0
         // Both values are local for the call.
         while unsafe sigwait(&signals, &number) != 0 {}
-        return number == SIGHUP ? .reopen : .stop
+        return number == SIGHUP
     }
 }
 
@@ -61,7 +54,7 @@ final class SecondSignal: Sendable {
         try SystemThread.start {
             SystemThread.nameCurrent("signals")
             self.stopHasBegun.wait()
-            while signals.wait() == .reopen {}
+            while signals.waitForReopening() {}
             self.service.value?.dropInFlightRequests()
         }
     }

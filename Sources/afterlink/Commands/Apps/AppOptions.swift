@@ -25,11 +25,10 @@ enum AppSettingOptions {
         if let isOpen = try arguments.isOn("open-clicks") { settings.openClicks = isOpen }
         if let texts = arguments.values("allowed-origin") { settings.allowedOrigins = try origins(texts) }
         if let texts = arguments.values("destination") { settings.destinations = try destinations(texts) }
-        let window = try arguments.read(
-            "attribution-window",
-            "must be a whole number of seconds from 60 to 2592000",
-            { try $0 == "default" ? .some(nil) : ValueKind.window.parse($0).map(Optional.some) }
-        )
+        let seconds = ValueKind<AttributionWindow>.window
+        let window = try arguments.read("attribution-window", "must be \(seconds.allowed)") {
+            try $0 == "default" ? .some(nil) : seconds.parse($0).map(Optional.some)
+        }
         if let window { settings.window = window }
         if let texts = arguments.values("localization") {
             settings.localizations =
@@ -68,10 +67,11 @@ enum AppSettingOptions {
     private static func destinations(_ texts: [String]) throws -> [String] {
         guard texts != ["any"] else { return [] }
         return try texts.map { text in
-            try attempt {
-                try Destination(parsing: text).text
-            } orElse: { (error: DestinationError) in
-                CommandFailure(.usage, "--destination \"\(text)\" is not allowed.", advice: error.message)
+            do throws(DestinationError) {
+                return try Destination(parsing: text).text
+            } catch {
+                let sentence = "--destination \"\(text)\" is not allowed."
+                throw CommandFailure(.usage, sentence, advice: error.message)
             }
         }
     }
@@ -96,16 +96,11 @@ enum MatchingOptions {
 
     /// Changes the settings that the arguments name, and keeps the others.
     static func apply(_ arguments: Arguments, to settings: inout App.Settings) throws {
-        if let rule: MatchPolicy.Rule = try word("matching", arguments) { settings.policy.rule = rule }
-        let minimum = try arguments.read(
-            "minimum-confidence",
-            "must be a number from 0 to 1, as in 0.7",
-            ValueText.probability
-        )
+        settings.policy.rule = try word("matching", arguments) ?? settings.policy.rule
+        let sentence = "must be a number from 0 to 1, as in 0.7"
+        let minimum = try arguments.read("minimum-confidence", sentence, ValueText.probability)
         if let minimum { settings.policy.minimumConfidence = minimum }
-        if let word: MatchPolicy.Ambiguity = try word("on-ambiguity", arguments) {
-            settings.policy.onAmbiguity = word
-        }
+        settings.policy.onAmbiguity = try word("on-ambiguity", arguments) ?? settings.policy.onAmbiguity
         if let isOn = try arguments.isOn("fingerprinting") { settings.policy.usesFingerprints = isOn }
         if let text = arguments.value("default-link") {
             settings.defaultLink = try text == "none" ? nil : link(text)
@@ -127,10 +122,10 @@ enum MatchingOptions {
     }
 
     private static func link(_ text: String) throws -> DeepLinkURL {
-        try attempt {
-            try DeepLinkURL(parsing: text)
-        } orElse: { (error: DeepLinkURLError) in
-            CommandFailure(.usage, "--default-link \"\(text)\" is not allowed.", advice: error.message)
+        do {
+            return try DeepLinkURL(parsing: text)
+        } catch {
+            throw CommandFailure.usage("--default-link \"\(text)\" is not allowed.").advising(error.message)
         }
     }
 }
@@ -169,10 +164,10 @@ enum AppLinkOptions {
             fields[field] = texts == ["none"] ? [] : texts.map { field.kind == .flag ? flag($0) : $0 }
         }
         guard isGiven else { return }
-        settings.links = try attempt {
-            try AppLinks(fields)
-        } orElse: { (error: FieldProblems) in
-            CommandFailure.usage(error.all.map { inOptions($0.message) }.joined(separator: "\n"))
+        do {
+            settings.links = try AppLinks(fields)
+        } catch {
+            throw CommandFailure.usage(error.all.map { inOptions($0.message) }.joined(separator: "\n"))
                 .advising("Nothing was done. Correct it and run the command again.")
         }
     }
@@ -193,8 +188,7 @@ extension AppLinkField {
     fileprivate var form: (placeholder: String, help: String) {
         switch self {
         case .hosts: ("HOST", "A host that serves the app's links and domain files, as in go.shop.example.")
-        case .webHosts:
-            ("HOST", "Another host that links may lead to, as in shop.example; `any` allows all.")
+        case .webHosts: ("HOST", "Another host that links may lead to, as in shop.example; `any` allows all.")
         case .icon: ("URL", "The app's icon on pages.")
         case .color: ("#RRGGBB", "The app's colour on pages.")
         case .iosTeam: ("TEAM", "Apple's ten characters before the app's bundle id.")

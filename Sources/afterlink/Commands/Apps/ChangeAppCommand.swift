@@ -24,7 +24,7 @@ enum ChangeAppCommand {
         run: run
     )
 
-    private static func run(_ invocation: Invocation) async throws -> ExitCode {
+    private static func run(_ invocation: Invocation) async throws {
         let arguments = invocation.arguments
         let changes = ["name"] + AppSettingOptions.all.map(\.name)
         guard changes.contains(where: arguments.has) else {
@@ -47,7 +47,6 @@ enum ChangeAppCommand {
             try await database.apps.update(changed.id, to: changed.settings)
         }
         invocation.show(AppListing.table([changed]), json: AppListing.json(changed))
-        return .success
     }
 
     private static func checkHosts(

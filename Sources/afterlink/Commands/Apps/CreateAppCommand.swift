@@ -24,7 +24,7 @@ enum CreateAppCommand {
         run: run
     )
 
-    private static func run(_ invocation: Invocation) async throws -> ExitCode {
+    private static func run(_ invocation: Invocation) async throws {
         let arguments = invocation.arguments
         guard let text = arguments.value("name") ?? arguments.operands.first else {
             throw CommandFailure.usage("`afterlink apps create` needs the app's name.")
@@ -52,7 +52,6 @@ enum CreateAppCommand {
                 .advising("`afterlink apps list` shows it; do not create it again.")
         )
         if let hint = keylessHint(app, among: try database.directory().apps) { Console.printError(hint) }
-        return .success
     }
 
     /// Returns how clicks without a key must name their app; nil for the only app.

@@ -14,12 +14,11 @@ enum ListAppsCommand {
         run: run
     )
 
-    private static func run(_ invocation: Invocation) async throws -> ExitCode {
+    private static func run(_ invocation: Invocation) async throws {
         let database = try CommandDatabase.open(invocation, for: .reading)
         defer { database.close() }
         let apps = try database.directory().apps
         invocation.show(AppListing.table(apps), json: AppListing.json(apps))
-        return .success
     }
 }
 
@@ -69,11 +68,8 @@ enum AppListing {
 
 /// Finds the app that a command is about.
 enum AppChoice {
-    static let option = CommandOption(
-        "app",
-        "APP",
-        help: "The app, by id or name; needed if there are several."
-    )
+    static let help = "The app, by id or name; needed if there are several."
+    static let option = CommandOption("app", "APP", help: help)
 
     /// Returns the app that `--app` names; nil without the option.
     static func named(_ arguments: Arguments, in directory: Directory) throws -> App? {

@@ -66,9 +66,7 @@ struct BacktestOutcome {
     private var figures: String {
         let columns = columns
         var table = Table([("", .left)] + columns.map { ($0.name.uppercased(), .right) })
-        func row(_ label: String, _ cell: (BacktestColumn) -> String) {
-            table.add([label] + columns.map(cell))
-        }
+        func row(_ name: String, _ cell: (BacktestColumn) -> String) { table.add([name] + columns.map(cell)) }
         row("rule") { $0.plan?.policy.rule.rawValue ?? "–" }
         row("minimum confidence") { $0.plan.map { $0.policy.minimumConfidence.text(digits: 2) } ?? "–" }
         row("on ambiguity") { $0.plan?.policy.onAmbiguity.rawValue ?? "–" }
@@ -233,44 +231,34 @@ private struct BacktestFigure {
 
 extension ReplayScore {
     fileprivate var figures: [BacktestFigure] {
-        [
-            BacktestFigure("launches", "launches", .count(launches)),
-            BacktestFigure("matches", "matches", .count(matches)),
-            BacktestFigure("match rate", "match_rate", .share(matchRate)),
-            BacktestFigure("by token", "by_token", .count(tokenMatches)),
-            BacktestFigure("campaign only", "campaign_only", .count(campaignMatches)),
-            BacktestFigure("no match: no candidate", nil, .count(reasons[nil] ?? 0)),
+        let head: [BacktestFigure] = [
+            .init("launches", "launches", .count(launches)),
+            .init("matches", "matches", .count(matches)),
+            .init("match rate", "match_rate", .share(matchRate)),
+            .init("by token", "by_token", .count(tokenMatches)),
+            .init("campaign only", "campaign_only", .count(campaignMatches)),
+            .init("no match: no candidate", nil, .count(reasons[nil] ?? 0)),
         ]
-            + NoMatchReason.ofVerdicts.filter { $0 != .fingerprintDisabled }.map { reason in
-                BacktestFigure("no match: \(reason.name)", nil, .count(reasons[reason] ?? 0))
-            } + [
-                BacktestFigure("repeated answers", "replays", .count(replays)),
-                BacktestFigure(
-                    "expected conversions",
-                    "expected_conversions",
-                    .sum(expectedConversions, spread: spread)
-                ),
-                BacktestFigure(
-                    "matches expected to be right",
-                    "expected_right",
-                    .sum(expectedRight + Double(tokenMatches))
-                ),
-            ]
+        let verdicts = NoMatchReason.ofVerdicts.filter { $0 != .fingerprintDisabled }.map { reason in
+            BacktestFigure("no match: \(reason.name)", nil, .count(reasons[reason] ?? 0))
+        }
+        let right = expectedRight + Double(tokenMatches)
+        return head + verdicts + [
+            .init("repeated answers", "replays", .count(replays)),
+            .init("expected conversions", "expected_conversions", .sum(expectedConversions, spread: spread)),
+            .init("matches expected to be right", "expected_right", .sum(right)),
+        ]
     }
 }
 
 extension TokenTrials {
     fileprivate var figures: [BacktestFigure] {
         [
-            BacktestFigure("the fingerprint alone gives", "matches", .count(matches)),
-            BacktestFigure("of these right", "right", .count(right)),
-            BacktestFigure("precision of the fingerprint", "precision", .share(precision)),
-            BacktestFigure("found by the fingerprint", "found", .share(found)),
-            BacktestFigure(
-                "calibration error",
-                "calibration_error",
-                .error(matches > 0 ? calibration.error : nil)
-            ),
+            .init("the fingerprint alone gives", "matches", .count(matches)),
+            .init("of these right", "right", .count(right)),
+            .init("precision of the fingerprint", "precision", .share(precision)),
+            .init("found by the fingerprint", "found", .share(found)),
+            .init("calibration error", "calibration_error", .error(matches > 0 ? calibration.error : nil)),
         ]
     }
 }

@@ -18,7 +18,7 @@ enum RunBacktestCommand {
                 + " of an app's traffic since its start; --warm-up-days changes that.",
         ],
         options: CommandOption.table([
-            "app APP": "The app, by id or name; needed if there are several.",
+            "app APP": AppChoice.help,
             "test": "Replay the app's test clicks and checks instead of the live ones.",
             "window SECONDS": "Attribution window of every click instead of its own, 60 to 2592000.",
             "minimum-confidence P": "The probability that a match needs, 0 to 1. Default: the app's own.",
@@ -37,7 +37,7 @@ enum RunBacktestCommand {
         run: run
     )
 
-    private static func run(_ invocation: Invocation) async throws -> ExitCode {
+    private static func run(_ invocation: Invocation) async throws {
         let isTest = invocation.arguments.has("test")
         let options = try BacktestOptions(invocation.arguments)
         let (app, recorded, plans) = try open(invocation, isTest: isTest, options)
@@ -65,7 +65,6 @@ enum RunBacktestCommand {
         )
         Console.print(invocation.arguments.has("json") ? outcome.json : outcome.text)
         if let warning = outcome.warning { Console.printError("\n\(warning)\n") }
-        return .success
     }
 
     /// Returns the app, its recorded events, and the plans to replay them under.
@@ -81,12 +80,8 @@ enum RunBacktestCommand {
         let directory = try database.directory()
         let app = try AppChoice.find(invocation.arguments.value("app"), in: directory)
         let localization = app.settings.localization(data.languages)
-        let remaking = FingerprintReconstruction(keys: keys, data: data, localization: localization)
-        let history = try Wiring.database(configuration).history(
-            of: app.id,
-            isTest: isTest,
-            remaking: remaking
-        )
+        let maker = FingerprintReconstruction(keys: keys, data: data, localization: localization)
+        let history = try Wiring.database(configuration).history(of: app.id, isTest: isTest, remaking: maker)
         let plans = options.plans(
             policy: directory.policy(of: app.id) ?? MatchPolicy(),
             replayGrace: configuration.replayGrace * 1000,
@@ -145,11 +140,8 @@ struct BacktestOptions {
     ///   - usualWarmUp: the number of days that warm up the model without `--warm-up-days`.
     /// - Returns: both plans; no proposed one if no option proposes a change.
     func plans(policy: MatchPolicy, replayGrace: Int64, usualWarmUp: Int) -> BacktestPlans {
-        let current = ReplayPlan(
-            policy: policy,
-            replayGrace: replayGrace,
-            warmUpDays: warmUpDays ?? usualWarmUp
-        )
+        let days = warmUpDays ?? usualWarmUp
+        let current = ReplayPlan(policy: policy, replayGrace: replayGrace, warmUpDays: days)
         var proposed = current
         proposed.window = window
         proposed.policy.minimumConfidence = minimumConfidence ?? policy.minimumConfidence

@@ -29,7 +29,7 @@ enum BackUpCommand {
         run: run
     )
 
-    private static func run(_ invocation: Invocation) async throws -> ExitCode {
+    private static func run(_ invocation: Invocation) async throws {
         let arguments = invocation.arguments
         guard let path = arguments.operands.first, !path.isEmpty, !path.hasSuffix("/") else {
             throw CommandFailure.usage("A backup needs the name of a file.")
@@ -66,7 +66,6 @@ enum BackUpCommand {
             json.member("seconds", seconds)
         }
         invocation.show(text, json: json)
-        return .success
     }
 
     private static func copy(
@@ -79,7 +78,7 @@ enum BackUpCommand {
         let foreign =
             "\(configuration.serverKeyPath) is not the server key of the database: name its key with --server-key-file, or"
             + " leave the key out with --without-server-key"
-        return try attempt {
+        return try attempt(orElse: refusal) {
             let copy = try Wiring.database(configuration).backUp(
                 to: path,
                 mayReplace: mayReplace,
@@ -88,8 +87,6 @@ enum BackUpCommand {
             )
             if let key { try key.accompany(path) { _ = try copy.publish() } } else { _ = try copy.publish() }
             return copy.summary
-        } orElse: { (error: StoreError) in
-            refusal(error)
         }
     }
 

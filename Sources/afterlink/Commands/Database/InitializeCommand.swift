@@ -22,7 +22,7 @@ enum InitializeCommand {
         run: run
     )
 
-    private static func run(_ invocation: Invocation) async throws -> ExitCode {
+    private static func run(_ invocation: Invocation) async throws {
         let configuration = try ConfigurationReader.read(invocation)
         let database = try CommandDatabase.openOrMake(configuration)
         defer { database.close() }
@@ -33,7 +33,6 @@ enum InitializeCommand {
             others: .always
         )
         try show(firstApp, configuration, asJSON: invocation.arguments.has("json"))
-        return .success
     }
 
     /// Prints the new app and its keys.

@@ -18,14 +18,13 @@ enum MigrateCommand {
         run: run
     )
 
-    private static func run(_ invocation: Invocation) async throws -> ExitCode {
+    private static func run(_ invocation: Invocation) async throws {
         let configuration = try ConfigurationReader.read(invocation)
         try CommandDatabase.require(configuration)
-        let plan = try CommandDatabase.migrationPlan(configuration)
+        let plan = try CommandDatabase.explaining(configuration) { try $0.migrationPlan() }
         let isDryRun = invocation.arguments.has("dry-run")
         if !isDryRun, !plan.pending.isEmpty { try CommandDatabase.openOrMake(configuration).close() }
         invocation.show(text(plan, isDryRun: isDryRun), json: json(plan, isDryRun: isDryRun))
-        return .success
     }
 
     private static func text(_ plan: MigrationPlan, isDryRun: Bool) -> String {

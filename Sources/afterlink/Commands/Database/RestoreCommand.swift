@@ -32,7 +32,7 @@ enum RestoreCommand {
         run: run
     )
 
-    private static func run(_ invocation: Invocation) async throws -> ExitCode {
+    private static func run(_ invocation: Invocation) async throws {
         let arguments = invocation.arguments
         let configuration = try ConfigurationReader.read(invocation)
         let database = Wiring.database(configuration)
@@ -42,16 +42,15 @@ enum RestoreCommand {
             throw CommandFailure.because("There is no backup at \(backup).")
                 .advising("Give the path of a file that `afterlink backup` wrote.")
         }
-        try attempt({ try database.requireHeader(of: backup) }, orElse: refusal)
+        try attempt(orElse: refusal) { try database.requireHeader(of: backup) }
         let key = try arguments.has("without-server-key") ? nil : key(of: backup, configuration)
         let suffix = ".replaced-" + WallClock.system.now().iso8601.filter { !"-:.".contains($0) }
         let isReplacing = arguments.has("overwrite")
         if let key, !isReplacing { try refuseOtherKey(key, at: configuration.serverKeyPath) }
         try CommandDatabase.prepareDirectory(configuration)
         let signals = StopSignals()
-        let foreign =
-            "the server key is not the backup's: put the backup's key beside it, as BACKUP.key"
-        let (summary, aside) = try attempt {
+        let foreign = "the server key is not the backup's: put the backup's key beside it, as BACKUP.key"
+        let (summary, aside) = try attempt(orElse: refusal) {
             let copy = try database.restore(
                 backup,
                 movingAside: suffix,
@@ -60,8 +59,6 @@ enum RestoreCommand {
                 check: { summary throws(StoreError) in try key?.confirm(summary, orElse: foreign) }
             )
             return (copy.summary, try copy.publish())
-        } orElse: { (error: StoreError) in
-            refusal(error)
         }
         let path = configuration.databasePath
         try key?.restore(to: configuration, aside: path + suffix, hasReplaced: aside != nil)
@@ -74,7 +71,6 @@ enum RestoreCommand {
             json.member("pending", summary.pendingMigrations)
         }
         invocation.show(text(summary, at: path, aside, hasKey: key != nil), json: json)
-        return .success
     }
 
     /// Returns the keys beside the backup, or those of the existing database.
@@ -98,8 +94,7 @@ enum RestoreCommand {
     private static func refusal(_ error: StoreError) -> CommandFailure {
         let advice =
             switch error.code {
-            case .locked:
-                "No other process may use the database: stop the service, restore, start it again."
+            case .locked: "No other process may use the database: stop the service, restore, start it again."
             case .full: "Make room on the database's disk."
             case .incompatible:
                 "Nothing was changed. Restore a backup of a newer version with that version of Afterlink."
@@ -116,9 +111,7 @@ enum RestoreCommand {
         let newest = summary.newestClickAt.map { "of \($0.iso8601)" } ?? "missing: there are no clicks"
         var lines = ["Restored \(summary.text) to \(path).", "The newest click is \(newest)."]
         if let aside { lines.append("The previous database is kept at \(aside).") }
-        if !hasKey {
-            lines.append("The service does not start without the database's server key.")
-        }
+        if !hasKey { lines.append("The service does not start without the database's server key.") }
         if !summary.pendingMigrations.isEmpty {
             lines.append(
                 "It is of an older version: `afterlink migrate`, or the next start, applies"

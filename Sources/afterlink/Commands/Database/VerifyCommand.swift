@@ -21,12 +21,12 @@ enum VerifyCommand {
         run: run
     )
 
-    private static func run(_ invocation: Invocation) async throws -> ExitCode {
+    private static func run(_ invocation: Invocation) async throws {
         let configuration = try ConfigurationReader.read(invocation)
         try CommandDatabase.require(configuration)
         let outcome = Outcome(database: configuration.databasePath, report: try report(configuration))
         invocation.show(outcome.text, json: outcome.json)
-        return outcome.report.isWhole ? .success : .failed
+        if !outcome.report.isWhole { throw ExitCode.failed }
     }
 
     private static func report(_ configuration: Configuration) throws -> VerificationReport {

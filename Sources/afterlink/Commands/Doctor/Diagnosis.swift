@@ -17,16 +17,14 @@ package struct Diagnosis: Equatable, Sendable {
     /// What to do; nil if there is nothing to do.
     package private(set) var advice: String?
 
-    static func ok(_ name: String, _ text: String) -> Diagnosis {
-        Diagnosis(status: .ok, name: name, text: text)
+    static func ok(_ name: String, _ text: String) -> Self { Self(status: .ok, name: name, text: text) }
+
+    static func warning(_ name: String, _ text: String) -> Self {
+        Self(status: .warning, name: name, text: text)
     }
 
-    static func warning(_ name: String, _ text: String) -> Diagnosis {
-        Diagnosis(status: .warning, name: name, text: text)
-    }
-
-    static func problem(_ name: String, _ text: String) -> Diagnosis {
-        Diagnosis(status: .problem, name: name, text: text)
+    static func problem(_ name: String, _ text: String) -> Self {
+        Self(status: .problem, name: name, text: text)
     }
 
     /// Returns the finding with what to do about it.

@@ -31,7 +31,7 @@ enum DoctorCommand {
         run: run
     )
 
-    private static func run(_ invocation: Invocation) async throws -> ExitCode {
+    private static func run(_ invocation: Invocation) async throws {
         let arguments = invocation.arguments
         let request = try RequestExamination(arguments)
         let (given, origins) = try ConfigurationReader.examine(invocation)
@@ -49,7 +49,7 @@ enum DoctorCommand {
         Console.print(
             arguments.has("json") ? Diagnosis.json(diagnoses) : diagnoses.map(\.line).joined(separator: "\n")
         )
-        return diagnoses.contains { $0.status == .problem } ? .failed : .success
+        if diagnoses.contains(where: { $0.status == .problem }) { throw ExitCode.failed }
     }
 
     /// Returns the configuration with full paths, so that findings are clear in any folder.
@@ -81,17 +81,12 @@ enum DoctorCommand {
             return [.problem("database", error)]
                 + ServiceExamination(configuration: configuration, holder: nil).diagnoses()
         }
+        let newest = FileExamination(configuration).newestChange
         return DatabaseExamination(report: report, now: now).diagnoses()
             + ServerKeyExamination.diagnoses(configuration, report.summary, at: now)
             + (await Diagnosis.policies(configuration, report, at: now))
             + KeyExamination.diagnoses(report.directory.keys, at: now)
-            + [
-                .clock(
-                    now,
-                    newestClickAt: report.summary.newestClickAt,
-                    newestFileAt: FileExamination(configuration).newestChange
-                )
-            ]
+            + [.clock(now, newestClickAt: report.summary.newestClickAt, newestFileAt: newest)]
             + ServiceExamination(configuration: configuration, holder: report.holder).diagnoses()
             + InitialSettings.withoutEffect(origins, configuration, report.directory).map {
                 .warning("settings", $0.text).advising($0.advice)

@@ -68,12 +68,8 @@ extension Diagnosis {
     /// Examines a certificate and its key.
     package static func certificate(_ files: TLSFiles, at now: Timestamp) -> Diagnosis {
         do {
-            let expiry = try files.makeTermination().certificate.notAfter
-            return certificate(
-                files.certificatePath,
-                expiresAt: Timestamp(milliseconds: expiry * 1000),
-                at: now
-            )
+            let expiry = Timestamp(milliseconds: try files.makeTermination().certificate.notAfter * 1000)
+            return certificate(files.certificatePath, expiresAt: expiry, at: now)
         } catch {
             return .problem("tls", error)
         }

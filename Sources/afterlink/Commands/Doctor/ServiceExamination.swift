@@ -25,8 +25,7 @@ struct ServiceExamination {
             return .warning(
                 "service",
                 "a server responds at \(address), but no process has this database open"
-            )
-            .advising("give the settings of the service: --database, --listen")
+            ).advising("give the settings of the service: --database, --listen")
         }
         guard let health else {
             return .problem("service", "\(process), but no server responds at \(address)")
@@ -38,8 +37,7 @@ struct ServiceExamination {
             return .problem(
                 "service",
                 "\(process); at \(address) /healthz returns \(health), /readyz \(readiness)"
-            )
-            .advising("see the service's log for the reason")
+            ).advising("see the service's log for the reason")
         }
         return .ok("service", "\(process); at \(address) /healthz and /readyz return 200")
     }
@@ -79,17 +77,13 @@ struct RequestExamination {
             guard forwardedFor.isEmpty, forwarded.isEmpty else {
                 throw CommandFailure.usage(
                     "--forwarded-for and --forwarded need the address of a connection."
-                )
-                .advising("Give it with --request-from.")
+                ).advising("Give it with --request-from.")
             }
             return nil
         }
         guard let address = NetworkAddress(text) else {
-            throw CommandFailure.wrongValue(
-                "request-from",
-                text,
-                "must be an IP address, as in 203.0.113.9 or 2001:db8::9"
-            )
+            let sentence = "must be an IP address, as in 203.0.113.9 or 2001:db8::9"
+            throw CommandFailure.wrongValue("request-from", text, sentence)
         }
         peer = address
     }
@@ -126,22 +120,16 @@ struct RequestExamination {
 
     private func hops(_ hops: [ClientDerivation.Hop], of field: String) -> [Diagnosis] {
         hops.map { hop in
-            switch hop {
-            case .trusted(let address):
-                .ok(
-                    "request",
-                    "\(field): \(address.text), a trusted proxy, too: reading continues to the left"
-                )
-            case .client(let address):
-                .ok("request", "\(field): \(address.text), not a trusted proxy: this is the client")
-            case .notAnAddress:
-                .ok("request", "\(field): a hop that is not an address: reading ends at the hop to its right")
-            case .unread(let address):
-                .ok(
-                    "request",
-                    "\(field): \(address?.text ?? "not an address"), not read: any client could write it"
-                )
-            }
+            let text =
+                switch hop {
+                case .trusted(let address):
+                    "\(address.text), a trusted proxy, too: reading continues to the left"
+                case .client(let address): "\(address.text), not a trusted proxy: this is the client"
+                case .notAnAddress: "a hop that is not an address: reading ends at the hop to its right"
+                case .unread(let address):
+                    "\(address?.text ?? "not an address"), not read: any client could write it"
+                }
+            return .ok("request", "\(field): \(text)")
         }
     }
 }

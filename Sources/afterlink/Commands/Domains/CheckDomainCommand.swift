@@ -39,14 +39,14 @@ enum CheckDomainCommand {
     /// The longest file that is read, in bytes: more than Apple and Google accept, so that the validation reports it.
     private static let fileLimit = 4 << 20
 
-    private static func run(_ invocation: Invocation) async throws -> ExitCode {
+    private static func run(_ invocation: Invocation) async throws {
         let arguments = invocation.arguments
         let url = try arguments.read("url", "must be a path such as /products/1, or a whole https URL") {
             AssociationURL($0)
         }
         let check = try check(arguments.operands.first ?? "", url, client(arguments))
         invocation.show(DomainCheckText(check: check).text, json: check.json(isPretty: true).text)
-        return check.hasErrors ? .failed : .success
+        if check.hasErrors { throw ExitCode.failed }
     }
 
     private static func client(_ arguments: Arguments) throws -> HTTPSClient {
@@ -63,17 +63,14 @@ enum CheckDomainCommand {
         _ client: HTTPSClient
     ) throws -> DomainValidation {
         if subject.hasPrefix("https://") {
-            let address = try attempt {
-                try WebURL(parsing: subject)
-            } orElse: { (error: WebURLError) in
-                CommandFailure(.usage, "\(subject) is not an address: \(error.message)", advice: Self.advice)
+            do {
+                return DomainValidation.ofURL(try WebURL(parsing: subject), url: url, by: client)
+            } catch {
+                throw CommandFailure.usage("\(subject) is not an address: \(error.message)").advising(advice)
             }
-            return DomainValidation.ofURL(address, url: url, by: client)
         }
         guard !subject.hasPrefix("http://") else {
-            throw CommandFailure.usage("Apple and Google fetch nothing over plain http.").advising(
-                Self.advice
-            )
+            throw CommandFailure.usage("Apple and Google fetch nothing over plain http.").advising(advice)
         }
         // A host cannot have the name of a file.
         guard !subject.contains("/"), DomainFile(rawValue: subject) == nil else {

@@ -15,13 +15,12 @@ enum CreateKeyCommand {
                 + " distribute it, and then revoke the old one.",
         ],
         options: CommandOption.table([
-            "kind app|server|test|admin": "The use of the key."
-        ]) + [AppChoice.option]
-            + CommandOption.table([
-                "label TEXT": "A note, up to 100 characters.",
-                "expires TIME":
-                    "Refuse the key from this time on: 2027-01-31, 2027-01-31T12:00:00Z, or 90d or 12h from now.",
-            ]) + [.jsonObject],
+            "kind app|server|test|admin": "The use of the key.",
+            "app APP": AppChoice.help,
+            "label TEXT": "A note, up to 100 characters.",
+            "expires TIME":
+                "Refuse the key from this time on: 2027-01-31, 2027-01-31T12:00:00Z, or 90d or 12h from now.",
+        ]) + [.jsonObject],
         settings: CommandDatabase.settings,
         examples: [
             "afterlink keys create --kind server --label \"shop back end\" --expires 365d":
@@ -30,7 +29,7 @@ enum CreateKeyCommand {
         run: run
     )
 
-    private static func run(_ invocation: Invocation) async throws -> ExitCode {
+    private static func run(_ invocation: Invocation) async throws {
         let arguments = invocation.arguments
         let kind = try kind(arguments)
         let now = WallClock.system.now()
@@ -55,7 +54,6 @@ enum CreateKeyCommand {
         )
         try await database.apps.create(key)
         try show(key, text, of: app, asJSON: arguments.has("json"))
-        return .success
     }
 
     private static func kind(_ arguments: Arguments) throws -> KeyKind {

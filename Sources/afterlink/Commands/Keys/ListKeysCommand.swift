@@ -16,7 +16,7 @@ enum ListKeysCommand {
         run: run
     )
 
-    private static func run(_ invocation: Invocation) async throws -> ExitCode {
+    private static func run(_ invocation: Invocation) async throws {
         let database = try CommandDatabase.open(invocation, for: .reading)
         defer { database.close() }
         let directory = try database.directory()
@@ -24,7 +24,6 @@ enum ListKeysCommand {
         let keys = directory.keys.filter { app == nil || $0.app == app }
         let now = WallClock.system.now()
         invocation.show(KeyListing.table(keys, in: directory, at: now), json: KeyListing.json(keys, at: now))
-        return .success
     }
 }
 
@@ -43,7 +42,7 @@ enum RevokeKeyCommand {
         run: run
     )
 
-    private static func run(_ invocation: Invocation) async throws -> ExitCode {
+    private static func run(_ invocation: Invocation) async throws {
         guard let text = invocation.arguments.operands.first, let id = KeyID(text) else {
             throw CommandFailure.usage("A key's id begins with key_.")
                 .advising(
@@ -62,7 +61,6 @@ enum RevokeKeyCommand {
         revoked.revokedAt = key.revokedAt ?? now
         let earlier = key.revokedAt.map { "\(id.text) was already revoked at \($0.iso8601)." }
         invocation.show(earlier ?? "Revoked \(id.text).", json: KeyListing.json([revoked], at: now))
-        return .success
     }
 }
 

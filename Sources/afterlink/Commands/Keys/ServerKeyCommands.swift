@@ -26,7 +26,7 @@ enum RotateServerKeyCommand {
         run: run
     )
 
-    private static func run(_ invocation: Invocation) async throws -> ExitCode {
+    private static func run(_ invocation: Invocation) async throws {
         let configuration = try ConfigurationReader.read(invocation)
         try CommandDatabase.require(configuration)
         let summary = try CommandDatabase.explaining(configuration) { try $0.survey().summary }
@@ -44,7 +44,6 @@ enum RotateServerKeyCommand {
             Take a new backup: older ones have only the former key.
             """
         invocation.show(text, json: ServerKeyListing.json(list, at: now))
-        return .success
     }
 
     /// Refuses to replace the key of another database, a key that is not in use yet, and too many keys.
@@ -66,8 +65,7 @@ enum RotateServerKeyCommand {
         guard list.entries.count < ServerKeyList.maximumCount else {
             throw CommandFailure.because(
                 "\(list.entries.count) server keys are the most that a check looks up."
-            )
-            .advising("Wait until the oldest is destroyed; `afterlink server-key list` shows the keys.")
+            ).advising("Wait until the oldest is destroyed; `afterlink server-key list` shows the keys.")
         }
     }
 
@@ -97,12 +95,11 @@ enum ListServerKeysCommand {
         run: run
     )
 
-    private static func run(_ invocation: Invocation) async throws -> ExitCode {
+    private static func run(_ invocation: Invocation) async throws {
         let configuration = try ConfigurationReader.read(invocation)
         let list = try ServerKeyFile(path: configuration.serverKeyPath).open(databaseIsNew: false)
         let now = WallClock.system.now()
         invocation.show(ServerKeyListing.table(list, at: now), json: ServerKeyListing.json(list, at: now))
-        return .success
     }
 }
 

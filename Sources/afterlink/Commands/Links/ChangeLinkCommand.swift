@@ -20,9 +20,9 @@ enum ChangeLinkCommand {
         run: run
     )
 
-    private static func run(_ invocation: Invocation) async throws -> ExitCode {
+    private static func run(_ invocation: Invocation) async throws {
         let arguments = invocation.arguments
-        guard LinkOptions.areGiven(in: arguments) else {
+        guard LinkOptions.all.contains(where: { arguments.has($0.name) }) else {
             throw CommandFailure.usage("`afterlink links set` needs at least one field to change.")
                 .advising("`afterlink help links set` lists the fields.")
         }
@@ -38,7 +38,6 @@ enum ChangeLinkCommand {
             link.settings = try LinkDraft.settings(fields, for: app, at: now, insteadOf: link.settings)
         }
         LinkTable.show(changed, invocation, in: directory)
-        return .success
     }
 }
 
@@ -52,20 +51,17 @@ enum ArchiveLinkCommand {
         run: run
     )
 
-    private static func run(_ invocation: Invocation) async throws -> ExitCode {
+    private static func run(_ invocation: Invocation) async throws {
         try await archive(invocation) { $0 ?? WallClock.system.now() }
     }
 
     /// Sets the time from which the link is archived; nil for a link that is not.
-    static func archive(_ invocation: Invocation, _ since: (Timestamp?) -> Timestamp?) async throws
-        -> ExitCode
-    {
+    static func archive(_ invocation: Invocation, _ since: (Timestamp?) -> Timestamp?) async throws {
         let database = try CommandDatabase.open(invocation)
         defer { database.close() }
         let listing = try await LinkChoice.find(invocation, in: database)
         let changed = try await database.change(listing) { link in link.archivedAt = since(link.archivedAt) }
         LinkTable.show(changed, invocation, in: try database.directory())
-        return .success
     }
 }
 
@@ -79,7 +75,7 @@ enum RestoreLinkCommand {
         run: run
     )
 
-    private static func run(_ invocation: Invocation) async throws -> ExitCode {
+    private static func run(_ invocation: Invocation) async throws {
         try await ArchiveLinkCommand.archive(invocation) { _ in nil }
     }
 }
@@ -94,7 +90,7 @@ enum DeleteLinkCommand {
         run: run
     )
 
-    private static func run(_ invocation: Invocation) async throws -> ExitCode {
+    private static func run(_ invocation: Invocation) async throws {
         let database = try CommandDatabase.open(invocation)
         defer { database.close() }
         let listing = try await LinkChoice.find(invocation, in: database)
@@ -102,7 +98,6 @@ enum DeleteLinkCommand {
         let directory = try database.directory()
         let json = LinkTable.json(listing, in: directory, at: WallClock.system.now())
         invocation.show("Deleted the link \"\(listing.link.slug.text)\".", json: json)
-        return .success
     }
 }
 
@@ -128,7 +123,7 @@ enum CreateLinkCommand {
         run: run
     )
 
-    private static func run(_ invocation: Invocation) async throws -> ExitCode {
+    private static func run(_ invocation: Invocation) async throws {
         let arguments = invocation.arguments
         var fields = LinkFields()
         LinkOptions.apply(arguments, to: &fields)
@@ -146,6 +141,5 @@ enum CreateLinkCommand {
         )
         try await database.links.create([new])
         LinkTable.show(LinkListing(link: new.link), invocation, in: directory)
-        return .success
     }
 }

@@ -25,7 +25,7 @@ enum DrawQRCodeCommand {
         run: run
     )
 
-    private static func run(_ invocation: Invocation) async throws -> ExitCode {
+    private static func run(_ invocation: Invocation) async throws {
         let arguments = invocation.arguments
         guard let path = arguments.value("output") else {
             throw CommandFailure.usage("`afterlink links qr` needs a file to write to.")
@@ -45,7 +45,6 @@ enum DrawQRCodeCommand {
         let style = try QRStyle(fields(arguments), of: link.settings)
         let file = try QRPicture(ofLink: url, in: style).file(format, title: "QR code: \(url)")
         try NewFile(path).write(file)
-        return .success
     }
 
     private static func fields(_ arguments: Arguments) -> QRStyleFields {

@@ -25,7 +25,7 @@ enum ExportLinksCommand {
         run: run
     )
 
-    private static func run(_ invocation: Invocation) async throws -> ExitCode {
+    private static func run(_ invocation: Invocation) async throws {
         let arguments = invocation.arguments
         let isCSV =
             try arguments.read("format", "must be csv or json") { ["csv": true, "json": false][$0] } ?? true
@@ -53,7 +53,6 @@ enum ExportLinksCommand {
             query.before = page.next
         } while query.before != nil
         if !isCSV { try output.write("\n]}\n") }
-        return .success
     }
 }
 

@@ -24,10 +24,6 @@ enum LinkOptions {
             if let texts = arguments.values(name(field)) { fields[field] = texts }
         }
     }
-
-    static func areGiven(in arguments: Arguments) -> Bool {
-        LinkField.allCases.contains { arguments.has(name($0)) }
-    }
 }
 
 extension LinkField {
@@ -89,7 +85,7 @@ enum LinkChoice {
         summary: String,
         discussion: String,
         examples: KeyValuePairs<String, String>,
-        run: @escaping @Sendable (Invocation) async throws -> ExitCode
+        run: @escaping @Sendable (Invocation) async throws -> Void
     ) -> CommandDescription {
         CommandDescription(
             name: name,

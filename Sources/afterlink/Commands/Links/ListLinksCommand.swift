@@ -22,7 +22,7 @@ enum ListLinksCommand {
         run: run
     )
 
-    private static func run(_ invocation: Invocation) async throws -> ExitCode {
+    private static func run(_ invocation: Invocation) async throws {
         let arguments = invocation.arguments
         let count: Int? = try arguments.read("limit", "must be a whole number from 1 to 1000000") {
             ValueText.integer($0, in: 1...1_000_000)
@@ -41,7 +41,6 @@ enum ListLinksCommand {
         let now = WallClock.system.now()
         let text = LinkTable.text(listings, in: directory, at: now)
         invocation.show(text, json: LinkTable.json(listings, in: directory, at: now))
-        return .success
     }
 
     private static func links(_ query: LinkQuery, atMost count: Int, in database: CommandDatabase)
@@ -68,12 +67,11 @@ enum ShowLinkCommand {
         run: run
     )
 
-    private static func run(_ invocation: Invocation) async throws -> ExitCode {
+    private static func run(_ invocation: Invocation) async throws {
         let database = try CommandDatabase.open(invocation, for: .reading)
         defer { database.close() }
         let listing = try await LinkChoice.find(invocation, in: database)
         LinkTable.show(listing, invocation, in: try database.directory())
-        return .success
     }
 }
 
@@ -109,9 +107,8 @@ enum LinkTable {
         let variants = link.settings.variants.map { variant in
             let counts = listing.variants.first { $0.name == variant.name }
             let counted = "\(counts?.clicks ?? 0) clicks, \(counts?.matches ?? 0) matches"
-            return (
-                "variant \(variant.name)", Optional("\(variant.weight) \(variant.target.text): \(counted)")
-            )
+            let text = "\(variant.weight) \(variant.target.text): \(counted)"
+            return ("variant \(variant.name)", Optional(text))
         }
         let before: [(String, String?)] = [
             ("id", link.id.text),

@@ -26,7 +26,7 @@ enum DemoCommand {
         run: run
     )
 
-    private static func run(_ invocation: Invocation) async throws -> ExitCode {
+    private static func run(_ invocation: Invocation) async throws {
         let signals = StopSignals()
         let secondSignal = try SecondSignal(signals)
         let directory = try TemporaryDirectory()
@@ -41,7 +41,7 @@ enum DemoCommand {
         }
         Console.print("Afterlink listens on \(service.baseURL), with a database in \(directory.path).")
         try DemoPlay(Exchange(service.listenAddress), appKey: appKey, adminKey: adminKey).run()
-        guard invocation.arguments.has("keep") else { return .success }
+        guard invocation.arguments.has("keep") else { return }
         Console.print(
             """
 
@@ -56,8 +56,7 @@ enum DemoCommand {
             listening on \(service.baseURL)
             """
         )
-        ServeCommand.runUntilStopped(service, until: signals, secondSignal)
-        return .success
+        ServeCommand.runUntilStopped(service, signals, secondSignal)
     }
 
     private static func configuration(in directory: String) -> Configuration {
@@ -175,11 +174,9 @@ struct DemoPlay {
         for scene in scenes {
             Console.print("\n── \(scene.sentence)\n")
             Console.print(scene.request.shown)
-            let response = try attempt {
-                try exchange.send(scene.request)
-            } orElse: { (error: SystemError) in
+            let response = try attempt(orElse: { (error: SystemError) in
                 Self.failure("there was no response: \(error.text)")
-            }
+            }) { try exchange.send(scene.request) }
             guard let response else { throw Self.failure("the response was no HTTP") }
             try check(response, of: scene)
         }

@@ -33,41 +33,38 @@ enum SimulateCommand {
         run: run
     )
 
-    private static let options =
-        CommandOption.table([
-            "server URL": "The server, as in http://127.0.0.1:8080. Default: the server at --listen.",
-            "key-file FILE": "A file with the key. Default: a test key of the database.",
-        ]) + [AppChoice.option]
-        + CommandOption.table([
-            "profile NAME": "The browser of the click. Default: safari-ios-26.",
-            "device NAME": "The device of the launch. Default: the browser's device.",
-            "sdk RELEASE": "The release of the SDK. Default: the newest for the device.",
-            "resolve":
-                "Check as a newer client does, which sends its values to POST …/resolve instead of a hash.",
-            "all": "Try every profile with its own device, and print a table.",
-            "list": "Print the profiles, devices and releases, and send nothing.",
-            "timezone ZONE": "The person's time zone, as in Europe/Berlin.",
-            "language TAG": "The person's language, as in de-DE.",
-            "device-timezone ZONE": "The app's time zone, if it differs from the browser's.",
-            "device-language TAG": "The app's language, if it differs from the browser's.",
-            "model MODEL": "The app's model, as in SM-S911B.",
-            "os-version VERSION": "The app's system version, as in 26.4.1.",
-            "url URL": "The click's destination. Default: a path at the app's first destination.",
-            "link SLUG": "A link of the server instead of a URL.",
-            "as test|page|app|server":
-                "The sender of the click: a page with a test key, a page without a key, a page with the app key, or your"
-                + " server with a server key. All but test are live and count. Default: test.",
-            "token": "Send the click's token with the launch.",
-            "delay TIME":
-                "The time from the click to the launch, as in 10m or 25h, on a server with --unsafe-test-clock.",
-            "json": "Print JSON instead of text.",
-        ])
+    private static let options = CommandOption.table([
+        "server URL": "The server, as in http://127.0.0.1:8080. Default: the server at --listen.",
+        "key-file FILE": "A file with the key. Default: a test key of the database.",
+        "app APP": AppChoice.help,
+        "profile NAME": "The browser of the click. Default: safari-ios-26.",
+        "device NAME": "The device of the launch. Default: the browser's device.",
+        "sdk RELEASE": "The release of the SDK. Default: the newest for the device.",
+        "resolve":
+            "Check as a newer client does, which sends its values to POST …/resolve instead of a hash.",
+        "all": "Try every profile with its own device, and print a table.",
+        "list": "Print the profiles, devices and releases, and send nothing.",
+        "timezone ZONE": "The person's time zone, as in Europe/Berlin.",
+        "language TAG": "The person's language, as in de-DE.",
+        "device-timezone ZONE": "The app's time zone, if it differs from the browser's.",
+        "device-language TAG": "The app's language, if it differs from the browser's.",
+        "model MODEL": "The app's model, as in SM-S911B.",
+        "os-version VERSION": "The app's system version, as in 26.4.1.",
+        "url URL": "The click's destination. Default: a path at the app's first destination.",
+        "link SLUG": "A link of the server instead of a URL.",
+        "as test|page|app|server":
+            "The sender of the click: a page with a test key, a page without a key, a page with the app key, or your"
+            + " server with a server key. All but test are live and count. Default: test.",
+        "token": "Send the click's token with the launch.",
+        "delay TIME":
+            "The time from the click to the launch, as in 10m or 25h, on a server with --unsafe-test-clock.",
+        "json": "Print JSON instead of text.",
+    ])
 
-    private static func run(_ invocation: Invocation) async throws -> ExitCode {
+    private static func run(_ invocation: Invocation) async throws {
         let arguments = invocation.arguments
         guard !arguments.has("list") else {
-            invocation.show(TrialCatalogue.text, json: TrialCatalogue.json)
-            return .success
+            return invocation.show(TrialCatalogue.text, json: TrialCatalogue.json)
         }
         let choice = try TrialChoice(arguments)
         let configuration = try ConfigurationReader.read(invocation)
@@ -93,14 +90,12 @@ enum SimulateCommand {
                 localization: key.app?.settings.localization(DeviceData.embedded.languages) ?? .unknown,
                 number: number()
             )
-            return try attempt {
+            return try attempt(orElse: { (_: TrialRun.OwnClock) in ownClock(server) }) {
                 try run.report(trial, at: WallClock.system.now())
-            } orElse: { (_: TrialRun.OwnClock) in
-                ownClock(server)
             }
         }
         invocation.show(text(reports, isTable: choice.isAll), json: json(reports, of: server, choice))
-        return reports.allSatisfy(\.result.isAsExpected) ? .success : .failed
+        if !reports.allSatisfy(\.result.isAsExpected) { throw ExitCode.failed }
     }
 
     private static func ownClock(_ server: TrialServer) -> CommandFailure {

@@ -7,12 +7,8 @@ package struct TrialChoice: Sendable {
     private let device: TrialDevice?
     private let release: SDKRelease?
     private let sendsRawSignals: Bool
-    private let timezone: String?
-    private let language: String?
-    private let deviceTimezone: String?
-    private let deviceLanguage: String?
-    private let model: String?
-    private let osVersion: String?
+    /// The texts of the options that change the person or the device.
+    private let texts: [String: String]
     package let poster: Trial.Poster
     private let target: Trial.Target?
     package let broughtToken: Bool
@@ -28,8 +24,7 @@ package struct TrialChoice: Sendable {
         if isAll, let option = ["profile", "device"].first(where: arguments.has) {
             throw CommandFailure.usage(
                 "--all tries every profile with its own device, and --\(option) chooses one."
-            )
-            .advising("Leave one of them out.")
+            ).advising("Leave one of them out.")
         }
         let name = arguments.value("profile") ?? Self.standardProfile
         profiles =
@@ -42,25 +37,17 @@ package struct TrialChoice: Sendable {
         if sendsRawSignals, release != nil {
             throw CommandFailure.usage(
                 "--sdk chooses a release that sends a hash, and --resolve sends values."
-            )
-            .advising("Leave one of them out.")
+            ).advising("Leave one of them out.")
         }
-        timezone = try Self.text("timezone", arguments)
-        language = try Self.text("language", arguments)
-        deviceTimezone = try Self.text("device-timezone", arguments)
-        deviceLanguage = try Self.text("device-language", arguments)
-        model = try Self.text("model", arguments)
-        osVersion = try Self.text("os-version", arguments)
+        let changes = ["timezone", "language", "device-timezone", "device-language", "model", "os-version"]
+        texts = try changes.reduce(into: [:]) { $0[$1] = try Self.text($1, arguments) }
         poster =
             try arguments.read("as", "must be test, page, app or server") { Trial.Poster(rawValue: $0) }
             ?? .test
         target = try Self.target(arguments)
         broughtToken = arguments.has("token")
-        delay = try arguments.read(
-            "delay",
-            "must be a time such as 90s, 10m, 25h or 8d",
-            TimeArgument.milliseconds
-        )
+        let sentence = "must be a time such as 90s, 10m, 25h or 8d"
+        delay = try arguments.read("delay", sentence, TimeArgument.milliseconds)
     }
 
     /// Returns the trial of one of the profiles.
@@ -96,16 +83,11 @@ package struct TrialChoice: Sendable {
     }
 
     private func device(for profile: BrowserProfile) throws -> TrialDevice {
-        var device: TrialDevice
-        if let chosen = self.device {
-            device = chosen
-        } else {
-            device = try Self.find("device", profile.device, in: TrialDevice.all, \.name)
-        }
+        var device = try self.device ?? Self.find("device", profile.device, in: TrialDevice.all, \.name)
         // The version of the device on which the browser was recorded.
         if device.name == profile.device { device.osVersion = profile.osVersion }
-        if let model { device.model = model }
-        if let osVersion { device.osVersion = osVersion }
+        if let model = texts["model"] { device.model = model }
+        if let osVersion = texts["os-version"] { device.osVersion = osVersion }
         return device
     }
 
@@ -116,8 +98,7 @@ package struct TrialChoice: Sendable {
             guard isAll else {
                 throw CommandFailure.usage(
                     "The SDK \(release.name) does not run on the device \(device.name)."
-                )
-                .advising("Leave --sdk out for the newest one that does, or choose another --device.")
+                ).advising("Leave --sdk out for the newest one that does, or choose another --device.")
             }
         }
         guard let newest = SDKRelease.all.last(where: { $0.platform == device.platform }) else {
@@ -132,11 +113,11 @@ package struct TrialChoice: Sendable {
         _ localization: AppLocalization
     ) -> TrialPerson {
         var person = profile.person
-        if let timezone { (person.browserTimezone, person.deviceTimezone) = (timezone, timezone) }
-        if let deviceTimezone { person.deviceTimezone = deviceTimezone }
-        if let language { person.languages = [language] }
-        person.deviceLanguage = deviceLanguage
-        if deviceLanguage == nil, platform == .ios {
+        if let zone = texts["timezone"] { (person.browserTimezone, person.deviceTimezone) = (zone, zone) }
+        if let zone = texts["device-timezone"] { person.deviceTimezone = zone }
+        if let language = texts["language"] { person.languages = [language] }
+        person.deviceLanguage = texts["device-language"]
+        if person.deviceLanguage == nil, platform == .ios {
             let codes = person.languages.compactMap { DeviceData.embedded.languages.canonical($0) }
             person.deviceLanguage = localization.negotiated(codes)
         }

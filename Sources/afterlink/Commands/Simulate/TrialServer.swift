@@ -31,9 +31,8 @@ struct TrialServer {
         if let response { return response }
         let tls = "does not speak HTTPS, or has no certificate for its name that this machine trusts"
         throw CommandFailure.because(
-            "The server at \(url) \(exchange.overTLS ? tls : "does not speak HTTP")."
-        )
-        .advising("Name the service with --server; use https:// if it, or the proxy before it, speaks TLS.")
+            "The server at \(url) \(exchange.isTLS ? tls : "does not speak HTTP")."
+        ).advising("Name the service with --server; use https:// if it, or the proxy before it, speaks TLS.")
     }
 
     /// Sends a request with a key.

@@ -26,7 +26,7 @@ enum ExplainCheckCommand {
         run: run
     )
 
-    private static func run(_ invocation: Invocation) async throws -> ExitCode {
+    private static func run(_ invocation: Invocation) async throws {
         let configuration = try ConfigurationReader.read(invocation)
         try CommandDatabase.require(configuration)
         let keys = try KeyCopy(server: configuration.serverKeyPath).keys
@@ -35,8 +35,7 @@ enum ExplainCheckCommand {
             let shown = Table.printable(text)
             throw CommandFailure.usage(
                 "\"\(shown)\" is neither a fingerprint nor an id of a check, request or click."
-            )
-            .advising("`afterlink help explain` describes each of them.")
+            ).advising("`afterlink help explain` describes each of them.")
         }
         let database = try CommandDatabase.open(configuration, for: .reading)
         defer { database.close() }
@@ -48,8 +47,7 @@ enum ExplainCheckCommand {
                 let now = WallClock.system.now()
                 let explanation = ClickExplanation(material, in: try database.directory(), at: now)
                 let text = ClickExplanationText(explanation: explanation)
-                invocation.show(text.text, json: explanation.json().text)
-                return .success
+                return invocation.show(text.text, json: explanation.json().text)
             }
             throw CommandFailure.because("The database has no record of this check.")
                 .advising(
@@ -57,6 +55,5 @@ enum ExplainCheckCommand {
                 )
         }
         invocation.show(ExplanationText(explanation: explanation).text, json: explanation.json().text)
-        return .success
     }
 }

@@ -13,24 +13,24 @@ enum ShowModelCommand {
                 + " figures, which traffic replaces gradually.",
             "A serving process stores new figures every few seconds.",
         ],
-        options: [AppChoice.option]
-            + CommandOption.table(["test": "The model of test clicks and checks instead."]) + [.json],
+        options: options + [.json],
         settings: CommandDatabase.settings,
         examples: ["afterlink model show": "Show the figures of the only app."],
         run: run
     )
 
-    private static func run(_ invocation: Invocation) async throws -> ExitCode {
+    static let options = CommandOption.table([
+        "app APP": AppChoice.help, "test": "The model of test clicks and checks instead.",
+    ])
+
+    private static func run(_ invocation: Invocation) async throws {
         let arguments = invocation.arguments
         let database = try CommandDatabase.open(invocation, for: .reading)
         defer { database.close() }
         let app = try AppChoice.find(arguments.value("app"), in: database.directory())
         let now = WallClock.system.now()
-        let model = try await database.learning.matchingModel(
-            of: app.id,
-            isTest: arguments.has("test"),
-            at: now
-        )
+        let isTest = arguments.has("test")
+        let model = try await database.learning.matchingModel(of: app.id, isTest: isTest, at: now)
         if !arguments.has("json") {
             Console.printError(
                 model.launches == 0
@@ -42,7 +42,6 @@ enum ShowModelCommand {
             .left("FIGURE", \.name), .right("VALUE") { rounded($0.value) }, .left("MEANING", \.meaning),
         ])
         invocation.show(table, json: json(model, app))
-        return .success
     }
 
     private static func json(_ model: MatchingModel, _ app: App) -> String {
@@ -73,14 +72,13 @@ enum ResetModelCommand {
                 + " traffic that was not real, such as a load test.",
             "A serving process follows within some seconds.",
         ],
-        options: [AppChoice.option]
-            + CommandOption.table(["test": "The model of test clicks and checks instead."]) + [.jsonObject],
+        options: ShowModelCommand.options + [.jsonObject],
         settings: CommandDatabase.settings,
         examples: ["afterlink model reset --app Shop": "Forget the traffic of a load test."],
         run: run
     )
 
-    private static func run(_ invocation: Invocation) async throws -> ExitCode {
+    private static func run(_ invocation: Invocation) async throws {
         let arguments = invocation.arguments
         let database = try CommandDatabase.open(invocation)
         defer { database.close() }
@@ -88,6 +86,5 @@ enum ResetModelCommand {
         try await database.learning.resetLearning(of: app.id, isTest: arguments.has("test"))
         let text = "Reset the model of the app \"\(app.settings.name)\"."
         invocation.show(text, json: JSONWriter.text { $0.member("app", app.id.text) })
-        return .success
     }
 }

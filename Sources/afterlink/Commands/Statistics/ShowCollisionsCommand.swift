@@ -30,7 +30,7 @@ enum ShowCollisionsCommand {
         run: run
     )
 
-    private static func run(_ invocation: Invocation) async throws -> ExitCode {
+    private static func run(_ invocation: Invocation) async throws {
         let arguments = invocation.arguments
         let configuration = try ConfigurationReader.read(invocation)
         let database = try CommandDatabase.open(configuration, for: .reading)
@@ -50,13 +50,13 @@ enum ShowCollisionsCommand {
         }
         line.finish()
         guard !collisions.isEmpty || arguments.has("json") else {
-            Console.printError("The database has no app yet: `afterlink apps create NAME` creates one.\n")
-            return .success
+            return Console.printError(
+                "The database has no app yet: `afterlink apps create NAME` creates one.\n"
+            )
         }
         let texts = CollisionTables(collisions: collisions, directory: directory).texts
         let json = JSONWriter.text { CollisionBody.write(collisions, in: directory, to: &$0) }
         invocation.show(texts.joined(separator: "\n\n"), json: json)
-        return .success
     }
 }
 

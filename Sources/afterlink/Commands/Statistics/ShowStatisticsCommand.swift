@@ -32,7 +32,7 @@ enum ShowStatisticsCommand {
         run: run
     )
 
-    private static func run(_ invocation: Invocation) async throws -> ExitCode {
+    private static func run(_ invocation: Invocation) async throws {
         let arguments = invocation.arguments
         var query = try query(arguments)
         let database = try CommandDatabase.open(invocation, for: .reading)
@@ -50,9 +50,8 @@ enum ShowStatisticsCommand {
         body.warnings = warnings
         let tables = StatisticsTables(report: report, query: query, directory: directory)
         invocation.show(tables.text, json: body.json().text)
-        guard !arguments.has("json") else { return .success }
+        guard !arguments.has("json") else { return }
         for warning in warnings { Console.printError("\nWarning: \(warning).\n") }
-        return .success
     }
 
     /// Returns why a campaign has no counts: none in the chosen time, or none at all.

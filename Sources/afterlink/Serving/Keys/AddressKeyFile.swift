@@ -49,10 +49,9 @@ struct AddressKeyFile {
             let keys = try open(at: now)
             let changed = body(keys)
             guard changed.seeds != keys.seeds else { return changed }
-            try attempt(
-                { try file.replace(by: Self.text(changed.seeds), erasesFormer: erasesFormer) },
-                orElse: outOfReach
-            )
+            try attempt(orElse: outOfReach) {
+                try file.replace(by: Self.text(changed.seeds), erasesFormer: erasesFormer)
+            }
             return changed
         }
     }

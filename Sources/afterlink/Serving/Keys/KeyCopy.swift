@@ -21,7 +21,7 @@ struct KeyCopy {
             addresses = nil
             return
         }
-        addresses = try attempt({ try SecretFile(path: addressPath).read().text }, orElse: Self.failure)
+        addresses = try attempt(orElse: Self.failure) { try SecretFile(path: addressPath).read().text }
     }
 
     /// The keys that hashes may be stored under, the current one first.
@@ -100,12 +100,10 @@ struct KeyCopy {
     /// Writes a text to a file that only its owner can read; returns when it is on disk.
     private static func put(_ text: String, at path: String) throws {
         let file = SecretFile(path: path)
-        try attempt {
+        try attempt(orElse: failure) {
             guard TextFile.exists(path) else { return try file.create(text) }
             guard try file.read().text != text else { return }
             try file.withLock { try file.replace(by: text) }
-        } orElse: {
-            failure($0)
         }
     }
 

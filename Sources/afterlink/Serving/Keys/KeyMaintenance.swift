@@ -53,8 +53,7 @@ struct KeyMaintenance {
             guard list.entries.contains(where: { $0.check == keys.server.current.checkValue }) else {
                 throw CommandFailure.because(
                     "\(keys.serverFile.path) lacks the server key that clicks are stored under."
-                )
-                .advising("Put it back, as a further line below a new one.")
+                ).advising("Put it back, as a further line below a new one.")
             }
             var addresses = try keys.addressFile.open(at: clock.now())
             addresses.coversEarlierDays =
@@ -88,8 +87,7 @@ struct KeyMaintenance {
         guard standing != .foreign else {
             throw CommandFailure.because(
                 "The server keys in \(keys.serverFile.path) are not those of the database."
-            )
-            .advising("Restore the database's keys from the backup.")
+            ).advising("Restore the database's keys from the backup.")
         }
         return true
     }

@@ -23,14 +23,12 @@ struct ServerKeyFile {
         guard TextFile.exists(path) else {
             throw CommandFailure.because(
                 "The server key \(path) is missing: without it, no click can be found."
-            )
-            .advising("Restore it from the backup, or name it with --server-key-file.")
+            ).advising("Restore it from the backup, or name it with --server-key-file.")
         }
         guard let list = ServerKeyList(try file.secret("server key", of: "its", outOfReach)) else {
             throw CommandFailure.because(
                 "The server keys \(path) are damaged: each line must hold 64 hexadecimal digits."
-            )
-            .advising("Restore the file from the backup; with another key, no click can be found.")
+            ).advising("Restore the file from the backup; with another key, no click can be found.")
         }
         return list
     }
@@ -50,10 +48,7 @@ struct ServerKeyFile {
         try file.withLock {
             let list = try open(databaseIsNew: false)
             guard let changed = try body(list) else { return list }
-            try attempt(
-                { try file.replace(by: changed.text, erasesFormer: erasesFormer) },
-                orElse: outOfReach
-            )
+            try attempt(orElse: outOfReach) { try file.replace(by: changed.text, erasesFormer: erasesFormer) }
             return changed
         }
     }
@@ -136,21 +131,17 @@ struct ServerKeyList: Equatable {
     }
 
     /// Whether every key of another list is among these.
-    func holds(_ other: ServerKeyList) -> Bool {
-        other.entries.allSatisfy { entry in entries.contains { $0.bytes == entry.bytes } }
-    }
+    func holds(_ other: ServerKeyList) -> Bool { other.entries.allSatisfy(has) }
 
     /// Whether the lists have a key in common: those of one database always do.
-    func isRelated(to other: ServerKeyList) -> Bool {
-        other.entries.contains { entry in entries.contains { $0.bytes == entry.bytes } }
-    }
+    func isRelated(to other: ServerKeyList) -> Bool { other.entries.contains(where: has) }
 
     /// Returns these keys, followed by those of another list that are not among them.
     func joined(with other: ServerKeyList) -> ServerKeyList {
-        ServerKeyList(
-            entries + other.entries.filter { entry in !entries.contains { $0.bytes == entry.bytes } }
-        )
+        ServerKeyList(entries + other.entries.filter { !has($0) })
     }
+
+    private func has(_ key: Entry) -> Bool { entries.contains { $0.bytes == key.bytes } }
 }
 
 /// Bytes as pairs of hexadecimal digits.

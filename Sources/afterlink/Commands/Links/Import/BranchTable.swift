@@ -68,8 +68,8 @@ struct BranchLink {
             "link": .url, "short_link": .url, "short_url": .url, "link_url": .url, "quick_link": .url,
             "link_alias": .alias, "title": .title, "link_title": .title, "name": .title, "link_name": .title,
             "duration": .matchDuration, "created": .createdAt, "created_at": .createdAt,
-            "date_created": .createdAt,
-            "creation_time": .createdAt, "creation_timestamp": .createdAt, "is_archived": .archived,
+            "date_created": .createdAt, "creation_time": .createdAt, "creation_timestamp": .createdAt,
+            "is_archived": .archived,
         ]
 
         init?(named name: String) {
@@ -148,24 +148,21 @@ struct BranchLink {
     }
 
     private var fields: LinkFields {
+        let page = labels[.fallbackURL]
+        let texts: KeyValuePairs<LinkField, String?> = [
+            .title: labels[.title], .destination: labels[.path].map(Self.target) ?? labels[.canonicalURL],
+            .iosDestination: labels[.iosPath].map(Self.target),
+            .androidDestination: labels[.androidPath].map(Self.target),
+            .desktopURL: labels[.desktopURL] ?? page, .iosFallback: labels[.iosURL] ?? page,
+            .androidFallback: labels[.androidURL] ?? page, .huaweiFallback: labels[.huaweiURL] ?? page,
+            .campaignKey: labels[.campaign], .source: labels[.channel], .metadata: metadata,
+            .previewTitle: labels[.previewTitle], .previewDescription: labels[.previewDescription],
+            .previewImage: labels[.previewImage], .windowSeconds: labels[.matchDuration],
+        ]
         var fields = LinkFields()
-        fields.set(.title, labels[.title])
-        fields.set(.destination, labels[.path].map(Self.target) ?? labels[.canonicalURL])
-        fields.set(.iosDestination, labels[.iosPath].map(Self.target))
-        fields.set(.androidDestination, labels[.androidPath].map(Self.target))
-        fields.set(.desktopURL, labels[.desktopURL] ?? labels[.fallbackURL])
-        fields.set(.iosFallback, labels[.iosURL] ?? labels[.fallbackURL])
-        fields.set(.androidFallback, labels[.androidURL] ?? labels[.fallbackURL])
-        fields.set(.huaweiFallback, labels[.huaweiURL] ?? labels[.fallbackURL])
-        fields.set(.campaignKey, labels[.campaign])
-        fields.set(.source, labels[.channel])
-        fields[.tags] = LinkColumns.texts(labels[.tags] ?? "", of: .tags)
-        fields.set(.previewTitle, labels[.previewTitle])
-        fields.set(.previewDescription, labels[.previewDescription])
-        fields.set(.previewImage, labels[.previewImage])
-        fields.set(.windowSeconds, labels[.matchDuration])
+        for (field, text) in texts { fields.set(field, text) }
         for (field, text) in utm { fields.set(field, text) }
-        fields.set(.metadata, metadata)
+        fields[.tags] = LinkColumns.texts(labels[.tags] ?? "", of: .tags)
         return fields
     }
 

@@ -36,7 +36,7 @@ enum ImportLinksCommand {
         run: run
     )
 
-    private static func run(_ invocation: Invocation) async throws -> ExitCode {
+    private static func run(_ invocation: Invocation) async throws {
         let arguments = invocation.arguments
         let known = LinkService.allCases.map(\.rawValue).joined(separator: " or ")
         let service = try arguments.read("from", "must be \(known)") { LinkService(rawValue: $0) }
@@ -46,13 +46,10 @@ enum ImportLinksCommand {
         let directory = try database.directory()
         let app = try app(arguments, directory)
         var work = LinkImport(into: database, directory, app: app, isNamed: arguments.value("app") != nil)
-        try await work.run(
-            file,
-            allOrNothing: arguments.has("all-or-nothing"),
-            isTrial: arguments.has("check")
-        )
+        let allOrNothing = arguments.has("all-or-nothing")
+        try await work.run(file, allOrNothing: allOrNothing, isTrial: arguments.has("check"))
         invocation.show(text(work, file, arguments), json: json(work))
-        return work.refusedCount == 0 ? .success : .failed
+        if work.refusedCount > 0 { throw ExitCode.failed }
     }
 
     /// Returns the app that `--app` names, or else the only app; nil if there are several.

@@ -51,12 +51,9 @@ struct LinkFile {
     }
 
     private static func objects(_ bytes: [UInt8]) throws -> [Entry] {
-        let value = try attempt {
-            try JSONValue(parsing: bytes)
-        } orElse: { (error: JSONError) in
-            CommandFailure.because("The file is not JSON: \(error.message).").advising(
-                "Nothing was done. Correct the file."
-            )
+        let value: JSONValue
+        do { value = try JSONValue(parsing: bytes) } catch {
+            throw refusal("The file is not JSON: \(error.message).")
         }
         guard let values = value.array ?? value.object?["links"]?.array else {
             throw CommandFailure.because("The file has no list of links.")
@@ -85,29 +82,28 @@ struct LinkFile {
 
     private static func lines(_ bytes: [UInt8], _ service: LinkService?) throws -> [Entry] {
         var reader = CSVReader(bytes)
-        return try attempt {
+        do throws(CSVReader.Failure) {
             guard let header = try reader.next() else { return [] }
             let table = try LinkService.table(service, header)
             var entries: [Entry] = []
             while let record = try reader.next() { entries.append(entry(record, table, header.cells.count)) }
             return entries
-        } orElse: { (error: CSVReader.Failure) in
-            CommandFailure.because("Line \(error.line) of the file: \(error.message).")
-                .advising("Nothing was done. Correct the file.")
+        } catch {
+            throw refusal("Line \(error.line) of the file: \(error.message).")
         }
     }
 
-    private static func entry(
-        _ record: CSVReader.Record,
-        _ table: any ImportedTable,
-        _ columnCount: Int
-    ) -> Entry {
+    private static func refusal(_ explanation: String) -> CommandFailure {
+        CommandFailure(explanation, advice: "Nothing was done. Correct the file.")
+    }
+
+    private static func entry(_ record: CSVReader.Record, _ table: any ImportedTable, _ count: Int) -> Entry {
         var entry = Entry(number: record.line)
-        guard record.cells.count == columnCount else {
+        guard record.cells.count == count else {
             entry.problems = [
                 FieldProblem(
                     "line",
-                    "The line has \(record.cells.count) cells, and the first line \(columnCount); put quotation marks around"
+                    "The line has \(record.cells.count) cells, and the first line \(count); put quotation marks around"
                         + " cells with commas."
                 )
             ]

@@ -60,10 +60,7 @@ struct LinkImport {
     }
 
     /// A valid link, and the index of its outcome.
-    private struct Draft {
-        let index: Int
-        let new: NewLink
-    }
+    private typealias Draft = (index: Int, new: NewLink)
 
     private mutating func check(_ file: LinkFile) async throws -> [Draft] {
         var drafts: [Draft] = []
@@ -79,7 +76,7 @@ struct LinkImport {
                 if !isNew || isTaken {
                     outcome.problems = [FieldProblem("slug", LinkStoreError.slugTaken(slug).advice ?? "")]
                 } else {
-                    drafts.append(Draft(index: outcomes.count, new: new))
+                    drafts.append((outcomes.count, new))
                 }
             }
             outcomes.append(outcome)
