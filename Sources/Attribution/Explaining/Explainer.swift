@@ -51,13 +51,11 @@ public struct Explainer: Sendable {
         let same = Set(material.sameFingerprint.map(\.id))
         let all = material.sameFingerprint + material.named.filter { !same.contains($0.id) }
         let clicks = all.map { click in
-            ExplainedClick(
-                click,
-                click.state(at: facts.at, isAnswer: click.id.high == answer?.high),
-                hasSameFingerprint: same.contains(click.id),
-                share: facts.shares.first { $0.click.high == click.id.high }?.probability,
-                hasSameScreen: hasSameScreen(click, facts)
-            )
+            let state = click.state(at: facts.at, isAnswer: click.id.high == answer?.high)
+            var explained = ExplainedClick(click, state, hasSameFingerprint: same.contains(click.id))
+            explained.share = facts.shares.first { $0.click.high == click.id.high }?.probability
+            explained.hasSameScreen = hasSameScreen(click, facts)
+            return explained
         }
         return clicks.enumerated().sorted { left, right in
             (rank(left.element.state), -(left.element.share ?? 0), left.offset)
@@ -162,12 +160,10 @@ public struct Explainer: Sendable {
                 < (right.differences.count, right.click.agreement.rawValue, right.offset)
         }
         return sorted.prefix(Self.nearLimit).map { near in
-            ExplainedClick(
-                near.click,
-                near.click.state(at: time, isAnswer: false),
-                hasSameFingerprint: false,
-                differences: near.differences
-            )
+            let state = near.click.state(at: time, isAnswer: false)
+            var explained = ExplainedClick(near.click, state, hasSameFingerprint: false)
+            explained.differences = near.differences
+            return explained
         }
     }
 
