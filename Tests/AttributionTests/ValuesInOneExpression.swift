@@ -161,3 +161,22 @@ extension ClientHints {
         self.init(fields: { values[String($0.dropFirst("sec-ch-ua-".count))] })
     }
 }
+
+extension FingerprintSearch {
+    /// Returns the input that hashes to a fingerprint; nil if none is found within the limit.
+    func input(of fingerprint: Fingerprint, near candidates: [FingerprintInput]) -> FingerprintInput? {
+        find(near: candidates) { $0 == fingerprint }.input
+    }
+}
+
+extension CollisionCount {
+    /// Returns the report over all rows of a sequence.
+    static func of(
+        _ rows: some Sequence<CollisionRow>,
+        windows: [AttributionWindow]
+    ) -> [PlatformForm: [FingerprintSharing]] {
+        var count = CollisionCount(windows: windows)
+        for row in rows { count.add(row) }
+        return count.finished()
+    }
+}

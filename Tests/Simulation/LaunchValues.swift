@@ -35,3 +35,8 @@ extension LaunchDetails {
         self.firstInstalledAt = firstInstalledAt
     }
 }
+
+extension MatchingLadder {
+    /// Creates the ladder of a launch with only a fingerprint, under a single server key.
+    public init(fingerprint: KeyedHash) { self.init(fingerprintUnderEachKey: [fingerprint]) }
+}
