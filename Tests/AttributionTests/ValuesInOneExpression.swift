@@ -148,7 +148,7 @@ extension RecordedAnswer {
 }
 
 extension ExplanationInput {
-    init(record: RecordedCheck, sameFingerprint: [KnownClick] = [], recent: [KnownClick]) {
+    init(record: RecordedCheck, sameFingerprint: [KnownClick] = [], recent: [KnownClick] = []) {
         self.init(record: record)
         self.sameFingerprint = sameFingerprint
         self.recent = recent
