@@ -81,7 +81,7 @@ public struct Explainer: Sendable {
 
     /// A click with the fingerprints that its device would compute.
     private struct NearClick {
-        let click: KnownClick
+        var click: KnownClick
         let spellings: SignalSpellings
         let inputs: [FingerprintInput]
         let signals: CanonicalSignals
@@ -92,13 +92,9 @@ public struct Explainer: Sendable {
         var byText: [String: NearClick] = [:]
         return material.recent.compactMap { click in
             guard let text = click.canonicalText else { return nil }
-            if let known = byText[text] {
-                return NearClick(
-                    click: click,
-                    spellings: known.spellings,
-                    inputs: known.inputs,
-                    signals: known.signals
-                )
+            if var known = byText[text] {
+                known.click = click
+                return known
             }
             guard let signals = signals(text) else { return nil }
             let near = NearClick(

@@ -61,9 +61,7 @@ public struct LinkPage: Equatable, Sendable {
     /// bounded number of links.
     public var next: LinkID?
 
-    public init(links: [LinkListing] = [], next: LinkID? = nil) {
-        (self.links, self.next) = (links, next)
-    }
+    public init(links: [LinkListing] = [], next: LinkID? = nil) { (self.links, self.next) = (links, next) }
 }
 
 /// A link to store.
