@@ -43,7 +43,7 @@ enum TestValues {
             facts: Click.Facts(
                 app: app,
                 destination: DeepLinkURL(stored: "myapp://promo"),
-                journeyID: JourneyID(random: random),
+                journeyID: JourneyID(at: noon, random: random),
                 clickedAt: clickedAt,
                 recordedAt: clickedAt,
                 window: .standard

@@ -27,19 +27,18 @@ extension FuzzEntry {
         tokens: agentTokens + ["tr-TR", "Europe/Istanbul", "Etc/GMT+3", "17.2"]
     ) { (text) throws(BrokenPromise) in
         let number = Double(text.utf8.count) * 1e18
-        let device = DeviceSignals(
-            model: text,
-            osVersion: text,
-            screenWidth: number,
-            screenHeight: -number,
-            pixelRatio: number,
-            timezone: text,
-            language: text,
-            languages: [text],
-            touchPoints: text.utf8.count,
-            uaModel: text,
-            uaPlatformVersion: text
-        )
+        var device = DeviceSignals()
+        device.model = text
+        device.osVersion = text
+        device.screenWidth = number
+        device.screenHeight = -number
+        device.pixelRatio = number
+        device.timezone = text
+        device.language = text
+        device.languages = [text]
+        device.touchPoints = text.utf8.count
+        device.uaModel = text
+        device.uaPlatformVersion = text
         let canonical = CanonicalSignals(device, userAgent: text)
         try promise(canonical == CanonicalSignals(device, userAgent: text), "signals read differently")
         let data = DeviceData.embedded
@@ -91,13 +90,11 @@ extension FuzzEntry {
             "https://", "instagram.com", "l.facebook.com", "t.co", "/", "?utm_source=", "&", "qr",
         ]
     ) { (text) throws(BrokenPromise) in
-        let signals = SourceSignals(
-            linkItems: QueryItem.items(ofQuery: text[...].utf8),
-            source: text,
-            utmSource: text,
-            referer: text,
-            userAgent: text
-        )
+        var signals = SourceSignals(linkItems: QueryItem.items(ofQuery: text[...].utf8))
+        signals.source = text
+        signals.utmSource = text
+        signals.referer = text
+        signals.userAgent = text
         let reading = signals.reading
         try promise(reading == signals.reading, "a source is read differently each time")
         try promise((reading.raw?.unicodeScalars.count ?? 0) <= SourceSignals.maximumRawLength, "too long")

@@ -117,6 +117,14 @@ struct QRStyleTests {
     }
 }
 
+extension Link.QRDefaults {
+    fileprivate init(foreground: QRColor? = nil, errorCorrection: QRErrorCorrection?) {
+        self.init()
+        self.foreground = foreground
+        self.errorCorrection = errorCorrection
+    }
+}
+
 @Suite("Options of a QR code's style")
 struct QRStyleFieldTests {
     private func style(
@@ -179,7 +187,8 @@ struct QRStyleFieldTests {
 
     @Test("a colour must have contrast with the link's other colour")
     func colours() throws {
-        let dark = Link.QRDefaults(foreground: try QRColor(parsing: "#555"))
+        var dark = Link.QRDefaults()
+        dark.foreground = try QRColor(parsing: "#555")
         #expect(throws: FieldProblems.self) { try style([.background: "777"], dark) }
         #expect(throws: Never.self) { try style([.background: "fff"], dark) }
     }
@@ -192,7 +201,9 @@ struct LinkQRCodeTests {
         let scanned = Link.scannedURL("https://go.shop.example/a")
         #expect(scanned == "https://go.shop.example/a?source=qr")
         let items = QueryItem.items(ofQuery: "source=qr"[...].utf8)
-        #expect(SourceSignals(linkItems: items, utmSource: "instagram").reading.token == .qr)
+        var signals = SourceSignals(linkItems: items)
+        signals.utmSource = "instagram"
+        #expect(signals.reading.token == .qr)
         let picture = try QRPicture(ofLink: "https://go.shop.example/a", in: .standard)
         #expect(picture.code == (try QRCode(encoding: scanned)))
     }

@@ -104,7 +104,9 @@ struct PolicyWarningTests {
         report.collisions = [AppCollisions(app: id, report: self.report(matches: 4, wrong: 1))]
         let whole = report.policyFigures(of: StatisticsQuery())[id]
         #expect(whole?.checks == 7 && whole?.certainMatches == 3 && whole?.collisions?.matches == 4)
-        let part = report.policyFigures(of: StatisticsQuery(from: Timestamp(milliseconds: 1)))[id]
+        var query = StatisticsQuery()
+        query.from = Timestamp(milliseconds: 1)
+        let part = report.policyFigures(of: query)[id]
         #expect(part?.checks == nil && part?.certainMatches == nil && part?.collisions?.matches == 4)
         #expect(report.policyFigures(of: StatisticsQuery(isTest: true)).isEmpty)
     }

@@ -54,11 +54,9 @@ public struct EventRecorder {
         guard device.platform == .ios else { return .none }
         let screen = Screen(width: device.width, height: device.height, scale: device.scale)
         if let known = screens[screen] { return known }
-        let canonical = CanonicalSignals(
-            platform: .ios,
-            screen: ScreenSize(Double(device.width), Double(device.height)),
-            scale: Double(device.scale)
-        )
+        var canonical = CanonicalSignals(platform: .ios)
+        canonical.screen = ScreenSize(Double(device.width), Double(device.height))
+        canonical.scale = Double(device.scale)
         let hashes = SignalHashes(canonical.evidence())
         screens[screen] = hashes
         return hashes

@@ -1,6 +1,7 @@
 import Attribution
 import SQLite
 import SQLiteStorage
+import Simulation
 import Storage
 import Support
 import Synchronization
@@ -177,13 +178,14 @@ extension NewClick {
         facts.metadata = #"{"utm_source":"instagram"}"#
         set(&facts)
         let visit = visit ?? nextVisit.wrappingAdd(1, ordering: .relaxed).newValue
-        return NewClick(
+        var click = NewClick(
             facts: facts,
             fingerprints: [FingerprintEntry(form: nil, key: hash(fingerprint))],
             visit: hash(visit),
-            post: hash(post ?? visit),
-            idempotency: idempotency.map(hash)
+            post: hash(post ?? visit)
         )
+        click.idempotency = idempotency.map(hash)
+        return click
     }
 }
 

@@ -1,6 +1,7 @@
 import Attribution
 import SQLite
 import SQLiteStorage
+import Simulation
 import Storage
 import Support
 import Testing
@@ -13,8 +14,10 @@ struct CandidateSignalsTests {
     private static let elsewhere = AddressHashes(exact: 21, near: 2)
 
     private static func screen(_ width: Double, _ height: Double) -> SignalHashes {
-        let size = ScreenSize(width, height)
-        return SignalHashes(CanonicalSignals(platform: .ios, screen: size, scale: 3).evidence())
+        var signals = CanonicalSignals(platform: .ios)
+        signals.screen = ScreenSize(width, height)
+        signals.scale = 3
+        return SignalHashes(signals.evidence())
     }
 
     /// Found by fingerprint 1 through a form.

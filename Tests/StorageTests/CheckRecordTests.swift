@@ -1,6 +1,7 @@
 import Attribution
 import SQLite
 import SQLiteStorage
+import Simulation
 import Storage
 import Support
 import Testing
@@ -235,7 +236,11 @@ struct CheckRecordTests {
         let recorded = click
         let launch = key.keyed(Fingerprint(of: "iPhone|Asia/Dubai|tr"))
         let explainer = Explainer(keys: [key]) { zone in
-            CanonicalSignals(platform: .ios, model: "iPhone", timezone: zone, languages: ["tr"])
+            var signals = CanonicalSignals(platform: .ios)
+            signals.model = "iPhone"
+            (signals.timezone, signals.givenTimezone) = (zone, zone)
+            signals.languages = ["tr"]
+            return signals
         }
         let explanation = try await test.run { session in
             let id = try await session.record(recorded).click.id

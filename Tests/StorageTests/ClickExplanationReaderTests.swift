@@ -1,5 +1,6 @@
 import Attribution
 import SQLiteStorage
+import Simulation
 import Testing
 
 @Suite("What is told of a click that no check found")

@@ -1,6 +1,7 @@
 import Attribution
 import SQLite
 import SQLiteStorage
+import Simulation
 import Storage
 import Support
 import Testing

@@ -137,7 +137,7 @@ struct LinkClickTests {
                 await refusal { () async throws(LinkStoreError) in try await session.delete(links[0].id) }
                     == .notFound
             )
-            #expect(try await session.slugs(LinkQuery(tag: "a")) == ["link-4", "link-3", "link-2"])
+            #expect(try await session.slugs(.of(tag: "a")) == ["link-4", "link-3", "link-2"])
             // The slug is free again.
             try await session.create(try SampleLink.make(9, slug: "link-1"))
         }

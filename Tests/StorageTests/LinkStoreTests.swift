@@ -130,8 +130,8 @@ struct LinkStoreTests {
                 } == .changed
             )
             try await session.update(changed, ifUpdatedAt: nil)
-            #expect(try await session.slugs(LinkQuery(tag: "a", isArchived: nil)).isEmpty)
-            #expect(try await session.slugs(LinkQuery(tag: "c", isArchived: nil)) == ["link-1"])
+            #expect(try await session.slugs(.of(tag: "a", isArchived: nil)).isEmpty)
+            #expect(try await session.slugs(.of(tag: "c", isArchived: nil)) == ["link-1"])
             let stranger = try SampleLink.make(2)
             #expect(
                 await refusal { () async throws(LinkStoreError) in
@@ -165,19 +165,19 @@ struct LinkStoreTests {
             #expect(try await numbers(LinkQuery()) == [9, 7, 6, 5, 4, 3, 2, 1])
             #expect(try await numbers(LinkQuery(isArchived: nil)) == [9, 8, 7, 6, 5, 4, 3, 2, 1])
             #expect(try await numbers(LinkQuery(isArchived: true)) == [8])
-            #expect(try await numbers(LinkQuery(app: second)) == [9])
-            #expect(try await numbers(LinkQuery(app: AppID(high: 7, low: 7))) == [])
-            #expect(try await numbers(LinkQuery(tag: "even")) == [6, 4, 2])
-            #expect(try await numbers(LinkQuery(app: second, tag: "all")) == [9])
-            #expect(try await numbers(LinkQuery(tag: "Even")) == [])
-            #expect(try await numbers(LinkQuery(campaignKey: CampaignKey("SPRING"))) == [4, 3, 2, 1])
-            #expect(try await numbers(LinkQuery(tag: "even", campaignKey: CampaignKey("SPRING"))) == [4, 2])
-            #expect(try await numbers(LinkQuery(search: "spring")) == [4, 3, 2, 1])
-            #expect(try await numbers(LinkQuery(search: " yaz kamp ")) == [3])
-            #expect(try await numbers(LinkQuery(search: "special")) == [4])
-            #expect(try await numbers(LinkQuery(search: "varied")) == [6])
-            #expect(try await numbers(LinkQuery(search: "LINK-7")) == [7])
-            #expect(try await numbers(LinkQuery(search: "%")) == [])
+            #expect(try await numbers(.of(app: second)) == [9])
+            #expect(try await numbers(.of(app: AppID(high: 7, low: 7))) == [])
+            #expect(try await numbers(.of(tag: "even")) == [6, 4, 2])
+            #expect(try await numbers(.of(app: second, tag: "all")) == [9])
+            #expect(try await numbers(.of(tag: "Even")) == [])
+            #expect(try await numbers(.of(campaignKey: CampaignKey("SPRING"))) == [4, 3, 2, 1])
+            #expect(try await numbers(.of(tag: "even", campaignKey: CampaignKey("SPRING"))) == [4, 2])
+            #expect(try await numbers(.of(search: "spring")) == [4, 3, 2, 1])
+            #expect(try await numbers(.of(search: " yaz kamp ")) == [3])
+            #expect(try await numbers(.of(search: "special")) == [4])
+            #expect(try await numbers(.of(search: "varied")) == [6])
+            #expect(try await numbers(.of(search: "LINK-7")) == [7])
+            #expect(try await numbers(.of(search: "%")) == [])
             var (query, seen) = (LinkQuery(limit: 3), [] as [UInt64])
             repeat {
                 let page = try await session.links(query)
@@ -185,7 +185,7 @@ struct LinkStoreTests {
                 query.before = page.next
             } while query.before != nil
             #expect(seen == [9, 7, 6, 5, 4, 3, 2, 1])
-            #expect(try await numbers(LinkQuery(before: LinkID(high: 5, low: 5))) == [])
+            #expect(try await numbers(.of(before: LinkID(high: 5, low: 5))) == [])
         }
     }
 
@@ -252,7 +252,7 @@ struct LinkStoreTests {
         )
         try await test.run { session in
             #expect(try await session.link(LinkSlug(stored: "slug1"), of: [Self.app])?.link.id.low == 1)
-            var (query, pages, found) = (LinkQuery(search: "slug1"), 0, [] as [String])
+            var (query, pages, found) = (LinkQuery.of(search: "slug1"), 0, [] as [String])
             query.search = "no such link"
             repeat {
                 let page = try await session.links(query)

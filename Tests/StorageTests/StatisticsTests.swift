@@ -219,7 +219,7 @@ struct StatisticsTests {
             }
             return (
                 try await session.statistics(StatisticsQuery(), at: TestStore.noon),
-                try await session.statistics(StatisticsQuery(from: TestStore.noon), at: TestStore.noon)
+                try await session.statistics(.init(from: TestStore.noon, interval: .day), at: TestStore.noon)
             )
         }
         for report in [all, range] {

@@ -135,7 +135,7 @@ public struct RecordedAnswer: Equatable, Sendable {
     /// The name of the click in the answer.
     public var click: UInt64?
     public var method: AttributionMethod?
-    public var isCampaignOnly: Bool
+    public var isCampaignOnly = false
     /// Why the launch got no click.
     public var reason: NoMatchReason?
     /// The probability that the answer was right, uncapped if so recorded.
@@ -143,23 +143,7 @@ public struct RecordedAnswer: Equatable, Sendable {
     /// The probability that no click led to the launch; nil if nothing was weighed.
     public var organicShare: Double?
 
-    public init(
-        _ outcome: CheckOutcome,
-        click: UInt64? = nil,
-        method: AttributionMethod? = nil,
-        isCampaignOnly: Bool = false,
-        reason: NoMatchReason? = nil,
-        probability: Double? = nil,
-        organicShare: Double? = nil
-    ) {
-        self.outcome = outcome
-        self.click = click
-        self.method = method
-        self.isCampaignOnly = isCampaignOnly
-        self.reason = reason
-        self.probability = probability
-        self.organicShare = organicShare
-    }
+    public init(_ outcome: CheckOutcome) { self.outcome = outcome }
 
     /// Whether a sure match decided, not the fingerprint.
     public var isCertain: Bool { method?.confidence != nil }

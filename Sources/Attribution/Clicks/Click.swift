@@ -99,26 +99,17 @@ public struct NewClick: Equatable, Sendable {
     /// within 10 s are one click.
     public var post: KeyedHash
     /// The evidence that distinguishes the click from others with the same fingerprint.
-    public var evidence: ClickEvidence
+    public var evidence = ClickEvidence()
     /// The hash of the caller's idempotency key, if it sent one.
     public var idempotency: KeyedHash?
     /// The hashes under former keys.
     public var earlier = ClickHashesUnderFormerKeys()
 
-    public init(
-        facts: Click.Facts,
-        fingerprints: [FingerprintEntry],
-        visit: KeyedHash,
-        post: KeyedHash,
-        evidence: ClickEvidence = ClickEvidence(),
-        idempotency: KeyedHash? = nil
-    ) {
+    public init(facts: Click.Facts, fingerprints: [FingerprintEntry], visit: KeyedHash, post: KeyedHash) {
         self.facts = facts
         self.fingerprints = fingerprints
         self.visit = visit
         self.post = post
-        self.evidence = evidence
-        self.idempotency = idempotency
     }
 }
 
@@ -159,27 +150,15 @@ public struct ClickEvidence: Equatable, Sendable {
     /// Nil if the address distinguishes no visitors.
     public var address: AddressHashes?
     /// See ``ServerKey/visitor(_:userAgent:)``.
-    public var visitor: UInt64
+    public var visitor: UInt64 = 0
     /// Values that a launch may report in addition to a fingerprint that does not contain them.
-    public var signals: SignalHashes
+    public var signals = SignalHashes.none
     /// The canonical values in words, for people and for later use; nil for a click without any.
     public var canonicalText: String?
     /// The advertising ids that an ad network put on the click, keyed.
-    public var advertisingIDs: [AdvertisingIDEntry]
+    public var advertisingIDs: [AdvertisingIDEntry] = []
 
-    public init(
-        address: AddressHashes? = nil,
-        visitor: UInt64 = 0,
-        signals: SignalHashes = .none,
-        canonicalText: String? = nil,
-        advertisingIDs: [AdvertisingIDEntry] = []
-    ) {
-        self.address = address
-        self.visitor = visitor
-        self.signals = signals
-        self.canonicalText = canonicalText
-        self.advertisingIDs = advertisingIDs
-    }
+    public init() {}
 }
 
 /// An advertising id that finds a click.

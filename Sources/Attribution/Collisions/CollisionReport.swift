@@ -107,16 +107,6 @@ public struct CollisionCount: Sendable {
 
     public init(windows: [AttributionWindow]) { self.windows = windows }
 
-    /// Returns the report over all rows of a sequence.
-    public static func of(
-        _ rows: some Sequence<CollisionRow>,
-        windows: [AttributionWindow]
-    ) -> [PlatformForm: [FingerprintSharing]] {
-        var count = CollisionCount(windows: windows)
-        for row in rows { count.add(row) }
-        return count.finished()
-    }
-
     /// Adds the next row: of the same fingerprint as the one before, or of a new one.
     public mutating func add(_ row: CollisionRow) {
         if key != row.key { countGroup() }

@@ -91,14 +91,12 @@ public struct DriftDetector {
             findings.events.append(.began(new))
             current = new
         }
-        let newest = min(
-            DriftTest.minimumBaselineDays,
-            max(1, series.knownDays - DriftTest.minimumBaselineDays)
-        )
+        let baseline = DriftTest.minimumBaselineDays
+        let newest = min(baseline, max(1, series.knownDays - baseline))
         findings.readings.append(
             DriftReading(
                 group: group,
-                recent: series.own[0..<DriftTest.minimumBaselineDays].sum,
+                recent: series.own[0..<baseline].sum,
                 usualRate: test.compare(newest: newest, from: newest)?.usual,
                 alarm: current
             )

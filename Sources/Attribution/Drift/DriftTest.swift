@@ -285,12 +285,6 @@ public struct DriftHistory: Sendable {
         ] += count
     }
 
-    /// Sets all days of a group at once, the newest first.
-    public mutating func set(_ days: [DriftCount], of group: DriftGroup) {
-        let missing = max(0, Self.retainedDays - days.count)
-        self.days[group] = days.prefix(Self.retainedDays) + Array(repeating: DriftCount(), count: missing)
-    }
-
     /// Returns the sums of all groups of one side that fulfil a condition.
     func sum(_ side: DriftSide, where isIncluded: (DriftGroup) -> Bool = { _ in true }) -> [DriftCount] {
         var sum = Array(repeating: DriftCount(), count: Self.retainedDays)

@@ -51,13 +51,11 @@ public struct Explainer: Sendable {
         let same = Set(material.sameFingerprint.map(\.id))
         let all = material.sameFingerprint + material.named.filter { !same.contains($0.id) }
         let clicks = all.map { click in
-            ExplainedClick(
-                click,
-                click.state(at: facts.at, isAnswer: click.id.high == answer?.high),
-                hasSameFingerprint: same.contains(click.id),
-                share: facts.shares.first { $0.click.high == click.id.high }?.probability,
-                hasSameScreen: hasSameScreen(click, facts)
-            )
+            let state = click.state(at: facts.at, isAnswer: click.id.high == answer?.high)
+            var explained = ExplainedClick(click, state, hasSameFingerprint: same.contains(click.id))
+            explained.share = facts.shares.first { $0.click.high == click.id.high }?.probability
+            explained.hasSameScreen = hasSameScreen(click, facts)
+            return explained
         }
         return clicks.enumerated().sorted { left, right in
             (rank(left.element.state), -(left.element.share ?? 0), left.offset)
@@ -83,7 +81,7 @@ public struct Explainer: Sendable {
 
     /// A click with the fingerprints that its device would compute.
     private struct NearClick {
-        let click: KnownClick
+        var click: KnownClick
         let spellings: SignalSpellings
         let inputs: [FingerprintInput]
         let signals: CanonicalSignals
@@ -94,13 +92,9 @@ public struct Explainer: Sendable {
         var byText: [String: NearClick] = [:]
         return material.recent.compactMap { click in
             guard let text = click.canonicalText else { return nil }
-            if let known = byText[text] {
-                return NearClick(
-                    click: click,
-                    spellings: known.spellings,
-                    inputs: known.inputs,
-                    signals: known.signals
-                )
+            if var known = byText[text] {
+                known.click = click
+                return known
             }
             guard let signals = signals(text) else { return nil }
             let near = NearClick(
@@ -162,12 +156,10 @@ public struct Explainer: Sendable {
                 < (right.differences.count, right.click.agreement.rawValue, right.offset)
         }
         return sorted.prefix(Self.nearLimit).map { near in
-            ExplainedClick(
-                near.click,
-                near.click.state(at: time, isAnswer: false),
-                hasSameFingerprint: false,
-                differences: near.differences
-            )
+            let state = near.click.state(at: time, isAnswer: false)
+            var explained = ExplainedClick(near.click, state, hasSameFingerprint: false)
+            explained.differences = near.differences
+            return explained
         }
     }
 

@@ -30,26 +30,16 @@ public struct ExplainedClick: Equatable, Sendable {
     public let state: KnownClick.State
     public let hasSameFingerprint: Bool
     /// The probability that the launch came for its destination, 0…1; nil if it was not computed.
-    public let share: Double?
+    public var share: Double?
     /// Whether the click's page reported the launch's screen; nil if one of the two is unknown.
-    public let hasSameScreen: Bool?
+    public var hasSameScreen: Bool?
     /// Empty if the fingerprint is the same, or one of the two is unknown.
-    public let differences: [Difference]
+    public var differences: [Difference] = []
 
-    public init(
-        _ click: KnownClick,
-        _ state: KnownClick.State,
-        hasSameFingerprint: Bool,
-        share: Double? = nil,
-        hasSameScreen: Bool? = nil,
-        differences: [Difference] = []
-    ) {
+    public init(_ click: KnownClick, _ state: KnownClick.State, hasSameFingerprint: Bool) {
         self.click = click
         self.state = state
         self.hasSameFingerprint = hasSameFingerprint
-        self.share = share
-        self.hasSameScreen = hasSameScreen
-        self.differences = differences
     }
 }
 
@@ -303,25 +293,15 @@ public struct KnownClick: Equatable, Sendable {
 public struct ExplanationInput: Sendable {
     public var record: RecordedCheck
     /// Clicks with the check's fingerprint, live or not, newest first.
-    public var sameFingerprint: [KnownClick]
+    public var sameFingerprint: [KnownClick] = []
     /// Clicks with another fingerprint that the check got or weighed.
-    public var named: [KnownClick]
+    public var named: [KnownClick] = []
     /// The app's clicks before the check that have signals, newest first.
-    public var recent: [KnownClick]
+    public var recent: [KnownClick] = []
 
     /// The largest number of clicks of each kind.
     public static let sameFingerprintLimit = 20
     public static let recentLimit = 2000
 
-    public init(
-        record: RecordedCheck,
-        sameFingerprint: [KnownClick] = [],
-        named: [KnownClick] = [],
-        recent: [KnownClick] = []
-    ) {
-        self.record = record
-        self.sameFingerprint = sameFingerprint
-        self.named = named
-        self.recent = recent
-    }
+    public init(record: RecordedCheck) { self.record = record }
 }

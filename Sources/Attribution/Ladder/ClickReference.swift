@@ -119,18 +119,6 @@ public struct PasteboardText: Equatable, Sendable {
         reference = references.first(where: \.isWellFormed) ?? references.first
     }
 
-    /// Returns the text that a page copies when the visitor taps the store button.
-    ///
-    /// - Parameters:
-    ///   - linkHost: the host of the server's links, with its port if it is not the standard one.
-    ///   - slug: the link's own part of its path.
-    ///   - token: the click's token.
-    /// - Returns: the whole text, a link.
-    public static func text(linkHost: String, slug: String, token: ClickToken) -> String {
-        let slug = String(decoding: PercentEncoding.queryValue(slug), as: UTF8.self)
-        return "https://\(linkHost)/\(slug)?\(ClickReference.linkName)=\(token.text)"
-    }
-
     /// Returns whether a byte cannot be part of a link: blanks, controls, quotation marks, angle brackets.
     private static func endsLink(_ byte: UInt8) -> Bool {
         byte <= 0x20 || byte == 0x7f || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "<")

@@ -8,17 +8,7 @@ public struct LaunchEvidence: Equatable, Sendable {
     public var fingerprint: Fingerprint?
     public var signals: NativeSignals?
 
-    public init(
-        idfa: AdvertisingID? = nil,
-        gaid: AdvertisingID? = nil,
-        fingerprint: Fingerprint? = nil,
-        signals: NativeSignals? = nil
-    ) {
-        self.idfa = idfa
-        self.gaid = gaid
-        self.fingerprint = fingerprint
-        self.signals = signals
-    }
+    public init(fingerprint: Fingerprint? = nil) { self.fingerprint = fingerprint }
 
     /// Adds the references to a click, from the four places where a launch may have them.
     ///
@@ -80,12 +70,7 @@ public struct AdvertisingID: Hashable, Sendable {
             }
         }
 
-        public var method: AttributionMethod {
-            switch self {
-            case .idfa: .idfa
-            case .gaid: .gaid
-            }
-        }
+        public var method: AttributionMethod { self == .idfa ? .idfa : .gaid }
     }
 
     /// The content of a text that should be an id.

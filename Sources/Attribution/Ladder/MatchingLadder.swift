@@ -76,9 +76,6 @@ public struct MatchingLadder: Equatable, Sendable {
     /// Creates the ladder of a launch with only a fingerprint, hashed under each key, the current one first.
     public init(fingerprintUnderEachKey hashes: [KeyedHash]) { fingerprints = hashes }
 
-    /// Creates the ladder of a launch with only a fingerprint, under a single server key.
-    public init(fingerprint: KeyedHash) { self.init(fingerprintUnderEachKey: [fingerprint]) }
-
     /// Creates a ladder of rungs that were verified elsewhere.
     public init(_ rungs: [Rung], fingerprints: [KeyedHash], refusal: ClickTokenError? = nil) {
         self.rungs = rungs

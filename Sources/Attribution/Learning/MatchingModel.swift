@@ -138,10 +138,8 @@ public struct PlatformForm: Hashable, Sendable {
         guard let platform = Platform.allCases.first(where: { UInt64($0.code) == code >> 8 })
         else { return nil }
         let letter = UInt8(truncatingIfNeeded: code)
-        self.init(
-            platform: platform,
-            form: FingerprintForm.allCases.first { $0.rawValue.utf8.first == letter }
-        )
+        let form = FingerprintForm.allCases.first { $0.rawValue.utf8.first == letter }
+        self.init(platform: platform, form: form)
     }
 
     /// The group as a part of a counter's key; it stays the same when forms are added.
@@ -211,19 +209,15 @@ extension MatchingModel {
 
     private var traffic: [ModelFigure] {
         [
-            ModelFigure("launches", launches, "Launches learnt from; a launch of two days ago counts half"),
-            ModelFigure(
-                "launches_with_address",
-                launchesWithAddress,
-                "Of these, those whose address is known"
-            ),
-            ModelFigure(
+            .init("launches", launches, "Launches learnt from; a launch of two days ago counts half"),
+            .init("launches_with_address", launchesWithAddress, "Of these, those whose address is known"),
+            .init(
                 "organic_per_click",
                 organicPerClick,
                 "Launches that no click led to, for each click with the same fingerprint"
             ),
-            ModelFigure("present_activity", relativeOrganicRate, "Such launches now, of their average"),
-            ModelFigure("click_address_share", clickAddressShare, "Share of clicks whose address is known"),
+            .init("present_activity", relativeOrganicRate, "Such launches now, of their average"),
+            .init("click_address_share", clickAddressShare, "Share of clicks whose address is known"),
         ]
     }
 
@@ -256,19 +250,12 @@ extension MatchingModel {
 
     private var addresses: [ModelFigure] {
         let names = ["10_minutes", "1_hour", "4_hours", "12_hours", "later"]
-        return zip(ClickAge.allCases, names).flatMap { age, name in
+        return zip(ClickAge.allCases, names).flatMap { age, name -> [ModelFigure] in
             let words = String(name.map { $0 == "_" ? " " : $0 })
+            let share = agreement(age)
             return [
-                ModelFigure(
-                    "same_address_\(name)",
-                    agreement(age).exact,
-                    "One device has the same address again: \(words)"
-                ),
-                ModelFigure(
-                    "near_address_\(name)",
-                    agreement(age).near,
-                    "One device has an address near by: \(words)"
-                ),
+                .init("same_address_\(name)", share.exact, "One device has the same address again: \(words)"),
+                .init("near_address_\(name)", share.near, "One device has an address near by: \(words)"),
             ]
         }
     }

@@ -249,13 +249,6 @@ public enum DestinationError: Error, Equatable, Sendable {
     }
 }
 
-extension DeepLinkURL {
-    /// Returns whether the link leads to one of the destinations, or the list is empty.
-    public func isAllowed(by destinations: [Destination]) -> Bool {
-        destinations.isEmpty || destinations.contains { $0.covers(self) }
-    }
-}
-
 extension App.Settings {
     /// Returns whether a visitor's click may lead to `url`: to one of ``destinations``, or anywhere without
     /// any.

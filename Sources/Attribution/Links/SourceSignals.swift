@@ -10,19 +10,7 @@ public struct SourceSignals: Equatable, Sendable {
     public var referer: String?
     public var userAgent: String?
 
-    public init(
-        linkItems: [QueryItem] = [],
-        source: String? = nil,
-        utmSource: String? = nil,
-        referer: String? = nil,
-        userAgent: String? = nil
-    ) {
-        self.linkItems = linkItems
-        self.source = source
-        self.utmSource = utmSource
-        self.referer = referer
-        self.userAgent = userAgent
-    }
+    public init(linkItems: [QueryItem]) { self.linkItems = linkItems }
 
     /// The result of reading the signals together.
     public struct Reading: Equatable, Sendable {

@@ -82,30 +82,13 @@ public protocol LaunchSource: AnyObject, Sendable {
     var details: LaunchDetails { get }
 }
 
-/// The values of a launch, computed in advance.
-public final class LaunchValues: LaunchSource {
-    public let caller: KeyedHash
-    public let earlierCallers: [KeyedHash]
-    public let details: LaunchDetails
-
-    public init(
-        caller: KeyedHash,
-        earlierCallers: [KeyedHash] = [],
-        details: LaunchDetails = LaunchDetails()
-    ) {
-        self.caller = caller
-        self.earlierCallers = earlierCallers
-        self.details = details
-    }
-}
-
 /// The values of a launch in addition to its ladder: evidence, and values for its record.
 public struct LaunchDetails: Equatable, Sendable {
     /// Nil if its address is no evidence.
     public var address: LaunchAddress?
     public var release: OSRelease?
     /// Values that a fingerprint may not contain.
-    public var signals: SignalHashes
+    public var signals = SignalHashes.none
     /// The SDK's version, such as `ios 1.8.9`, at most 64 characters; nil if the client does not send it.
     public var sdkVersion: String?
     /// The request id in the log line and in the response.
@@ -113,19 +96,5 @@ public struct LaunchDetails: Equatable, Sendable {
     /// When the app was first installed, according to the device.
     public var firstInstalledAt: Timestamp?
 
-    public init(
-        address: LaunchAddress? = nil,
-        release: OSRelease? = nil,
-        signals: SignalHashes = .none,
-        sdkVersion: String? = nil,
-        requestID: String? = nil,
-        firstInstalledAt: Timestamp? = nil
-    ) {
-        self.address = address
-        self.release = release
-        self.signals = signals
-        self.sdkVersion = sdkVersion
-        self.requestID = requestID
-        self.firstInstalledAt = firstInstalledAt
-    }
+    public init() {}
 }

@@ -26,21 +26,9 @@ public struct CheckBasis: Sendable {
     public var evidence: CandidateEvidence?
     public var model: MatchingModel?
     /// Whether another check took a click that this one chose: the model learns nothing from such a check.
-    public var hasLostRace: Bool
+    public var hasLostRace = false
     /// See ``CheckView/storedFingerprint``.
     public var storedFingerprint: KeyedHash?
 
-    public init(
-        verdict: Verdict? = nil,
-        evidence: CandidateEvidence? = nil,
-        model: MatchingModel? = nil,
-        hasLostRace: Bool = false,
-        storedFingerprint: KeyedHash? = nil
-    ) {
-        self.verdict = verdict
-        self.evidence = evidence
-        self.model = model
-        self.hasLostRace = hasLostRace
-        self.storedFingerprint = storedFingerprint
-    }
+    public init() {}
 }

@@ -29,7 +29,9 @@ public struct FirstLaunchMatching {
             guard !view.isEmpty else {
                 // Nearly every check ends here, so this path computes nothing else.
                 let reason = MatchDecision.reason(view.reason, check)
-                let basis = CheckBasis(hasLostRace: round > 0, storedFingerprint: view.storedFingerprint)
+                var basis = CheckBasis()
+                basis.hasLostRace = round > 0
+                basis.storedFingerprint = view.storedFingerprint
                 return end(check, .noMatch(reason), basis)
             }
             if let replay = view.replay { return end(check, .replay(replay)) }
@@ -78,7 +80,8 @@ public struct FirstLaunchMatching {
         var outcome = try await store.claim(choice, for: check, basis)
         guard case .underWay(let click) = outcome else { return (outcome, nil) }
         // The model must not learn from another click than the weighed one.
-        let another = CheckBasis(hasLostRace: true)
+        var another = CheckBasis()
+        another.hasLostRace = true
         // A certain match has no next best click.
         if view.certainChoice == nil, var evidence = view.evidence {
             var (rest, target) = (view, choice.target)
@@ -99,12 +102,10 @@ public struct FirstLaunchMatching {
 
 extension CheckBasis {
     fileprivate init(_ view: CheckView, _ decision: MatchDecision, hasLostRace: Bool) {
-        self.init(
-            verdict: decision.verdict,
-            evidence: view.evidence,
-            model: view.model,
-            hasLostRace: hasLostRace,
-            storedFingerprint: view.storedFingerprint
-        )
+        verdict = decision.verdict
+        evidence = view.evidence
+        model = view.model
+        self.hasLostRace = hasLostRace
+        storedFingerprint = view.storedFingerprint
     }
 }

@@ -39,15 +39,15 @@ public enum ClickAge: UInt8, CaseIterable, Sendable {
 /// The numbers of clicks and launches from the address of a launch.
 public struct AddressTraffic: Equatable, Sendable {
     /// The app's live clicks from the exact address, with any fingerprint; counted up to ``countLimit``.
-    public var clicksExact: Double
+    public var clicksExact = 0.0
     /// The app's live clicks from near the address, including the exact ones; counted up to ``countLimit``.
-    public var clicksNear: Double
+    public var clicksNear = 0.0
     /// All live clicks of the app.
-    public var liveClicks: Double
+    public var liveClicks = 0.0
     /// The faded value of ``CounterFamily/launchesAtAddress`` for the address.
-    public var launchesExact: Double
+    public var launchesExact = 0.0
     /// The faded value of ``CounterFamily/launchesNearAddress``, including the exact ones.
-    public var launchesNear: Double
+    public var launchesNear = 0.0
 
     /// The share of the model's launches whose addresses can be compared with this one, 0…1.
     ///
@@ -57,19 +57,7 @@ public struct AddressTraffic: Equatable, Sendable {
     /// The number of clicks at which a store may stop: beyond it, launches show how common the address is.
     public static let countLimit = 8192.0
 
-    public init(
-        clicksExact: Double = 0,
-        clicksNear: Double = 0,
-        liveClicks: Double = 0,
-        launchesExact: Double = 0,
-        launchesNear: Double = 0
-    ) {
-        self.clicksExact = clicksExact
-        self.clicksNear = clicksNear
-        self.liveClicks = liveClicks
-        self.launchesExact = launchesExact
-        self.launchesNear = launchesNear
-    }
+    public init() {}
 }
 
 /// The probability that strangers share the launch's address, and the weight of agreement on it.

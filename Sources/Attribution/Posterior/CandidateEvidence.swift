@@ -13,26 +13,16 @@ internal import Crypto
 ///
 /// For a launch without a live click, the store stops after the first read.
 public struct CandidateEvidence: Equatable, Sendable {
-    public var candidates: [Candidate]
-    public var background: [BackgroundCount]
-    public var addressTraffic: AddressTraffic
+    public var candidates: [Candidate] = []
+    public var background: [BackgroundCount] = []
+    public var addressTraffic = AddressTraffic()
     /// The faded value of ``CounterFamily/organic`` for the fingerprint.
-    public var organic: Double
+    public var organic = 0.0
 
     /// The largest number of clicks in each of two lists: the newest clicks, and those near the address.
     public static let maximumListed = 64
 
-    public init(
-        candidates: [Candidate],
-        background: [BackgroundCount] = [],
-        addressTraffic: AddressTraffic = AddressTraffic(),
-        organic: Double = 0
-    ) {
-        self.candidates = candidates
-        self.background = background
-        self.addressTraffic = addressTraffic
-        self.organic = organic
-    }
+    public init() {}
 }
 
 /// A click that may have led to a launch, listed with its properties.

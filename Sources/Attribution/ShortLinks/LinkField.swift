@@ -236,11 +236,10 @@ extension FieldReader where Field == LinkField {
 
     /// Reads the style of the QR code; reports and ignores colours that scanners cannot distinguish.
     mutating func qrDefaults() -> Link.QRDefaults {
-        var style = Link.QRDefaults(
-            foreground: color(.qrForeground),
-            background: color(.qrBackground),
-            errorCorrection: errorCorrection(.qrErrorCorrection)
-        )
+        var style = Link.QRDefaults()
+        style.foreground = color(.qrForeground)
+        style.background = color(.qrBackground)
+        style.errorCorrection = errorCorrection(.qrErrorCorrection)
         do throws(QRColorError) {
             try (style.foreground ?? .black).requireReadable(on: style.background ?? .white)
         } catch {

@@ -45,21 +45,8 @@ public struct LinkQuery: Equatable, Sendable {
     public static let limits = 1...1000
     public static let standardLimit = 100
 
-    public init(
-        app: AppID? = nil,
-        search: String? = nil,
-        tag: String? = nil,
-        campaignKey: CampaignKey? = nil,
-        isArchived: Bool? = false,
-        before: LinkID? = nil,
-        limit: Int = LinkQuery.standardLimit
-    ) {
-        self.app = app
-        self.search = search
-        self.tag = tag
-        self.campaignKey = campaignKey
+    public init(isArchived: Bool? = false, limit: Int = LinkQuery.standardLimit) {
         self.isArchived = isArchived
-        self.before = before
         self.limit = min(max(limit, Self.limits.lowerBound), Self.limits.upperBound)
     }
 }
@@ -74,9 +61,7 @@ public struct LinkPage: Equatable, Sendable {
     /// bounded number of links.
     public var next: LinkID?
 
-    public init(links: [LinkListing] = [], next: LinkID? = nil) {
-        (self.links, self.next) = (links, next)
-    }
+    public init(links: [LinkListing] = [], next: LinkID? = nil) { (self.links, self.next) = (links, next) }
 }
 
 /// A link to store.

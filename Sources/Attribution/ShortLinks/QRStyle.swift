@@ -119,15 +119,7 @@ extension Link {
         public var background: QRColor?
         public var errorCorrection: QRErrorCorrection?
 
-        public init(
-            foreground: QRColor? = nil,
-            background: QRColor? = nil,
-            errorCorrection: QRErrorCorrection? = nil
-        ) {
-            self.foreground = foreground
-            self.background = background
-            self.errorCorrection = errorCorrection
-        }
+        public init() {}
     }
 
     /// Returns the content of a link's QR code: its address with the source `qr`, which distinguishes a scan from a tap.

@@ -5,7 +5,7 @@ public struct CanonicalSignals: Equatable, Sendable {
     public var platform: Platform
     /// `iPhone`, `iPad`, `iPod touch`, or Android's `Build.MODEL` in its own case.
     public var model: String?
-    public var system: OSVersionReading
+    public var system = OSVersionReading.unknown
     /// The screen in points.
     public var screen: ScreenSize?
     /// Pixels per point.
@@ -17,7 +17,7 @@ public struct CanonicalSignals: Equatable, Sendable {
     /// The time zone as it was sent, trimmed: clients hash the name that their system uses.
     public var givenTimezone: String?
     /// The person's preferred languages as canonical codes, each once, the most preferred first.
-    public var languages: [String]
+    public var languages: [String] = []
 
     /// Major and minor version, if known.
     public var osVersion: OSVersion? { system.version }
@@ -28,27 +28,7 @@ public struct CanonicalSignals: Equatable, Sendable {
     /// The largest number of preferred languages.
     static let maximumLanguages = 8
 
-    public init(
-        platform: Platform,
-        model: String? = nil,
-        system: OSVersionReading = .unknown,
-        screen: ScreenSize? = nil,
-        scale: Double? = nil,
-        panelWidth: Int? = nil,
-        timezone: String? = nil,
-        givenTimezone: String? = nil,
-        languages: [String] = []
-    ) {
-        self.platform = platform
-        self.model = model
-        self.system = system
-        self.screen = screen
-        self.scale = scale
-        self.panelWidth = panelWidth
-        self.timezone = timezone
-        self.givenTimezone = givenTimezone ?? timezone
-        self.languages = languages
-    }
+    public init(platform: Platform) { self.platform = platform }
 
     mutating func setTimezone(_ text: String?, _ zones: TimeZoneTable) {
         timezone = text.flatMap { zones.canonical($0) }

@@ -12,32 +12,15 @@ public struct ClientHints: Equatable, Sendable {
     /// `Sec-CH-UA-Platform-Version`, as `14.0.0`.
     public var platformVersion: String?
 
-    public init(
-        platform: String? = nil,
-        isMobile: Bool? = nil,
-        model: String? = nil,
-        platformVersion: String? = nil
-    ) {
-        self.platform = platform
-        self.isMobile = isMobile
-        self.model = model
-        self.platformVersion = platformVersion
-    }
+    public init() {}
 
-    /// Creates the hints from the values of the fields as they were sent; a field that breaks the grammar
-    /// counts as missing (RFC 8941, 4.2).
-    public init(
-        platformField: String?,
-        mobileField: String?,
-        modelField: String?,
-        platformVersionField: String?
-    ) {
-        self.init(
-            platform: platformField.flatMap { StructuredItem($0)?.string },
-            isMobile: mobileField.flatMap { StructuredItem($0)?.boolean },
-            model: modelField.flatMap { StructuredItem($0)?.string },
-            platformVersion: platformVersionField.flatMap { StructuredItem($0)?.string }
-        )
+    /// Reads the hints from header fields, which a closure finds by their small-letter names; a field that breaks
+    /// the grammar counts as missing (RFC 8941, 4.2).
+    public init(fields field: (_ name: String) -> String?) {
+        platform = field("sec-ch-ua-platform").flatMap { StructuredItem($0)?.string }
+        isMobile = field("sec-ch-ua-mobile").flatMap { StructuredItem($0)?.boolean }
+        model = field("sec-ch-ua-model").flatMap { StructuredItem($0)?.string }
+        platformVersion = field("sec-ch-ua-platform-version").flatMap { StructuredItem($0)?.string }
     }
 
     var knownPlatform: Platform? {
@@ -61,13 +44,9 @@ public struct StructuredItem: Equatable, Sendable {
 
     public let value: Value
 
-    public var string: String? {
-        if case .string(let text) = value { text } else { nil }
-    }
+    public var string: String? { if case .string(let text) = value { text } else { nil } }
 
-    public var boolean: Bool? {
-        if case .boolean(let isTrue) = value { isTrue } else { nil }
-    }
+    public var boolean: Bool? { if case .boolean(let isTrue) = value { isTrue } else { nil } }
 
     /// Parses a field; nil if it breaks the grammar, or is a decimal or a byte sequence, unlike client hints.
     public init?(_ field: String) {

@@ -16,31 +16,7 @@ public struct DeviceSignals: Equatable, Sendable {
     /// Chrome's high-entropy `platformVersion`.
     public var uaPlatformVersion: String?
 
-    public init(
-        model: String? = nil,
-        osVersion: String? = nil,
-        screenWidth: Double? = nil,
-        screenHeight: Double? = nil,
-        pixelRatio: Double? = nil,
-        timezone: String? = nil,
-        language: String? = nil,
-        languages: [String]? = nil,
-        touchPoints: Int? = nil,
-        uaModel: String? = nil,
-        uaPlatformVersion: String? = nil
-    ) {
-        self.model = model
-        self.osVersion = osVersion
-        self.screenWidth = screenWidth
-        self.screenHeight = screenHeight
-        self.pixelRatio = pixelRatio
-        self.timezone = timezone
-        self.language = language
-        self.languages = languages
-        self.touchPoints = touchPoints
-        self.uaModel = uaModel
-        self.uaPlatformVersion = uaPlatformVersion
-    }
+    public init() {}
 }
 
 /// The values of a device's system that an app sends: each may be missing.
@@ -64,27 +40,5 @@ public struct NativeSignals: Equatable, Sendable {
     /// The languages that the person prefers, the most preferred first.
     public var languages: [String]?
 
-    public init(
-        platform: Platform = .unknown,
-        model: String? = nil,
-        machine: String? = nil,
-        osVersion: String? = nil,
-        screenWidth: Double? = nil,
-        screenHeight: Double? = nil,
-        scale: Double? = nil,
-        timezone: String? = nil,
-        language: String? = nil,
-        languages: [String]? = nil
-    ) {
-        self.platform = platform
-        self.model = model
-        self.machine = machine
-        self.osVersion = osVersion
-        self.screenWidth = screenWidth
-        self.screenHeight = screenHeight
-        self.scale = scale
-        self.timezone = timezone
-        self.language = language
-        self.languages = languages
-    }
+    public init(platform: Platform) { self.platform = platform }
 }

@@ -44,16 +44,6 @@ public struct FingerprintSearch: Sendable {
         self.limit = limit
     }
 
-    /// Returns the input that hashes to a fingerprint.
-    ///
-    /// - Parameters:
-    ///   - fingerprint: the fingerprint that the client sent.
-    ///   - candidates: the nearest inputs, as for ``find(near:where:)``.
-    /// - Returns: the input, in the client's own form; nil if none is found within the limit.
-    public func input(of fingerprint: Fingerprint, near candidates: [FingerprintInput]) -> FingerprintInput? {
-        find(near: candidates) { $0 == fingerprint }.input
-    }
-
     /// Searches for the input of a fingerprint, even if only its keyed hash is known.
     ///
     /// - Parameters:

@@ -169,14 +169,9 @@ struct FingerprintTexts {
         var formed: [FormedFingerprint] = []
         formed.reserveCapacity(rows.count)
         for row in kept(count) {
-            let digest = SHA256.digest(of: bytes.span.extracting(row.text))
+            let hash = Fingerprint(words: SHA256.digest(of: bytes.span.extracting(row.text)).words)
             formed.append(
-                FormedFingerprint(
-                    form: row.form,
-                    fingerprint: Fingerprint(words: digest.words),
-                    weight: row.weight,
-                    osVersion: row.osVersion
-                )
+                .init(form: row.form, fingerprint: hash, weight: row.weight, osVersion: row.osVersion)
             )
         }
         return formed

@@ -155,12 +155,7 @@ struct RobotRows {
         try Self.requireKeyword(AgentPatternSet.Pattern(row.columns[2], isWeak: false).bytes, row, at: 2)
         try Self.requireSource(row, at: 3)
         robots.append(
-            RobotAgents.Robot(
-                purpose: purpose,
-                vendor: row.columns[1],
-                keyword: row.columns[2],
-                source: row.columns[3]
-            )
+            .init(purpose: purpose, vendor: row.columns[1], keyword: row.columns[2], source: row.columns[3])
         )
     }
 

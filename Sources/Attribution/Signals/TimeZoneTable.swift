@@ -20,10 +20,8 @@ public final class TimeZoneTable: Sendable {
 
     init(_ rows: TimeZoneRows) {
         zones = rows.names.map { names in
-            Zone(
-                name: names[0],
-                spellings: Spelling.all(of: names[0], others: rows.spellings[names[0]] ?? [])
-            )
+            let others = rows.spellings[names[0]] ?? []
+            return Zone(name: names[0], spellings: Spelling.all(of: names[0], others: others))
         }
         positions = rows.positions
         let pairs = rows.positions.map { ($0.key.asciiLowercased, $0.value) }

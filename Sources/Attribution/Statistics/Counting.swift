@@ -41,12 +41,7 @@ extension Dimension {
 
 extension DriftSide {
     /// The dimension under which the groups of this side are counted.
-    public var dimension: Dimension {
-        switch self {
-        case .launch: .launch
-        case .click: .click
-        }
-    }
+    public var dimension: Dimension { self == .launch ? .launch : .click }
 }
 
 /// The properties by which a click is counted.
@@ -58,33 +53,17 @@ public struct CountedTraits: Hashable, Sendable {
     public let platform: Platform
     public let osVersion: String?
 
-    public init(_ facts: Click.Facts) {
-        self.init(
-            campaign: facts.campaignKey?.text,
-            sourceToken: facts.source,
-            rawSource: facts.rawSource,
-            platform: facts.platform,
-            osVersion: facts.osVersion
-        )
-    }
-
     /// Creates the traits from the facts of a click that counting reads.
-    public init(
-        campaign: String?,
-        sourceToken: SourceToken,
-        rawSource: String?,
-        platform: Platform,
-        osVersion: String?
-    ) {
-        self.campaign = campaign
-        self.sourceToken = sourceToken
-        if sourceToken == .unknown, let rawSource, !rawSource.isEmpty {
+    public init(_ facts: Click.Facts) {
+        campaign = facts.campaignKey?.text
+        sourceToken = facts.source
+        if sourceToken == .unknown, let rawSource = facts.rawSource, !rawSource.isEmpty {
             source = rawSource.lowercased()
         } else {
             source = sourceToken.rawValue
         }
-        self.platform = platform
-        self.osVersion = osVersion
+        platform = facts.platform
+        osVersion = facts.osVersion
     }
 
     /// Returns all labels that an event of the click is counted under.
@@ -175,12 +154,7 @@ public struct CountedSpans: Equatable, Sendable {
 
 extension StatisticsQuery {
     /// The granularity of the series.
-    public var seriesGranularity: Granularity {
-        switch interval {
-        case .hour: .hour
-        case .day: .day
-        }
-    }
+    public var seriesGranularity: Granularity { interval == .hour ? .hour : .day }
 
     /// The range of the query, rounded outwards to the interval; open ends are the ends of time.
     public var range: (first: Timestamp, end: Timestamp) {

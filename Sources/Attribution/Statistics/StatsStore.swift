@@ -76,22 +76,11 @@ public struct StatisticsQuery: Equatable, Sendable {
     public var from: Timestamp?
     /// The end of the time span, exclusive, rounded up to the interval; nil for the current time.
     public var to: Timestamp?
-    public var interval: Interval
+    public var interval = Interval.day
 
-    public init(
-        app: AppID? = nil,
-        isTest: Bool = false,
-        campaign: CampaignKey? = nil,
-        from: Timestamp? = nil,
-        to: Timestamp? = nil,
-        interval: Interval = .day
-    ) {
+    public init(app: AppID? = nil, isTest: Bool = false) {
         self.app = app
         self.isTest = isTest
-        self.campaign = campaign
-        self.from = from
-        self.to = to
-        self.interval = interval
     }
 }
 

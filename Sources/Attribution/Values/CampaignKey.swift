@@ -23,8 +23,10 @@ public struct JourneyID: Hashable, Sendable {
         self.text = text
     }
 
-    /// Creates an id for a click that has none: `j_` and 128 random bits in base64url.
-    public init(random: RandomSource) { text = "j_" + Base64URL.text(of: random.exactly(16)) }
+    /// Creates an id for a click that has none: `j_` and a time-ordered identifier.
+    public init(at time: Timestamp, random: RandomSource) {
+        text = Identifier<JourneySubject>(at: time, random: random).text
+    }
 }
 
 /// A client's name for its own installation: 1 to 64 of `[A-Za-z0-9_-]`.
@@ -47,13 +49,4 @@ public enum Platform: String, CaseIterable, Sendable {
     /// A known platform other than these, such as a desktop.
     case other
     case unknown
-}
-
-public enum JourneySubject: IdentifiedSubject { public static let prefix = "j" }
-
-extension JourneyID {
-    /// Creates an id for a click that has none: `j_` and a time-ordered identifier.
-    public init(at time: Timestamp, random: RandomSource) {
-        text = Identifier<JourneySubject>(at: time, random: random).text
-    }
 }

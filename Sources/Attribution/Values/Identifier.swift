@@ -8,6 +8,7 @@ public enum ClickSubject: IdentifiedSubject { public static let prefix = "clk" }
 public enum AppSubject: IdentifiedSubject { public static let prefix = "app" }
 public enum KeySubject: IdentifiedSubject { public static let prefix = "key" }
 public enum CheckSubject: IdentifiedSubject { public static let prefix = "chk" }
+public enum JourneySubject: IdentifiedSubject { public static let prefix = "j" }
 
 public typealias ClickID = Identifier<ClickSubject>
 public typealias AppID = Identifier<AppSubject>

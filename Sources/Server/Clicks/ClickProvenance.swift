@@ -64,12 +64,7 @@ struct ClickProvenance {
     static func visitHeaders(of request: Request) -> VisitHeaders {
         VisitHeaders(
             userAgent: request.field("user-agent") ?? "",
-            hints: ClientHints(
-                platformField: request.field("sec-ch-ua-platform"),
-                mobileField: request.field("sec-ch-ua-mobile"),
-                modelField: request.field("sec-ch-ua-model"),
-                platformVersionField: request.field("sec-ch-ua-platform-version")
-            ),
+            hints: ClientHints(fields: { request.field($0) }),
             acceptLanguage: request.field("accept-language")
         )
     }

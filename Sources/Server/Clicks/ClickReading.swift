@@ -52,10 +52,10 @@ struct ClickReading {
             facts: facts,
             fingerprints: device.fingerprints,
             visit: visit,
-            post: post(of: visit, under: addressKey),
-            evidence: evidence(under: addressKey),
-            idempotency: body.idempotencyKey.map { idempotency($0, under: keys.server.current) }
+            post: post(of: visit, under: addressKey)
         )
+        click.evidence = evidence(under: addressKey)
+        click.idempotency = body.idempotencyKey.map { idempotency($0, under: keys.server.current) }
         if let earlier = keys.addresses.previousDayKey(at: exchange.now) {
             let visit = self.visit(under: earlier)
             click.earlier.visit = visit
@@ -108,34 +108,33 @@ struct ClickReading {
     }
 
     private func evidence(under addressKey: AddressKey) -> ClickEvidence {
-        guard !isCounted else { return ClickEvidence(visitor: 0, canonicalText: device.canonicalText) }
+        var evidence = ClickEvidence()
+        evidence.canonicalText = device.canonicalText
+        guard !isCounted else { return evidence }
         let address = provenance.addressHashes(exchange.service, addressKey)
         var ids = body.advertisingIDs
         for id in AdvertisingID.ids(in: destination.url.queryItems + destination.query)
         where !ids.contains(where: { $0.kind == id.kind }) {
             ids.append(id)
         }
-        return ClickEvidence(
-            address: address,
-            visitor: addressKey.secret.visitor(address, userAgent: provenance.userAgent),
-            signals: device.signals,
-            canonicalText: device.canonicalText,
-            advertisingIDs: ids.map { id in
-                let key = keys.server.current.advertisingID(app: app.id, isTest: isTest, id: id)
-                return AdvertisingIDEntry(id.kind, key: key)
-            }
-        )
+        evidence.address = address
+        evidence.visitor = addressKey.secret.visitor(address, userAgent: provenance.userAgent)
+        evidence.signals = device.signals
+        evidence.advertisingIDs = ids.map { id in
+            let key = keys.server.current.advertisingID(app: app.id, isTest: isTest, id: id)
+            return AdvertisingIDEntry(id.kind, key: key)
+        }
+        return evidence
     }
 
     private var facts: Click.Facts {
         let link = destination.link
-        let source = SourceSignals(
-            linkItems: destination.sourceItems,
-            source: body.source,
-            utmSource: body.utmSource ?? link?.settings.utm.first { $0.name == "utm_source" }?.value,
-            referer: referer,
-            userAgent: provenance.userAgent
-        ).reading
+        var signals = SourceSignals(linkItems: destination.sourceItems)
+        signals.source = body.source
+        signals.utmSource = body.utmSource ?? link?.settings.utm.first { $0.name == "utm_source" }?.value
+        signals.referer = referer
+        signals.userAgent = provenance.userAgent
+        let source = signals.reading
         var facts = Click.Facts(
             app: app.id,
             destination: destination.url,

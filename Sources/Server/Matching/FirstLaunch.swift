@@ -114,16 +114,17 @@ final class FirstLaunch: LaunchSource, @unchecked Sendable {
     func details(of signals: LaunchSignals?, release: OSRelease?, installedAt: Timestamp? = nil)
         -> LaunchDetails
     {
-        LaunchDetails(
-            // The address of a relay distinguishes no visitors.
-            address: service.settings.relays.contains(address)
-                ? nil : keys.addresses.address(address, at: now),
-            release: release,
-            signals: signals.map { SignalHashes($0.remainingValues) } ?? .none,
-            sdkVersion: LaunchFields.sdkVersion(request),
-            requestID: requestID,
-            firstInstalledAt: installedAt
-        )
+        var details = LaunchDetails()
+        // The address of a relay distinguishes no visitors.
+        if !service.settings.relays.contains(address) {
+            details.address = keys.addresses.address(address, at: now)
+        }
+        details.release = release
+        details.signals = signals.map { SignalHashes($0.remainingValues) } ?? .none
+        details.sdkVersion = LaunchFields.sdkVersion(request)
+        details.requestID = requestID
+        details.firstInstalledAt = installedAt
+        return details
     }
 
     /// Finds the click that led to the launch, and consumes it; `platform` and `release` come from the body.

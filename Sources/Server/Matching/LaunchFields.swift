@@ -96,15 +96,11 @@ package enum DeviceSignalsField {
             let number = value?.int64.map { Int(clamping: $0) } ?? value?.string.flatMap { Int($0) }
             return number.flatMap { allowed.contains($0) ? $0 : nil }
         }
-        var canonical = CanonicalSignals(
-            NativeSignals(
-                platform: LaunchFields.platform(request),
-                model: text("model"),
-                timezone: text("tz"),
-                language: text("lang")
-            ),
-            data: data
-        )
+        var signals = NativeSignals(platform: LaunchFields.platform(request))
+        signals.model = text("model")
+        signals.timezone = text("tz")
+        signals.language = text("lang")
+        var canonical = CanonicalSignals(signals, data: data)
         canonical.panelWidth = number("screenWidth", in: widths)
         if let major = number("osMajor", in: majors) { canonical.system = .major(major) }
         return canonical

@@ -97,15 +97,10 @@ public struct Trial: Sendable {
     /// The header fields that the server reads: all of the browser's, or the ones that a customer's server reports.
     var visit: VisitHeaders {
         guard poster != .server else { return VisitHeaders(userAgent: profile.agent) }
-        func hint(_ name: String) -> String? { profile.fieldHints.first { $0.name == name }?.value }
+        let fields = profile.fieldHints
         return VisitHeaders(
             userAgent: profile.agent,
-            hints: ClientHints(
-                platformField: hint("Sec-CH-UA-Platform"),
-                mobileField: hint("Sec-CH-UA-Mobile"),
-                modelField: hint("Sec-CH-UA-Model"),
-                platformVersionField: hint("Sec-CH-UA-Platform-Version")
-            ),
+            hints: ClientHints(fields: { name in fields.first { $0.name.asciiLowercased == name }?.value }),
             acceptLanguage: person.acceptLanguage
         )
     }

@@ -111,19 +111,19 @@ public struct BrowserProfile: Sendable {
 
     /// Returns the signals that the page's script reads in it for a person.
     func signals(of person: TrialPerson) -> DeviceSignals {
-        DeviceSignals(
-            model: hints == .page ? model : nil,
-            osVersion: hints == .page ? osVersion : nil,
-            screenWidth: Double(screen.width),
-            screenHeight: Double(screen.height),
-            pixelRatio: pixelRatio,
-            timezone: person.browserTimezone,
-            language: person.languages.first,
-            languages: person.languages,
-            touchPoints: 5,
-            uaModel: hints == .script ? model : nil,
-            uaPlatformVersion: hints == .script ? "\(osVersion).0.0" : nil
-        )
+        var signals = DeviceSignals()
+        signals.model = hints == .page ? model : nil
+        signals.osVersion = hints == .page ? osVersion : nil
+        signals.screenWidth = Double(screen.width)
+        signals.screenHeight = Double(screen.height)
+        signals.pixelRatio = pixelRatio
+        signals.timezone = person.browserTimezone
+        signals.language = person.languages.first
+        signals.languages = person.languages
+        signals.touchPoints = 5
+        signals.uaModel = hints == .script ? model : nil
+        signals.uaPlatformVersion = hints == .script ? "\(osVersion).0.0" : nil
+        return signals
     }
 }
 
@@ -169,18 +169,17 @@ public struct TrialDevice: Sendable {
 
     /// Returns the values that a newer client sends, in the system's form.
     func values(for person: TrialPerson) -> NativeSignals {
-        NativeSignals(
-            platform: platform,
-            model: model,
-            machine: machine,
-            osVersion: osVersion,
-            screenWidth: Double(screen.width),
-            screenHeight: Double(screen.height),
-            scale: platform == .ios ? Double(scale) : nil,
-            timezone: person.deviceTimezone,
-            language: person.language(on: platform),
-            languages: person.languages
-        )
+        var signals = NativeSignals(platform: platform)
+        signals.model = model
+        signals.machine = machine
+        signals.osVersion = osVersion
+        signals.screenWidth = Double(screen.width)
+        signals.screenHeight = Double(screen.height)
+        signals.scale = platform == .ios ? Double(scale) : nil
+        signals.timezone = person.deviceTimezone
+        signals.language = person.language(on: platform)
+        signals.languages = person.languages
+        return signals
     }
 
     /// Returns the text that the device's SDK hashes for a component.

@@ -190,15 +190,14 @@ extension RecordedHistory {
         launch.signals = facts.signals
         launch.token = isCertain && facts.outcome != .noMatch ? facts.click?.high : nil
         launch.weight = facts.weight
-        launch.answer = RecordedAnswer(
-            facts.outcome,
-            click: facts.outcome == .noMatch ? nil : facts.click?.high,
-            method: facts.method,
-            isCampaignOnly: facts.isCampaignOnly,
-            reason: facts.reason,
-            probability: isCertain ? 1 : facts.probability ?? facts.confidence,
-            organicShare: facts.organicShare
-        )
+        var answer = RecordedAnswer(facts.outcome)
+        answer.click = facts.outcome == .noMatch ? nil : facts.click?.high
+        answer.method = facts.method
+        answer.isCampaignOnly = facts.isCampaignOnly
+        answer.reason = facts.reason
+        answer.probability = isCertain ? 1 : facts.probability ?? facts.confidence
+        answer.organicShare = facts.organicShare
+        launch.answer = answer
         gaps.note(facts, launch, isCertain: isCertain)
         return launch
     }

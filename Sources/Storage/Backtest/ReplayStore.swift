@@ -167,7 +167,7 @@ extension ReplayStore {
         let keys = keys.map { KeyedHash(index: $0, rest: 0) }
         let selections = selections(of: keys)
         guard selections.contains(where: { !$0.open.isEmpty }) else {
-            return CandidateEvidence(candidates: [])
+            return CandidateEvidence()
         }
         return evidence(
             of: selections,

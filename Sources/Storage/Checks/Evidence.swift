@@ -63,7 +63,7 @@ extension EvidenceSource {
         epoch: LearningEpoch
     ) throws(Failure) -> CandidateEvidence {
         var address = launch
-        var evidence = CandidateEvidence(candidates: [])
+        var evidence = CandidateEvidence()
         var listed: Set<Int64> = []
         // Several keys of a launch may find the same click: only the first one counts.
         for selection in selections {

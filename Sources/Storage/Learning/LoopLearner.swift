@@ -85,7 +85,7 @@ struct LoopLearner {
             increments.counting(times: times) { increments in
                 ModelUpdates.addLaunch(
                     check.traits,
-                    report.basis.evidence ?? CandidateEvidence(candidates: []),
+                    report.basis.evidence ?? CandidateEvidence(),
                     fingerprint: key.index,
                     address: address?.present,
                     model: model,

@@ -98,12 +98,11 @@ private struct ExplanationReader<Reader: ReportReader> {
             among: Self.recentScanned,
             atMost: ExplanationInput.recentLimit
         )
-        return ExplanationInput(
-            record: record,
-            sameFingerprint: try sameFingerprint(row),
-            named: try named(row),
-            recent: recent.map { KnownClick($0, seenFrom: address) }
-        )
+        var input = ExplanationInput(record: record)
+        input.sameFingerprint = try sameFingerprint(row)
+        input.named = try named(row)
+        input.recent = recent.map { KnownClick($0, seenFrom: address) }
+        return input
     }
 
     private func find(_ reference: CheckReference) throws(Reader.Failure) -> UInt64? {

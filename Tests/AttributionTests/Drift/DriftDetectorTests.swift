@@ -1,4 +1,5 @@
 import Attribution
+import Simulation
 import Testing
 
 @Suite("The alarm on match rates")

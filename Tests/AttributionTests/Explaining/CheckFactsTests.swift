@@ -1,4 +1,5 @@
 import Attribution
+import Simulation
 import Testing
 
 @Suite("The record of a check")
@@ -10,13 +11,10 @@ struct CheckFactsTests {
     ]
 
     private func report(_ ending: MatchOutcome, _ candidates: [Candidate] = candidates) -> CheckReport {
-        CheckReport(
-            ending,
-            CheckBasis(
-                verdict: candidates.isEmpty ? nil : Scenario.verdict(candidates),
-                evidence: candidates.isEmpty ? nil : CandidateEvidence(candidates: candidates)
-            )
-        )
+        var basis = CheckBasis()
+        basis.verdict = candidates.isEmpty ? nil : Scenario.verdict(candidates)
+        basis.evidence = candidates.isEmpty ? nil : CandidateEvidence(candidates: candidates)
+        return CheckReport(ending, basis)
     }
 
     private func check() -> Check {

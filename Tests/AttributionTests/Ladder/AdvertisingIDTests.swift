@@ -65,7 +65,8 @@ struct AdvertisingIDTests {
     @Test("does not appear in descriptions and dumps")
     func hidden() throws {
         let id = try #require(AdvertisingID(Self.text, as: .idfa))
-        let evidence = LaunchEvidence(idfa: id)
+        var evidence = LaunchEvidence()
+        evidence.add(id)
         var dumped = ""
         dump(evidence, to: &dumped)
         let shown = "\(id) \(String(reflecting: id)) \(evidence) \(dumped)"

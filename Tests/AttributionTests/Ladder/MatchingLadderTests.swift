@@ -40,7 +40,8 @@ struct MatchingLadderTests {
     func order() throws {
         let gaid = try #require(AdvertisingID(idText, as: .gaid))
         let idfa = try #require(AdvertisingID(idText, as: .idfa))
-        var evidence = LaunchEvidence(gaid: gaid, fingerprint: TestValues.fingerprint)
+        var evidence = LaunchEvidence(fingerprint: TestValues.fingerprint)
+        evidence.add(gaid)
         evidence.add(idfa)
         evidence.add(token: click.text)
         evidence.add(referrer: "al=\(token(ClickID(high: 7, low: 8)))")
@@ -94,7 +95,8 @@ struct MatchingLadderTests {
     @Test("tries every server key of stored clicks, the current one first, and repeats nothing")
     func rotation() throws {
         let idfa = try #require(AdvertisingID(idText, as: .idfa))
-        var evidence = LaunchEvidence(idfa: idfa)
+        var evidence = LaunchEvidence()
+        evidence.add(idfa)
         evidence.add(token: token(click), referrer: "al=\(token(click))")
         evidence.add(clickID: click.text)
         let keys = [olderKey, key]

@@ -89,7 +89,9 @@ struct LinkVisitorTests {
     @Test("are computers if client hints name such a system, and phones if they name Android")
     func hints() {
         func device(_ agent: String, _ platform: String) -> LinkVisitor.Device {
-            LinkVisitor(VisitHeaders(userAgent: agent, hints: ClientHints(platform: platform))).device
+            var headers = VisitHeaders(userAgent: agent)
+            headers.hints.platform = platform
+            return LinkVisitor(headers).device
         }
         #expect(device(SeenVisitors.chromeOnMac, "macOS") == .desktop)
         #expect(device("Mozilla/5.0 (X11; Linux x86_64) Chrome/126.0.0.0", "Android") == .android)

@@ -16,7 +16,7 @@ struct DeepLinkURLFuzzTests {
     )
     func accepted(seed: UInt64) throws {
         var generator = SeededGenerator(seed: seed)
-        let journey = JourneyID(random: TestValues.random)
+        let journey = JourneyID(at: TestValues.noon, random: TestValues.random)
         var acceptedCount = 0
         for _ in 0..<6000 {
             let start = ["myapp://", "https://shop.example/", ""].randomElement(using: &generator) ?? ""

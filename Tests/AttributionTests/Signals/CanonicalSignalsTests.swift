@@ -203,12 +203,7 @@ struct CanonicalSignalsTests {
     func headers() {
         let headers = VisitHeaders(
             userAgent: Self.reducedChrome,
-            hints: ClientHints(
-                platformField: #""Android""#,
-                mobileField: "?1",
-                modelField: #""SM-A546E""#,
-                platformVersionField: #""14.0.0""#
-            ),
+            hints: ClientHints(#""Android""#, "?1", #""SM-A546E""#, #""14.0.0""#),
             acceptLanguage: "tr-TR,tr;q=0.9,en-US;q=0.8"
         )
         func signals(_ script: DeviceSignals) -> CanonicalSignals {

@@ -23,20 +23,10 @@ struct ClientHintsTests {
 
     @Test("contain each field's value, unless it has another type")
     func fields() {
-        let hints = ClientHints(
-            platformField: #""Android""#,
-            mobileField: "?1",
-            modelField: #""SM-A546E""#,
-            platformVersionField: #""14.0.0""#
-        )
+        let hints = ClientHints(#""Android""#, "?1", #""SM-A546E""#, #""14.0.0""#)
         #expect(hints.platform == "Android" && hints.isMobile == true)
         #expect(hints.model == "SM-A546E" && hints.platformVersion == "14.0.0")
-        let wrong = ClientHints(
-            platformField: "Android",
-            mobileField: #""?1""#,
-            modelField: "?1",
-            platformVersionField: "14"
-        )
+        let wrong = ClientHints("Android", #""?1""#, "?1", "14")
         #expect(wrong == ClientHints())
     }
 }

@@ -15,8 +15,12 @@ struct SmallValueTests {
         #expect(JourneyID(String(repeating: "é", count: 256)) == nil)
     }
 
-    @Test("a new journey id has the prefix j_ and 128 random bits")
-    func madeJourneyID() { #expect(JourneyID(random: TestValues.random).text == "j_AQgPFh0kKzI5QEdOVVxjag") }
+    @Test("a new journey id has the prefix j_ and the digits of an identifier of that time")
+    func madeJourneyID() {
+        let click = ClickID(at: TestValues.noon, random: TestValues.random).text
+        let journey = JourneyID(at: TestValues.noon, random: TestValues.random)
+        #expect(journey.text == "j_" + click.dropFirst("clk_".count))
+    }
 
     @Test(
         "an install id has 1 to 64 letters, digits, hyphens or underscores",

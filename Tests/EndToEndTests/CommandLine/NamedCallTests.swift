@@ -83,14 +83,9 @@ struct NamedCallTests {
         guard let component else { return explanation.advice }
         let click = KnownClick(id: ClickID(high: 1, low: 1), clickedAt: moment, expiresAt: moment)
         explanation.launch = FingerprintInput(form: .d, values: ["a", "b", "c"])
-        explanation.clicks = [
-            ExplainedClick(
-                click,
-                .open,
-                hasSameFingerprint: false,
-                differences: [.init(component, click: "x", launch: "y")]
-            )
-        ]
+        var near = ExplainedClick(click, .open, hasSameFingerprint: false)
+        near.differences = [.init(component, click: "x", launch: "y")]
+        explanation.clicks = [near]
         return explanation.advice
     }
 

@@ -1,4 +1,4 @@
-import Attribution
+public import Attribution
 import Foundation
 import Support
 
@@ -153,5 +153,14 @@ extension SeededGenerator {
 
     mutating func binomial(_ trials: Int64, _ probability: Double) -> Int64 {
         (0..<trials).reduce(0) { count, _ in count + (chance(probability) ? 1 : 0) }
+    }
+}
+
+extension DriftHistory {
+    /// Adds the counts of a group's days, the newest first.
+    public mutating func set(_ days: [DriftCount], of group: DriftGroup) {
+        for (age, count) in days.enumerated() {
+            add(count, of: group, in: end.advanced(byMilliseconds: -Int64(age) * 86_400_000 - 1))
+        }
     }
 }

@@ -41,7 +41,8 @@ struct SimulatedTraffic {
         new.fingerprints = click.fingerprints.map {
             FingerprintEntry(form: $0.form, key: hash($0.key), weight: $0.weight, release: $0.release)
         }
-        new.evidence = ClickEvidence(address: click.address, visitor: click.visitor)
+        new.evidence.address = click.address
+        new.evidence.visitor = click.visitor
         return new
     }
 
