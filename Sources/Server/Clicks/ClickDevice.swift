@@ -85,18 +85,13 @@ struct ClickDevice {
         _ canonical: CanonicalSignals
     ) throws(APIError) -> [String] {
         guard let components else {
-            throw .missingField(
-                "fingerprint",
-                "Send \"fingerprint\" or \"signals\", so that the first launch can be found"
-            )
+            let advice = "Send \"fingerprint\" or \"signals\", so that the first launch can be found"
+            throw .missingField("fingerprint", advice)
         }
         let fields = components.flatMap(\.fields)
         guard canonical.tellsSomething || signals?.saysSomething == true else {
-            throw .missingField(
-                "signals",
-                "No fingerprint can be made from the signals; missing or unknown: "
-                    + fields.joined(separator: ", ")
-            )
+            let problem = "No fingerprint can be made from the signals; missing or unknown: "
+            throw .missingField("signals", problem + fields.joined(separator: ", "))
         }
         return fields
     }
@@ -114,7 +109,6 @@ extension DeviceSignals {
     /// Whether there is a value for a fingerprint, understood or not.
     fileprivate var saysSomething: Bool {
         let texts = [model, osVersion, timezone, language, uaModel, uaPlatformVersion] + (languages ?? [])
-        return screenWidth != nil || screenHeight != nil
-            || texts.contains { $0?.trimmed.isEmpty == false }
+        return screenWidth != nil || screenHeight != nil || texts.contains { $0?.trimmed.isEmpty == false }
     }
 }

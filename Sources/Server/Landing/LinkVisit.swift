@@ -24,9 +24,8 @@ struct LinkVisit {
         visitor = LinkVisitor(headers)
         address = LinkAddress(exchange, link, of: app)
         query = LinkParameter.kept(link.additionalItems(of: items))
-        let shown = items.first { $0.name == LinkParameter.variant }.flatMap {
-            link.settings.variant(named: $0.value)
-        }
+        let name = exchange.queryItem(LinkParameter.variant)
+        let shown = name.flatMap { link.settings.variant(named: $0) }
         let (key, client) = (exchange.keys.server.current, exchange.address)
         variant =
             shown
@@ -125,12 +124,10 @@ enum LinkParameter {
     /// The visitor's own parameters, without the page's.
     static func kept(_ items: [QueryItem]) -> [QueryItem] {
         var length = 0
-        let others = items.filter { $0.name != action && $0.name != variant }
-        return Array(
-            others.prefix { item in
-                length += QueryItem.query(of: [item]).utf8.count + 1
-                return length <= maximumQueryLength
-            }
-        )
+        let kept = items.filter { $0.name != action && $0.name != variant }.prefix { item in
+            length += QueryItem.query(of: [item]).utf8.count + 1
+            return length <= maximumQueryLength
+        }
+        return Array(kept)
     }
 }

@@ -6,12 +6,8 @@ internal import HTTPServer
 /// Its functions never change within `v1`. Their code may change, so that browsers revalidate the file each hour.
 enum ShowCollector {
     static func respond(_ exchange: inout Exchange) async throws(APIError) -> Response {
-        var response = Response(
-            exchange.service.settings.pages.collector,
-            as: .javaScript,
-            cacheControl: "public, max-age=3600",
-            for: exchange.request
-        )
+        let script = exchange.service.settings.pages.collector
+        var response = Response(script, as: .javaScript, for: exchange.request)
         response.fields += [
             FieldLine(name: "Access-Control-Allow-Origin", value: "*"),
             FieldLine(name: "Cross-Origin-Resource-Policy", value: "cross-origin"),

@@ -41,13 +41,8 @@ enum ShowQRCode {
             throw .invalidItems(error.all)
         }
         // Without a link host the code contains the requested host, and must not be cached for other clients.
-        let isLasting = !found.app.settings.links.hosts.isEmpty
-        var response = Response(
-            file,
-            as: contentType,
-            cacheControl: isLasting ? "public, max-age=3600" : "no-store",
-            for: exchange.request
-        )
+        let caching = found.app.settings.links.hosts.isEmpty ? "no-store" : "public, max-age=3600"
+        var response = Response(file, as: contentType, cacheControl: caching, for: exchange.request)
         response.fields += security
         // All characters of a slug but the slash are safe in a file name.
         let name = "\(link.path.replacing("/", with: "-")).\(format.rawValue)"
