@@ -128,12 +128,9 @@ public final class Service: Sendable {
         guard !settings.trustedProxies.ranges.contains(where: { $0.contains(peer) }) else { return }
         let now = request.firstByteAt.nanoseconds
         let due = nextProxyHint.load(ordering: .relaxed)
+        let next = now + Self.proxyHintNanoseconds
         guard now >= due,
-            nextProxyHint.compareExchange(
-                expected: due,
-                desired: now + Self.proxyHintNanoseconds,
-                ordering: .relaxed
-            ).exchanged
+            nextProxyHint.compareExchange(expected: due, desired: next, ordering: .relaxed).exchanged
         else { return }
         log.event(
             .warning,
@@ -157,13 +154,8 @@ public final class Service: Sendable {
 
     /// Polls all copies of domain files once, if the monitor is on; blocks, so it must not run on an event loop.
     public func pollDomainFiles(_ directory: Directory, unless mustStop: () -> Bool) {
-        settings.domainWatch?.pollAll(
-            directory,
-            by: settings.outgoing,
-            at: clock.now(),
-            log,
-            unless: mustStop
-        )
+        let (watch, client, now) = (settings.domainWatch, settings.outgoing, clock.now())
+        watch?.pollAll(directory, by: client, at: now, log, unless: mustStop)
     }
 
     /// How long the service has been running, in nanoseconds.

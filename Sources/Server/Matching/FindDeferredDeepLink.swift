@@ -8,7 +8,7 @@ enum FindDeferredDeepLink {
         let ladder: MatchingLadder
         // Nearly every launch brings a fingerprint alone, so that nothing else must be parsed.
         if let fingerprint = onlyFingerprint(exchange.request), !bringsMore(exchange.request) {
-            launch = try FirstLaunch(exchange, fingerprint: fingerprint) { $0.detailsOfHeader }
+            launch = try FirstLaunch(exchange, fingerprint: fingerprint) { $0.headerDetails }
             ladder =
                 launch.policy.usesFingerprints
                 ? MatchingLadder(fingerprintUnderEachKey: launch.keys.keyed(fingerprint))
@@ -16,11 +16,8 @@ enum FindDeferredDeepLink {
         } else {
             (launch, ladder) = try readEverything(try fingerprint(exchange), exchange)
         }
-        return try await launch.answer(
-            ladder,
-            installID: try LaunchFields.installID(exchange.request),
-            &exchange
-        )
+        let installID = try LaunchFields.installID(exchange.request)
+        return try await launch.answer(ladder, installID: installID, &exchange)
     }
 
     /// Reads the fingerprint; nil where the request has none.
@@ -55,9 +52,7 @@ enum FindDeferredDeepLink {
         var evidence = LaunchEvidence(fingerprint: fingerprint)
         let namesMore = LaunchFields.add(exchange.request, to: &evidence)
         guard namesMore || fingerprint != nil else { throw .invalidFingerprint }
-        let launch = try FirstLaunch(exchange, fingerprint: fingerprint, evidence: evidence) {
-            $0.detailsOfHeader
-        }
+        let launch = try FirstLaunch(exchange, fingerprint: fingerprint, evidence: evidence) { $0.headerDetails }
         let fingerprints = fingerprint.map { [$0] } ?? []
         return (launch, launch.ladder(evidence, fingerprints, exchange.directory))
     }
@@ -65,7 +60,7 @@ enum FindDeferredDeepLink {
 
 extension FirstLaunch {
     /// The details of a launch whose signals are in a header field.
-    fileprivate var detailsOfHeader: LaunchDetails {
+    fileprivate var headerDetails: LaunchDetails {
         let devices = service.settings.devices
         let signals = DeviceSignalsField.read(request, devices).map {
             LaunchSignals($0, given: fingerprint, isWeighedByGiven: true, data: devices)

@@ -96,15 +96,9 @@ package enum DeviceSignalsField {
             let number = value?.int64.map { Int(clamping: $0) } ?? value?.string.flatMap { Int($0) }
             return number.flatMap { allowed.contains($0) ? $0 : nil }
         }
-        var canonical = CanonicalSignals(
-            NativeSignals(
-                platform: LaunchFields.platform(request),
-                model: text("model"),
-                timezone: text("tz"),
-                language: text("lang")
-            ),
-            data: data
-        )
+        var native = NativeSignals(platform: LaunchFields.platform(request), model: text("model"))
+        (native.timezone, native.language) = (text("tz"), text("lang"))
+        var canonical = CanonicalSignals(native, data: data)
         canonical.panelWidth = number("screenWidth", in: widths)
         if let major = number("osMajor", in: majors) { canonical.system = .major(major) }
         return canonical

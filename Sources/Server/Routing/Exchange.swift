@@ -73,14 +73,11 @@ struct Exchange {
     }
 
     /// The items of the query in their order, decoded.
-    var queryItems: [QueryItem] {
-        request.query.map { QueryItem.items(ofQuery: $0[...].utf8) } ?? []
-    }
+    var queryItems: [QueryItem] { request.query.map { QueryItem.items(ofQuery: $0[...].utf8) } ?? [] }
 
     /// The first item of the query by this name, decoded.
     func queryItem(_ name: String) -> String? {
-        guard let query = request.query else { return nil }
-        return QueryItem.value(of: name, inQuery: query)
+        request.query.flatMap { QueryItem.value(of: name, inQuery: $0) }
     }
 
     /// The first item of the query by this name, decoded; nil also for an empty one.

@@ -168,9 +168,7 @@ package final class RateLimiter: Sendable {
     }
 
     /// The number of stored addresses.
-    package var count: Int {
-        shards.reduce(0) { sum, lock in sum + lock.shard.withLock { $0.fullAt.count } }
-    }
+    package var count: Int { shards.reduce(0) { sum, lock in sum + lock.shard.withLock { $0.fullAt.count } } }
 
     /// The largest possible ``count``.
     package static let maximumCount = shardCount * entriesPerShard
@@ -184,10 +182,8 @@ package final class RateLimiter: Sendable {
         let fullAt = max(isKept ? shard.fullAt[address] ?? 0 : shard.sharedFullAt, now)
         let room = interval * UInt64(limit.burst)
         guard fullAt + interval <= now + room else {
-            return Refusal(
-                retryAfter: Self.wholeSeconds(fullAt + interval - now - room),
-                reset: Self.wholeSeconds(fullAt - now)
-            )
+            let (wait, reset) = (fullAt + interval - now - room, fullAt - now)
+            return Refusal(retryAfter: Self.wholeSeconds(wait), reset: Self.wholeSeconds(reset))
         }
         if isKept {
             shard.fullAt[address] = fullAt + interval

@@ -116,11 +116,8 @@ public struct Trial: Sendable {
     /// The inputs of the fingerprints that a server derives from a launch's values, the one with the fewest components
     /// first.
     public var inputsOfValues: [FingerprintInput] {
-        let native = device.values(for: person).withLanguageOfClicks(
-            localization,
-            reported: nil,
-            languages: DeviceData.embedded.languages
-        )
+        let (values, languages) = (device.values(for: person), DeviceData.embedded.languages)
+        let native = values.withLanguageOfClicks(localization, reported: nil, languages: languages)
         return CanonicalSignals(native).inputs().reversed()
     }
 
@@ -181,7 +178,7 @@ public struct TrialRun {
         try requireSetClock(clickResponse, clickedAt)
         guard clickResponse.isRecorded else {
             let result = TrialResult(trial, click: clickResponse, launch: nil)
-            return TrialReport(result, click: click, launch: nil)
+            return TrialReport(result: result, click: click, launch: nil)
         }
         let launchedAt = delay.flatMap { delay in clickedAt?.advanced(byMilliseconds: delay) }
         let token = bringsToken ? clickResponse["token"] : nil
@@ -193,7 +190,7 @@ public struct TrialRun {
             launchedAt: launchedAt,
             token: bringsToken ? (token == nil ? .missing : .brought) : .notWanted
         )
-        return TrialReport(result, click: click, launch: launch)
+        return TrialReport(result: result, click: click, launch: launch)
     }
 
     /// Throws if the server did not use the time of the request: a click expires whole seconds after its time, and any
