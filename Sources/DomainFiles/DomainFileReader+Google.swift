@@ -57,9 +57,8 @@ extension DomainFileReader {
             return .app(package: package, fingerprints: fingerprints(of: object, at: place))
         case "web":
             addUnknown(in: object, at: place, known: ["namespace", "site"])
-            guard let site = text(object["site"], at: "\(place).site") else {
-                return fail(.noSite, at: place)
-            }
+            guard let site = text(object["site"], at: "\(place).site")
+            else { return fail(.noSite, at: place) }
             return .site(site)
         default: return fail(.unknownNamespace, at: "\(place).namespace")
         }

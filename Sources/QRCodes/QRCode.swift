@@ -15,22 +15,14 @@ public struct QRCode: Equatable, Sendable {
     /// The length in bytes of the longest text: the number of digits in the largest code at the lowest level.
     public static let maximumTextLength = 7_089
 
-    /// Creates the smallest code that contains `text`.
+    /// Creates the smallest code that contains `text`, of at least `minimumVersion`, with the given mask or the best one.
     ///
     /// - Throws: ``QRCodeError/emptyText`` and ``QRCodeError/textTooLong(byteCount:level:)``.
     public init(
         encoding text: String,
-        errorCorrection level: QRErrorCorrection = .medium
-    ) throws(QRCodeError) {
-        try self.init(encoding: text, errorCorrection: level, minimumVersion: QRVersion.all[0], mask: nil)
-    }
-
-    /// Creates a code of at least `minimumVersion`, with the given mask or the best one.
-    package init(
-        encoding text: String,
-        errorCorrection level: QRErrorCorrection,
-        minimumVersion: QRVersion,
-        mask: Int?
+        errorCorrection level: QRErrorCorrection = .medium,
+        minimumVersion: QRVersion = QRVersion.all[0],
+        mask: Int? = nil
     ) throws(QRCodeError) {
         let byteCount = text.utf8.count
         guard byteCount > 0 else { throw .emptyText }
@@ -85,12 +77,8 @@ public struct QRCode: Equatable, Sendable {
             let bitCount = segments.reduce(announcement) { $0 + $1.bitCount(in: sizes) }
             let version = versions.first { bitCount <= $0.blocks(level).dataCodewordCount * 8 }
             guard let version else { continue }
-            let data = QRCodewords.data(
-                of: segments,
-                in: sizes,
-                capacity: version.blocks(level).dataCodewordCount,
-                announcesUTF8: announcesUTF8
-            )
+            let count = version.blocks(level).dataCodewordCount
+            let data = QRCodewords.data(of: segments, in: sizes, capacity: count, announcesUTF8: announcesUTF8)
             return (version, data)
         }
         return nil

@@ -209,11 +209,10 @@ extension ConnectionState {
             }
             return .read
         }
-        return try beginBody(head, at: now)
+        return try openBody(head, at: now)
     }
 
-    private mutating func beginBody(_ head: HeadParser.Head, at now: MonotonicTime) throws(Refusal) -> Action
-    {
+    private mutating func openBody(_ head: HeadParser.Head, at now: MonotonicTime) throws(Refusal) -> Action {
         body = []
         deadline = now.advanced(byNanoseconds: timeouts.body)
         let action: Action

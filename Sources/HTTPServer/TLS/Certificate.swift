@@ -111,13 +111,9 @@ public struct CertificateSummary: Sendable, Hashable {
 
     /// The SHA-256 of the certificate, which identifies it.
     let digest: [UInt8]
+}
 
-    init(notBefore: Int64, notAfter: Int64, digest: [UInt8]) {
-        self.notBefore = notBefore
-        self.notAfter = notAfter
-        self.digest = digest
-    }
-
+extension CertificateSummary {
     /// Parses the first certificate of a PEM file, which is the server's certificate.
     ///
     /// - Throws: `TLSError` with the cause `certificateNotPEM` if there is none.

@@ -8,7 +8,7 @@ enum FindDeferredDeepLink {
         let ladder: MatchingLadder
         // Nearly every launch brings a fingerprint alone, so that nothing else must be parsed.
         if let fingerprint = onlyFingerprint(exchange.request), !bringsMore(exchange.request) {
-            launch = try FirstLaunch(exchange, fingerprint: fingerprint) { $0.headerDetails }
+            launch = try FirstLaunch(exchange, fingerprint: fingerprint) { $0.detailsOfHeader }
             ladder =
                 launch.policy.usesFingerprints
                 ? MatchingLadder(fingerprintUnderEachKey: launch.keys.keyed(fingerprint))
@@ -52,7 +52,9 @@ enum FindDeferredDeepLink {
         var evidence = LaunchEvidence(fingerprint: fingerprint)
         let namesMore = LaunchFields.add(exchange.request, to: &evidence)
         guard namesMore || fingerprint != nil else { throw .invalidFingerprint }
-        let launch = try FirstLaunch(exchange, fingerprint: fingerprint, evidence: evidence) { $0.headerDetails }
+        let launch = try FirstLaunch(exchange, fingerprint: fingerprint, evidence: evidence) {
+            $0.detailsOfHeader
+        }
         let fingerprints = fingerprint.map { [$0] } ?? []
         return (launch, launch.ladder(evidence, fingerprints, exchange.directory))
     }
@@ -60,7 +62,7 @@ enum FindDeferredDeepLink {
 
 extension FirstLaunch {
     /// The details of a launch whose signals are in a header field.
-    fileprivate var headerDetails: LaunchDetails {
+    fileprivate var detailsOfHeader: LaunchDetails {
         let devices = service.settings.devices
         let signals = DeviceSignalsField.read(request, devices).map {
             LaunchSignals($0, given: fingerprint, isWeighedByGiven: true, data: devices)
