@@ -65,8 +65,8 @@ public struct QRCode: Equatable, Sendable {
         minimumVersion: QRVersion
     ) -> (version: QRVersion, data: [UInt8])? {
         // Without an announcement, the standard's character set is Latin-1, and decoders guess another, often wrongly.
-        let announcesUTF8 = !bytes.allSatisfy { $0 < 0x80 }
-        let announcement = announcesUTF8 ? QRCodewords.utf8AnnouncementBitCount : 0
+        let isBeyondASCII = !bytes.allSatisfy { $0 < 0x80 }
+        let announcement = isBeyondASCII ? QRCodewords.utf8AnnouncementBitCount : 0
         for sizes in QRVersionSizes.allCases {
             let versions = sizes.versions.filter { $0 >= minimumVersion }
             // A digit takes the fewest bits of all characters.
@@ -77,8 +77,8 @@ public struct QRCode: Equatable, Sendable {
             let bitCount = segments.reduce(announcement) { $0 + $1.bitCount(in: sizes) }
             let version = versions.first { bitCount <= $0.blocks(level).dataCodewordCount * 8 }
             guard let version else { continue }
-            let count = version.blocks(level).dataCodewordCount
-            let data = QRCodewords.data(of: segments, in: sizes, capacity: count, announcesUTF8: announcesUTF8)
+            let room = version.blocks(level).dataCodewordCount
+            let data = QRCodewords.data(of: segments, in: sizes, capacity: room, announcesUTF8: isBeyondASCII)
             return (version, data)
         }
         return nil

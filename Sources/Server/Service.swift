@@ -132,11 +132,10 @@ public final class Service: Sendable {
         guard now >= due,
             nextProxyHint.compareExchange(expected: due, desired: next, ordering: .relaxed).exchanged
         else { return }
-        log.event(
-            .warning,
+        let hint =
             "an address that sends X-Forwarded-For or Forwarded reached its rate limit and gets 429:"
-                + " if it is your proxy, name it with --trusted-proxy, or all clients behind it count as one"
-        )
+            + " if it is your proxy, name it with --trusted-proxy, or all clients behind it count as one"
+        log.event(.warning, hint)
     }
 
     /// Creates the handler of one event loop; called on the loop's thread.

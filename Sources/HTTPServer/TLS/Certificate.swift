@@ -72,11 +72,9 @@ internal import COpenSSL
 
     var summary: CertificateSummary {
         // The times belong to the certificate, which is alive during the calls.
-        unsafe CertificateSummary(
-            notBefore: tls_seconds(X509_get0_notBefore(pointer)),
-            notAfter: tls_seconds(X509_get0_notAfter(pointer)),
-            digest: digest
-        )
+        let start = unsafe tls_seconds(X509_get0_notBefore(pointer))
+        let end = unsafe tls_seconds(X509_get0_notAfter(pointer))
+        return CertificateSummary(notBefore: start, notAfter: end, digest: digest)
     }
 
     /// The SHA-256 of the certificate's encoding, which identifies the certificate.

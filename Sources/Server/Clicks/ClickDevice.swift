@@ -32,12 +32,8 @@ struct ClickDevice {
         key: ServerKey
     ) throws(APIError) {
         let devices = service.settings.devices
-        let canonical = CanonicalSignals(
-            body.signals ?? DeviceSignals(),
-            provenance.headers,
-            platform: body.platform ?? .unknown,
-            data: devices
-        )
+        let (told, named) = (body.signals ?? DeviceSignals(), body.platform ?? Platform.unknown)
+        let canonical = CanonicalSignals(told, provenance.headers, platform: named, data: devices)
         platform = body.platform ?? canonical.platform
         osVersion = canonical.osVersion?.majorMinorText(for: canonical.platform)
         isRobot = provenance.isAutomatic || service.settings.robots.isRobot(provenance.userAgent)
@@ -61,16 +57,13 @@ struct ClickDevice {
         let release = OSRelease(canonical.system, on: canonical.platform)
         let own = isKnown ? nil : given
         ownFingerprints = (own.map { [$0] } ?? []) + made.map(\.fingerprint)
-        fingerprints =
-            (own.map { [FingerprintEntry(form: nil, key: key.keyed($0), release: release)] } ?? [])
-            + made.map { made in
-                FingerprintEntry(
-                    form: made.form,
-                    key: key.keyed(made.fingerprint),
-                    weight: made.weight,
-                    release: made.osVersion.map { OSRelease($0, on: canonical.platform) } ?? release
-                )
-            }
+        let first = own.map { [FingerprintEntry(form: nil, key: key.keyed($0), release: release)] } ?? []
+        let others = made.map { made in
+            let release = made.osVersion.map { OSRelease($0, on: canonical.platform) } ?? release
+            let key = key.keyed(made.fingerprint)
+            return FingerprintEntry(form: made.form, key: key, weight: made.weight, release: release)
+        }
+        fingerprints = first + others
     }
 
     /// Hashes the fingerprints under another server key.

@@ -61,17 +61,20 @@ struct ClickProvenance {
     }
 
     /// Reads the header fields that describe the browser of a visitor's own request.
-    static func visitHeaders(of request: Request) -> VisitHeaders {
-        VisitHeaders(
-            userAgent: request.field("user-agent") ?? "",
-            hints: ClientHints(
-                platformField: request.field("sec-ch-ua-platform"),
-                mobileField: request.field("sec-ch-ua-mobile"),
-                modelField: request.field("sec-ch-ua-model"),
-                platformVersionField: request.field("sec-ch-ua-platform-version")
-            ),
-            acceptLanguage: request.field("accept-language")
+    static func visitHeaders(of request: Request) -> VisitHeaders { VisitHeaders { request.field($0) } }
+}
+
+extension VisitHeaders {
+    /// Reads the header fields that describe a browser; `field` returns the value of a name in small letters.
+    init(_ field: (String) -> String?) {
+        let hints = ClientHints(
+            platformField: field("sec-ch-ua-platform"),
+            mobileField: field("sec-ch-ua-mobile"),
+            modelField: field("sec-ch-ua-model"),
+            platformVersionField: field("sec-ch-ua-platform-version")
         )
+        let (agent, language) = (field("user-agent") ?? "", field("accept-language"))
+        self.init(userAgent: agent, hints: hints, acceptLanguage: language)
     }
 }
 

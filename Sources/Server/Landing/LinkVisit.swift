@@ -31,12 +31,8 @@ struct LinkVisit {
             shown
             ?? link.variant { key.variantChoice(of: $0, address: client, userAgent: headers.userAgent) }
         let target = link.settings.deepLink(variant, on: visitor.platform, of: app.settings.links)
-        actions = LandingActions(
-            visitor,
-            of: link.settings,
-            to: target?.adding(link.settings.passed(query)),
-            in: app.settings.links
-        )
+        let destination = target?.adding(link.settings.passed(query))
+        actions = LandingActions(visitor, of: link.settings, to: destination, in: app.settings.links)
         isRobot = exchange.service.settings.robots.isRobot(headers.userAgent)
     }
 

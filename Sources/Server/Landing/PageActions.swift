@@ -30,11 +30,8 @@ enum RedirectToStore {
         -> ClickToken?
     {
         try exchange.checkRate(.clicks)
-        let body = ClickBody(
-            ofRequestFor: visit.link,
-            variant: visit.variant,
-            query: visit.query.isEmpty ? nil : QueryItem.query(of: visit.query)
-        )
+        let query = visit.query.isEmpty ? nil : QueryItem.query(of: visit.query)
+        let body = ClickBody(ofRequestFor: visit.link, variant: visit.variant, query: query)
         return try await RecordClick.record(body, of: visit.link, app: visit.app, &exchange).token
     }
 

@@ -97,17 +97,9 @@ public struct Trial: Sendable {
     /// The header fields that the server reads: all of the browser's, or the ones that a customer's server reports.
     var visit: VisitHeaders {
         guard poster != .server else { return VisitHeaders(userAgent: profile.agent) }
-        func hint(_ name: String) -> String? { profile.fieldHints.first { $0.name == name }?.value }
-        return VisitHeaders(
-            userAgent: profile.agent,
-            hints: ClientHints(
-                platformField: hint("Sec-CH-UA-Platform"),
-                mobileField: hint("Sec-CH-UA-Mobile"),
-                modelField: hint("Sec-CH-UA-Model"),
-                platformVersionField: hint("Sec-CH-UA-Platform-Version")
-            ),
-            acceptLanguage: person.acceptLanguage
-        )
+        let others = [("user-agent", profile.agent), ("accept-language", person.acceptLanguage)]
+        let fields = profile.fieldHints + others
+        return VisitHeaders { name in fields.first { $0.name.lowercased() == name }?.value }
     }
 
     /// The signals that the page's script sends.
@@ -183,13 +175,9 @@ public struct TrialRun {
         let launchedAt = delay.flatMap { delay in clickedAt?.advanced(byMilliseconds: delay) }
         let token = bringsToken ? clickResponse["token"] : nil
         let launch = trial.launch(host: host, key: key, token: token, at: launchedAt)
-        let result = TrialResult(
-            trial,
-            click: clickResponse,
-            launch: try send(launch),
-            launchedAt: launchedAt,
-            token: bringsToken ? (token == nil ? .missing : .brought) : .notWanted
-        )
+        let use: TrialResult.Token = !bringsToken ? .notWanted : token == nil ? .missing : .brought
+        let (answer, time) = (try send(launch), launchedAt)
+        let result = TrialResult(trial, click: clickResponse, launch: answer, launchedAt: time, token: use)
         return TrialReport(result: result, click: click, launch: launch)
     }
 
