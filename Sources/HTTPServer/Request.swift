@@ -51,8 +51,7 @@ public struct Request: Sendable {
         let target = parsed.target
         method = parsed.method
         let unwritten: UnwrittenPath? = target.isAsterisk ? .asterisk : target.path.isEmpty ? .root : nil
-        let query = target.query?.narrowed
-        self.target = Target(path: target.path.narrowed, query: query, unwritten: unwritten)
+        self.target = Target(path: target.path.narrowed, query: target.query?.narrowed, unwritten: unwritten)
         version = parsed.version
         self.body = body
         self.peer = peer

@@ -32,8 +32,7 @@ public struct QRCode: Equatable, Sendable {
         version = fit.version
         errorCorrection = level
         var grid = QRGrid(version: fit.version)
-        let codewords = QRCodewords.interleaved(fit.data, in: fit.version.blocks(level))
-        grid.draw(codewords, at: grid.textModules())
+        grid.draw(QRCodewords.interleaved(fit.data, in: fit.version.blocks(level)), at: grid.textModules())
         let masks = mask.map { [QRMask.all[$0]] } ?? QRMask.all
         var best = (score: Int.max, mask: masks[0], grid: grid)
         for mask in masks {

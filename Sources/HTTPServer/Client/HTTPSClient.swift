@@ -189,9 +189,7 @@ public enum HTTPSFailure: Error, Equatable, Sendable {
     /// This machine could not make the call: there are too many calls at once, no descriptor, or no memory.
     case resources
 
-    public enum Stage: String, Sendable {
-        case name, connection, handshake, answer
-    }
+    public enum Stage: String, Sendable { case name, connection, handshake, answer }
 
     /// One sentence without its full stop.
     public var message: String {

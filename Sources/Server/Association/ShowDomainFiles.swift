@@ -32,9 +32,7 @@ extension Exchange {
     ///
     /// It may be cached for an hour: systems request the files rarely, through copies of Apple and Google, and a change must
     /// take effect soon.
-    fileprivate func domainFile(_ body: [UInt8]) -> Response {
-        Response(body, as: .json, for: request)
-    }
+    fileprivate func domainFile(_ body: [UInt8]) -> Response { Response(body, as: .json, for: request) }
 
     /// Returns the requested link host and the apps that list it.
     ///

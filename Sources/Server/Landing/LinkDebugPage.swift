@@ -49,8 +49,7 @@ struct LinkDebugPage {
         let (settings, app) = (link.settings, found.app.settings.links)
         for (name, visitor) in Self.visitors {
             let target = settings.deepLink(settings.variants.first, on: visitor.platform, of: app)
-            let actions = LandingActions(visitor, of: settings, to: target, in: app)
-            rows.add(name, Self.ways(actions))
+            rows.add(name, Self.ways(LandingActions(visitor, of: settings, to: target, in: app)))
         }
         rows.add("Variants", Self.variants(settings.variants))
         rows.add("Recorded with the click", Self.marks(settings))

@@ -24,8 +24,7 @@ struct LinkVisit {
         visitor = LinkVisitor(headers)
         address = LinkAddress(exchange, link, of: app)
         query = LinkParameter.kept(link.additionalItems(of: items))
-        let name = exchange.queryItem(LinkParameter.variant)
-        let shown = name.flatMap { link.settings.variant(named: $0) }
+        let shown = exchange.queryItem(LinkParameter.variant).flatMap { link.settings.variant(named: $0) }
         let (key, client) = (exchange.keys.server.current, exchange.address)
         variant =
             shown

@@ -21,8 +21,7 @@ enum ShowCollector {
 /// Browsers request both on their own when they show a link's page. Without an icon they get 204.
 enum ShowIcon {
     static func respond(_ exchange: inout Exchange) async throws(APIError) -> Response {
-        let apps = exchange.directory.apps(onHost: exchange.host)
-        let icon = apps.lazy.compactMap(\.settings.links.icon).first
+        let icon = exchange.directory.apps(onHost: exchange.host).lazy.compactMap(\.settings.links.icon).first
         let caching = FieldLine(name: "Cache-Control", value: "public, max-age=3600")
         guard let icon else { return Response(.noContent, fields: [caching]) }
         return Response(.found, fields: [FieldLine(name: "Location", value: icon.text), caching])

@@ -33,8 +33,7 @@ enum ShowQRCode {
         }
         let file: [UInt8]
         do throws(FieldProblems) {
-            let fields = try QRStyleFields(query: exchange.request.query ?? "")
-            let style = try QRStyle(fields, of: link.settings)
+            let style = try QRStyle(try QRStyleFields(query: exchange.request.query ?? ""), of: link.settings)
             let url = address.url()
             file = try QRPicture(ofLink: url, in: style).file(format, title: "QR code: \(url)")
         } catch {
@@ -46,8 +45,7 @@ enum ShowQRCode {
         response.fields += security
         // All characters of a slug but the slash are safe in a file name.
         let name = "\(link.path.replacing("/", with: "-")).\(format.rawValue)"
-        let disposition = "inline; filename=\"\(name)\""
-        response.fields.append(FieldLine(name: "Content-Disposition", value: disposition))
+        response.fields.append(FieldLine(name: "Content-Disposition", value: "inline; filename=\"\(name)\""))
         return response
     }
 

@@ -55,8 +55,7 @@ enum FindDeferredDeepLink {
         let launch = try FirstLaunch(exchange, fingerprint: fingerprint, evidence: evidence) {
             $0.detailsOfHeader
         }
-        let fingerprints = fingerprint.map { [$0] } ?? []
-        return (launch, launch.ladder(evidence, fingerprints, exchange.directory))
+        return (launch, launch.ladder(evidence, fingerprint.map { [$0] } ?? [], exchange.directory))
     }
 }
 

@@ -132,8 +132,7 @@ final class FirstLaunch: LaunchSource, @unchecked Sendable {
         release: OSRelease? = nil,
         _ exchange: inout Exchange
     ) async throws(APIError) -> Response {
-        let devices = service.settings.devices
-        let counted = exchange.loop.launches.counted(request, on: platform, release, devices)
+        let counted = exchange.loop.launches.counted(request, on: platform, release, service.settings.devices)
         var check = Check(
             app: app,
             isTest: isTest,

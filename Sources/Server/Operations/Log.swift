@@ -13,9 +13,7 @@ public enum LogFormat: String, CaseIterable, Sendable {
     case text
 }
 
-public enum LogLevel: String, Sendable {
-    case info, warning, error
-}
+public enum LogLevel: String, Sendable { case info, warning, error }
 
 /// The service's log: requests and events, one a line.
 ///

@@ -39,8 +39,7 @@ extension JSONBody {
             throw APIError(status: .badRequest, code: .invalidJSON, message: error.message)
         }
         guard case .object(let object) = value else {
-            let message = "The body must be a JSON object"
-            throw APIError(status: .badRequest, code: .invalidJSON, message: message)
+            throw APIError(status: .badRequest, code: .invalidJSON, message: "The body must be a JSON object")
         }
         self.init(object: object, bytes: request.body, path: "")
     }

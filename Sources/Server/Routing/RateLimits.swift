@@ -146,9 +146,7 @@ package final class RateLimiter: Sendable {
     private let interval: UInt64
     private let shards: [Lock]
 
-    private final class Lock: Sendable {
-        let shard = Mutex(Shard())
-    }
+    private final class Lock: Sendable { let shard = Mutex(Shard()) }
 
     package init(_ rule: RateLimits.Rule) {
         limit = rule.limit
