@@ -108,12 +108,8 @@ extension LinkSlug {
 
 extension JSONWriter {
     /// Writes a member with rules; `comment` is the file's name for comments.
-    mutating func components(
-        _ name: String,
-        _ components: [AssociationComponent],
-        comment: String = "comment"
-    ) {
-        objects(name, components) { json, component in
+    mutating func components(_ name: String, _ rules: [AssociationComponent], comment: String = "comment") {
+        objects(name, rules) { json, component in
             json.member("/", component.path)
             switch component.query {
             case nil: break

@@ -30,19 +30,7 @@ public struct AssetLinks: Equatable, Sendable {
         /// The rules with which Android 15 and later restrict the app's manifest; nil if the file has no list.
         public var components: [AssociationComponent]?
         /// The position in the file, as `[0]`; empty if the statement comes from no file.
-        public var place: String
-
-        public init(
-            relations: [String],
-            target: Target,
-            components: [AssociationComponent]? = nil,
-            place: String = ""
-        ) {
-            self.relations = relations
-            self.target = target
-            self.components = components
-            self.place = place
-        }
+        public var place = ""
     }
 }
 
@@ -54,14 +42,10 @@ extension AssetLinks {
         for app in apps {
             let (links, android) = (app.settings.links, app.settings.links.android)
             guard let package = android.package, !android.certificateFingerprints.isEmpty else { continue }
-            let isShared = links.apple.sharesWebCredentials
-            statements.append(
-                Statement(
-                    relations: isShared ? [Self.handlesURLs, Self.sharesCredentials] : [Self.handlesURLs],
-                    target: .app(package: package, fingerprints: android.certificateFingerprints),
-                    components: links.androidComponents
-                )
-            )
+            let shared = links.apple.sharesWebCredentials ? [Self.sharesCredentials] : []
+            let app = Target.app(package: package, fingerprints: android.certificateFingerprints)
+            let (relations, components) = ([Self.handlesURLs] + shared, links.androidComponents)
+            statements.append(Statement(relations: relations, target: app, components: components))
         }
         guard statements.contains(where: { $0.relations.contains(Self.sharesCredentials) }) else { return }
         // Password managers require that the site names itself, too.

@@ -72,10 +72,9 @@ extension AppleAssociation {
         return differences
     }
 
-    private static func differences(of expected: [String], from found: [String], _ place: String) -> [String]
-    {
-        expected.filter { !found.contains($0) }.map { "\($0) is missing \(place)" }
-            + found.filter { !expected.contains($0) }.map { "\($0) is unexpected \(place)" }
+    private static func differences(of expected: [String], from found: [String], _ part: String) -> [String] {
+        expected.filter { !found.contains($0) }.map { "\($0) is missing \(part)" }
+            + found.filter { !expected.contains($0) }.map { "\($0) is unexpected \(part)" }
     }
 
     /// Returns all details of an app, without app ids, positions and comments.

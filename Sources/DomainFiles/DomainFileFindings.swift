@@ -141,11 +141,8 @@ extension AssetLinks.Statement {
         let isHexadecimal = parts.allSatisfy { part in part.allSatisfy { Hexadecimal.value(of: $0) != nil } }
         guard isHexadecimal, parts.allSatisfy({ $0.count == 2 }) else {
             let lacksColons = parts.count == 1 && text.utf8.count == 64 && isHexadecimal
-            return AssociationFinding(
-                lacksColons ? .fingerprintWithoutColons : .fingerprintForm,
-                at: place,
-                text
-            )
+            let kind: AssociationFinding.Kind = lacksColons ? .fingerprintWithoutColons : .fingerprintForm
+            return AssociationFinding(kind, at: place, text)
         }
         if parts.count == 20 { return AssociationFinding(.fingerprintSHA1, at: place, text) }
         if parts.count != 32 {
@@ -176,11 +173,8 @@ extension [ComponentMatcher] {
             let rule = self[index]
             guard let earlier = self[..<index].first(where: { $0.covers(rule) }) else { return nil }
             let isExclusion = rule.component.excludes && !earlier.component.excludes
-            return AssociationFinding(
-                isExclusion ? .excludeTooLate : .unreachableRule,
-                at: rule.component.place,
-                earlier.component.place
-            )
+            let kind: AssociationFinding.Kind = isExclusion ? .excludeTooLate : .unreachableRule
+            return AssociationFinding(kind, at: rule.component.place, earlier.component.place)
         }
     }
 }

@@ -52,14 +52,8 @@ extension DomainFileReader {
         for member in object.members {
             let place = "applinks.details.\(member.name)"
             guard let detail = self.object(member.value, at: place) else { continue }
-            file.details.append(
-                AppleAssociation.Detail(
-                    appIDs: [member.name],
-                    components: nil,
-                    paths: texts(detail["paths"], at: "\(place).paths"),
-                    place: place
-                )
-            )
+            let paths = texts(detail["paths"], at: "\(place).paths")
+            file.details.append(.init(appIDs: [member.name], components: nil, paths: paths, place: place))
         }
     }
 
@@ -141,10 +135,8 @@ extension DomainFileReader {
         case nil: return nil
         case .string(let text): return .pattern(text)
         case .object(let object):
-            let items = object.members.compactMap { member in
-                text(member.value, at: "\(place).\(member.name)").map {
-                    QueryItem(name: member.name, value: $0)
-                }
+            let items = object.members.compactMap { item in
+                text(item.value, at: "\(place).\(item.name)").map { QueryItem(name: item.name, value: $0) }
             }
             return .items(items)
         case .some(let value):

@@ -38,13 +38,9 @@ extension DomainFileReader {
         guard let targetObject = self.object(value, at: "\(place).target"),
             let target = target(targetObject, at: "\(place).target")
         else { return nil }
-        let extensions = object["relation_extensions"]
-        return AssetLinks.Statement(
-            relations: relations,
-            target: target,
-            components: extensionComponents(extensions, relations, at: "\(place).relation_extensions"),
-            place: place
-        )
+        let (extensions, path) = (object["relation_extensions"], "\(place).relation_extensions")
+        let components = extensionComponents(extensions, relations, at: path)
+        return .init(relations: relations, target: target, components: components, place: place)
     }
 
     private mutating func target(_ object: JSONObject, at place: String) -> AssetLinks.Target? {
@@ -57,9 +53,8 @@ extension DomainFileReader {
             return .app(package: package, fingerprints: fingerprints(of: object, at: place))
         case "web":
             addUnknown(in: object, at: place, known: ["namespace", "site"])
-            guard let site = text(object["site"], at: "\(place).site") else {
-                return fail(.noSite, at: place)
-            }
+            guard let site = text(object["site"], at: "\(place).site")
+            else { return fail(.noSite, at: place) }
             return .site(site)
         default: return fail(.unknownNamespace, at: "\(place).namespace")
         }
@@ -88,12 +83,8 @@ extension DomainFileReader {
             guard member.name == AssetLinks.handlesURLs, let object = object(member.value, at: path)
             else { continue }
             addUnknown(in: object, at: path, known: ["dynamic_app_link_components"])
-            components = self.components(
-                object["dynamic_app_link_components"],
-                at: "\(path).dynamic_app_link_components",
-                comment: "comments",
-                isGoogle: true
-            )
+            let (list, place) = (object["dynamic_app_link_components"], "\(path).dynamic_app_link_components")
+            components = self.components(list, at: place, comment: "comments", isGoogle: true)
         }
         return components
     }

@@ -128,12 +128,8 @@ extension [AssociationComponent] {
             let matcher = ComponentMatcher(component, settings, values)
             let fits = budget.allows(matcher.weight) ? matcher.fits(url) : nil
             guard fits != false else { continue }
-            return FittingRule(
-                excludes: component.excludes,
-                isKnown: fits == true,
-                place: component.place,
-                text: LinkRule(component).text
-            )
+            let (excludes, place, text) = (component.excludes, component.place, LinkRule(component).text)
+            return FittingRule(excludes: excludes, isKnown: fits == true, place: place, text: text)
         }
         return nil
     }

@@ -50,11 +50,8 @@ public struct Request: Sendable {
     ) {
         let target = parsed.target
         method = parsed.method
-        self.target = Target(
-            path: target.path.narrowed,
-            query: target.query?.narrowed,
-            unwritten: target.isAsterisk ? .asterisk : target.path.isEmpty ? .root : nil
-        )
+        let unwritten: UnwrittenPath? = target.isAsterisk ? .asterisk : target.path.isEmpty ? .root : nil
+        self.target = Target(path: target.path.narrowed, query: target.query?.narrowed, unwritten: unwritten)
         version = parsed.version
         self.body = body
         self.peer = peer

@@ -89,13 +89,11 @@ public final class WebServer: Sendable {
             loop.executor.wake()
         }
         guard phase.withLock({ $0 != .bound }) else { return }
-        waitForLoops(until: limit.advanced(by: .seconds(1)).nanoseconds)
+        waitUntilStopped(until: limit.advanced(by: .seconds(1)).nanoseconds)
     }
 
-    /// Blocks until all loops have ended.
-    public func waitUntilStopped() { waitForLoops(until: nil) }
-
-    private func waitForLoops(until deadline: UInt64?) {
+    /// Blocks until all loops have ended, or until a time in nanoseconds of the monotonic clock.
+    public func waitUntilStopped(until deadline: UInt64? = nil) {
         _ = phase.wait(until: deadline) { $0 == .started(runningCount: 0) ? true : nil }
     }
 

@@ -25,8 +25,6 @@ struct JSONReader {
         } catch { throw JSONError(.invalidUTF8, at: error.byteOffsets.lowerBound) }
     }
 
-    private init(bytes: [UInt8]) { self.bytes = bytes }
-
     private mutating func document() throws(JSONError) -> JSONValue {
         skipSpace()
         guard position < bytes.count else { throw JSONError(.empty, at: position) }

@@ -49,11 +49,6 @@ public struct JSONObject: Sendable {
     /// The range of the object's bytes in the document, with its braces, to copy the object as it was written.
     public let byteRange: Range<Int>
 
-    init(members: [Member], byteRange: Range<Int>) {
-        self.members = members
-        self.byteRange = byteRange
-    }
-
     /// Returns the value of a member, which may be `null`; nil without such a member.
     public subscript(name: String) -> JSONValue? { members.first { $0.name.hasSameBytes(as: name) }?.value }
 }
@@ -67,8 +62,6 @@ extension JSONObject: Equatable {
 public struct JSONNumber: Equatable, Sendable {
     /// The number in the grammar of RFC 8259 §6.
     public let text: String
-
-    init(text: String) { self.text = text }
 
     /// The number in 64 bits, in any notation (`60`, `60.0`, `6e1`); nil if it is not whole or too large.
     ///

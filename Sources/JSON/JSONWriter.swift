@@ -32,11 +32,9 @@ public struct JSONWriter: Sendable {
     // MARK: - Containers
 
     /// Writes a document that is one object.
-    public static func object(isPretty: Bool = false, _ writeMembers: (inout JSONWriter) -> Void)
-        -> JSONWriter
-    {
+    public static func object(isPretty: Bool = false, _ write: (inout JSONWriter) -> Void) -> JSONWriter {
         var json = JSONWriter(isPretty: isPretty)
-        json.object(writeMembers)
+        json.object(write)
         return json
     }
 

@@ -15,22 +15,14 @@ public struct QRCode: Equatable, Sendable {
     /// The length in bytes of the longest text: the number of digits in the largest code at the lowest level.
     public static let maximumTextLength = 7_089
 
-    /// Creates the smallest code that contains `text`.
+    /// Creates the smallest code that contains `text`, of at least `minimumVersion`, with the given mask or the best one.
     ///
     /// - Throws: ``QRCodeError/emptyText`` and ``QRCodeError/textTooLong(byteCount:level:)``.
     public init(
         encoding text: String,
-        errorCorrection level: QRErrorCorrection = .medium
-    ) throws(QRCodeError) {
-        try self.init(encoding: text, errorCorrection: level, minimumVersion: QRVersion.all[0], mask: nil)
-    }
-
-    /// Creates a code of at least `minimumVersion`, with the given mask or the best one.
-    package init(
-        encoding text: String,
-        errorCorrection level: QRErrorCorrection,
-        minimumVersion: QRVersion,
-        mask: Int?
+        errorCorrection level: QRErrorCorrection = .medium,
+        minimumVersion: QRVersion = QRVersion.all[0],
+        mask: Int? = nil
     ) throws(QRCodeError) {
         let byteCount = text.utf8.count
         guard byteCount > 0 else { throw .emptyText }
@@ -40,8 +32,7 @@ public struct QRCode: Equatable, Sendable {
         version = fit.version
         errorCorrection = level
         var grid = QRGrid(version: fit.version)
-        let codewords = QRCodewords.interleaved(fit.data, in: fit.version.blocks(level))
-        grid.draw(codewords, at: grid.textModules())
+        grid.draw(QRCodewords.interleaved(fit.data, in: fit.version.blocks(level)), at: grid.textModules())
         let masks = mask.map { [QRMask.all[$0]] } ?? QRMask.all
         var best = (score: Int.max, mask: masks[0], grid: grid)
         for mask in masks {
@@ -73,8 +64,8 @@ public struct QRCode: Equatable, Sendable {
         minimumVersion: QRVersion
     ) -> (version: QRVersion, data: [UInt8])? {
         // Without an announcement, the standard's character set is Latin-1, and decoders guess another, often wrongly.
-        let announcesUTF8 = !bytes.allSatisfy { $0 < 0x80 }
-        let announcement = announcesUTF8 ? QRCodewords.utf8AnnouncementBitCount : 0
+        let isBeyondASCII = !bytes.allSatisfy { $0 < 0x80 }
+        let announcement = isBeyondASCII ? QRCodewords.utf8AnnouncementBitCount : 0
         for sizes in QRVersionSizes.allCases {
             let versions = sizes.versions.filter { $0 >= minimumVersion }
             // A digit takes the fewest bits of all characters.
@@ -85,12 +76,8 @@ public struct QRCode: Equatable, Sendable {
             let bitCount = segments.reduce(announcement) { $0 + $1.bitCount(in: sizes) }
             let version = versions.first { bitCount <= $0.blocks(level).dataCodewordCount * 8 }
             guard let version else { continue }
-            let data = QRCodewords.data(
-                of: segments,
-                in: sizes,
-                capacity: version.blocks(level).dataCodewordCount,
-                announcesUTF8: announcesUTF8
-            )
+            let room = version.blocks(level).dataCodewordCount
+            let data = QRCodewords.data(of: segments, in: sizes, capacity: room, announcesUTF8: isBeyondASCII)
             return (version, data)
         }
         return nil

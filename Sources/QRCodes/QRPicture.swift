@@ -115,11 +115,8 @@ extension QRPicture {
     public func png() -> [UInt8] {
         let modulePixels = style.pixels / side
         let start = (style.pixels - side * modulePixels) / 2
-        var image = PNGImage(
-            width: style.pixels,
-            height: style.pixels,
-            colors: (zero: style.background, one: style.foreground)
-        )
+        let colors = (zero: style.background, one: style.foreground)
+        var image = PNGImage(width: style.pixels, height: style.pixels, colors: colors)
         let empty = [UInt8](repeating: 0, count: (style.pixels + 7) / 8)
         image.append(row: empty, count: start)
         for row in 0..<side {

@@ -64,11 +64,8 @@ public struct QRVersion: Hashable, Comparable, Sendable {
             case .high: QRBlocks.high
             }
         let (count, correction) = table[number - 1]
-        return QRBlocks(
-            count: count,
-            correctionCodewordsPerBlock: correction,
-            dataCodewordCount: codewordCount - count * correction
-        )
+        let data = codewordCount - count * correction
+        return QRBlocks(count: count, correctionCodewordsPerBlock: correction, dataCodewordCount: data)
     }
 }
 

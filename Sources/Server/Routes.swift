@@ -7,6 +7,11 @@ enum Routes {
     static func makePublic() -> [Route] {
         // The prefixes under which released clients call.
         let prefixes = ["/v1/deferred-deeplink", "/deferred-deeplink", "/api/v1/deferred-deeplink"]
+        let checks = [
+            "app", "campaign", "from", "to", "test", "outcome", "reason", "fingerprint", "limit", "before",
+        ]
+        let links = ["app", "search", "tag", "campaign", "archived", "limit", "before"]
+        let statistics = ["app", "campaign", "from", "to", "interval", "test"]
         let others: [Route] = [
             // Calls of newer clients that get a final, cheap response.
             Route(.get, "/v1/skan/config", .anyone, ShowSKAdNetworkConfiguration.respond),
@@ -20,31 +25,13 @@ enum Routes {
             withDirectory("/.well-known/assetlinks.json", ShowAssetLinks.respond),
             // Calls of operators.
             Route(.get, "/metrics", .key([.admin]), limitedAs: .admin, ShowMetrics.respond),
-            admin(
-                .get,
-                "/admin/stats",
-                query: ["app", "campaign", "from", "to", "interval", "test"],
-                ShowStatistics.respond
-            ),
-            admin(
-                .get,
-                "/admin/api/checks",
-                query: [
-                    "app", "campaign", "from", "to", "test", "outcome", "reason", "fingerprint", "limit",
-                    "before",
-                ],
-                ListChecks.respond
-            ),
+            admin(.get, "/admin/stats", query: statistics, ShowStatistics.respond),
+            admin(.get, "/admin/api/checks", query: checks, ListChecks.respond),
             admin(.get, "/admin/api/checks/{id}/explain", ExplainCheck.respond),
             admin(.get, "/admin/api/apps", AppEndpoints.list),
             admin(.get, "/admin/api/apps/{id}", AppEndpoints.show),
             admin(.patch, "/admin/api/apps/{id}", AppEndpoints.change),
-            admin(
-                .get,
-                "/admin/api/links",
-                query: ["app", "search", "tag", "campaign", "archived", "limit", "before"],
-                LinkEndpoints.list
-            ),
+            admin(.get, "/admin/api/links", query: links, LinkEndpoints.list),
             admin(.post, "/admin/api/links", LinkEndpoints.create),
             admin(.get, "/admin/api/links/{id}", LinkEndpoints.show),
             admin(.patch, "/admin/api/links/{id}", LinkEndpoints.change),
@@ -78,32 +65,13 @@ enum Routes {
 
     private static func sdk(_ prefix: String) -> [Route] {
         let keys: [KeyKind] = [.app, .server, .test]
+        let find: Route.Endpoint = FindDeferredDeepLink.respond
+        let resolve: Route.Endpoint = ResolveDeferredDeepLink.respond
+        let click: Route.Endpoint = RecordClick.respond
         return [
-            Route(
-                .get,
-                prefix,
-                .key(keys),
-                limitedAs: .checks,
-                crossOrigin: true,
-                consumes: true,
-                FindDeferredDeepLink.respond
-            ),
-            Route(
-                .post,
-                prefix + "/resolve",
-                .key(keys),
-                limitedAs: .checks,
-                crossOrigin: true,
-                ResolveDeferredDeepLink.respond
-            ),
-            Route(
-                .post,
-                prefix + "/click",
-                .anyoneOrKey(keys),
-                limitedAs: .clicks,
-                crossOrigin: true,
-                RecordClick.respond
-            ),
+            Route(.get, prefix, .key(keys), limitedAs: .checks, crossOrigin: true, consumes: true, find),
+            Route(.post, prefix + "/resolve", .key(keys), limitedAs: .checks, crossOrigin: true, resolve),
+            Route(.post, prefix + "/click", .anyoneOrKey(keys), limitedAs: .clicks, crossOrigin: true, click),
         ]
     }
 

@@ -82,7 +82,7 @@ public final class Service: Sendable {
     let process: @Sendable () -> [MetricFamily]
     /// The start by the monotonic clock, because a wall clock may be set back.
     private let startedAt = MonotonicTime.now()
-    let rateLimiters: [RateLimitClass: RateLimiter]
+    let rateLimiters: [RateLimiter?]
     /// The earliest time of the next hint at an unnamed proxy, in nanoseconds of the monotonic clock.
     private let nextProxyHint = Atomic<UInt64>(0)
     private static let proxyHintNanoseconds: UInt64 = 60_000_000_000
@@ -128,18 +128,14 @@ public final class Service: Sendable {
         guard !settings.trustedProxies.ranges.contains(where: { $0.contains(peer) }) else { return }
         let now = request.firstByteAt.nanoseconds
         let due = nextProxyHint.load(ordering: .relaxed)
+        let next = now + Self.proxyHintNanoseconds
         guard now >= due,
-            nextProxyHint.compareExchange(
-                expected: due,
-                desired: now + Self.proxyHintNanoseconds,
-                ordering: .relaxed
-            ).exchanged
+            nextProxyHint.compareExchange(expected: due, desired: next, ordering: .relaxed).exchanged
         else { return }
-        log.event(
-            .warning,
+        let hint =
             "an address that sends X-Forwarded-For or Forwarded reached its rate limit and gets 429:"
-                + " if it is your proxy, name it with --trusted-proxy, or all clients behind it count as one"
-        )
+            + " if it is your proxy, name it with --trusted-proxy, or all clients behind it count as one"
+        log.event(.warning, hint)
     }
 
     /// Creates the handler of one event loop; called on the loop's thread.
@@ -157,13 +153,8 @@ public final class Service: Sendable {
 
     /// Polls all copies of domain files once, if the monitor is on; blocks, so it must not run on an event loop.
     public func pollDomainFiles(_ directory: Directory, unless mustStop: () -> Bool) {
-        settings.domainWatch?.pollAll(
-            directory,
-            by: settings.outgoing,
-            at: clock.now(),
-            log,
-            unless: mustStop
-        )
+        let (watch, client, now) = (settings.domainWatch, settings.outgoing, clock.now())
+        watch?.pollAll(directory, by: client, at: now, log, unless: mustStop)
     }
 
     /// How long the service has been running, in nanoseconds.

@@ -24,7 +24,7 @@ final class ServiceHandler: RequestHandler {
 
     func respond(to request: Request) async -> Response {
         let match = request.withPathBytes { router.route(request.method, $0) }
-        var line = RequestLog.Line(requestIDs.identify(request), request.method.rawValue)
+        var line = RequestLog.Line(requestID: requestIDs.identify(request), method: request.method.rawValue)
         if case .found(let route, _) = match { line.route = route }
         var response: Response
         do throws(APIError) {
@@ -37,7 +37,7 @@ final class ServiceHandler: RequestHandler {
     }
 
     func respond(to rejection: Rejection) -> Response {
-        var line = RequestLog.Line(requestIDs.make(), "-")
+        var line = RequestLog.Line(requestID: requestIDs.make(), method: "-")
         var response = self.response(to: APIError(rejection), rejection.firstByteAt)
         if isCrossOrigin { allowOrigin(rejection.origin, &response) }
         finish(&response, &line, since: rejection.firstByteAt)
@@ -155,12 +155,8 @@ final class ServiceHandler: RequestHandler {
             response = self.response(to: error, request.firstByteAt)
         }
         if route.isCrossOrigin, !route.consumes || hasOrigin {
-            CrossOrigin.allow(
-                request.field("origin"),
-                app: exchange.app.flatMap(exchange.directory.app),
-                exchange.directory,
-                &response
-            )
+            let (directory, origin) = (exchange.directory, request.field("origin"))
+            CrossOrigin.allow(origin, app: exchange.app.flatMap(directory.app), directory, &response)
         }
         return response
     }

@@ -126,11 +126,7 @@ struct ClientSocket: ~Copyable {
         return descriptor
     }
 
-    func send(
-        _ bytes: [UInt8],
-        until deadline: MonotonicTime,
-        _ stage: HTTPSFailure.Stage
-    ) throws(HTTPSFailure) {
+    func send(_ bytes: [UInt8], until limit: MonotonicTime, _ step: HTTPSFailure.Stage) throws(HTTPSFailure) {
         var sent = 0
         while sent < bytes.count {
             switch socket.send(bytes, from: sent) {
@@ -138,8 +134,8 @@ struct ClientSocket: ~Copyable {
             // The server has closed, but the client can still read the bytes that it sent before.
             case .failed: return
             case .full:
-                let left = deadline.nanoseconds(since: .now())
-                guard left > 0 else { throw .timedOut(stage: stage) }
+                let left = limit.nanoseconds(since: .now())
+                guard left > 0 else { throw .timedOut(stage: step) }
                 _ = linux_wait_writable(socket.number, left)
             }
         }

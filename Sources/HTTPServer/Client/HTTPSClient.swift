@@ -51,17 +51,12 @@ public struct HTTPSClient: Sendable {
 
     /// Sends a request and waits for the whole response.
     public func send(_ request: HTTPSRequest) throws(HTTPSFailure) -> HTTPSResponse {
-        let deadline = MonotonicTime.now().advanced(by: bounds.time)
-        let addresses = try BoundedLookup.addresses(
-            of: request.host,
-            request.port,
-            until: deadline,
-            by: lookup
-        )
+        let limit = MonotonicTime.now().advanced(by: bounds.time)
+        let addresses = try BoundedLookup.addresses(of: request.host, request.port, until: limit, by: lookup)
         guard !addresses.isEmpty else { throw .unknownHost }
         // A name that also has an internal address is not trusted with its other addresses either.
         guard addresses.allSatisfy(permits) else { throw .addressRefused }
-        let socket = try ClientSocket(toOneOf: addresses, until: deadline)
+        let socket = try ClientSocket(toOneOf: addresses, until: limit)
         let tls: TLSClient
         do throws(TLSError) {
             tls = try TLSClient(sending: request.bytes, verifying: request.host, roots: roots)
@@ -76,13 +71,13 @@ public struct HTTPSClient: Sendable {
             if let answer = try parser.receive(plain) { return answer }
             if tls.hasEnded, !tls.hasEndedWell {
                 // Send the alert with the reason; the call fails in any case.
-                _ = try? socket.send(output, until: deadline, stage)
+                _ = try? socket.send(output, until: limit, stage)
                 if let problem = tls.certificateProblem { throw .certificate(problem) }
                 throw plain.isEmpty && !parser.hasBegun ? .tls : .endedEarly
             }
             if tls.hasEndedWell { return try parser.end(isClean: true) }
-            try socket.send(output, until: deadline, stage)
-            received = try socket.receive(until: deadline, stage)
+            try socket.send(output, until: limit, stage)
+            received = try socket.receive(until: limit, stage)
             guard !received.isEmpty else {
                 guard tls.isEstablished else { throw .tls }
                 return try parser.end(isClean: false)
@@ -165,12 +160,6 @@ public struct HTTPSResponse: Sendable, Equatable {
     public let fields: [FieldLine]
     public let body: [UInt8]
 
-    public init(status: Int, fields: [FieldLine], body: [UInt8]) {
-        self.status = status
-        self.fields = fields
-        self.body = body
-    }
-
     /// Returns the value of the first field line of this name; the case of letters does not matter.
     public func field(_ name: String) -> String? {
         fields.first { ByteClass.equals(name.lowercased(), $0.name) }?.value
@@ -200,9 +189,7 @@ public enum HTTPSFailure: Error, Equatable, Sendable {
     /// This machine could not make the call: there are too many calls at once, no descriptor, or no memory.
     case resources
 
-    public enum Stage: String, Sendable {
-        case name, connection, handshake, answer
-    }
+    public enum Stage: String, Sendable { case name, connection, handshake, answer }
 
     /// One sentence without its full stop.
     public var message: String {

@@ -209,11 +209,10 @@ extension ConnectionState {
             }
             return .read
         }
-        return try beginBody(head, at: now)
+        return try openBody(head, at: now)
     }
 
-    private mutating func beginBody(_ head: HeadParser.Head, at now: MonotonicTime) throws(Refusal) -> Action
-    {
+    private mutating func openBody(_ head: HeadParser.Head, at now: MonotonicTime) throws(Refusal) -> Action {
         body = []
         deadline = now.advanced(byNanoseconds: timeouts.body)
         let action: Action
@@ -267,16 +266,15 @@ extension ConnectionState {
         phase = .responding
         let bytes = input.takeHead(head.length)
         requestByteCount = bytes.count + body.count
-        return .respond(
-            Request(
-                head: head,
-                bytes: bytes,
-                body: body.take(),
-                peer: peer,
-                firstByteAt: firstByteAt,
-                isSecure: isSecure
-            )
+        let request = Request(
+            head: head,
+            bytes: bytes,
+            body: body.take(),
+            peer: peer,
+            firstByteAt: firstByteAt,
+            isSecure: isSecure
         )
+        return .respond(request)
     }
 
     private mutating func refuse(_ refusal: Refusal) -> Action {
@@ -288,15 +286,8 @@ extension ConnectionState {
         input = InputBuffer()
         body = []
         abandon()
-        return .reject(
-            Rejection(
-                kind: refusal.kind,
-                reason: refusal.sentence,
-                peer: peer,
-                firstByteAt: firstByteAt,
-                origin: origin
-            )
-        )
+        let (kind, reason, start) = (refusal.kind, refusal.sentence, firstByteAt)
+        return .reject(.init(kind: kind, reason: reason, peer: peer, firstByteAt: start, origin: origin))
     }
 
     /// The `Origin` field, if the parser has read it; with it, the response can permit a page to read the reason.

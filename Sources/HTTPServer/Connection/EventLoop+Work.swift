@@ -35,7 +35,7 @@ extension EventLoop {
         while !hasStopped {
             while let item = takeWorkItem() {
                 guard let connection = table.connections[item.slot] else { continue }
-                if await serve(connection, from: firstAction(connection, item.cause)) {
+                if await serve(connection, from: action(connection, item.cause)) {
                     park(connection)
                 } else {
                     await end(connection)
@@ -50,9 +50,7 @@ extension EventLoop {
         }
     }
 
-    private func firstAction(_ connection: Connection, _ cause: Worker.WorkItem.Cause)
-        -> ConnectionState.Action
-    {
+    private func action(_ connection: Connection, _ cause: Worker.WorkItem.Cause) -> ConnectionState.Action {
         switch cause {
         case .accepted(let turnsAway):
             // Over TLS, the server can send the response only after the handshake.

@@ -9,8 +9,6 @@ struct InputBuffer {
     private(set) var readStart = 0
     private var headEnd = 0
 
-    init() {}
-
     var isEmpty: Bool { start == bytes.count }
 
     /// Returns at most `length` bytes from the start of the current request's head.

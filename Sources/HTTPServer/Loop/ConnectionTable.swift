@@ -10,8 +10,6 @@ struct ConnectionTable {
     private var freeSlots: [Int] = []
     private(set) var count = 0
 
-    init() {}
-
     /// Reserves a free slot; `insert` puts its connection there.
     mutating func reserve() -> Int {
         if let slot = freeSlots.popLast() { return slot }

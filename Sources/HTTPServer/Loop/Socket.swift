@@ -79,7 +79,5 @@ struct Descriptor: ~Copyable, Sendable {
         self.number = number
     }
 
-    deinit {
-        _ = close(number)
-    }
+    deinit { _ = close(number) }
 }

@@ -32,8 +32,6 @@ struct ChunkedDecoder {
     private var trailers = FieldSectionParser(at: 0)
     private var trailerCount = 0
 
-    init() {}
-
     /// Decodes bytes and appends the data to the body.
     ///
     /// Sets `used` to the number of bytes that the caller must not pass again.
@@ -41,7 +39,7 @@ struct ChunkedDecoder {
         _ bytes: Span<UInt8>,
         into body: inout [UInt8],
         used: inout Int,
-        limits: borrowing Limits
+        limits: Limits
     ) throws(Refusal) -> Outcome {
         used = 0
         while used < bytes.count {
@@ -121,10 +119,7 @@ struct ChunkedDecoder {
     /// Parses and drops the trailers, as RFC 9110 §6.5.1 allows.
     ///
     /// - Returns: the index after the trailers; `nil` if more bytes are needed.
-    private mutating func readTrailers(
-        _ bytes: Span<UInt8>,
-        _ limits: borrowing Limits
-    ) throws(Refusal) -> Int? {
+    private mutating func readTrailers(_ bytes: Span<UInt8>, _ limits: Limits) throws(Refusal) -> Int? {
         while true {
             switch try trailers.next(bytes, limit: limits.fieldsByteCount) {
             case .more: return nil

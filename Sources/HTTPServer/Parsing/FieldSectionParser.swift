@@ -60,10 +60,7 @@ struct FieldSectionParser {
     }
 
     private var line: RequestHead.Line {
-        RequestHead.Line(
-            name: UInt32(nameStart)..<UInt32(nameEnd),
-            value: UInt32(valueStart)..<UInt32(valueEnd)
-        )
+        .init(name: UInt32(nameStart)..<UInt32(nameEnd), value: UInt32(valueStart)..<UInt32(valueEnd))
     }
 
     private mutating func beginLine(_ byte: UInt8) throws(Refusal) {

@@ -115,13 +115,11 @@ struct HeadParser {
     private(set) var lines: [RequestHead.Line] = []
     private var framing = Framing()
 
-    init() {}
-
     /// Whether the request line has started; an empty line before it does not count.
     var hasBegun: Bool { state != .start && state != .emptyLineFeed }
 
     /// Parses the head's bytes, passed from their start; returns `nil` if the parser needs more.
-    mutating func parse(_ bytes: Span<UInt8>, limits: borrowing Limits) throws(Refusal) -> Head? {
+    mutating func parse(_ bytes: Span<UInt8>, limits: Limits) throws(Refusal) -> Head? {
         while position < bytes.count, state != .fields {
             switch state {
             case .start: try begin(bytes[position])
@@ -216,10 +214,7 @@ struct HeadParser {
         state = .fields
     }
 
-    private mutating func readFields(
-        _ bytes: Span<UInt8>,
-        _ limits: borrowing Limits
-    ) throws(Refusal) -> Head? {
+    private mutating func readFields(_ bytes: Span<UInt8>, _ limits: Limits) throws(Refusal) -> Head? {
         while true {
             switch try section.next(bytes, limit: limits.fieldsByteCount) {
             case .more: return nil

@@ -13,11 +13,7 @@ struct RequestTarget: Equatable {
     /// Parses the target of a method (RFC 9112 §3.2).
     ///
     /// - Precondition: the range is not empty and contains only `ByteClass.isTarget` bytes.
-    static func read(
-        _ bytes: Span<UInt8>,
-        _ range: Range<Int>,
-        method: MethodName
-    ) throws(Refusal) -> RequestTarget {
+    static func read(_ bytes: Span<UInt8>, _ range: Range<Int>, method: MethodName) throws(Refusal) -> Self {
         switch bytes[range.lowerBound] {
         case UInt8(ascii: "/"):
             return pathAndQuery(bytes, range)
@@ -110,13 +106,8 @@ enum MethodName: Equatable {
 enum Authority {
     static func isValid(_ bytes: Span<UInt8>, _ range: Range<Int>) -> Bool {
         guard !range.isEmpty else { return false }
-        let end: Int?
-        if bytes[range.lowerBound] == UInt8(ascii: "[") {
-            end = endOfLiteral(bytes, range)
-        } else {
-            end = endOfName(bytes, range)
-        }
-        guard let end else { return false }
+        let isLiteral = bytes[range.lowerBound] == UInt8(ascii: "[")
+        guard let end = isLiteral ? endOfLiteral(bytes, range) : endOfName(bytes, range) else { return false }
         return end == range.upperBound || isPort(bytes, end..<range.upperBound)
     }
 

@@ -72,11 +72,9 @@ internal import COpenSSL
 
     var summary: CertificateSummary {
         // The times belong to the certificate, which is alive during the calls.
-        unsafe CertificateSummary(
-            notBefore: tls_seconds(X509_get0_notBefore(pointer)),
-            notAfter: tls_seconds(X509_get0_notAfter(pointer)),
-            digest: digest
-        )
+        let start = unsafe tls_seconds(X509_get0_notBefore(pointer))
+        let end = unsafe tls_seconds(X509_get0_notAfter(pointer))
+        return CertificateSummary(notBefore: start, notAfter: end, digest: digest)
     }
 
     /// The SHA-256 of the certificate's encoding, which identifies the certificate.
@@ -111,13 +109,9 @@ public struct CertificateSummary: Sendable, Hashable {
 
     /// The SHA-256 of the certificate, which identifies it.
     let digest: [UInt8]
+}
 
-    init(notBefore: Int64, notAfter: Int64, digest: [UInt8]) {
-        self.notBefore = notBefore
-        self.notAfter = notAfter
-        self.digest = digest
-    }
-
+extension CertificateSummary {
     /// Parses the first certificate of a PEM file, which is the server's certificate.
     ///
     /// - Throws: `TLSError` with the cause `certificateNotPEM` if there is none.

@@ -13,17 +13,13 @@ public final class TLSClient {
     public static let receiveLength = 16 * 1024
 
     /// - Parameters:
-    ///   - request: the bytes to send after the handshake.
+    ///   - data: the bytes to send after the handshake.
     ///   - host: the name or address that the server's certificate must have. Nil accepts any certificate; then any
     ///     server could respond, so that the request must contain no secret.
     ///   - roots: a file in PEM with the authorities that may have issued the certificate; nil means the authorities that
     ///     this machine trusts.
     /// - Throws: `TLSError` with the cause `resources`, also if the file of authorities cannot be used.
-    public init(
-        sending request: [UInt8],
-        verifying host: String? = nil,
-        roots: String? = nil
-    ) throws(TLSError) {
+    public init(sending data: [UInt8], verifying host: String? = nil, roots: String? = nil) throws(TLSError) {
         // The session holds its own reference to the context.
         guard let context = unsafe SSL_CTX_new(TLS_client_method()) else { throw TLSError(.resources) }
         defer { unsafe SSL_CTX_free(context) }
@@ -36,7 +32,7 @@ public final class TLSClient {
             throw TLSError(.resources)
         }
         session = unsafe TLSSession(owning: connection, over: wire, keeping: nil)
-        waiting = request
+        waiting = data
         room = [UInt8](repeating: 0, count: Self.receiveLength + TLSEngine.recordRoom)
     }
 

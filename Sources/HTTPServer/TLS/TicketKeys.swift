@@ -37,7 +37,7 @@ final class TicketKeys: Sendable {
         // OpenSSL's buffers have room for a name and for a vector of 16 bytes.
         guard let key, unsafe RAND_bytes(vector, EVP_MAX_IV_LENGTH) == 1 else { return 0 }
         unsafe name.update(from: key.bytes, count: TicketKeyRing.Key.nameLength)
-        return unsafe setUp(contexts, key, vector, encrypts: true) ? 1 : -1
+        return unsafe setUp(contexts, key, vector, seals: true) ? 1 : -1
     }
 
     /// Decrypts a ticket: finds the key that the ticket names, and sets up the contexts.
@@ -54,23 +54,18 @@ final class TicketKeys: Sendable {
             (ring.opening(named: nameBytes, at: now), ring.sealing(at: now, random: Self.random))
         }
         guard let key else { return 0 }
-        guard unsafe setUp(contexts, key, vector, encrypts: false) else { return -1 }
+        guard unsafe setUp(contexts, key, vector, seals: false) else { return -1 }
         return isTLS13 || key != newest ? 2 : 1
     }
 
-    private func setUp(
-        _ contexts: Contexts,
-        _ key: TicketKeyRing.Key,
-        _ vector: Bytes,
-        encrypts: Bool
-    ) -> Bool {
+    private func setUp(_ contexts: Contexts, _ key: TicketKeyRing.Key, _ vector: Bytes, seals: Bool) -> Bool {
         // The secrets follow the name, and the call copies them.
         unsafe key.bytes.withUnsafeBufferPointer { bytes in
             guard let start = bytes.baseAddress else { return false }
             let secrets = unsafe start + TicketKeyRing.Key.nameLength
             let second = unsafe secrets + TicketKeyRing.Key.secretLength
             let (cipher, mac) = unsafe contexts
-            return unsafe tls_ticket_ciphers(cipher, mac, secrets, second, vector, encrypts ? 1 : 0) == 1
+            return unsafe tls_ticket_ciphers(cipher, mac, secrets, second, vector, seals ? 1 : 0) == 1
         }
     }
 

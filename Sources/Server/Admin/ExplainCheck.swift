@@ -16,15 +16,14 @@ enum ExplainCheck {
         }
         let devices = exchange.service.settings.devices
         let explainer = Explainer(keys: keys, directory: exchange.directory, data: devices)
-        let explanation = try await exchange.store(
-            await exchange.stores.checks.explanation(of: reference, by: explainer)
-        )
+        let checks = exchange.stores.checks
+        let explanation = try await exchange.store(await checks.explanation(of: reference, by: explainer))
         guard let explanation else {
             if case .click(let id) = reference,
-                let click = try await exchange.store(await exchange.stores.checks.material(ofClick: id))
+                let click = try await exchange.store(await checks.material(ofClick: id))
             {
-                let (directory, now) = (exchange.directory, exchange.now)
-                return Response(.ok, json: ClickExplanation(click, in: directory, at: now).json())
+                let explanation = ClickExplanation(click, in: exchange.directory, at: exchange.now)
+                return Response(.ok, json: explanation.json())
             }
             throw .notFound(
                 "No check is recorded under this id. Records are kept as long as clicks are after their window;"

@@ -35,10 +35,8 @@ enum ShowStatistics {
     }
 
     private static func warnings(_ directory: Directory, _ settings: ServiceSettings) -> [String] {
-        guard settings.usesTestClock else { return directory.warnings }
-        return directory.warnings + [
-            "the test clock is on: any request can set the time; never use it in production"
-        ]
+        let warning = "the test clock is on: any request can set the time; never use it in production"
+        return directory.warnings + (settings.usesTestClock ? [warning] : [])
     }
 }
 
@@ -83,11 +81,20 @@ public struct StatisticsBody {
             json.member("test", query.isTest)
             json.member("warnings", warnings)
             json.object("totals", writeTotals)
-            groups("apps", by: "app", report.byApp, to: &json)
-            groups("campaigns", by: "campaign", report.byCampaign, to: &json)
-            groups("sources", by: "source", report.bySource, to: &json)
-            groups("platforms", by: "platform", report.byPlatform, to: &json)
-            groups("os_versions", by: "os_version", report.byOSVersion, to: &json)
+            let groups = [
+                ("apps", "app", report.byApp), ("campaigns", "campaign", report.byCampaign),
+                ("sources", "source", report.bySource), ("platforms", "platform", report.byPlatform),
+                ("os_versions", "os_version", report.byOSVersion),
+            ]
+            for (name, key, groups) in groups {
+                json.objects(name, groups) { json, group in
+                    json.member(key, group.name)
+                    let app = key == "app" ? AppID(group.name).flatMap(directory.app) : nil
+                    json.member("name", app?.settings.name)
+                    write(group.counts, to: &json)
+                    if let expected = group.expected { write(expected, to: &json) }
+                }
+            }
             json.objects("methods", report.byMethod) { json, group in
                 json.member("method", group.name)
                 json.member("matches", group.counts[.matches] ?? 0)
@@ -127,9 +134,7 @@ public struct StatisticsBody {
         }
         let reasons = NoMatchReason.allCases.map { ($0.rawValue, counts[.noMatch($0)] ?? 0) }
         json.member("no_matches", reasons.reduce(0) { $0 + $1.1 })
-        json.object("no_match_reasons") { json in
-            for (reason, count) in reasons { json.member(reason, count) }
-        }
+        json.object("no_match_reasons") { json in for (word, count) in reasons { json.member(word, count) } }
         json.member("match_rate", orNull: Self.matchRate(counts))
         json.member("conversion_rate", orNull: Self.conversionRate(counts))
     }
@@ -138,20 +143,6 @@ public struct StatisticsBody {
         json.object("expected_conversions") { json in
             json.member("count", expected.count)
             json.member("spread", expected.spread)
-        }
-    }
-
-    private func groups(
-        _ name: String,
-        by key: String,
-        _ groups: [StatisticsReport.Group],
-        to json: inout JSONWriter
-    ) {
-        json.objects(name, groups) { json, group in
-            json.member(key, group.name)
-            if key == "app" { json.member("name", AppID(group.name).flatMap(directory.app)?.settings.name) }
-            write(group.counts, to: &json)
-            if let expected = group.expected { write(expected, to: &json) }
         }
     }
 
@@ -228,12 +219,8 @@ public struct StatisticsBody {
 public enum CollisionBody {
     /// Writes the member `collisions` of an object; omits values that are unknown, and thresholds and windows that no
     /// limit allows.
-    public static func write(
-        _ collisions: [AppCollisions],
-        in directory: Directory,
-        to json: inout JSONWriter
-    ) {
-        json.objects("collisions", collisions) { json, app in
+    public static func write(_ reports: [AppCollisions], in directory: Directory, to json: inout JSONWriter) {
+        json.objects("collisions", reports) { json, app in
             let report = app.report
             json.member("app", app.app.text)
             json.member("name", directory.app(app.app)?.settings.name)

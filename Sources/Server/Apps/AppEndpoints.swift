@@ -6,9 +6,7 @@ public import JSON
 enum AppEndpoints {
     /// `GET /admin/api/apps`: lists the apps, oldest first.
     static func list(_ exchange: inout Exchange) async throws(APIError) -> Response {
-        Response(.ok) { json in
-            json.objects("apps", exchange.directory.apps) { AppBody.write($1, to: &$0) }
-        }
+        Response(.ok) { $0.objects("apps", exchange.directory.apps) { AppBody.write($1, to: &$0) } }
     }
 
     /// `GET /admin/api/apps/{id}`: returns one app.
@@ -44,9 +42,7 @@ enum AppEndpoints {
         return app
     }
 
-    private static func response(_ app: App) -> Response {
-        Response(.ok) { AppBody.write(app, to: &$0) }
-    }
+    private static func response(_ app: App) -> Response { Response(.ok) { AppBody.write(app, to: &$0) } }
 }
 
 extension APIError {

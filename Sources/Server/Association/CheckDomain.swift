@@ -25,12 +25,8 @@ enum CheckDomain {
             DomainValidation.ofHost(name.text, url: url, by: client)
         }
         guard let validation else {
-            throw APIError(
-                status: .serviceUnavailable,
-                code: .unavailable,
-                message: "Too many checks of domains are under way; try again in some seconds",
-                retryAfter: 5
-            )
+            let message = "Too many checks of domains are under way; try again in some seconds"
+            throw APIError(status: .serviceUnavailable, code: .unavailable, message: message, retryAfter: 5)
         }
         guard let validation else { throw .invalidField("host", "is no host name") }
         return Response(.ok, json: validation.json())
@@ -57,22 +53,18 @@ package struct DomainValidation: Sendable {
     ///   - url: the URL to decide about; nil for none.
     ///   - client: the client that makes the requests.
     /// - Returns: nil if `host` is not a host name.
-    package static func ofHost(_ host: String, url: AssociationURL?, by client: HTTPSClient)
-        -> DomainValidation?
-    {
+    package static func ofHost(_ host: String, url: AssociationURL?, by client: HTTPSClient) -> Self? {
         let files = DomainFile.allCases.compactMap { kind in
             (try? WebURL(parsing: "https://\(host)\(kind.path)")).map { address in
                 kind == .apple
-                    ? appleFile(address, host, client) : DomainFileValidation.fetch(kind, address, by: client)
+                    ? apple(address, host, client) : DomainFileValidation.fetch(kind, address, by: client)
             }
         }
         return files.isEmpty ? nil : DomainValidation(host, files, url: url)
     }
 
     /// Fetches Apple's file as Apple does: from the root if there is none under `.well-known`.
-    private static func appleFile(_ url: WebURL, _ host: String, _ client: HTTPSClient)
-        -> DomainFileValidation
-    {
+    private static func apple(_ url: WebURL, _ host: String, _ client: HTTPSClient) -> DomainFileValidation {
         let file = DomainFileValidation.fetch(.apple, url, by: client)
         guard file.findings.contains(where: { $0.kind == .status }),
             let root = try? WebURL(parsing: "https://\(host)/\(DomainFile.apple.rawValue)")
@@ -84,9 +76,7 @@ package struct DomainValidation: Sendable {
     }
 
     /// Fetches one file; blocks.
-    package static func ofURL(_ address: WebURL, url: AssociationURL?, by client: HTTPSClient)
-        -> DomainValidation
-    {
+    package static func ofURL(_ address: WebURL, url: AssociationURL?, by client: HTTPSClient) -> Self {
         DomainValidation(address.text, [DomainFileValidation.fetch(nil, address, by: client)], url: url)
     }
 
@@ -135,11 +125,7 @@ extension DomainFileValidation {
         let usualKind = kind ?? (url.target.contains("assetlinks") ? .google : .apple)
         guard let request = HTTPSRequest(url, fields: [FieldLine(name: "Accept", value: "application/json")])
         else {
-            return DomainFileValidation(
-                usualKind,
-                from: url.text,
-                without: [AssociationFinding(.unusableAddress)]
-            )
+            return Self(usualKind, from: url.text, without: [AssociationFinding(.unusableAddress)])
         }
         var client = client
         client.bounds.bodyByteCount = bodyLimit

@@ -10,13 +10,10 @@ enum ShowAppleAssociation {
         let (_, apps) = try exchange.appsOfHost()
         let body = AppleAssociation(apps: apps).json().bytes
         guard body.count <= AppleAssociation.maximumByteCount else {
-            throw APIError(
-                status: .internalServerError,
-                code: .internalError,
-                message:
-                    "The domain file of this host has \(body.count) bytes, and Apple reads"
-                    + " \(AppleAssociation.maximumByteCount): give its apps fewer rules, or link hosts of their own"
-            )
+            let message =
+                "The domain file of this host has \(body.count) bytes, and Apple reads"
+                + " \(AppleAssociation.maximumByteCount): give its apps fewer rules, or link hosts of their own"
+            throw APIError(status: .internalServerError, code: .internalError, message: message)
         }
         return exchange.domainFile(body)
     }
@@ -35,9 +32,7 @@ extension Exchange {
     ///
     /// It may be cached for an hour: systems request the files rarely, through copies of Apple and Google, and a change must
     /// take effect soon.
-    fileprivate func domainFile(_ body: [UInt8]) -> Response {
-        Response(body, as: .json, cacheControl: "public, max-age=3600", for: request)
-    }
+    fileprivate func domainFile(_ body: [UInt8]) -> Response { Response(body, as: .json, for: request) }
 
     /// Returns the requested link host and the apps that list it.
     ///

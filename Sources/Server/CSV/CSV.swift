@@ -88,11 +88,9 @@ public struct CSVReader {
             }
             guard index < bytes.count, bytes[index] == UInt8(ascii: "\"") else {
                 guard isAtEndOfCell else {
-                    throw Failure(
-                        line: line,
-                        message:
-                            "something follows the closing quotation mark; write \"\" for a mark within a cell"
-                    )
+                    let message =
+                        "something follows the closing quotation mark; write \"\" for a mark within a cell"
+                    throw Failure(line: line, message: message)
                 }
                 return try decoded(text)
             }
@@ -106,11 +104,9 @@ public struct CSVReader {
         let start = index
         while !isAtEndOfCell {
             guard bytes[index] != UInt8(ascii: "\"") else {
-                throw Failure(
-                    line: line,
-                    message:
-                        "a quotation mark within a cell; put marks around the whole cell, and write this one twice"
-                )
+                let message =
+                    "a quotation mark within a cell; put marks around the whole cell, and write this one twice"
+                throw Failure(line: line, message: message)
             }
             index += 1
         }
@@ -140,10 +136,7 @@ public enum CSVText {
     /// The bytes that start a formula at the start of a cell.
     ///
     /// Source: OWASP, "CSV Injection".
-    private static let formulaStarts: Set<UInt8> = [
-        UInt8(ascii: "="), UInt8(ascii: "+"), UInt8(ascii: "-"), UInt8(ascii: "@"), UInt8(ascii: "\t"),
-        UInt8(ascii: "\r"), UInt8(ascii: "\n"),
-    ]
+    private static let formulaStarts = Set("=+-@\t\r\n".utf8)
     /// The apostrophe that is put before such a cell.
     private static let mark = UInt8(ascii: "'")
 
@@ -168,10 +161,7 @@ public enum CSVText {
     }
 
     private static func quoted(_ text: String) -> String {
-        let needsMarks = text.utf8.contains {
-            $0 == UInt8(ascii: ",") || $0 == UInt8(ascii: ";") || $0 == UInt8(ascii: "\"")
-                || $0 == UInt8(ascii: "\n") || $0 == UInt8(ascii: "\r")
-        }
+        let needsMarks = text.utf8.contains { ",;\"\n\r".utf8.contains($0) }
         let isPadded = text.utf8.first == UInt8(ascii: " ") || text.utf8.last == UInt8(ascii: " ")
         // At the start of a file it would be read as the file's own byte order mark.
         let beginsWithMark = text.unicodeScalars.first == "\u{FEFF}"

@@ -25,10 +25,9 @@ extension Exchange {
             throw .notFound("There is no link \"\(slug.text.prefix(64))\" on this server", field: "link")
         }
         guard try await self.link(slug, of: all.filter { $0 != link.app }) == nil else {
-            throw .missingField(
-                "app",
+            let advice =
                 "Several apps have this link: send a key of one, or its id as \"app\", or post to its link host"
-            )
+            throw .missingField("app", advice)
         }
         return link
     }
@@ -42,11 +41,10 @@ extension Exchange {
     private func longLink(_ text: String, of app: AppID?) throws(APIError) -> TappedLink {
         let apps = app.map { directory.app($0).map { [$0] } ?? [] }
         guard let found = FoundLink.long(text, of: apps ?? nearestApps) else {
-            throw .notFound(
+            let advice =
                 "The long link has no \"link\", or names no app of this server: send a slug, or the part of its "
-                    + "address after the link host, with \"apn\" or \"ibi\"",
-                field: "link"
-            )
+                + "address after the link host, with \"apn\" or \"ibi\""
+            throw .notFound(advice, field: "link")
         }
         do {
             return try found.link.get()
@@ -120,11 +118,10 @@ extension Exchange {
             if owners.count == 1, let owner = owners.first { return owner }
         }
         guard directory.apps.count == 1, let only = directory.apps.first else {
-            throw .missingField(
-                "app",
+            let advice =
                 "This server has several apps: send a key of one, or its id as \"app\", or list the page's "
-                    + "origin among one app's allowed origins"
-            )
+                + "origin among one app's allowed origins"
+            throw .missingField("app", advice)
         }
         return only
     }
@@ -172,10 +169,8 @@ struct ClickDestination {
         guard let link else { throw .noDestination }
         variant = named ?? link.variant(choice: choice)
         guard let target = link.settings.deepLink(variant, on: platform, of: app.settings.links) else {
-            throw .notFound(
-                "The link has no destination: it has a path, but its app has no scheme",
-                field: "link"
-            )
+            let problem = "The link has no destination: it has a path, but its app has no scheme"
+            throw .notFound(problem, field: "link")
         }
         url = target.adding(link.settings.passed(query))
     }
@@ -194,11 +189,10 @@ struct ClickDestination {
         }
         guard key?.kind != .server else { return destination }
         guard app.settings.allows(destination) else {
-            throw .invalidURL(
-                "deeplink_url",
+            let advice =
                 "The link leads outside the app's allowed destinations. Add its scheme or host with "
-                    + "\"afterlink apps set --destination\", or post the click with a server key"
-            )
+                + "\"afterlink apps set --destination\", or post the click with a server key"
+            throw .invalidURL("deeplink_url", advice)
         }
         return destination
     }

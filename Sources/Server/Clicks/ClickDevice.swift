@@ -32,12 +32,8 @@ struct ClickDevice {
         key: ServerKey
     ) throws(APIError) {
         let devices = service.settings.devices
-        let canonical = CanonicalSignals(
-            body.signals ?? DeviceSignals(),
-            provenance.headers,
-            platform: body.platform ?? .unknown,
-            data: devices
-        )
+        let (told, named) = (body.signals ?? DeviceSignals(), body.platform ?? Platform.unknown)
+        let canonical = CanonicalSignals(told, provenance.headers, platform: named, data: devices)
         platform = body.platform ?? canonical.platform
         osVersion = canonical.osVersion?.majorMinorText(for: canonical.platform)
         isRobot = provenance.isAutomatic || service.settings.robots.isRobot(provenance.userAgent)
@@ -61,16 +57,13 @@ struct ClickDevice {
         let release = OSRelease(canonical.system, on: canonical.platform)
         let own = isKnown ? nil : given
         ownFingerprints = (own.map { [$0] } ?? []) + made.map(\.fingerprint)
-        fingerprints =
-            (own.map { [FingerprintEntry(form: nil, key: key.keyed($0), release: release)] } ?? [])
-            + made.map { made in
-                FingerprintEntry(
-                    form: made.form,
-                    key: key.keyed(made.fingerprint),
-                    weight: made.weight,
-                    release: made.osVersion.map { OSRelease($0, on: canonical.platform) } ?? release
-                )
-            }
+        let first = own.map { [FingerprintEntry(form: nil, key: key.keyed($0), release: release)] } ?? []
+        let others = made.map { made in
+            let release = made.osVersion.map { OSRelease($0, on: canonical.platform) } ?? release
+            let key = key.keyed(made.fingerprint)
+            return FingerprintEntry(form: made.form, key: key, weight: made.weight, release: release)
+        }
+        fingerprints = first + others
     }
 
     /// Hashes the fingerprints under another server key.
@@ -85,18 +78,13 @@ struct ClickDevice {
         _ canonical: CanonicalSignals
     ) throws(APIError) -> [String] {
         guard let components else {
-            throw .missingField(
-                "fingerprint",
-                "Send \"fingerprint\" or \"signals\", so that the first launch can be found"
-            )
+            let advice = "Send \"fingerprint\" or \"signals\", so that the first launch can be found"
+            throw .missingField("fingerprint", advice)
         }
         let fields = components.flatMap(\.fields)
         guard canonical.tellsSomething || signals?.saysSomething == true else {
-            throw .missingField(
-                "signals",
-                "No fingerprint can be made from the signals; missing or unknown: "
-                    + fields.joined(separator: ", ")
-            )
+            let problem = "No fingerprint can be made from the signals; missing or unknown: "
+            throw .missingField("signals", problem + fields.joined(separator: ", "))
         }
         return fields
     }
@@ -114,7 +102,6 @@ extension DeviceSignals {
     /// Whether there is a value for a fingerprint, understood or not.
     fileprivate var saysSomething: Bool {
         let texts = [model, osVersion, timezone, language, uaModel, uaPlatformVersion] + (languages ?? [])
-        return screenWidth != nil || screenHeight != nil
-            || texts.contains { $0?.trimmed.isEmpty == false }
+        return screenWidth != nil || screenHeight != nil || texts.contains { $0?.trimmed.isEmpty == false }
     }
 }

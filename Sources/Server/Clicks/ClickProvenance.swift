@@ -61,12 +61,14 @@ struct ClickProvenance {
     }
 
     /// Reads the header fields that describe the browser of a visitor's own request.
-    static func visitHeaders(of request: Request) -> VisitHeaders {
-        VisitHeaders(
-            userAgent: request.field("user-agent") ?? "",
-            hints: ClientHints(fields: { request.field($0) }),
-            acceptLanguage: request.field("accept-language")
-        )
+    static func visitHeaders(of request: Request) -> VisitHeaders { VisitHeaders { request.field($0) } }
+}
+
+extension VisitHeaders {
+    /// Reads the header fields that describe a browser; `field` returns the value of a name in small letters.
+    init(_ field: (String) -> String?) {
+        let (agent, language) = (field("user-agent") ?? "", field("accept-language"))
+        self.init(userAgent: agent, hints: ClientHints(fields: field), acceptLanguage: language)
     }
 }
 

@@ -16,12 +16,9 @@ struct ClickReading {
         self.body = body
         self.app = app
         self.exchange = exchange
-        let window = body.window ?? link?.settings.window ?? app.settings.window
-        let provenance = try ClickProvenance(
-            body,
-            exchange,
-            window: window ?? exchange.service.settings.attributionWindow
-        )
+        let standard = exchange.service.settings.attributionWindow
+        let window = body.window ?? link?.settings.window ?? app.settings.window ?? standard
+        let provenance = try ClickProvenance(body, exchange, window: window)
         let stated = try ClickDestination.stated(body, app: app, key: exchange.key)
         keys = exchange.keys
         let key = keys.server.current
@@ -32,9 +29,7 @@ struct ClickReading {
             body,
             app: app,
             platform: device.platform
-        ) { link in
-            key.variantChoice(of: link, address: provenance.address, userAgent: provenance.userAgent)
-        }
+        ) { key.variantChoice(of: $0, address: provenance.address, userAgent: provenance.userAgent) }
         self.provenance = provenance
     }
 

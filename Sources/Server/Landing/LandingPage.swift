@@ -56,9 +56,7 @@ struct LandingPage {
         var parts = ["app-id=\(id)"]
         if let url = visit.actions.openURL {
             // Commas separate the banner's parameters.
-            parts.append(
-                "app-argument=\(url.split(separator: ",", omittingEmptySubsequences: false).joined(separator: "%2C"))"
-            )
+            parts.append("app-argument=\(url.replacing(",", with: "%2C"))")
         }
         if let clip = apple.appClipIDs.first {
             parts += ["app-clip-bundle-id=\(clip)", "app-clip-display=card"]
@@ -109,9 +107,7 @@ struct LandingPage {
         if visit.visitor.device == .macOrIPad { values["tablet"] = "1" }
         values["tabletStore"] = actions.tabletStoreURL
         values["intent"] = actions.intentURL
-        values["play"] = actions.playPackage.flatMap {
-            PlayStoreLink.template(package: $0, utm: visit.utm)
-        }
+        values["play"] = actions.playPackage.flatMap { PlayStoreLink.template(package: $0, utm: visit.utm) }
         if visit.link.settings.usesPasteboard, actions.playPackage == nil {
             values["pasteboard"] = visit.address.url()
         }

@@ -155,9 +155,7 @@ struct Page {
     }
 
     /// Returns a text in the page's language, with the app's name in place of `{app}`.
-    func text(_ key: String) -> String {
-        pages.texts.text(key, in: language, app: app?.settings.name ?? "")
-    }
+    func text(_ key: String) -> String { pages.texts.text(key, in: language, app: app?.settings.name ?? "") }
 
     /// Renders the page.
     ///

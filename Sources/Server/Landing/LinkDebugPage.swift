@@ -49,22 +49,16 @@ struct LinkDebugPage {
         let (settings, app) = (link.settings, found.app.settings.links)
         for (name, visitor) in Self.visitors {
             let target = settings.deepLink(settings.variants.first, on: visitor.platform, of: app)
-            let actions = LandingActions(visitor, of: settings, to: target, in: app)
-            rows.add(name, Self.ways(actions))
+            rows.add(name, Self.ways(LandingActions(visitor, of: settings, to: target, in: app)))
         }
         rows.add("Variants", Self.variants(settings.variants))
         rows.add("Recorded with the click", Self.marks(settings))
-        let preview = settings.preview
-        rows.add(
-            "Shown by messengers",
-            [
-                ("Title", preview.title ?? found.app.settings.name), ("Text", preview.description),
-                ("Picture", preview.image?.text),
-            ].compactMap { name, text in text.map { (name, $0) } }
-        )
+        let (preview, name) = (settings.preview, found.app.settings.name)
+        let (title, text, picture) = (preview.title ?? name, preview.description, preview.image?.text)
+        rows.add("Shown by messengers", [("Title", title), ("Text", text), ("Picture", picture)])
     }
 
-    private static func ways(_ actions: LandingActions) -> [(String, String)] {
+    private static func ways(_ actions: LandingActions) -> [(String, String?)] {
         let opens = actions.inApp?.opensApps == .never ? nil : actions.openURL
         let elsewhere = actions.storeURL ?? (actions.showsCode ? "A page with a code for a phone" : nil)
         let itself =
@@ -80,16 +74,16 @@ struct LinkDebugPage {
         ]
     }
 
-    private static func variants(_ variants: [Link.Variant]) -> [(String, String)] {
+    private static func variants(_ variants: [Link.Variant]) -> [(String, String?)] {
         let total = variants.reduce(0) { $0 + $1.weight }
         return variants.map { ($0.name, "\($0.weight) of \(total): \($0.target.text)") }
     }
 
-    private static func marks(_ settings: Link.Settings) -> [(String, String)] {
+    private static func marks(_ settings: Link.Settings) -> [(String, String?)] {
         [
             ("Campaign", settings.campaignKey?.text), ("Source", settings.source),
             ("Referral code", settings.referralCode),
-        ].compactMap { name, text in text.map { (name, $0) } } + settings.utm.map { ($0.name, $0.value) }
+        ] + settings.utm.map { ($0.name, $0.value) }
     }
 }
 
@@ -97,8 +91,9 @@ struct LinkDebugPage {
 struct FlowRows {
     private(set) var html: [UInt8] = []
 
-    /// Adds a list under a heading; adds nothing for an empty list.
-    mutating func add(_ heading: String, _ rows: [(String, String)]) {
+    /// Adds a list of the rows that have a text under a heading; adds nothing without any.
+    mutating func add(_ heading: String, _ rows: [(String, String?)]) {
+        let rows = rows.compactMap { name, text in text.map { (name, $0) } }
         guard !rows.isEmpty else { return }
         add("h2", heading)
         html += "<dl>\n".utf8

@@ -24,20 +24,14 @@ struct LinkVisit {
         visitor = LinkVisitor(headers)
         address = LinkAddress(exchange, link, of: app)
         query = LinkParameter.kept(link.additionalItems(of: items))
-        let shown = items.first { $0.name == LinkParameter.variant }.flatMap {
-            link.settings.variant(named: $0.value)
-        }
+        let shown = exchange.queryItem(LinkParameter.variant).flatMap { link.settings.variant(named: $0) }
         let (key, client) = (exchange.keys.server.current, exchange.address)
         variant =
             shown
             ?? link.variant { key.variantChoice(of: $0, address: client, userAgent: headers.userAgent) }
         let target = link.settings.deepLink(variant, on: visitor.platform, of: app.settings.links)
-        actions = LandingActions(
-            visitor,
-            of: link.settings,
-            to: target?.adding(link.settings.passed(query)),
-            in: app.settings.links
-        )
+        let destination = target?.adding(link.settings.passed(query))
+        actions = LandingActions(visitor, of: link.settings, to: destination, in: app.settings.links)
         isRobot = exchange.service.settings.robots.isRobot(headers.userAgent)
     }
 
@@ -125,12 +119,10 @@ enum LinkParameter {
     /// The visitor's own parameters, without the page's.
     static func kept(_ items: [QueryItem]) -> [QueryItem] {
         var length = 0
-        let others = items.filter { $0.name != action && $0.name != variant }
-        return Array(
-            others.prefix { item in
-                length += QueryItem.query(of: [item]).utf8.count + 1
-                return length <= maximumQueryLength
-            }
-        )
+        let kept = items.filter { $0.name != action && $0.name != variant }.prefix { item in
+            length += QueryItem.query(of: [item]).utf8.count + 1
+            return length <= maximumQueryLength
+        }
+        return Array(kept)
     }
 }

@@ -17,31 +17,21 @@ enum RedirectToStore {
                     url = link.text
                 }
             } catch {
-                if error.code == .linkEnded {
-                    return try OpenLink.ended(.usedUp, of: visit.app, &exchange)
-                }
+                if error.code == .linkEnded { return try OpenLink.ended(.usedUp, of: visit.app, &exchange) }
                 // A click that cannot be stored must not block the redirect.
                 exchange.outcome = "unrecorded"
             }
         }
-        return Response(
-            .found,
-            fields: [
-                FieldLine(name: "Location", value: url), .noStore,
-                FieldLine(name: "Referrer-Policy", value: "strict-origin"),
-            ]
-        )
+        let policy = FieldLine(name: "Referrer-Policy", value: "strict-origin")
+        return Response(.found, fields: [FieldLine(name: "Location", value: url), .noStore, policy])
     }
 
     private static func record(_ visit: LinkVisit, _ exchange: inout Exchange) async throws(APIError)
         -> ClickToken?
     {
         try exchange.checkRate(.clicks)
-        let body = ClickBody(
-            ofRequestFor: visit.link,
-            variant: visit.variant,
-            query: visit.query.isEmpty ? nil : QueryItem.query(of: visit.query)
-        )
+        let query = visit.query.isEmpty ? nil : QueryItem.query(of: visit.query)
+        let body = ClickBody(ofRequestFor: visit.link, variant: visit.variant, query: query)
         return try await RecordClick.record(body, of: visit.link, app: visit.app, &exchange).token
     }
 
@@ -69,17 +59,13 @@ enum HandoffQRCode {
         exchange.outcome = "code"
         try exchange.checkRate(.pictures)
         let token = try exchange.sentQueryItem(LinkParameter.token).map { text throws(APIError) in
-            try verified(text, of: visit.app, exchange)
+            try verify(text, of: visit.app, exchange)
         }
         guard let picture = picture(visit, token: token) else {
             throw .notFound("The link is too long for a code")
         }
-        return Response(
-            .ok,
-            fields: [FieldLine(name: "Content-Security-Policy", value: "default-src 'none'"), .noStore],
-            contentType: .svg,
-            body: Array(picture.svg().utf8)
-        )
+        let policy = FieldLine(name: "Content-Security-Policy", value: "default-src 'none'")
+        return Response(.ok, fields: [policy, .noStore], contentType: .svg, body: Array(picture.svg().utf8))
     }
 
     /// Draws the code, without the visit's query where that makes it too long.
@@ -89,8 +75,7 @@ enum HandoffQRCode {
     }
 
     /// Verifies the app's own token, so that strangers cannot have codes drawn with other texts.
-    private static func verified(_ text: String, of app: App, _ exchange: Exchange) throws(APIError) -> String
-    {
+    private static func verify(_ text: String, of app: App, _ exchange: Exchange) throws(APIError) -> String {
         let (keys, now) = (exchange.keys.server.all, exchange.now)
         guard let token = try? ClickToken(verifying: text, of: app.id, among: [], signedBy: keys, at: now)
         else {

@@ -6,12 +6,8 @@ internal import HTTPServer
 /// Its functions never change within `v1`. Their code may change, so that browsers revalidate the file each hour.
 enum ShowCollector {
     static func respond(_ exchange: inout Exchange) async throws(APIError) -> Response {
-        var response = Response(
-            exchange.service.settings.pages.collector,
-            as: .javaScript,
-            cacheControl: "public, max-age=3600",
-            for: exchange.request
-        )
+        let script = exchange.service.settings.pages.collector
+        var response = Response(script, as: .javaScript, for: exchange.request)
         response.fields += [
             FieldLine(name: "Access-Control-Allow-Origin", value: "*"),
             FieldLine(name: "Cross-Origin-Resource-Policy", value: "cross-origin"),
@@ -25,8 +21,7 @@ enum ShowCollector {
 /// Browsers request both on their own when they show a link's page. Without an icon they get 204.
 enum ShowIcon {
     static func respond(_ exchange: inout Exchange) async throws(APIError) -> Response {
-        let apps = exchange.directory.apps(onHost: exchange.host)
-        let icon = apps.lazy.compactMap(\.settings.links.icon).first
+        let icon = exchange.directory.apps(onHost: exchange.host).lazy.compactMap(\.settings.links.icon).first
         let caching = FieldLine(name: "Cache-Control", value: "public, max-age=3600")
         guard let icon else { return Response(.noContent, fields: [caching]) }
         return Response(.found, fields: [FieldLine(name: "Location", value: icon.text), caching])

@@ -78,11 +78,7 @@ private struct TemplateReader {
     let bytes: [UInt8]
     let values: Set<String>
     let rawParts: Set<String>
-    private var position = 0
-
-    init(bytes: [UInt8], values: Set<String>, rawParts: Set<String>) {
-        (self.bytes, self.values, self.rawParts) = (bytes, values, rawParts)
-    }
+    var position = 0
 
     /// Reads the parts of a section, whose name and error for a missing end `end` contains, or of the whole page.
     mutating func parts(until end: (name: String, orElse: PageTemplate.Problem)?)

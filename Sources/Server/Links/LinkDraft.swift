@@ -86,14 +86,8 @@ public enum LinkDraft {
             problems += error.all
         }
         guard problems.isEmpty else { throw FieldProblems(problems) }
-        let link = Link(
-            id: LinkID(at: now, random: random),
-            app: app.id,
-            slug: chosen,
-            settings: settings,
-            createdAt: now,
-            updatedAt: now
-        )
+        let id = LinkID(at: now, random: random)
+        let link = Link(id: id, app: app.id, slug: chosen, settings: settings, createdAt: now, updatedAt: now)
         return NewLink(link, neighbours: directory.neighbours(of: app).map(\.id))
     }
 }

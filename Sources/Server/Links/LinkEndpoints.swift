@@ -20,10 +20,9 @@ enum LinkEndpoints {
         }
         query.before = try exchange.pageItem("lnk_…") { LinkID($0) }
         let page = try await exchange.store(await exchange.stores.links.links(query))
+        let (directory, now) = (exchange.directory, exchange.now)
         return Response(.ok) { json in
-            json.objects("links", page.links) {
-                LinkBody.write($1, in: exchange.directory, at: exchange.now, to: &$0)
-            }
+            json.objects("links", page.links) { LinkBody.write($1, in: directory, at: now, to: &$0) }
             json.member("next", orNull: page.next?.text)
         }
     }

@@ -12,9 +12,8 @@ enum ResolveCampaign {
             throw .notFound("A campaign key has 1 to \(CampaignKey.maximumLength) characters")
         }
         let (apps, now) = (Self.apps(exchange), exchange.now)
-        let link = try await exchange.store(
-            await exchange.stores.links.liveLink(ofCampaign: key, of: apps, at: now)?.link
-        )
+        let links = exchange.stores.links
+        let link = try await exchange.store(await links.liveLink(ofCampaign: key, of: apps, at: now)?.link)
         return Response(.ok) { json in
             json.member("keyName", key.text)
             if let link, let app = exchange.directory.app(link.app) { write(link, of: app, to: &json) }
@@ -23,8 +22,7 @@ enum ResolveCampaign {
 
     private static func apps(_ exchange: Exchange) -> [AppID] {
         // A client with an invalid API key is not refused, because the response must be final.
-        let key = try? exchange.findKey(for: .anyoneOrKey([.app, .server, .test]))
-        if let app = key?.app { return [app] }
+        if let app = try? exchange.findKey(for: .anyoneOrKey([.app, .server, .test]))?.app { return [app] }
         // Clients call the service's own address, which need not be a link host.
         return exchange.nearestApps.map(\.id)
     }
@@ -34,16 +32,11 @@ enum ResolveCampaign {
         let (settings, links) = (link.settings, app.settings.links)
         json.member("title", settings.title ?? settings.preview.title)
         json.member("webUrl", settings.fallbacks.desktop?.text)
-        json.member(
-            "iosUrl",
-            settings.fallbacks.ios?.text ?? links.fallbacks.ios?.text ?? links.apple.storeURL
-        )
-        json.member(
-            "androidUrl",
-            settings.fallbacks.android?.text ?? links.fallbacks.android?.text ?? links.android.storeURL
-        )
-        json.member("huaweiUrl", settings.fallbacks.huawei?.text ?? links.fallbacks.huawei?.text)
-        json.member("fallbackUrl", links.fallbacks.desktop?.text)
+        let (own, others) = (settings.fallbacks, links.fallbacks)
+        json.member("iosUrl", own.ios?.text ?? others.ios?.text ?? links.apple.storeURL)
+        json.member("androidUrl", own.android?.text ?? others.android?.text ?? links.android.storeURL)
+        json.member("huaweiUrl", own.huawei?.text ?? others.huawei?.text)
+        json.member("fallbackUrl", others.desktop?.text)
         json.member("scheme", link.settings.deepLink(nil, on: .ios, of: links)?.text)
         json.member("iosUniversalUrl", link.url(of: app))
         if let metadata = LinkMetadata.merged(nil, link.settings) {

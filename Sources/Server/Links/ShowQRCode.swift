@@ -33,26 +33,19 @@ enum ShowQRCode {
         }
         let file: [UInt8]
         do throws(FieldProblems) {
-            let fields = try QRStyleFields(query: exchange.request.query ?? "")
-            let style = try QRStyle(fields, of: link.settings)
+            let style = try QRStyle(try QRStyleFields(query: exchange.request.query ?? ""), of: link.settings)
             let url = address.url()
             file = try QRPicture(ofLink: url, in: style).file(format, title: "QR code: \(url)")
         } catch {
             throw .invalidItems(error.all)
         }
         // Without a link host the code contains the requested host, and must not be cached for other clients.
-        let isLasting = !found.app.settings.links.hosts.isEmpty
-        var response = Response(
-            file,
-            as: contentType,
-            cacheControl: isLasting ? "public, max-age=3600" : "no-store",
-            for: exchange.request
-        )
+        let caching = found.app.settings.links.hosts.isEmpty ? "no-store" : "public, max-age=3600"
+        var response = Response(file, as: contentType, cacheControl: caching, for: exchange.request)
         response.fields += security
         // All characters of a slug but the slash are safe in a file name.
         let name = "\(link.path.replacing("/", with: "-")).\(format.rawValue)"
-        let disposition = "inline; filename=\"\(name)\""
-        response.fields.append(FieldLine(name: "Content-Disposition", value: disposition))
+        response.fields.append(FieldLine(name: "Content-Disposition", value: "inline; filename=\"\(name)\""))
         return response
     }
 

@@ -16,11 +16,8 @@ enum FindDeferredDeepLink {
         } else {
             (launch, ladder) = try readEverything(try fingerprint(exchange), exchange)
         }
-        return try await launch.answer(
-            ladder,
-            installID: try LaunchFields.installID(exchange.request),
-            &exchange
-        )
+        let installID = try LaunchFields.installID(exchange.request)
+        return try await launch.answer(ladder, installID: installID, &exchange)
     }
 
     /// Reads the fingerprint; nil where the request has none.
@@ -58,8 +55,7 @@ enum FindDeferredDeepLink {
         let launch = try FirstLaunch(exchange, fingerprint: fingerprint, evidence: evidence) {
             $0.detailsOfHeader
         }
-        let fingerprints = fingerprint.map { [$0] } ?? []
-        return (launch, launch.ladder(evidence, fingerprints, exchange.directory))
+        return (launch, launch.ladder(evidence, fingerprint.map { [$0] } ?? [], exchange.directory))
     }
 }
 

@@ -106,9 +106,7 @@ final class FirstLaunch: LaunchSource, @unchecked Sendable {
     var agent: String { request.field("user-agent") ?? "" }
 
     /// The system release that the app's user agent names; nil where it names none.
-    var release: OSRelease? {
-        OSRelease(launchAgent: agent, releases: service.settings.devices.releases)
-    }
+    var release: OSRelease? { OSRelease(launchAgent: agent, releases: service.settings.devices.releases) }
 
     /// Makes the details of a launch with these signals and this system release.
     func details(of signals: LaunchSignals?, release: OSRelease?, installedAt: Timestamp? = nil)
@@ -135,8 +133,7 @@ final class FirstLaunch: LaunchSource, @unchecked Sendable {
         release: OSRelease? = nil,
         _ exchange: inout Exchange
     ) async throws(APIError) -> Response {
-        let devices = service.settings.devices
-        let counted = exchange.loop.launches.counted(request, on: platform, release, devices)
+        let counted = exchange.loop.launches.counted(request, on: platform, release, service.settings.devices)
         var check = Check(
             app: app,
             isTest: isTest,
@@ -166,9 +163,7 @@ final class FirstLaunch: LaunchSource, @unchecked Sendable {
 
     /// The installation's hashes, the one under the current server key first.
     private func installs(_ installID: InstallID) -> [KeyedHash] {
-        ([keys.server.current] + keys.server.others).map {
-            $0.install(app: app, isTest: isTest, installID: installID)
-        }
+        keys.server.all.map { $0.install(app: app, isTest: isTest, installID: installID) }
     }
 
     /// Creates the response of a match, and releases the click for the next check if its delivery fails.
@@ -181,12 +176,7 @@ final class FirstLaunch: LaunchSource, @unchecked Sendable {
         var response = Response(.ok, json: body)
         // The closure captures the receipt alone: a client that does not read has many responses under way.
         let receipt = exchange.stores.clicks.receipt(for: claim)
-        response.onDelivery = { delivery in
-            switch delivery {
-            case .delivered: receipt.delivered()
-            case .failed: receipt.failed()
-            }
-        }
+        response.onDelivery = { $0 == .delivered ? receipt.delivered() : receipt.failed() }
         return response
     }
 
@@ -212,9 +202,7 @@ extension ServerKey {
         for case let id? in [evidence.idfa, evidence.gaid] {
             parts.append("\(id.kind.rawValue) \(advertisingID(app: app, isTest: isTest, id: id).rest)")
         }
-        if let signals = evidence.signals {
-            parts.append("signals " + CanonicalSignals(signals).line)
-        }
+        if let signals = evidence.signals { parts.append("signals " + CanonicalSignals(signals).line) }
         return parts.joined(separator: "\n")
     }
 }

@@ -41,13 +41,9 @@ final class LaunchClassifier {
         let hash = hasher.finalize()
         if let kind = kinds[hash] { return kind }
         let sdk = request.withFieldBytes("x-sdk-version") { SDKVersion(header: $0) }
-        let kind = Kind(
-            platform: LaunchFields.platform(request),
-            release: request.field("user-agent").flatMap {
-                OSRelease(launchAgent: $0, releases: devices.releases)
-            },
-            sdk: sdk ?? nil
-        )
+        let agent = request.field("user-agent")
+        let release = agent.flatMap { OSRelease(launchAgent: $0, releases: devices.releases) }
+        let kind = Kind(platform: LaunchFields.platform(request), release: release, sdk: sdk ?? nil)
         if kinds.count >= Self.limit { kinds.removeAll(keepingCapacity: true) }
         kinds[hash] = kind
         return kind

@@ -37,11 +37,8 @@ enum MatchResponse {
     private static func url(_ claim: Claim, _ defaultLink: DeepLinkURL?) -> String? {
         let facts = claim.click.facts
         guard claim.isCampaignOnly else {
-            return facts.destination.attributed(
-                source: facts.source,
-                campaignKey: facts.campaignKey,
-                journeyID: facts.journeyID
-            )
+            let (source, campaign, journey) = (facts.source, facts.campaignKey, facts.journeyID)
+            return facts.destination.attributed(source: source, campaignKey: campaign, journeyID: journey)
         }
         return defaultLink?.attributed(campaignKey: facts.campaignKey)
     }

@@ -14,7 +14,8 @@ package struct ResolveBody {
     package let platform: Platform?
 
     private static let maximumNameLength = 255
-    private static let maximumLocalizationCount = 1000
+    /// The largest number of localizations.
+    private static let maximumCount = 1000
 
     /// Reads the body, and adds the header fields and the query of the same request.
     ///
@@ -29,18 +30,13 @@ package struct ResolveBody {
         let hasID = try Self.addAdvertisingIDs(of: body, to: &evidence)
         LaunchFields.add(request, to: &evidence)
         guard isNamed || hasID || !evidence.isEmpty else {
-            throw .missingField(
-                "signals",
+            let advice =
                 "Send what the launch can be recognised by: \"signals\", \"fingerprint\", \"token\", \"click_id\", "
-                    + "\"referrer\", \"pasteboard\", \"idfa\" or \"gaid\""
-            )
+                + "\"referrer\", \"pasteboard\", \"idfa\" or \"gaid\""
+            throw .missingField("signals", advice)
         }
         self.evidence = evidence
-        localizations = try signals?.texts(
-            "localizations",
-            Self.maximumNameLength,
-            count: Self.maximumLocalizationCount
-        )
+        localizations = try signals?.texts("localizations", Self.maximumNameLength, count: Self.maximumCount)
         installID = try Self.installID(body, request)
         firstInstalledAt = try body.time("first_install_time")
     }
@@ -60,8 +56,7 @@ package struct ResolveBody {
 
     /// Adds the advertising ids, and returns whether the body has any, withheld ones included.
     private static func addAdvertisingIDs(of body: JSONBody, to evidence: inout LaunchEvidence)
-        throws(APIError)
-        -> Bool
+        throws(APIError) -> Bool
     {
         var isThere = false
         for kind in AdvertisingID.Kind.allCases {
@@ -71,10 +66,9 @@ package struct ResolveBody {
             case .id(let id): evidence.add(id)
             case .withheld: continue
             case .malformed:
-                throw .invalidField(
-                    kind.rawValue,
+                let rule =
                     "is not a UUID such as 6D92078A-8246-4BA4-AE5B-76104861E7DC; leave it out where there is none"
-                )
+                throw .invalidField(kind.rawValue, rule)
             }
         }
         return isThere

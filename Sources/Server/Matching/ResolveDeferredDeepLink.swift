@@ -13,12 +13,8 @@ enum ResolveDeferredDeepLink {
         var native = evidence.signals
         if native?.platform == .unknown { native?.platform = LaunchFields.platform(exchange.request) }
         let (reported, languages) = (body.localizations, devices.languages)
-        let canonical = native.map {
-            CanonicalSignals(
-                $0.withLanguageOfClicks(localization, reported: reported, languages: languages),
-                data: devices
-            )
-        }
+        native = native?.withLanguageOfClicks(localization, reported: reported, languages: languages)
+        let canonical = native.map { CanonicalSignals($0, data: devices) }
         let found = canonical.map { LaunchSignals($0, given: evidence.fingerprint, data: devices) }
         let launch = try FirstLaunch(exchange, fingerprint: evidence.fingerprint, evidence: evidence) {
             $0.details(of: found, release: found?.release ?? $0.release, installedAt: body.firstInstalledAt)

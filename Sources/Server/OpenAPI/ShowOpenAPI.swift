@@ -7,13 +7,8 @@ internal import JSON
 /// The document is the same on every server, and has the API's version instead of the program's.
 enum ShowOpenAPI {
     static func respond(_ exchange: inout Exchange) async throws(APIError) -> Response {
-        var response = Response(
-            APIDescription.body,
-            tagged: APIDescription.tag,
-            as: .json,
-            cacheControl: "public, max-age=3600",
-            for: exchange.request
-        )
+        let (body, tag) = (APIDescription.body, APIDescription.tag)
+        var response = Response(body, tagged: tag, as: .json, for: exchange.request)
         // Viewers on other hosts may read it, because it reveals nothing about this server.
         response.fields.append(FieldLine(name: "Access-Control-Allow-Origin", value: "*"))
         return response

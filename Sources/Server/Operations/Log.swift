@@ -13,9 +13,7 @@ public enum LogFormat: String, CaseIterable, Sendable {
     case text
 }
 
-public enum LogLevel: String, Sendable {
-    case info, warning, error
-}
+public enum LogLevel: String, Sendable { case info, warning, error }
 
 /// The service's log: requests and events, one a line.
 ///
@@ -38,18 +36,13 @@ public final class Log: Sendable {
     ) throws(StartError) {
         self.format = format
         self.clock = clock
-        writer = try LogWriter(
-            lossLine: { lines in
-                let message = "\(lines) log lines were dropped: the output of the log is too slow"
-                return Self.line(.warning, message, format, clock)
-            },
-            write: write
-        )
+        writer = try LogWriter(write: write) { lines in
+            let message = "\(lines) log lines were dropped: the output of the log is too slow"
+            return Self.line(.warning, message, format, clock)
+        }
     }
 
-    deinit {
-        writer.end()
-    }
+    deinit { writer.end() }
 
     /// Logs an event other than a request.
     ///
@@ -91,11 +84,8 @@ public final class Log: Sendable {
 
     /// Replaces control characters, with which a message could forge lines.
     static func printable(_ text: String) -> String {
-        String(
-            String.UnicodeScalarView(
-                text.unicodeScalars.map { $0.value < 0x20 || (0x7F...0x9F).contains($0.value) ? " " : $0 }
-            )
-        )
+        let isControl = { (code: UInt32) in code < 0x20 || (0x7F...0x9F).contains(code) }
+        return String(String.UnicodeScalarView(text.unicodeScalars.map { isControl($0.value) ? " " : $0 }))
     }
 }
 
@@ -129,12 +119,12 @@ final class LogWriter: Sendable {
     /// Starts the thread, which runs until ``end()``.
     ///
     /// - Parameters:
-    ///   - lossLine: creates the line that reports dropped lines.
     ///   - write: writes whole lines, in order; may block.
+    ///   - lossLine: creates the line that reports dropped lines.
     /// - Throws: when the system refuses the thread.
     init(
-        lossLine: @escaping @Sendable (_ lines: Int) -> [UInt8],
-        write: @escaping @Sendable ([UInt8]) -> Void
+        write: @escaping @Sendable ([UInt8]) -> Void,
+        lossLine: @escaping @Sendable (_ lines: Int) -> [UInt8]
     ) throws(StartError) {
         self.lossLine = lossLine
         self.write = write
@@ -167,9 +157,6 @@ final class LogWriter: Sendable {
         if wakes { somethingCame.signal() }
     }
 
-    /// Waits until all earlier lines are written.
-    func flush() { drain() }
-
     /// Makes the thread write the lines that wait, and end.
     func end() {
         pending.withLock { pending in
@@ -187,12 +174,13 @@ final class LogWriter: Sendable {
             if !pending.withLock({ $0.isUrgent }) {
                 _ = somethingCame.wait(timeout: .now() + Self.gatheringTime)
             }
-            drain()
+            flush()
             if pending.withLock({ $0.isOver && $0.bytes.isEmpty }) { return }
         }
     }
 
-    private func drain() {
+    /// Writes the lines that wait, after all earlier ones.
+    func flush() {
         turn.withLock { _ in
             let (bytes, dropped) = pending.withLock { pending in
                 defer {

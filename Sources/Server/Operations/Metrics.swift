@@ -24,8 +24,7 @@ public final class Metrics: Sendable {
     func counts() -> [(route: String, counts: LoopMetrics.RouteCounts)] {
         let loops = loops.withLock { $0 }
         return (routes + [""]).enumerated().map { index, route in
-            let sum = loops.reduce(into: LoopMetrics.RouteCounts()) { $0.add($1.counts(at: index)) }
-            return (route, sum)
+            (route, loops.reduce(into: LoopMetrics.RouteCounts()) { $0.add($1.counts(at: index)) })
         }
     }
 }

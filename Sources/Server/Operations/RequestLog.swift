@@ -18,11 +18,6 @@ struct RequestLog {
         var microseconds: UInt64 = 0
         /// The length of the response's body.
         var byteCount = 0
-
-        init(_ requestID: String, _ method: String) {
-            self.requestID = requestID
-            self.method = method
-        }
     }
 
     private let log: Log

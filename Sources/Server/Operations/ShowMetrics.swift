@@ -85,55 +85,38 @@ enum ShowMetrics {
         var metrics: [MetricFamily] = []
         for metric in Metric.allCases where !reasons.contains(where: { $0.1 == metric }) {
             let help = "Counted as \(metric.name) since the database was made."
-            metrics.append(
-                .counter("afterlink_\(metric.name)_total", help, Double(report.totals[metric] ?? 0))
-            )
+            let count = Double(report.totals[metric] ?? 0)
+            metrics.append(.counter("afterlink_\(metric.name)_total", help, count))
         }
         let methods = AttributionMethod.allCases.map { method in
             let group = report.byMethod.first { $0.name == method.rawValue }
             return ([("method", method.rawValue)], Double(group?.counts[.matches] ?? 0))
         }
         let alarms = report.drift.flatMap(\.readings).filter { $0.alarm != nil }
-        let others: [MetricFamily] = [
-            .counter(
-                "afterlink_no_matches_total",
-                "Checks that matched nothing, by reason.",
-                reasons.map { ([("reason", $0.rawValue)], Double(report.totals[$1] ?? 0)) }
-            ),
-            .counter(
-                "afterlink_matches_by_method_total",
-                "Matches, by how the launch was recognised.",
-                methods
-            ),
-            .counter(
-                "afterlink_expected_conversions_total",
-                "Launches that probably came from clicks, by the sum of their probabilities.",
-                report.expected.count
-            ),
-            .counter(
-                "afterlink_unrecorded_checks_total",
-                "Checks that were counted and not recorded, because there were too many at once.",
-                Double(report.unrecordedChecks)
-            ),
+        let sides = DriftSide.allCases.map { side in
+            ([("by", side.rawValue)], Double(alarms.count { $0.group.side == side }))
+        }
+        let noMatches = reasons.map { ([("reason", $0.rawValue)], Double(report.totals[$1] ?? 0)) }
+        let expected = "Launches that probably came from clicks, by the sum of their probabilities."
+        let unrecorded = "Checks that were counted and not recorded, because there were too many at once."
+        let fallen = "Groups of launches or clicks whose match rate has fallen, over all apps."
+        let recognised = "Matches, by how the launch was recognised."
+        return metrics + [
+            .counter("afterlink_no_matches_total", "Checks that matched nothing, by reason.", noMatches),
+            .counter("afterlink_matches_by_method_total", recognised, methods),
+            .counter("afterlink_expected_conversions_total", expected, report.expected.count),
+            .counter("afterlink_unrecorded_checks_total", unrecorded, Double(report.unrecordedChecks)),
             .gauge("afterlink_live_clicks", "Clicks that could be matched now.", Double(report.liveClicks)),
-            .gauge(
-                "afterlink_match_rate_alarms",
-                "Groups of launches or clicks whose match rate has fallen, over all apps.",
-                DriftSide.allCases.map { side in
-                    ([("by", side.rawValue)], Double(alarms.count { $0.group.side == side }))
-                }
-            ),
+            .gauge("afterlink_match_rate_alarms", fallen, sides),
         ]
-        return metrics + others
     }
 
     private static func domainFiles(_ copies: [DomainCopy]) -> [MetricFamily] {
         guard !copies.isEmpty else { return [] }
         var (drift, unreadable) = ([MetricFamily.LabelledValue](), [MetricFamily.LabelledValue]())
         for copy in copies {
-            let labels = [
-                ("host", copy.host.text), ("file", copy.file.rawValue), ("copy", copy.holder.rawValue),
-            ]
+            let (host, file, holder) = (copy.host.text, copy.file.rawValue, copy.holder.rawValue)
+            let labels = [("host", host), ("file", file), ("copy", holder)]
             let (differs, isUnknown): (Double, Double) =
                 switch copy.state {
                 case .current: (0, 0)
@@ -143,31 +126,23 @@ enum ShowMetrics {
             drift.append((labels, differs))
             unreadable.append((labels, isUnknown))
         }
+        let differs = "1 where a copy of a link host's domain file differs from this service's file."
+        let isUnknown = "1 where a copy of a link host's domain file could not be read."
         return [
-            .gauge(
-                "afterlink_domain_file_drift",
-                "1 where a copy of a link host's domain file differs from this service's file.",
-                drift
-            ),
-            .gauge(
-                "afterlink_domain_file_unreadable",
-                "1 where a copy of a link host's domain file could not be read.",
-                unreadable
-            ),
+            .gauge("afterlink_domain_file_drift", differs, drift),
+            .gauge("afterlink_domain_file_unreadable", isUnknown, unreadable),
         ]
     }
 
     private static func store(_ health: StoreHealth) -> [MetricFamily] {
         var metrics: [MetricFamily] = []
+        let lag = "How long ago the oldest click expired that should have been deleted."
         for (name, value, help) in [
             ("accepts_writes", health.acceptsWrites ? 1 : 0, "1 when the last write reached the disk."),
             ("queue_length", Int64(health.queueLength), "Writes that wait or are under way."),
             ("database_bytes", health.databaseBytes, "Size of the database file."),
             ("wal_bytes", health.writeAheadLogBytes, "Size of the write-ahead log."),
-            (
-                "retention_lag_seconds", health.retentionLagSeconds,
-                "How long ago the oldest click expired that should have been deleted."
-            ),
+            ("retention_lag_seconds", health.retentionLagSeconds, lag),
         ] { metrics.append(.gauge("afterlink_store_\(name)", help, Double(value))) }
         if !health.refusals.isEmpty {
             let refusals = health.refusals.sorted { $0.key.rawValue < $1.key.rawValue }.map { code, count in

@@ -108,27 +108,18 @@ extension APIError {
     }
 
     /// Reports wrong query parameters, all of them at once.
-    static func invalidItems(_ problems: [FieldProblem]) -> APIError {
-        refused(problems, .badRequest)
-    }
+    static func invalidItems(_ problems: [FieldProblem]) -> APIError { refused(problems, .badRequest) }
 
     private static func refused(_ problems: [FieldProblem], _ status: Status) -> APIError {
-        APIError(
-            status: status,
-            code: .invalidField,
-            message: problems.first?.message ?? "The request has a wrong parameter",
-            field: problems.first?.field,
-            problems: problems
-        )
+        let (first, code) = (problems.first, Code.invalidField)
+        let message = first?.message ?? "The request has a wrong parameter"
+        return APIError(status: status, code: code, message: message, field: first?.field, problems: problems)
     }
 
     static func methodNotAllowed(allow: String) -> APIError {
-        APIError(
-            status: .methodNotAllowed,
-            code: .methodNotAllowed,
-            message: "This path takes \(allow)",
-            fieldLines: [FieldLine(name: "Allow", value: allow)]
-        )
+        let (message, line) = ("This path takes \(allow)", FieldLine(name: "Allow", value: allow))
+        let code = Code.methodNotAllowed
+        return APIError(status: .methodNotAllowed, code: code, message: message, fieldLines: [line])
     }
 
     /// Creates the error for a store's failure: nearly always a 503, never "no match".
@@ -159,11 +150,8 @@ extension APIError {
     }
 
     static func internalError(requestID: String) -> APIError {
-        APIError(
-            status: .internalServerError,
-            code: .internalError,
-            message: "A defect of the server; its operator finds it in the log under request id \(requestID)"
-        )
+        let message = "A defect of the server; its operator finds it in the log under request id \(requestID)"
+        return APIError(status: .internalServerError, code: .internalError, message: message)
     }
 }
 
@@ -221,11 +209,7 @@ extension APIError {
             case .overloaded: .unavailable
             case .versionNotSupported: .versionNotSupported
             }
-        self.init(
-            status: rejection.status,
-            code: code,
-            message: rejection.reason,
-            retryAfter: rejection.kind == .overloaded ? 1 : nil
-        )
+        let retryAfter = rejection.kind == .overloaded ? 1 : nil
+        self.init(status: rejection.status, code: code, message: rejection.reason, retryAfter: retryAfter)
     }
 }

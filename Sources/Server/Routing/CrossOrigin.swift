@@ -38,9 +38,7 @@ enum CrossOrigin {
     }
 
     /// Lets every page read a response that reveals nothing but that the apps cannot be read.
-    static func allowAny(_ response: inout Response) {
-        response.fields += [exposedHeaders, anyOrigin]
-    }
+    static func allowAny(_ response: inout Response) { response.fields += [exposedHeaders, anyOrigin] }
 
     private static let exposedHeaders = FieldLine(
         name: "Access-Control-Expose-Headers",

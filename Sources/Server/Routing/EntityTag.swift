@@ -28,18 +28,18 @@ struct EntityTag {
 
 extension Response {
     /// Creates a response with a body, or 304 for a client that has it already; `tag` is that of the body, if it is known.
+    ///
+    /// Caches may keep it for an hour, unless `cacheControl` says otherwise.
     init(
         _ body: [UInt8],
         tagged tag: EntityTag? = nil,
         as contentType: ContentType,
-        cacheControl: String,
+        cacheControl: String = "public, max-age=3600",
         for request: Request
     ) {
         let tag = tag ?? EntityTag(of: body)
-        let fields = [
-            FieldLine(name: "ETag", value: tag.text),
-            FieldLine(name: "Cache-Control", value: cacheControl),
-        ]
+        let caching = FieldLine(name: "Cache-Control", value: cacheControl)
+        let fields = [FieldLine(name: "ETag", value: tag.text), caching]
         guard !tag.isNamed(by: request) else {
             self.init(.notModified, fields: fields)
             return

@@ -11,8 +11,8 @@ final class LoopContext {
     /// ``MatchResponse/plainNoMatch`` in an array of the loop's own: loops that shared one would contend for its
     /// reference count.
     let plainNoMatch = MatchResponse.plainNoMatch
-    /// The limiters of all loops, in a dictionary of the loop's own for the same reason.
-    let rateLimiters: [RateLimitClass: RateLimiter]
+    /// The limiters of all loops, in a list of the loop's own for the same reason.
+    let rateLimiters: [RateLimiter?]
     private var keyring: Keyring
     /// A copy for this loop alone, for the same reason.
     private var keyringCopy: Keyring
@@ -20,7 +20,7 @@ final class LoopContext {
     init(service: Service, stores: Stores) {
         self.service = service
         self.stores = stores
-        rateLimiters = service.rateLimiters.mapValues(\.self)
+        rateLimiters = service.rateLimiters.map(\.self)
         keyring = service.keyring
         keyringCopy = Keyring(copying: service.keyring)
     }
@@ -73,14 +73,11 @@ struct Exchange {
     }
 
     /// The items of the query in their order, decoded.
-    var queryItems: [QueryItem] {
-        request.query.map { QueryItem.items(ofQuery: $0[...].utf8) } ?? []
-    }
+    var queryItems: [QueryItem] { request.query.map { QueryItem.items(ofQuery: $0[...].utf8) } ?? [] }
 
     /// The first item of the query by this name, decoded.
     func queryItem(_ name: String) -> String? {
-        guard let query = request.query else { return nil }
-        return QueryItem.value(of: name, inQuery: query)
+        request.query.flatMap { QueryItem.value(of: name, inQuery: $0) }
     }
 
     /// The first item of the query by this name, decoded; nil also for an empty one.

@@ -12,11 +12,8 @@ extension Exchange {
         {
             return only
         }
-        return proxies.client(
-            peer: peer,
-            forwardedFor: request.fields("x-forwarded-for"),
-            forwarded: request.fields("forwarded")
-        )
+        let (list, forwarded) = (request.fields("x-forwarded-for"), request.fields("forwarded"))
+        return proxies.client(peer: peer, forwardedFor: list, forwarded: forwarded)
     }
 
     /// The host that a visitor requested, or the one that a trusted proxy reports; nil for one that cannot be a link

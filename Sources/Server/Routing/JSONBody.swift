@@ -10,7 +10,9 @@ struct JSONBody {
     private let bytes: [UInt8]
     /// The object's path in the body, for example `signals.`.
     private let path: String
+}
 
+extension JSONBody {
     /// - Throws: 415 for another media type or a content coding, 400 for text that is not a JSON object.
     init(_ request: Request, accepting mediaTypes: [String] = ["application/json"]) throws(APIError) {
         guard Self.isUncoded(request) else {
@@ -27,39 +29,19 @@ struct JSONBody {
             mediaTypes.contains { Self.isMediaType($0, type) }
         }
         guard isAccepted == true else {
-            throw APIError(
-                status: .unsupportedMediaType,
-                code: .unsupportedMediaType,
-                message: "Send JSON with Content-Type: \(mediaTypes[0])"
-            )
+            let message = "Send JSON with Content-Type: \(mediaTypes[0])"
+            throw APIError(status: .unsupportedMediaType, code: .unsupportedMediaType, message: message)
         }
-        try self.init(parsing: request.body, named: "The body")
-    }
-
-    /// Reads a JSON object from any text.
-    ///
-    /// - Parameters:
-    ///   - bytes: all of it.
-    ///   - subject: its name in errors.
-    /// - Throws: 400 for text that is not a JSON object.
-    init(parsing bytes: [UInt8], named subject: String) throws(APIError) {
         let value: JSONValue
         do throws(JSONError) {
-            value = try JSONValue(parsing: bytes)
+            value = try JSONValue(parsing: request.body)
         } catch {
             throw APIError(status: .badRequest, code: .invalidJSON, message: error.message)
         }
         guard case .object(let object) = value else {
-            let message = "\(subject) must be a JSON object"
-            throw APIError(status: .badRequest, code: .invalidJSON, message: message)
+            throw APIError(status: .badRequest, code: .invalidJSON, message: "The body must be a JSON object")
         }
-        self.init(object: object, bytes: bytes, path: "")
-    }
-
-    private init(object: JSONObject, bytes: [UInt8], path: String) {
-        self.object = object
-        self.bytes = bytes
-        self.path = path
+        self.init(object: object, bytes: request.body, path: "")
     }
 
     /// The object itself.
@@ -183,16 +165,12 @@ extension JSONBody {
     }
 
     func window() throws(APIError) -> AttributionWindow? {
-        guard let seconds = try integer("attribution_window_seconds") else { return nil }
+        let name = "attribution_window_seconds"
+        guard let seconds = try integer(name) else { return nil }
         guard let window = AttributionWindow(seconds: seconds) else {
-            let allowed = AttributionWindow.allowedSeconds
-            throw APIError(
-                status: .badRequest,
-                code: .expiredAttributionWindow,
-                message:
-                    "attribution_window_seconds must lie between \(allowed.lowerBound) and \(allowed.upperBound)",
-                field: "attribution_window_seconds"
-            )
+            let (allowed, code) = (AttributionWindow.allowedSeconds, APIError.Code.expiredAttributionWindow)
+            let message = "\(name) must lie between \(allowed.lowerBound) and \(allowed.upperBound)"
+            throw APIError(status: .badRequest, code: code, message: message, field: name)
         }
         return window
     }

@@ -11,7 +11,7 @@ extension Exchange {
     /// - Throws: 429 where the address has used its limit up. `Retry-After` is ``RateLimiter/Refusal/retryAfter``; it says
     ///   exactly when the next request passes, and so gets no jitter.
     func checkRate(_ limitClass: RateLimitClass) throws(APIError) {
-        guard let limiter = loop.rateLimiters[limitClass],
+        guard let limiter = loop.rateLimiters[limitClass.index],
             let refusal = limiter.take(for: address, at: request.firstByteAt),
             (try? findKey(for: .anyoneOrKey([.server]))) == nil
         else { return }
@@ -35,6 +35,16 @@ public enum RateLimitClass: String, CaseIterable, Sendable {
     case clicks, checks, admin
     /// QR codes, each of which is drawn for its request.
     case pictures
+
+    /// The position of its limiter in a list, which every request looks up: a dictionary would hash the word.
+    var index: Int {
+        switch self {
+        case .clicks: 0
+        case .checks: 1
+        case .admin: 2
+        case .pictures: 3
+        }
+    }
 }
 
 /// The limits of requests from one address, by class.
@@ -62,8 +72,8 @@ public struct RateLimits: Equatable, Sendable {
         set { rules[limitClass] = newValue }
     }
 
-    /// Makes a limiter for each class that has a limit.
-    func makeLimiters() -> [RateLimitClass: RateLimiter] { rules.mapValues { RateLimiter($0) } }
+    /// Makes a limiter for each class, in their order; nil for a class without a limit.
+    func makeLimiters() -> [RateLimiter?] { RateLimitClass.allCases.map { rules[$0].map { RateLimiter($0) } } }
 
     /// The limits where the operator sets none.
     ///
@@ -146,9 +156,7 @@ package final class RateLimiter: Sendable {
     private let interval: UInt64
     private let shards: [Lock]
 
-    private final class Lock: Sendable {
-        let shard = Mutex(Shard())
-    }
+    private final class Lock: Sendable { let shard = Mutex(Shard()) }
 
     package init(_ rule: RateLimits.Rule) {
         limit = rule.limit
@@ -168,9 +176,7 @@ package final class RateLimiter: Sendable {
     }
 
     /// The number of stored addresses.
-    package var count: Int {
-        shards.reduce(0) { sum, lock in sum + lock.shard.withLock { $0.fullAt.count } }
-    }
+    package var count: Int { shards.reduce(0) { sum, lock in sum + lock.shard.withLock { $0.fullAt.count } } }
 
     /// The largest possible ``count``.
     package static let maximumCount = shardCount * entriesPerShard
@@ -184,10 +190,8 @@ package final class RateLimiter: Sendable {
         let fullAt = max(isKept ? shard.fullAt[address] ?? 0 : shard.sharedFullAt, now)
         let room = interval * UInt64(limit.burst)
         guard fullAt + interval <= now + room else {
-            return Refusal(
-                retryAfter: Self.wholeSeconds(fullAt + interval - now - room),
-                reset: Self.wholeSeconds(fullAt - now)
-            )
+            let (wait, reset) = (fullAt + interval - now - room, fullAt - now)
+            return Refusal(retryAfter: Self.wholeSeconds(wait), reset: Self.wholeSeconds(reset))
         }
         if isKept {
             shard.fullAt[address] = fullAt + interval

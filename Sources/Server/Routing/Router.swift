@@ -111,9 +111,7 @@ struct Router {
             if let index {
                 patterns[index].routes.append(route)
             } else {
-                patterns.append(
-                    PathPattern(path: path, suffix: suffix, parameter: parameter, routes: [route])
-                )
+                patterns.append(.init(path: path, suffix: suffix, parameter: parameter, routes: [route]))
             }
         }
         self.patterns =
@@ -180,9 +178,7 @@ struct Router {
         var allowed: [String] = routes.map(\.method.rawValue)
         if allowed.contains("GET"), !routes.contains(where: \.consumes) { allowed.append("HEAD") }
         allowed.append("OPTIONS")
-        return .wrongMethod(
-            allowed: allowed.joined(separator: ", "),
-            isCrossOrigin: routes.contains(where: \.isCrossOrigin)
-        )
+        let isCrossOrigin = routes.contains(where: \.isCrossOrigin)
+        return .wrongMethod(allowed: allowed.joined(separator: ", "), isCrossOrigin: isCrossOrigin)
     }
 }

@@ -97,12 +97,9 @@ public struct Trial: Sendable {
     /// The header fields that the server reads: all of the browser's, or the ones that a customer's server reports.
     var visit: VisitHeaders {
         guard poster != .server else { return VisitHeaders(userAgent: profile.agent) }
-        let fields = profile.fieldHints
-        return VisitHeaders(
-            userAgent: profile.agent,
-            hints: ClientHints(fields: { name in fields.first { $0.name.asciiLowercased == name }?.value }),
-            acceptLanguage: person.acceptLanguage
-        )
+        let others = [("user-agent", profile.agent), ("accept-language", person.acceptLanguage)]
+        let fields = profile.fieldHints + others
+        return VisitHeaders { name in fields.first { $0.name.lowercased() == name }?.value }
     }
 
     /// The signals that the page's script sends.
@@ -111,11 +108,8 @@ public struct Trial: Sendable {
     /// The inputs of the fingerprints that a server derives from a launch's values, the one with the fewest components
     /// first.
     public var inputsOfValues: [FingerprintInput] {
-        let native = device.values(for: person).withLanguageOfClicks(
-            localization,
-            reported: nil,
-            languages: DeviceData.embedded.languages
-        )
+        let (values, languages) = (device.values(for: person), DeviceData.embedded.languages)
+        let native = values.withLanguageOfClicks(localization, reported: nil, languages: languages)
         return CanonicalSignals(native).inputs().reversed()
     }
 
@@ -176,19 +170,15 @@ public struct TrialRun {
         try requireSetClock(clickResponse, clickedAt)
         guard clickResponse.isRecorded else {
             let result = TrialResult(trial, click: clickResponse, launch: nil)
-            return TrialReport(result, click: click, launch: nil)
+            return TrialReport(result: result, click: click, launch: nil)
         }
         let launchedAt = delay.flatMap { delay in clickedAt?.advanced(byMilliseconds: delay) }
         let token = bringsToken ? clickResponse["token"] : nil
         let launch = trial.launch(host: host, key: key, token: token, at: launchedAt)
-        let result = TrialResult(
-            trial,
-            click: clickResponse,
-            launch: try send(launch),
-            launchedAt: launchedAt,
-            token: bringsToken ? (token == nil ? .missing : .brought) : .notWanted
-        )
-        return TrialReport(result, click: click, launch: launch)
+        let use: TrialResult.Token = !bringsToken ? .notWanted : token == nil ? .missing : .brought
+        let (answer, time) = (try send(launch), launchedAt)
+        let result = TrialResult(trial, click: clickResponse, launch: answer, launchedAt: time, token: use)
+        return TrialReport(result: result, click: click, launch: launch)
     }
 
     /// Throws if the server did not use the time of the request: a click expires whole seconds after its time, and any

@@ -8,12 +8,6 @@ public struct TrialReport: Sendable {
     /// Nil if the click was refused.
     public let launch: ClientRequest?
 
-    public init(_ result: TrialResult, click: ClientRequest, launch: ClientRequest?) {
-        self.result = result
-        self.click = click
-        self.launch = launch
-    }
-
     /// Writes the members of the report.
     public func write(to json: inout JSONWriter) {
         let (trial, reading) = (result.trial, result.reading)
@@ -27,9 +21,7 @@ public struct TrialReport: Sendable {
         json.member("expected", result.isMatchExpected)
         json.member("as_expected", result.isAsExpected)
         json.member("robot", reading.isRobot)
-        json.object("canonical") { json in
-            for (name, value) in reading.values { json.member(name, value) }
-        }
+        json.object("canonical") { json in for (name, value) in reading.values { json.member(name, value) } }
         json.objects("found_by", reading.made) { json, made in
             json.member("form", made.input.form.rawValue)
             json.member("text", made.input.text)
@@ -115,9 +107,8 @@ extension TrialResult {
         let refusal = "The click was refused with \(click.statusText): \(click.message ?? click.body)"
         guard reading.made.isEmpty, click.status == 400 else {
             guard click["field"] == "deeplink_url" else { return [refusal] }
-            return [
-                refusal, "Choose a link that the app may open with --url, such as one of its destinations.",
-            ]
+            let advice = "Choose a link that the app may open with --url, such as one of its destinations."
+            return [refusal, advice]
         }
         let names = reading.missing.map(\.rawValue).joined(separator: ", ")
         return [

@@ -133,10 +133,9 @@ public struct TrialAnalysis: Sendable {
         self.canonical = canonical
         self.launch = launch
         let localization = trial.localization
-        made = zip(
-            canonical.fingerprintInputs(localization: localization),
-            canonical.fingerprints(localization: localization)
-        ).map { input, formed in Made(input: input, weight: formed.weight) }
+        let inputs = canonical.fingerprintInputs(localization: localization)
+        let formed = canonical.fingerprints(localization: localization)
+        made = zip(inputs, formed).map { Made(input: $0, weight: $1.weight) }
         components = SignalComponent.allCases.map { component in
             Component(
                 component: component,

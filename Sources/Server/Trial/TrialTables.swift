@@ -28,11 +28,9 @@ struct TrialTables: Sendable {
         let columns = row.columns
         switch row.kind {
         case "person":
-            people[columns[0]] = TrialPerson(
-                browserTimezone: columns[2],
-                deviceTimezone: columns[1],
-                languages: columns[3].split(separator: ",").map(String.init)
-            )
+            let (zone, languages) = (columns[2], columns[3].split(separator: ",").map(String.init))
+            let person = TrialPerson(browserTimezone: zone, deviceTimezone: columns[1], languages: languages)
+            people[columns[0]] = person
         case "device": devices.append(try TrialDevice(row))
         case "release": releases.append(try SDKRelease(row))
         default: browsers.append(try BrowserProfile(row, people, devices))
