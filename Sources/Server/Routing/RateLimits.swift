@@ -73,7 +73,9 @@ public struct RateLimits: Equatable, Sendable {
     }
 
     /// Makes a limiter for each class, in their order; nil for a class without a limit.
-    func makeLimiters() -> [RateLimiter?] { RateLimitClass.allCases.map { rules[$0].map { RateLimiter($0) } } }
+    func makeLimiters() -> [RateLimiter?] {
+        RateLimitClass.allCases.map { rules[$0].map { RateLimiter($0) } }
+    }
 
     /// The limits where the operator sets none.
     ///
