@@ -16,7 +16,7 @@ struct EvidenceTests {
     init() async throws { service = try await TestService() }
 
     @Test(
-        "a click is stored with its exact and near address, its visitor, its canonical values, and its system"
+        "a click is stored with its address and network, its visitor, canonical values and system"
     )
     func click() async throws {
         await service.click(page, fields: ["User-Agent": "Safari"], peer: peer)
@@ -39,7 +39,7 @@ struct EvidenceTests {
         #expect(first.evidence.visitor != second.evidence.visitor)
     }
 
-    @Test("a server key's click without the visitor's address has none")
+    @Test("a server key's click has an address only if it names one")
     func serversOwnAddress() async throws {
         func address(_ body: String, _ key: KeyKind) async throws -> AddressHashes? {
             await service.click(body, fields: service.bearer(key), peer: peer)
@@ -63,7 +63,7 @@ struct EvidenceTests {
     }
 
     @Test(
-        "an address that distinguishes no visitors is dropped: of this machine, of a private network, of a relay",
+        "a loopback, private, carrier-grade NAT or relay address is dropped: it distinguishes no visitors",
         arguments: [0x7F00_0001, 0x0A00_0001, 0x6440_0001, 0xACE0_E005] as [UInt32]
     )
     func addressesThatTellNothing(bits: UInt32) async throws {
@@ -106,7 +106,7 @@ struct EvidenceTests {
     }
 
     @Test(
-        "values sent with a hash count if the hash does not contain them, and never cause an error",
+        "values beside a hash are used unless it contains them, and never cause an error",
         arguments: [
             (
                 "iPhone|Europe/Istanbul|tr",

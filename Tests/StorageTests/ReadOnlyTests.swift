@@ -32,7 +32,7 @@ struct ReadOnlyTests {
         try other.rollback()
     }
 
-    @Test("that has been closed is read too, and left as it is")
+    @Test("can be read after its writer has closed it")
     func readsClosed() async throws {
         let first = try await TestStore()
         try await first.run { _ = try await $0.record(.sample()) }

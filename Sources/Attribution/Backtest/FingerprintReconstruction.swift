@@ -31,9 +31,9 @@ public struct FingerprintReconstruction: Sendable {
     ///     signals, advertising ids.
     ///   - text: its signals; nil if it had none.
     ///   - osVersion: its system, if its signals do not contain it.
-    ///   - platform: the platform under which its fingerprints are counted.
-    /// - Returns: its fingerprints, the number of computed fingerprints that are missing from `stored`, and
-    ///   its remaining signals.
+    ///   - platform: the platform of `osVersion`; unused if there is text.
+    /// - Returns: its fingerprints, the number of stored ones that could not be computed, and the hashes of
+    ///   its screen's values.
     public mutating func fingerprints(
         _ stored: [KeyedHash],
         text: String?,

@@ -5,7 +5,7 @@ public struct ClickChoice: Equatable, Sendable {
         /// The newest live click with one of the check's fingerprints and this destination.
         case newest(of: CreditedDestination)
 
-        /// The destination that the click must be found by; empty for a named click.
+        /// The destination to search for a click; empty if the click is named.
         var destinations: Set<CreditedDestination> {
             switch self {
             case .click: []

@@ -2,7 +2,7 @@
 public struct MatchDecision: Sendable {
     /// Nil for no match.
     public let choice: ClickChoice?
-    /// The verdict by the fingerprint alone, even if a certain match decided; nil if nothing was weighed.
+    /// The verdict on the weighed clicks, even if a certain match decided; nil if none was weighed.
     public let verdict: Verdict?
     /// The reason if there is no choice.
     public let reason: NoMatchReason
@@ -25,8 +25,8 @@ public struct MatchDecision: Sendable {
         return Verdict(evidence, launch: check.traits, model: model, policy: check.policy)
     }
 
-    /// Returns the reason to report; for a launch that named a click and was not recognised otherwise, the
-    /// reason of that click.
+    /// Returns the reason to report: that of a rejected token, else that fingerprints are disabled if no other way
+    /// was open, else `reason`.
     static func reason(_ reason: NoMatchReason, _ check: Check) -> NoMatchReason {
         if let refusal = check.ladder.refusal { return NoMatchReason(refusal) }
         if reason == .noClick, check.ladder.fingerprints.isEmpty, !check.policy.usesFingerprints {

@@ -9,7 +9,7 @@ public struct TrialResult: Sendable {
     public let click: ClientResponse
     /// The server's response to the launch; nil if the click was refused, so that no launch was sent.
     public let launch: ClientResponse?
-    /// When the launch happened, on a server whose clock is set by its requests.
+    /// The launch's time, if requests set the server's clock; nil otherwise.
     public let launchedAt: Timestamp?
     public let token: Token
 
@@ -58,7 +58,7 @@ public struct TrialResult: Sendable {
     public var isAsExpected: Bool {
         guard click.isRecorded else { return reading.made.isEmpty && click.status == 400 }
         guard let launch, launch.isMatch || launch.isNoMatch else { return false }
-        // A match with an older open click is as expected if this click was not to be found.
+        // If this click should not match, a match with an older live click is as expected.
         return isMatched == isMatchExpected
     }
 
@@ -77,7 +77,7 @@ extension ClientResponse {
     /// A text member of the body; nil where there is none.
     subscript(_ name: String) -> String? { json?[name]?.string }
 
-    /// What the server says that a caller should do, in an error.
+    /// The error's advice to the caller.
     public var message: String? { self["message"] }
     /// Whether the server recorded the click, now or earlier.
     public var isRecorded: Bool { (200...201).contains(status) && self["click_id"] != nil }
@@ -93,8 +93,7 @@ extension ClientResponse {
 
 /// The fingerprints that a server makes of a trial's click, and whether the launch's hash is among them.
 ///
-/// The code that servers run computes them; a server with other tables, or one that knows the app's languages, may make
-/// more.
+/// Servers run the same code; one with other device data, or that knows the app's languages, may compute more.
 public struct TrialAnalysis: Sendable {
     /// One of the fingerprints under which the click is found.
     public struct Made: Sendable {
@@ -107,7 +106,7 @@ public struct TrialAnalysis: Sendable {
         public let component: SignalComponent
         /// Whether it goes into the launch's form.
         public let isHashed: Bool
-        /// The value that the device hashes, or would hash in another form, or that the server derives from its values.
+        /// The launch's value in its fingerprint; if its form lacks the component, the one that the device would hash.
         public let launch: String
         /// The values that apps may hash for this click; empty when the click does not report the component.
         public let click: [Spelling]
@@ -124,7 +123,7 @@ public struct TrialAnalysis: Sendable {
     public let hit: Made?
     /// Whether the agent is that of a known robot.
     public let isRobot: Bool
-    /// The components that the click lacks for every form; empty where it has a fingerprint.
+    /// The missing components of the most complete form; empty if there is a fingerprint.
     public let missing: [SignalComponent]
 
     public init(_ trial: Trial) {
@@ -144,7 +143,7 @@ public struct TrialAnalysis: Sendable {
                 click: canonical.spellings(of: component, localization: localization)
             )
         }
-        // Of several, the first one counts.
+        // The first matching input counts.
         hit =
             (trial.release.sendsRawSignals ? trial.inputsOfValues : [launch]).lazy
             .compactMap { [made] input in made.first { $0.input == input } }.first

@@ -2,10 +2,10 @@ public import Attribution
 
 /// The count of clicks that can still be matched, by the second and the hour in which they expire.
 ///
-/// The number is the sum of the later hours and of the rest of the current one, second by second. It takes at most 3,600
-/// rows, and one for each hour of the longest window. No job has to subtract expired clicks, so the number stays exact.
+/// A query adds the counts of the later hours and of the current hour's remaining seconds: at most 3,600 rows, and one for
+/// each hour of the longest window. No job has to subtract expired clicks, so the number stays exact.
 public enum LiveClicks {
-    /// The seconds after which expired clicks are deleted from the count, so that a clock can be set back by less.
+    /// The age in seconds at which expired rows are deleted; a clock that is set back by less still finds them.
     static let keptSeconds: Int64 = 7200
 
     public static func second(of moment: Timestamp) -> Int64 { floorDivide(moment.milliseconds, by: 1000) }

@@ -1,7 +1,7 @@
 public import Attribution
 internal import Threads
 
-/// Apps and keys, as a database reads them.
+/// Reads the apps and keys of a database.
 public protocol DirectoryReader {
     associatedtype Failure: Error
 
@@ -35,7 +35,7 @@ public final class DirectoryCache: Sendable {
 
     public var snapshot: Snapshot { latest.withLock { $0 } }
 
-    /// Returns the current snapshot, which is read only if the database has another version than the last one.
+    /// Returns the current snapshot; reads the apps and keys only if their version has changed.
     public func current<Reader: DirectoryReader>(by reader: Reader) throws(Reader.Failure) -> Snapshot {
         let version = try reader.directoryVersion()
         let known = snapshot

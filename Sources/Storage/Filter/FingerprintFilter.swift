@@ -2,8 +2,7 @@ internal import Synchronization
 
 /// A filter that tells whether a fingerprint is certainly not stored.
 ///
-/// It is a Bloom filter in blocks of half a cache line, so that a query reads one cache line, while SQLite searches two
-/// trees. Fingerprints are never removed; one that is no longer stored costs a read that finds nothing.
+/// It is a Bloom filter in 32-byte blocks: a query reads one block, whereas a database searches a tree. Fingerprints are never removed; one that is no longer stored costs a read that finds nothing.
 ///
 /// Safe to use, because the words are live from `init` to `deinit`. Sendable, because they are atomic.
 @safe package final class FingerprintFilter: @unchecked Sendable {
@@ -43,14 +42,13 @@ internal import Synchronization
         additions.wrappingAdd(1, ordering: .relaxed)
         let first = firstWord(of: index)
         for offset in 0..<Self.wordsOfBlock {
-            // Within the words: a block is four of them.
+            // Each block has four words, all in bounds.
             let word = unsafe words + first + offset
             unsafe word.pointee.bitwiseOr(Self.bits(of: index, in: offset), ordering: .releasing)
         }
     }
 
-    /// Makes every query return true, because nothing is added any more; a loop may still use the filter until the end of
-    /// its turn.
+    /// Makes every query return true: new clicks are no longer added, but a loop may query the filter until its turn ends.
     func retire() { isRetired.store(true, ordering: .releasing) }
 
     /// Returns false only for a word that was never added.
@@ -59,7 +57,7 @@ internal import Synchronization
         let first = firstWord(of: index)
         for offset in 0..<Self.wordsOfBlock {
             let bits = Self.bits(of: index, in: offset)
-            // Within the words: a block is four of them.
+            // Each block has four words, all in bounds.
             guard unsafe (words + first + offset).pointee.load(ordering: .acquiring) & bits == bits else {
                 return false
             }
@@ -67,8 +65,8 @@ internal import Synchronization
         return true
     }
 
-    /// The word is of a keyed hash, so its bits are random; they are mixed so that the block does not depend on the same
-    /// bits as the positions inside it.
+    /// Returns the first word of a hash's block; its bits are mixed, because the positions inside the block use the same
+    /// bits unmixed.
     private func firstWord(of index: UInt64) -> Int {
         let mixed = (index &* 0x9e37_79b9_7f4a_7c15) >> 32
         return Int(truncatingIfNeeded: (mixed &* blockCount) >> 32) * Self.wordsOfBlock

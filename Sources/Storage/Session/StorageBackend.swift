@@ -8,9 +8,9 @@ public protocol DatabaseReader: SendableMetatype {
     static func translated(_ failure: Failure) -> EngineFailure
 }
 
-/// The connection of an event loop, which holds one state of the database over a turn.
+/// An event loop's connection, which reads one snapshot of the database in a turn.
 public protocol LoopReader: CheckRowReader, DirectoryReader, DatabaseReader {
-    /// Begins to read one state of the database.
+    /// Begins to read one snapshot of the database.
     func beginSnapshot() throws(Failure)
     func endSnapshot() throws(Failure)
 }

@@ -114,7 +114,7 @@ final class WriterThread<Engine: BlockingEngine> {
         finish()
     }
 
-    /// Ends the writes of the batch, whose undelivered outcomes have been recorded.
+    /// Ends the batch; the caller records undelivered outcomes first.
     private func finish() {
         queue.finish()
         for write in batch { write.end() }

@@ -2,8 +2,8 @@ internal import Attribution
 
 /// A setting of the operator, with all of its texts.
 ///
-/// Flag, environment variable and file key follow from the name, and help, documentation and error messages from the
-/// texts, so that they cannot disagree.
+/// The name determines the flag, environment variable and file key. Help, documentation and error messages share the
+/// texts, so they cannot disagree.
 package struct Setting: Sendable {
     /// The heading in the help.
     package enum Section: String, CaseIterable, Sendable {
@@ -90,7 +90,7 @@ struct ValueKind<Value>: Sendable {
     }
 }
 
-/// The rows of the table, without their section and their help.
+/// Creates rows of ``Setting/all``, without section and help.
 extension Setting {
     /// A setting with a value.
     ///

@@ -4,7 +4,7 @@ import Testing
 @Suite("Allowed destinations")
 struct DestinationTests {
     @Test(
-        "cover links of exactly their scheme, host, port and path",
+        "cover links of their scheme, host, port and path prefix",
         arguments: [
             (
                 "myapp://", ["myapp://promo", "MYAPP://x/y?z"],

@@ -24,7 +24,7 @@ struct TrustedProxiesTests {
     }
 
     @Test(
-        "make the rightmost hop of X-Forwarded-For that is not a proxy the client",
+        "take as client the rightmost hop of X-Forwarded-For that is no proxy",
         arguments: [
             ([], "10.0.0.1"), (["198.51.100.1"], "198.51.100.1"), (["6.6.6.6, 198.51.100.1"], "198.51.100.1"),
             (["198.51.100.1, 10.0.0.2"], "198.51.100.1"),
@@ -33,7 +33,7 @@ struct TrustedProxiesTests {
             (["6.6.6.6", "198.51.100.1, 10.0.0.2"], "198.51.100.1"), (["10.0.0.4, 10.0.0.3"], "10.0.0.4"),
             (["2001:db8::1"], "2001:db8::1"), (["[2001:db8::1]:4711"], "2001:db8::1"),
             (["198.51.100.1:4711"], "198.51.100.1"), (["2001:db8::1, 2001:db8:ffff::7"], "2001:db8::1"),
-            // Reading stops at the last good hop before text that is not an address.
+            // Reading from the right ends one hop before text that is no address.
             (["198.51.100.1, unknown"], "10.0.0.1"), (["198.51.100.1, unknown, 10.0.0.2"], "10.0.0.2"),
             (["198.51.100.1, , 10.0.0.2"], "10.0.0.2"), ([""], "10.0.0.1"), (["198.51.100.1,"], "10.0.0.1"),
             (["198.51.100.01"], "10.0.0.1"), (["198.51.100.1:"], "10.0.0.1"),
@@ -96,7 +96,7 @@ struct ClientDerivationTests {
         -> ClientDerivation
     { proxies.derivation(peer: try address(peer), forwardedFor: forwardedFor, forwarded: forwarded) }
 
-    @Test("lists for each hop whether it is trusted, and stops where the rule stops")
+    @Test("lists each hop as trusted, client, not an address or not read")
     func hops() throws {
         let derivation = try self.derivation("10.0.0.1", forwardedFor: ["6.6.6.6, 198.51.100.1, 10.0.0.2"])
         #expect(derivation.peerIsTrusted)
@@ -118,7 +118,7 @@ struct ClientDerivationTests {
         #expect(disagreeing.client == (try address("10.0.0.1")))
     }
 
-    @Test("derives the same address as for requests, with any headers")
+    @Test("derives the client that requests get, for any X-Forwarded-For")
     func agreesWithTheRule() throws {
         let nodes = ["10.0.0.2", "10.0.0.3", "198.51.100.1", "unknown", "", "2001:db8::1"]
         for first in nodes {

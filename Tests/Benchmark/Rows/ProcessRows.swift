@@ -1,7 +1,7 @@
 import Glibc
 import Support
 
-// What the server's process needs: time to start, memory, and no more of either after a long load.
+// What the server's process needs: time to start, memory, and no growth under a long load.
 extension Row {
     /// From the start of the process until it is ready, with a warm page cache.
     static let start = Row(
@@ -111,7 +111,7 @@ extension Row {
                 .figure([(logBytes.max() ?? .nan) / 1e6]),
             FigureName("soak_requests", "requests of the mixed load")
                 .figure([Double(results.reduce(0) { $0 + $1.intended })]),
-            FigureName("soak_failures", "of them without a good response")
+            FigureName("soak_failures", "mixed-load requests that failed")
                 .figure([Double(results.reduce(0) { $0 + $1.failures })]),
         ]
     }

@@ -134,7 +134,7 @@ final class BrowserTab: Sendable {
         return Data(base64Encoded: text).map { Array($0) } ?? []
     }
 
-    /// Hides the page while `body` runs, and shows it again.
+    /// Hides the page during `action`, and shows it again.
     func whileHidden(_ action: () throws -> Void) throws {
         let window = try browser.call("Browser.getWindowForTarget", ["targetId": target]).value("windowId")
         func show(as state: String) throws {
@@ -147,7 +147,7 @@ final class BrowserTab: Sendable {
         try show(as: "normal")
     }
 
-    /// Waits until the page and its listeners know whether it is visible.
+    /// Waits until the page is hidden or shown and listeners have run.
     private func waitUntil(isHidden: Bool) throws {
         try value(
             of: """

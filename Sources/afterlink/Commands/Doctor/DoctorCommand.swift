@@ -17,9 +17,9 @@ enum DoctorCommand {
                 + " trusted proxies forward.",
         ],
         options: CommandOption.table([
-            "request-from ADDRESS": "Also show the client address of a request from this address.",
-            "forwarded-for TEXT ...": "That request's X-Forwarded-For, a field line each time.",
-            "forwarded TEXT ...": "That request's Forwarded (RFC 7239), a field line each time.",
+            "request-from ADDRESS": "Also show which client a request from this peer address has.",
+            "forwarded-for TEXT ...": "One X-Forwarded-For field line of that request.",
+            "forwarded TEXT ...": "One Forwarded field line (RFC 7239) of that request.",
         ]) + [.jsonObject],
         settings: Setting.all.map(\.name),
         examples: [
