@@ -21,7 +21,7 @@ struct DoctorTests {
     func fresh() throws {
         let installation = try Installation()
         try setMode(0o700, of: installation.folder.path)
-        let secret = "a-secret-that-nobody-may-see-1234567890"
+        let secret = "a-secret-that-stays-hidden-1234567890"
         let output = try installation.run(
             ["doctor", "--listen", "127.0.0.1:0"],
             environment: ["AFTERLINK_INITIAL_APP_KEY": secret, "AFTERLINK_RETENTION": "3600"]

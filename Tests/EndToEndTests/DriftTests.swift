@@ -26,16 +26,16 @@ struct DriftAlarmTests {
     }
 
     @Test("appears once in the log, in the metrics, in the statistics and in the output of the command")
-    func told() throws {
+    func logged() throws {
         let installation = try Installation()
         try writeFall(to: installation)
         let (server, connection) = try installation.serve()
-        let told = "the match rate of launches on iOS 26.1 with SDK 1.8.9 fell from"
+        let alarm = "the match rate of launches on iOS 26.1 with SDK 1.8.9 fell from"
         let end = Polling.end
-        while !installation.log.contains(told), ContinuousClock.now < end {
+        while !installation.log.contains(alarm), ContinuousClock.now < end {
             #expect(try connection.get("/healthz").status == 200)
         }
-        #expect(installation.log.contains(told))
+        #expect(installation.log.contains(alarm))
         let metrics = PrometheusText(try connection.get("/metrics", key: installation.keys.admin).text)
         #expect(metrics.value("afterlink_match_rate_alarms", ["by": "launch"]) == 1)
         let statistics = try connection.get("/admin/stats", key: installation.keys.admin).text
@@ -48,7 +48,7 @@ struct DriftAlarmTests {
         #expect(try again.connect().get("/healthz").status == 200)
         again.terminate()
         #expect(again.waitUntilExit() == 0)
-        #expect(installation.log.components(separatedBy: told).count == 2)
+        #expect(installation.log.components(separatedBy: alarm).count == 2)
 
         let text = try installation.run(["stats"]).text
         #expect(text.contains("MATCH RATE HAS FALLEN"))

@@ -59,8 +59,8 @@ struct PolicyWarningTests {
         let (_, connection) = try installation.serve(["--rate-limit", "off"])
         for number in 1...100 { #expect(try connection.check(fingerprint(number)).isNoMatch) }
         // The next statistics bring the pending records of checks to disk.
-        let told = try warnings(connection, installation, "?app=\(installation.appID)")
-        #expect(told.contains { $0.contains(words) })
+        let shown = try warnings(connection, installation, "?app=\(installation.appID)")
+        #expect(shown.contains { $0.contains(words) })
         let printed = try installation.run(["stats", "--app", installation.appID])
         #expect(printed.errors.contains(words))
         let doctor = try policies(installation)

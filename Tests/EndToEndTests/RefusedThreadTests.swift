@@ -17,10 +17,10 @@ struct RefusedThreadTests {
     }
 
     /// Starts a server under a limit, and stops it if it serves.
-    private func outcome(of nobody: UnprivilegedUser, limit: String) throws -> Outcome {
-        try Data().write(to: nobody.errorLog)
-        let server = try nobody.serve("127.0.0.1:0", ["--threads", "2"], limit: limit)
-        func log() -> String { (try? String(contentsOf: nobody.errorLog, encoding: .utf8)) ?? "" }
+    private func outcome(of account: UnprivilegedUser, limit: String) throws -> Outcome {
+        try Data().write(to: account.errorLog)
+        let server = try account.serve("127.0.0.1:0", ["--threads", "2"], limit: limit)
+        func log() -> String { (try? String(contentsOf: account.errorLog, encoding: .utf8)) ?? "" }
         let answers = Polling.until { !server.isRunning || log().contains("listens on") }
         guard answers else { return .stuck }
         if server.isRunning { server.send(SIGTERM) }
@@ -36,11 +36,11 @@ struct RefusedThreadTests {
         .enabled(if: UnprivilegedUser.isPossible, "root alone can become a user of whom threads are counted")
     )
     func everyNumberOfThreads() throws {
-        let nobody = try UnprivilegedUser(Self.user)
+        let account = try UnprivilegedUser(Self.user)
         var (outcomes, logs): ([Outcome], [String]) = ([], [])
         for number in 1...13 {
-            outcomes.append(try outcome(of: nobody, limit: "--nproc=\(number)"))
-            logs.append(try String(contentsOf: nobody.errorLog, encoding: .utf8))
+            outcomes.append(try outcome(of: account, limit: "--nproc=\(number)"))
+            logs.append(try String(contentsOf: account.errorLog, encoding: .utf8))
         }
         #expect(outcomes.prefix(7).allSatisfy { $0 == .refused }, "\(outcomes)")
         // With eight to eleven, the result depends on whether the temporary threads of the start have ended.

@@ -63,12 +63,15 @@ struct SignalsTests {
         let untold = try connection.check(Self.formD, key: key, fields: at(300))
         #expect(untold.isNoMatch && untold.string("reason") == "ambiguous", "\(untold.text)")
         // A match is recorded at once, other checks a little later: records of one millisecond have this order.
-        let asked = at(301).merging(Self.pro.field) { $1 }.merging(["X-Request-ID": "told"]) { $1 }
-        let told = try connection.check(Self.formD, key: key, fields: asked)
-        #expect(told.isMatch && told.string("jid") == "pro", "the older one: \(told.text)")
-        #expect(told.string("attributionMethod") == "probabilistic")
-        #expect((told.json["confidence"] as? Double ?? 0) > 0.9)
-        let explained = try connection.get("/admin/api/checks/told/explain", key: installation.keys.admin)
+        let asked = at(301).merging(Self.pro.field) { $1 }.merging(["X-Request-ID": "explained"]) { $1 }
+        let answer = try connection.check(Self.formD, key: key, fields: asked)
+        #expect(answer.isMatch && answer.string("jid") == "pro", "the older one: \(answer.text)")
+        #expect(answer.string("attributionMethod") == "probabilistic")
+        #expect((answer.json["confidence"] as? Double ?? 0) > 0.9)
+        let explained = try connection.get(
+            "/admin/api/checks/explained/explain",
+            key: installation.keys.admin
+        )
         #expect(explained.text.contains(#""screen":"same""#), "\(explained.text)")
         #expect(explained.text.contains("The launch reported the same screen as the click's page."))
 

@@ -68,7 +68,7 @@ struct CheckpointPolicyTests {
         #expect(copying.copier == .writer)
     }
 
-    @Test("a log that has begun anew is copied from its start")
+    @Test("a log that starts again is copied from its start")
     func beginsAnew() {
         var copying = CheckpointPolicy(hasBackground: true)
         copying.noteCommit(logPages: 9000)

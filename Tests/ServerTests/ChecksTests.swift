@@ -141,10 +141,10 @@ struct ChecksTests {
         let installed = service.clock.now.advanced(byMilliseconds: -3 * 86_400_000).iso8601
         let body = #"{"fingerprint":"\#(hex)","first_install_time":"\#(installed)"}"#
         await service.resolve(body, fields: ["X-Request-ID": "launch-1"])
-        let told = #""first_install_time":"\#(installed)""#
-        #expect(await list(service).text.contains(told))
+        let member = #""first_install_time":"\#(installed)""#
+        #expect(await list(service).text.contains(member))
         let explained = await explain(service, "launch-1")
-        #expect(explained.text.contains(told))
+        #expect(explained.text.contains(member))
         #expect(explained.text.contains("has had the app for 3 d: this was hardly its first launch."))
 
         await service.click()
@@ -187,7 +187,7 @@ struct ChecksTests {
 
     @Test(
         "return 404 for unknown ids, and 400 for other texts",
-        arguments: [("chk_00000000000000000000000000", 404), ("nobody", 404), (hex, 400)]
+        arguments: [("chk_00000000000000000000000000", 404), ("unknown", 404), (hex, 400)]
     )
     func unknown(id: String, status: Int) async throws {
         let answer = await explain(service, id)

@@ -31,9 +31,9 @@ struct ConsentTests {
         // Even with the identifier: the visitor did not want to be recognised.
         let launch = await service.resolve(#"{"click_id":"\#(id)"}"#)
         #expect(launch.text.contains("no_match"), "\(launch.text)")
-        let told = await service.admin(.get, "/checks/\(id)/explain")
-        #expect(told.text.contains(#""basis":"counted""#), "\(told.text)")
-        #expect(told.text.contains("opted out of tracking"))
+        let explained = await service.admin(.get, "/checks/\(id)/explain")
+        #expect(explained.text.contains(#""basis":"counted""#), "\(explained.text)")
+        #expect(explained.text.contains("opted out of tracking"))
     }
 
     @Test(

@@ -134,8 +134,8 @@ struct ServerKeyRotationTests {
         let list = await service.admin(.get, "/checks", query: "reason=already_claimed")
         #expect(list.text.contains("already_claimed"))
         let id = try #require(list.text.firstMatch(of: /chk_[0-9a-z]+/)?.output)
-        let told = await service.admin(.get, "/checks/\(id)/explain")
-        #expect(told.text.contains(clicked))
+        let explained = await service.admin(.get, "/checks/\(id)/explain")
+        #expect(explained.text.contains(clicked))
     }
 }
 

@@ -46,10 +46,10 @@ struct PolicyWarningTests {
     @Test("name the missing signals after enough checks without a match")
     func withoutAnything() {
         let policy = MatchPolicy(minimumConfidence: 0.1, usesFingerprints: false)
-        let told = warnings(policy, PolicyFigures(checks: 100, certainMatches: 0))
-        #expect(told.count == 1)
-        #expect(told.first?.contains("of 100 checks none brought a token") == true)
-        #expect(told.first?.contains("--app \(id.text) --fingerprinting on`") == true)
+        let found = warnings(policy, PolicyFigures(checks: 100, certainMatches: 0))
+        #expect(found.count == 1)
+        #expect(found.first?.contains("of 100 checks none brought a token") == true)
+        #expect(found.first?.contains("--app \(id.text) --fingerprinting on`") == true)
         #expect(warnings(policy, PolicyFigures(checks: 99, certainMatches: 0)).isEmpty)
         #expect(warnings(policy, PolicyFigures(checks: 5000, certainMatches: 1)).isEmpty)
     }
@@ -69,9 +69,9 @@ struct PolicyWarningTests {
                 ["minimum confidence and answer to ambiguity of the app \"Shop\" have no effect"]
             ),
         ] as [(MatchPolicy, [String])] {
-            let told = warnings(policy)
-            #expect(told.count == 1, "\(told)")
-            for word in words { #expect(told.first?.contains(word) == true, "\(word): \(told)") }
+            let found = warnings(policy)
+            #expect(found.count == 1, "\(found)")
+            for word in words { #expect(found.first?.contains(word) == true, "\(word): \(found)") }
         }
         #expect(warnings(MatchPolicy(minimumConfidence: 0.5)).isEmpty)
     }

@@ -43,7 +43,7 @@ struct RecordedTrafficTests {
                 let token = launch.token.flatMap { tokens[$0] }.map { "&token=\($0)" } ?? ""
                 let answer = await service.check(
                     query: "fingerprint=\(Fingerprint(of: launch.fingerprintText).hex)\(token)",
-                    fields: told(launch).merging(["User-Agent": launch.agent]) { $1 },
+                    fields: headers(launch).merging(["User-Agent": launch.agent]) { $1 },
                     peer: peer(launch.address)
                 )
                 try #require(answer.status == 200, "\(answer.text)")
@@ -54,7 +54,7 @@ struct RecordedTrafficTests {
     }
 
     /// The signals that every other device sends with its hash, as newer SDKs do.
-    private func told(_ launch: TracedLaunch) -> [String: String] {
+    private func headers(_ launch: TracedLaunch) -> [String: String] {
         let device = launch.device
         guard device.platform == .ios, launch.person.isMultiple(of: 2) else { return [:] }
         let text =

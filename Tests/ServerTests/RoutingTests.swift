@@ -83,15 +83,15 @@ struct RoutingTests {
     @Test("503 has Retry-After, which differs between callers")
     func retryAfter() async throws {
         let service = try await TestService()
-        var told: Set<String> = []
+        var delays: Set<String> = []
         for microsecond in UInt64(0)..<9 {
             let moment = MonotonicTime(nanoseconds: 5_000_000_000 + microsecond * 1000)
             let answer = await service.reject(.overloaded, at: moment)
             let seconds = try #require(answer.field("Retry-After"))
             #expect(answer.text.contains("\"retry_after\":\(seconds)"))
-            told.insert(seconds)
+            delays.insert(seconds)
         }
-        #expect(told == ["1", "2", "3"])
+        #expect(delays == ["1", "2", "3"])
     }
 }
 

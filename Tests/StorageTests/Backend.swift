@@ -149,7 +149,7 @@ final class TestLog: Sendable {
     func append(_ line: String) { content.withLock { $0.append(line) } }
 }
 
-/// Keyed hashes that are told apart by a number.
+/// A keyed hash for each number.
 func hash(_ number: UInt64) -> KeyedHash { KeyedHash(index: number &* 0x9e37_79b9_7f4a_7c15, rest: number) }
 
 extension NewClick {

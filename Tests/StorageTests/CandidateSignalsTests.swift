@@ -72,14 +72,14 @@ struct CandidateSignalsTests {
         }
         let untold = try await test.run { try await $0.match(check(.none, caller: 9)) }
         #expect(untold == .noMatch(.ambiguous))
-        let told = try await test.run { try await $0.match(check(Self.pro)) }
-        let claim = try #require(told.claim)
+        let matched = try await test.run { try await $0.match(check(Self.pro)) }
+        let claim = try #require(matched.claim)
         #expect(claim.click == clicks[0] && claim.method == .probabilistic)
         #expect((claim.confidence ?? 0) > 0.9)
     }
 
     @Test(
-        "as long as little is learnt, the newest click is matched whose page told no other screen",
+        "as long as little is learnt, the newest click is matched whose page reported no other screen",
         arguments: backends,
         [(launch: pro, link: "unknown"), (max, "max"), (screen(402, 874), "unknown"), (.none, "max")]
     )
@@ -119,7 +119,7 @@ struct CandidateSignalsTests {
         #expect(try test.integer("SELECT count(*) FROM click_index WHERE signal_marks IS NOT NULL") == 0)
     }
 
-    @Test("are told of clicks from the launch's address too, however many came since", arguments: backends)
+    @Test("are read of clicks from the launch's address too, however many came since", arguments: backends)
     func nearAddress(backend: Backend) async throws {
         let test = try await TestStore(backend) { $0.learnsAtOnce = true }
         let count: Int64 = 400
@@ -164,14 +164,14 @@ struct CandidateSignalsTests {
             isTest: false,
             remaking: FingerprintReconstruction(keys: [], data: .embedded, localization: .unknown)
         )
-        var told: [SignalHashes] = []
+        var matched: [SignalHashes] = []
         while let event = try history.next() {
             switch event {
-            case .click(let click): told.append(click.signals)
-            case .launch(let launch): told.append(launch.signals)
+            case .click(let click): matched.append(click.signals)
+            case .launch(let launch): matched.append(launch.signals)
             }
         }
-        #expect(told == [Self.pro, Self.pro, .none])
+        #expect(matched == [Self.pro, Self.pro, .none])
     }
 
     @Test("of some clicks and not of others decide nothing between them", arguments: backends)

@@ -220,11 +220,11 @@ struct CheckRecordTests {
         #expect(try await found(.click(ClickID(high: 1, low: 1))) == nil)
         #expect(try await found(.fingerprint([hash(7), hash(1)]))?.record.facts.requestID == "req_b")
         let explanation = try #require(try await found(.request("req_b")))
-        let told = try #require(explanation.clicks.first)
-        #expect(told.click.id == click.id)
-        #expect(told.state == .claimed)
-        #expect(told.hasSameFingerprint)
-        #expect(told.click.claimedBy == .fingerprint)
+        let listed = try #require(explanation.clicks.first)
+        #expect(listed.click.id == click.id)
+        #expect(listed.state == .claimed)
+        #expect(listed.hasSameFingerprint)
+        #expect(listed.click.claimedBy == .fingerprint)
     }
 
     @Test("a hash that found nothing is explained by the clicks of the same app", arguments: backends)
@@ -249,9 +249,9 @@ struct CheckRecordTests {
             _ = try await session.match(check)
             return (id, try await session.explanation(of: .request("req_a"), by: explainer))
         }
-        let told = try #require(explanation.1?.clicks.first)
-        #expect(told.click.id == explanation.0)
-        #expect(told.differences == [.init(.timezone, click: "Europe/Istanbul", launch: "Asia/Dubai")])
+        let listed = try #require(explanation.1?.clicks.first)
+        #expect(listed.click.id == explanation.0)
+        #expect(listed.differences == [.init(.timezone, click: "Europe/Istanbul", launch: "Asia/Dubai")])
     }
 
     @Test("of a flood so many a second are kept, and every match; the rest is counted", arguments: backends)

@@ -3,7 +3,7 @@ import SQLiteStorage
 import Simulation
 import Testing
 
-@Suite("What is told of a click that no check found")
+@Suite("The explanation of a click that no check found")
 struct ClickExplanationReaderTests {
     @Test("its state, how it is found, and the checks that came near", arguments: backends)
     func material(backend: Backend) async throws {

@@ -54,7 +54,7 @@ struct DriftTests {
         #expect(try await drift(test, StatisticsQuery(isTest: true)) == [])
     }
 
-    @Test("logs an alarm once, whoever looks, and once more when it is over")
+    @Test("logs an alarm once, whichever process looks, and once more when it is over")
     func log() async throws {
         let test = try await TestStore()
         try writeFall(to: test)
@@ -127,7 +127,7 @@ struct DriftTests {
         #expect(try await drift(test).first?.readings.first?.status == .falling)
     }
 
-    @Test("deletes the counts that nobody looks at any more, and no others")
+    @Test("deletes the counts that no test needs any more, and no others")
     func deletes() async throws {
         let test = try await TestStore()
         try write("ios/26.1/1.8.9", Array(repeating: (10, 5), count: 66), to: test)

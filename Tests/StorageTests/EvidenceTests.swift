@@ -105,7 +105,7 @@ struct EvidenceTests {
         #expect(evidence.candidates.count { $0.address == .exact } == 4)
         #expect(evidence.addressTraffic.clicksExact == Double(others + 4))
         #expect(evidence.addressTraffic.clicksNear == Double(others + 4))
-        // Counted anew every now and then, and not for each check.
+        // Counted again from time to time, and not for each check.
         try await test.run { session in
             for number in 0..<10 as Range<Int64> {
                 let moment = now.advanced(byMilliseconds: number)
@@ -215,7 +215,7 @@ struct EvidenceTests {
             var middle: ClickID?
             for second in [0, 20, 40] as [Int64] {
                 let moment = TestStore.noon.advanced(byMilliseconds: second * 1000)
-                var tap = try click(nil, at: moment, to: "his")
+                var tap = try click(nil, at: moment, to: "own")
                 tap.visit = hash(4711)
                 let recorded = try await session.record(tap).click.id
                 if second == 20 { middle = recorded }
@@ -241,7 +241,7 @@ struct EvidenceTests {
         let check = asked
         let outcome = try await test.run { try await $0.match(check) }
         #expect(outcome.claim?.click.id == named)
-        // What came after it may be somebody else's.
+        // A later click may be another person's.
         #expect(try test.integer("SELECT count(*) FROM click_index WHERE state = 0") == crowd + 1)
     }
 
@@ -277,7 +277,7 @@ struct EvidenceTests {
         #expect(claim.click == recorded)
         #expect(claim.method == .idfa)
         #expect(claim.confidence == 0.95)
-        // The device has launched since its other click: set up anew, it came from neither.
+        // The device has launched since its other click: a device that was set up again came from neither.
         let later = TestStore.noon.advanced(byMilliseconds: 3_600_000)
         asked.at = later
         asked.set(caller: hash(2))

@@ -56,7 +56,7 @@ struct FailureLogTests {
         #expect(said.take() == ["over"])
     }
 
-    @Test("a success between failures does not end it; a second without one does, whoever notices")
+    @Test("a success between failures does not end it; a second without one does, on any thread")
     func between() {
         let said = Said()
         let troubles = said.makeLog()
@@ -69,7 +69,7 @@ struct FailureLogTests {
         #expect(said.take() == ["over"])
     }
 
-    @Test("what fails after it was over is told at once, so that the last line is true")
+    @Test("a failure after the end is logged at once, so that the last line is true")
     func again() {
         let said = Said()
         let troubles = said.makeLog()

@@ -64,7 +64,7 @@ struct HistoryTests {
             ]
         )
         #expect(try history.next() == nil)
-        // Nobody is kept from writing, and what is written later belongs to another look.
+        // Writes go on, and later rows belong to another read.
         try await check(test, 99, 60)
     }
 

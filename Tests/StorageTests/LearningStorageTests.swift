@@ -115,7 +115,7 @@ struct LearningStorageTests {
         #expect(try test.integer("SELECT count(*) FROM learnt_counters") == 0)
     }
 
-    @Test("can be forgotten by another process, which nobody brings back", arguments: backends)
+    @Test("can be deleted by another process, and do not come back", arguments: backends)
     func resetsElsewhere(backend: Backend) async throws {
         let here = try await TestStore(backend) { $0.learnsAtOnce = true }
         try await play(here, from: TestStore.noon)
@@ -177,7 +177,7 @@ struct LearningStorageTests {
         #expect(isMended)
     }
 
-    @Test("begins when a click is told, not when it happened", arguments: backends)
+    @Test("begins when a click is recorded, not when it happened", arguments: backends)
     func toldLater(backend: Backend) async throws {
         let test = try await TestStore(backend) { $0.learnsAtOnce = true }
         try await test.run { session in

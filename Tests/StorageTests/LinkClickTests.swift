@@ -64,7 +64,7 @@ struct LinkClickTests {
         #expect(try test.integer("SELECT sum(tests) FROM link_counts WHERE variant = ''") == 1)
     }
 
-    @Test("go on being told for a variant that the link has no more", arguments: backends)
+    @Test("remain in the report of a variant that the link has no more", arguments: backends)
     func formerVariants(backend: Backend) async throws {
         let test = try await TestStore(backend)
         try await test.run { session in

@@ -122,7 +122,7 @@ struct LinkStoreTests {
             #expect(stored.settings == changed.settings)
             #expect(stored.archivedAt == TestStore.noon)
             #expect(stored.slug == link.slug)
-            // Within the same millisecond, and told apart all the same.
+            // Within the same millisecond, and still distinct.
             #expect(stored.updatedAt > read)
             #expect(
                 await refusal { () async throws(LinkStoreError) in
@@ -239,7 +239,7 @@ struct LinkStoreTests {
     private static let count: Int64 =
         ProcessInfo.processInfo.environment["AFTERLINK_LONG"] == nil ? 60_000 : 1_000_000
 
-    @Test("are looked at so many at a time, that a search through all of them holds nobody up")
+    @Test("are read a page at a time, so that a search through all of them delays no other request")
     func bounded() async throws {
         let test = try await TestStore()
         let count = Self.count

@@ -139,7 +139,7 @@ struct OpeningTests {
         try SQLiteStore.open(configuration(viaFolder + "/afterlink.db")).stop(within: 60_000)
     }
 
-    @Test("a database that somebody holds is not opened")
+    @Test("a database that another process has locked is not opened")
     func refusesLocked() async throws {
         let test = try await TestStore()
         test.stop()

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("A database that is opened to be read")
 struct ReadOnlyTests {
-    @Test("is read while somebody else holds the writer's lock, and refuses to be written")
+    @Test("is read while another process holds the writer's lock, and refuses to be written")
     func readsBesideWriter() async throws {
         let first = try await TestStore()
         try await first.run { _ = try await $0.record(.sample()) }

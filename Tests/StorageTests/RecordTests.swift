@@ -75,7 +75,7 @@ struct RecordTests {
         #expect(view.live.isEmpty)
     }
 
-    @Test("posts of one visit are told apart after a restart", arguments: backends)
+    @Test("posts of one visit remain distinct after a restart", arguments: backends)
     func keepsPostsApartAfterRestart(backend: Backend) async throws {
         let first = try await TestStore(backend)
         let id = try await first.run { try await $0.record(.sample(visit: 7, post: 1)).click.id }

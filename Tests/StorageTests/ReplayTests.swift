@@ -33,7 +33,7 @@ struct ReplayTests {
         let end = TestStore.noon.advanced(byMilliseconds: 86_400_000)
         let outcomes = try await test.run { session in
             [
-                // Whatever fingerprint it sends, and whoever it seems to be.
+                // With any fingerprint, and as any caller.
                 try await session.match(
                     .sample(fingerprint: 9, at: end, caller: 9, install: 5, firstByteAt: 0)
                 ),
@@ -96,7 +96,7 @@ struct ReplayTests {
         #expect(outcomes == [.noMatch(.alreadyClaimed), .replay(claim)])
     }
 
-    @Test("as long as no answer is written, nobody gets it again", arguments: backends)
+    @Test("an answer that was not written is not given again", arguments: backends)
     func refusesUnanswered(backend: Backend) async throws {
         let (test, _) = try await matched(backend, isAnswered: false)
         let outcome = try await test.run { try await $0.match(.sample(grace: 60_000)) }
@@ -187,7 +187,7 @@ struct ReplayTests {
     }
 
     @Test(
-        "a newer click from elsewhere keeps nobody from his earlier answer, one from his address does",
+        "a newer click from another address leaves a caller's earlier answer, one from the caller's address replaces it",
         arguments: backends,
         [
             (exact: 107, near: 7, isRepeated: true), (exact: 101, near: 1, isRepeated: true),

@@ -92,7 +92,7 @@ struct RetentionTests {
         #expect(test.store.health.writeAheadLogBytes == 0)
     }
 
-    @Test("a log that grew beneath a reader that stayed begins anew once it is gone, while writes go on")
+    @Test("a log that grew beneath a reader that stayed starts again after its end, while writes go on")
     func boundsLogAfterReader() async throws {
         let test = try await TestStore { $0.hasBackgroundWork = true }
         let metadata = String(repeating: "x", count: 100_000)

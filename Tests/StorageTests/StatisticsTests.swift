@@ -150,7 +150,7 @@ struct StatisticsTests {
         )
     }
 
-    @Test("several apps add up, and are told apart", arguments: backends)
+    @Test("several apps add up, and are listed separately", arguments: backends)
     func addsApps(backend: Backend) async throws {
         let test = try await TestStore(backend)
         let other = AppID(high: 2, low: 2)

@@ -18,7 +18,7 @@ final class Gate: Sendable {
         isOpen.wait()
     }
 
-    /// Waits, without blocking the caller's thread, until somebody stands before the gate.
+    /// Waits, without blocking the caller's thread, until a writer waits at the gate.
     func wait() async {
         await withCheckedContinuation { continuation in
             Thread.detachNewThread { [isReached] in
@@ -53,7 +53,7 @@ struct WriterTests {
         #expect(health.queueLength == 0)
     }
 
-    @Test("a request that fails spoils nobody else's in its transaction")
+    @Test("a request that fails leaves the others of its transaction intact")
     func isolatesFailures() async throws {
         let test = try await TestStore()
         // A trigger plays a defect that meets some clicks and not others.
@@ -233,7 +233,7 @@ struct WriterTests {
         let (gate, lines) = (Gate(), TestLog())
         let test = try await TestStore {
             $0.timeLimitMilliseconds = 4000
-            // That all is well again is told after the commit, and before anybody is answered.
+            // The recovery is logged after the commit, and before any answer.
             $0.log = StoreLog { _, line in
                 lines.append(line)
                 if lines.lines.count == 2 { gate.pass() }
@@ -265,7 +265,7 @@ struct WriterTests {
                 }
             }
         }
-        #expect(early == .timedOut, "nobody knows yet whom the claim is for")
+        #expect(early == .timedOut, "the caller of the claim is not yet known")
         gate.open()
         let match = try await test.run { try await $0.match(.sample(caller: 3)) }
         #expect(match.isReplay(of: click, at: TestStore.noon))
@@ -286,7 +286,7 @@ struct WriterTests {
         }
         #expect(refused == .full)
         let view = try await test.run { try await $0.view(for: .sample()) }
-        #expect(view.live == [first.id.high], "a check is not told that there is no match")
+        #expect(view.live == [first.id.high], "a check does not get no_match")
 
         // Room: what expired goes, by retention's own writes, which fit.
         test.clock.advance(seconds: 30 * 86_400)

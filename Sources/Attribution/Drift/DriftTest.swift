@@ -129,8 +129,8 @@ struct DriftTest {
         count > 0 ? count * cmath_log(count / trials) : 0
     }
 
-    /// Returns the dispersion of the past around its average, or around the rates that its clicks suggest if
-    /// that is smaller.
+    /// Returns the dispersion of the past around its average or around the rates that its clicks suggest,
+    /// whichever is smaller.
     private func dispersionOfPast(
         _ past: Range<Int>,
         _ odds: (value: Double, variance: Double),

@@ -67,8 +67,8 @@ public struct TrustedProxies: Sendable {
 
     /// Returns the client's address: the rightmost hop that is not a trusted proxy.
     ///
-    /// Every proxy appends the address that it was called from. From right to left, each hop is the statement
-    /// of the hop after it, and is believed if that hop is trusted. A hop that is no address (`unknown`, a
+    /// Every proxy appends the address of its peer. The hops are read from right to left: each one was written by
+    /// the hop on its right, and counts only if that hop is trusted. A hop that is no address (`unknown`, a
     /// pseudonym, garbage) ends the reading; the last valid hop counts.
     ///
     /// If both headers are present, they must agree: a proxy writes one of them and may pass on a client's

@@ -51,8 +51,8 @@ public struct NetworkAddress: Hashable, Sendable {
     /// Whether the address is on the public Internet, so that this server may connect to it for a client.
     ///
     /// False for loopback, link-local, private, shared, multicast and reserved addresses, for those of
-    /// clouds' metadata services, and for IPv6 addresses that represent IPv4 ones. Source: IANA's registries
-    /// of special-purpose addresses; RFC 6890.
+    /// clouds' metadata services, and for IPv6 addresses that represent IPv4 ones. Source: RFC 6890 and
+    /// IANA's registries of special-purpose addresses.
     public var isPublic: Bool {
         if ipv4 != nil { return !Self.specialRanges.contains(self) }
         // The public space is 2000::/3, except for the ranges reserved within it.

@@ -63,10 +63,10 @@ extension OSVersion: Comparable {
 /// The known part of a system's version.
 public enum OSVersionReading: Hashable, Sendable {
     case unknown
-    /// The number that Safari and web views of iOS 26 print instead of their version, without another value
-    /// that reveals it.
+    /// The number that Safari and web views of iOS 26 print instead of their version; it may still be the
+    /// true version.
     ///
-    /// It may still be the true version.
+    /// No other value of the click contains the version.
     case frozen(OSVersion)
     /// The major version is known, the minor is not.
     case major(Int)

@@ -17,7 +17,7 @@ extension Directory {
     private var openDestinations: [String] {
         let open = apps.filter(\.settings.destinations.isEmpty)
         guard let first = open.first else { return [] }
-        let danger = "any destination: a stranger can plant a link in somebody's first launch"
+        let danger = "any destination: a stranger can plant a link in another person's first launch"
         guard open.count > 1 else {
             return [
                 "the app \"\(first.settings.name)\" allows \(danger); set them with"

@@ -32,8 +32,8 @@ struct ClickDevice {
         key: ServerKey
     ) throws(APIError) {
         let devices = service.settings.devices
-        let (told, named) = (body.signals ?? DeviceSignals(), body.platform ?? Platform.unknown)
-        let canonical = CanonicalSignals(told, provenance.headers, platform: named, data: devices)
+        let (signals, named) = (body.signals ?? DeviceSignals(), body.platform ?? Platform.unknown)
+        let canonical = CanonicalSignals(signals, provenance.headers, platform: named, data: devices)
         platform = body.platform ?? canonical.platform
         osVersion = canonical.osVersion?.majorMinorText(for: canonical.platform)
         isRobot = provenance.isAutomatic || service.settings.robots.isRobot(provenance.userAgent)

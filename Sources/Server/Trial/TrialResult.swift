@@ -159,7 +159,7 @@ public struct TrialAnalysis: Sendable {
         let system =
             switch canonical.system {
             case .unknown: nil as String?
-            case .frozen(let told): "\(text(told)), as frozen agents say: the true one is unknown"
+            case .frozen(let frozen): "\(text(frozen)) in a frozen agent: the true version is unknown"
             case .major(let major): "\(major), the minor version unknown"
             case .minor(let version): "\(text(version)), the patch unknown"
             case .exact(let version): text(version)

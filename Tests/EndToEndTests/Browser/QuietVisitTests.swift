@@ -108,9 +108,9 @@ extension BrowserJourneys {
             let stage = try LinkStage.current
             let link = try stage.link("elsewhere")
             let page = """
-                <!doctype html><p id="told"></p><script src="\(LinkStage.origin)/v1/collector.js"></script><script>
+                <!doctype html><p id="answer-text"></p><script src="\(LinkStage.origin)/v1/collector.js"></script><script>
                 afterlink.click({ link: 'elsewhere', metadata: { page: 'blog' } }).then(function (answer) {
-                document.getElementById('told').textContent = answer ? answer.token : 'nothing'; });</script>
+                document.getElementById('answer-text').textContent = answer ? answer.token : 'nothing'; });</script>
                 """
             let journey = try Journey.named("safari").moved(to: "Asia/Baku")
             var visitor = journey.visitor

@@ -76,7 +76,7 @@ struct BacktestCommandTests {
         #expect(empty.errors.contains("holds no clicks and checks of the app"))
         let test = try installation.run(["backtest", "--test"])
         #expect(test.errors.contains("holds no test clicks and test checks"))
-        #expect(try installation.run(["backtest", "--app", "nobody"]).errors.contains("There is no app"))
+        #expect(try installation.run(["backtest", "--app", "unknown"]).errors.contains("There is no app"))
         let nowhere = try Installation.run(["backtest", "--database", "/nowhere/afterlink.db"])
         #expect(nowhere.status == 1)
         #expect(nowhere.errors.contains("/nowhere"))

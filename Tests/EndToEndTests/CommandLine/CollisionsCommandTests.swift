@@ -64,7 +64,7 @@ struct CollisionsCommandTests {
             "Collisions of app, window 60 min", "ready-made", "40.0 %", "Matches by fingerprint: 2 recorded",
             "rule probability, minimum confidence 0.7", "WRONG AT MOST",
         ] { #expect(text.contains(words), "\(words): \(text)") }
-        #expect(try installation.run(["collisions", "--app", "Nobody"]).status == 1)
+        #expect(try installation.run(["collisions", "--app", "Unknown"]).status == 1)
         #expect(try installation.run(["collisions", "--test"]).text.contains("no click with a fingerprint"))
     }
 

@@ -91,12 +91,12 @@ struct StartConditionsTests {
         .enabled(if: UnprivilegedUser.isPossible)
     )
     func asNobody() throws {
-        let nobody = try UnprivilegedUser()
-        let server = try nobody.serve("127.0.0.1:0")
+        let account = try UnprivilegedUser()
+        let server = try account.serve("127.0.0.1:0")
         let line = server.line(containing: "listening on")
         let port = try #require(line?.split(separator: ":").last.flatMap { UInt16($0) })
         #expect(try HTTPTestClient(port: port).click(fingerprint(1)).status == 201)
-        let data = nobody.dataDirectory
+        let data = account.dataDirectory
         for file in try FileManager.default.contentsOfDirectory(atPath: data) {
             let found = try FileManager.default.attributesOfItem(atPath: "\(data)/\(file)")
             #expect(found[.ownerAccountID] as? Int == UnprivilegedUser.identifier)

@@ -59,7 +59,7 @@ struct StatisticsCommandTests {
         for name in ["Shop", "Blog"] { #expect(try installation.run(["apps", "create", name]).status == 0) }
         #expect(try warnings().count == 1)
         let all =
-            "3 apps allow any destination: a stranger can plant a link in somebody's first launch: \"app\", \"Shop\", \"Blog\""
+            "3 apps allow any destination: a stranger can plant a link in another person's first launch: \"app\", \"Shop\", \"Blog\""
         #expect(try warnings().first?.contains(all) == true)
         #expect(
             try installation.run(["apps", "set", "--app", "Blog", "--destination", "blog://"]).status == 0

@@ -49,8 +49,8 @@ struct ConfigurationTests {
         #expect(numbers.count >= 15)
         let standard = String(reflecting: try read())
         for setting in numbers {
-            let told = try read([try #require(setting.flag), setting.defaultText])
-            #expect(String(reflecting: told) == standard, "\(setting.name)")
+            let value = try read([try #require(setting.flag), setting.defaultText])
+            #expect(String(reflecting: value) == standard, "\(setting.name)")
         }
     }
 

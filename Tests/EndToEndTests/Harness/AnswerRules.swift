@@ -74,10 +74,10 @@ struct AnswerRules {
     private var inwardViolations: [String] {
         let named = names.filter { ["server", "x-powered-by", "via", "x-runtime"].contains($0) }
         let whole = (answer.fields + [answer.body]).joined(separator: "\n").lowercased()
-        let told = [
+        let revealed = [
             "0.1.0", "sqlite", "select ", ".swift", "openssl", TemporaryFolder.place.path.lowercased() + "/",
             "afterlink.db",
         ].filter(whole.contains)
-        return (named + told).map { "it tells \($0)" }
+        return (named + revealed).map { "it tells \($0)" }
     }
 }

@@ -68,10 +68,10 @@ struct TrialTests {
 
     @Test("the app's values can differ from the browser's")
     func overrides() throws {
-        let told = try Trials.trial(
+        let trial = try Trials.trial(
             "--profile webview-android --model X --os-version 12 --device-timezone Asia/Dubai --device-language id-ID"
         )
-        #expect(told.launch.text == "X|1080|Asia/Dubai|in")
+        #expect(trial.launch.text == "X|1080|Asia/Dubai|in")
         let person = try Trials.trial("--timezone Europe/Berlin --language de-DE")
         #expect(person.launch.text == "iPhone|Europe/Berlin|de")
         #expect(TrialAnalysis(person).hit != nil)

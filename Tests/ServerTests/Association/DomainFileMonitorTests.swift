@@ -173,8 +173,8 @@ struct DomainFileMonitorTests {
         )
         #expect(site.watch.all.isEmpty)
         try site.poll(lines, at: 1)
-        let nobody = Directory(apps: [], keys: [])
-        site.watch.pollAll(nobody, by: site.outgoing, at: Timestamp(milliseconds: 0), log)
+        let empty = Directory(apps: [], keys: [])
+        site.watch.pollAll(empty, by: site.outgoing, at: Timestamp(milliseconds: 0), log)
         #expect(site.watch.all.isEmpty)
     }
 

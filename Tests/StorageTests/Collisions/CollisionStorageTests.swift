@@ -90,17 +90,17 @@ struct CollisionStorageTests {
                 )
             }
         }
-        let told = Told()
+        let shown = Shown()
         let (app, now) = (test.app, test.clock.now)
         let report = try await test.run {
             try await $0.countCollisions(of: app, isTest: false, window: .standard, at: now) {
-                told.values.append($0)
+                shown.values.append($0)
             }
         }
         #expect(report?.forms.map(\.crowding.clicks) == [2500, 5000])
-        #expect(told.values.count > 5)
-        #expect(told.values == told.values.sorted())
-        #expect(told.values.last == 1)
+        #expect(shown.values.count > 5)
+        #expect(shown.values == shown.values.sorted())
+        #expect(shown.values.last == 1)
         // 700 fingerprints of seven or eight people each, within a day.
         let pairs = (0..<5000).reduce(into: 0) { sum, number in sum += number / 700 }
         let competing = try #require(report?.forms.last?.crowding.competing)
@@ -131,7 +131,7 @@ struct CollisionStorageTests {
     }
 
     /// Touched on one loop alone.
-    private final class Told: @unchecked Sendable {
+    private final class Shown: @unchecked Sendable {
         var values: [Double] = []
     }
 
@@ -141,25 +141,25 @@ struct CollisionStorageTests {
         let clicks = [try click(1, visitor: 1, at: 0), try click(1, visitor: 2, at: 10)]
         try await test.run { session in for click in clicks { _ = try await session.record(click) } }
         let now = test.clock.now
-        func told(_ query: StatisticsQuery = StatisticsQuery()) async throws -> [AppCollisions] {
+        func shown(_ query: StatisticsQuery = StatisticsQuery()) async throws -> [AppCollisions] {
             try await test.run { try await $0.statistics(query, at: now) }.collisions
         }
-        #expect(try await told().isEmpty)
+        #expect(try await shown().isEmpty)
         _ = try await test.run { try await $0.match(.sample(at: now.advanced(byMilliseconds: 900_000))) }
-        _ = try await told()
+        _ = try await shown()
         try test.store.countCollisions()
-        let kept = try #require(try await told().first)
+        let kept = try #require(try await shown().first)
         #expect(kept.app == test.app)
         #expect(kept.report == (try await count(test, 86_400)))
         #expect(kept.report.matches == 1)
         #expect(kept.report.limits.map(\.share) == [0.01, 0.05])
-        #expect(try await told(StatisticsQuery(isTest: true)).isEmpty)
+        #expect(try await shown(StatisticsQuery(isTest: true)).isEmpty)
 
         _ = try await test.run { try await $0.record(click(5, visitor: 3, at: 20)) }
-        #expect(try await told().first == kept)
+        #expect(try await shown().first == kept)
         test.clock.advance(seconds: 3600)
         try test.store.countCollisions()
-        let later = try #require(try await told().first).report
+        let later = try #require(try await shown().first).report
         #expect(later.countedAt == now.advanced(byMilliseconds: 3_600_000))
         #expect(later.forms.last?.crowding.clicks == 3)
     }
@@ -189,8 +189,8 @@ struct CollisionStorageTests {
         let now = test.clock.now
         let tests = try await test.run { try await $0.statistics(StatisticsQuery(isTest: true), at: now) }
         #expect(tests.collisions.map(\.report.forms.last?.crowding.clicks) == [1])
-        let told = try await test.run { try await $0.statistics(StatisticsQuery(), at: now) }.collisions
-        let reports = Dictionary(uniqueKeysWithValues: told.map { ($0.app, $0.report) })
+        let shown = try await test.run { try await $0.statistics(StatisticsQuery(), at: now) }.collisions
+        let reports = Dictionary(uniqueKeysWithValues: shown.map { ($0.app, $0.report) })
         #expect(reports[test.app]?.window == .standard)
         #expect(reports[test.app]?.forms.last?.crowding.alone == 0.5)
         #expect(reports[other]?.window == AttributionWindow(seconds: 300))
@@ -198,21 +198,21 @@ struct CollisionStorageTests {
         #expect(reports[other]?.forms.last?.crowding.alone == 1)
     }
 
-    @Test("are told no more when what was counted is deleted")
+    @Test("disappear when the counted clicks are deleted")
     func emptied() async throws {
         let test = try await TestStore { $0.retentionSeconds = 3600 }
         let click = try click(1, visitor: 1, at: 0)
         try await test.run { _ = try await $0.record(click) }
         try test.store.countCollisions()
-        func told() async throws -> [AppCollisions] {
+        func shown() async throws -> [AppCollisions] {
             let now = test.clock.now
             return try await test.run { try await $0.statistics(StatisticsQuery(), at: now) }.collisions
         }
-        #expect(try await told().first?.report.forms.count == 2)
+        #expect(try await shown().first?.report.forms.count == 2)
         test.clock.advance(seconds: 3 * 86_400)
         try test.store.runRetention()
         try test.store.countCollisions()
-        #expect(try await told().first?.report.forms.isEmpty == true)
+        #expect(try await shown().first?.report.forms.isEmpty == true)
     }
 
     @Test("are counted again only after something was written, and a minute after any server did")
@@ -271,8 +271,8 @@ struct CollisionStorageTests {
             )
         }
         try test.store.countCollisions()
-        let told = try await test.run { try await $0.statistics(StatisticsQuery(), at: now) }.collisions
-        let kept = try #require(told.first?.report)
+        let shown = try await test.run { try await $0.statistics(StatisticsQuery(), at: now) }.collisions
+        let kept = try #require(shown.first?.report)
         #expect(kept.matches == 4)
         #expect(abs(kept.expectedFalse - 0.542) < 1e-9)
         let limit = try #require(kept.limits.last)
