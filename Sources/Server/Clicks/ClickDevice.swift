@@ -32,8 +32,8 @@ struct ClickDevice {
         key: ServerKey
     ) throws(APIError) {
         let devices = service.settings.devices
-        let (signals, named) = (body.signals ?? DeviceSignals(), body.platform ?? Platform.unknown)
-        let canonical = CanonicalSignals(signals, provenance.headers, platform: named, data: devices)
+        let (reported, named) = (body.signals ?? DeviceSignals(), body.platform ?? Platform.unknown)
+        let canonical = CanonicalSignals(reported, provenance.headers, platform: named, data: devices)
         platform = body.platform ?? canonical.platform
         osVersion = canonical.osVersion?.majorMinorText(for: canonical.platform)
         isRobot = provenance.isAutomatic || service.settings.robots.isRobot(provenance.userAgent)
