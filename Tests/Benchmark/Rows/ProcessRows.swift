@@ -49,6 +49,7 @@ extension Row {
                 let (idle, connected) = try idleBytes(Server(installation, bench), connections: count)
                 // Another server, in which idle connections left no trace.
                 let server = try Server(installation, bench)
+                _ = try settledBytes(server)
                 _ = try server.highestClickRate()
                 _ = try server.highestCheckRate()
                 let loaded = try server.figures.running(\.peakResidentByteCount)
@@ -57,10 +58,21 @@ extension Row {
         ]
     }
 
+    /// Returns the resident memory once the jobs of the start have run: when it has not changed by 1 % for two seconds.
+    private static func settledBytes(_ server: Server) throws -> Double {
+        var (settled, unchanged) = (try server.figures.running(\.residentByteCount), 0)
+        for _ in 0..<80 where unchanged < 8 {
+            usleep(250_000)
+            let bytes = try server.figures.running(\.residentByteCount)
+            if abs(bytes - settled) > settled / 100 { (settled, unchanged) = (bytes, 0) } else { unchanged += 1 }
+        }
+        return settled
+    }
+
     /// Returns the resident memory after one check, and with connections that stay idle after a check on each.
     private static func idleBytes(_ server: Server, connections: Int) throws -> (Double, Double) {
         _ = try server.noMatch()
-        let idle = try server.figures.running(\.residentByteCount)
+        let idle = try settledBytes(server)
         let request = SampleRequests.check(SampleRequests.unknown, key: server.key)
         let clients = try (0..<connections).map { _ in
             let client = try RawClient(port: server.port)
