@@ -59,10 +59,9 @@ extension Fingerprint {
 /// `Tests/AttributionTests/Vectors/fingerprints.json`, a `release` row in `Server/Trial/Data/trials.tsv` that sends it, and
 /// its word in `openapi.json`. `FingerprintFormTests`, `TrialTests` and `APIDescriptionTests` fail without them.
 ///
-/// The last case is the one with the fewest components: `Server/Trial/Trial.swift` relies on it. A form of Android contains
-/// the width, or `LaunchSignals` gives its launches no evidence. A component of a new kind changes `SignalHashes`,
-/// `SignalLikelihood` and the arrays of six components in `FormedFingerprint`. The articles on matching and
-/// the API list the forms.
+/// A form of Android contains the width, or `LaunchSignals` gives its launches no evidence. A component of a new kind
+/// changes `SignalHashes`, `SignalLikelihood` and the arrays of six components in `FormedFingerprint`. The articles on
+/// matching and the API list the forms.
 public enum FingerprintForm: String, CaseIterable, Sendable {
     /// The first version of the contract; iOS SDK 1.7.0–1.7.1.
     case a = "A"
@@ -92,6 +91,12 @@ public enum FingerprintForm: String, CaseIterable, Sendable {
         case .screen, .width: components.contains(.screen) || components.contains(.width)
         default: components.contains(component)
         }
+    }
+
+    /// Returns the form with the fewest components among those that clients of the platform use.
+    public static func smallest(on platform: Platform) -> FingerprintForm {
+        // Every platform uses form C.
+        allCases.filter { $0.isUsed(on: platform) }.min { $0.components.count < $1.components.count } ?? .c
     }
 
     /// Returns whether clients of the platform use the form; an unknown platform may have any client.

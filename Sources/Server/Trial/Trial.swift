@@ -110,7 +110,7 @@ public struct Trial: Sendable {
     public var inputsOfValues: [FingerprintInput] {
         let (values, languages) = (device.values(for: person), DeviceData.embedded.languages)
         let native = values.withLanguageOfClicks(localization, reported: nil, languages: languages)
-        return CanonicalSignals(native).inputs().reversed()
+        return CanonicalSignals(native).inputs().sorted { $0.values.count < $1.values.count }
     }
 
     /// The text that the SDK hashes at the first launch, or that the server derives from the launch's values.

@@ -223,7 +223,7 @@ public struct SDKRelease: Sendable {
     public init(withValuesOn platform: Platform) {
         name = "resolve"
         self.platform = platform
-        form = platform == .ios ? .d : .c
+        form = FingerprintForm.smallest(on: platform)
         versionField = "simulated-\(platform.rawValue)/2.0.0"
         namesPlatform = false
         sendsRawSignals = true
