@@ -12,7 +12,7 @@ public struct ClickToken: Hashable, Sendable {
     struct Payload: Hashable {
         /// The first byte of every token of this form.
         ///
-        /// Another form gets another number, so that tokens that are already in use remain readable.
+        /// A new form of token needs a new number, so that the tokens in use remain readable.
         static let version: UInt8 = 1
 
         let click: ClickID
@@ -34,8 +34,8 @@ public struct ClickToken: Hashable, Sendable {
     /// - Parameters:
     ///   - click: the click.
     ///   - app: the app whose click it is.
-    ///   - expiresAt: the end of the click's window. It is stored in whole seconds, rounded up: the window
-    ///     itself decides to the millisecond when a click is claimed.
+    ///   - expiresAt: the end of the click's window. The token contains it in whole seconds, rounded up; the
+    ///     claim compares the click's window to the millisecond.
     ///   - key: the server's current key.
     public init(for click: ClickID, of app: AppID, expiresAt: Timestamp, signedBy key: ServerKey) {
         payload = Payload(

@@ -35,7 +35,8 @@ extension NoMatchReason {
     public enum Origin: Sendable {
         /// `CheckReader` in `Storage/Checks`: the state of the newest click that the launch could have got.
         case click
-        /// ``ClickTokenError`` for a token that does not count, `CheckReader` for a token whose click is not free.
+        /// ``ClickTokenError`` for a token that does not count, `CheckReader` for one whose click cannot
+        /// match.
         case token
         /// ``Verdict``: the probabilities of the live clicks. The explanation lists them after the sentence.
         case probability
@@ -46,7 +47,7 @@ extension NoMatchReason {
     /// A reason in words for people.
     public struct Meaning: Sendable {
         public let origin: Origin
-        /// The end of a sentence, for the API's table of reasons and for a trial of `afterlink simulate`.
+        /// The end of a sentence, for the API's table of reasons and for the trials of `afterlink simulate`.
         public let clause: String
         /// What happened, in a sentence that is true for every launch with this reason; without its full stop if the
         /// probabilities follow.
