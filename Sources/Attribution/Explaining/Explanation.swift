@@ -1,4 +1,4 @@
-/// Why a check ended as it did.
+/// The explanation of a check: why it matched or did not match.
 public struct Explanation: Equatable, Sendable {
     public let record: RecordedCheck
     /// The values of the launch's fingerprint, if the search found them.
@@ -33,7 +33,7 @@ public struct ExplainedClick: Equatable, Sendable {
     public var share: Double?
     /// Whether the click's page reported the launch's screen; nil if one of the two is unknown.
     public var hasSameScreen: Bool?
-    /// Empty if the fingerprint is the same, or one of the two is unknown.
+    /// Empty if the fingerprint is the same, or the values of one of the two are unknown.
     public var differences: [Difference] = []
 
     public init(_ click: KnownClick, _ state: KnownClick.State, hasSameFingerprint: Bool) {
@@ -73,7 +73,7 @@ extension Explanation {
             + " hardly its first launch."
     }
 
-    /// The time in milliseconds that hardly any person takes from the store to the first launch.
+    /// A day in milliseconds: hardly any person takes longer from the store to the first launch.
     private static let longInstalled: Int64 = 86_400_000
 
     private var matched: String {
@@ -234,7 +234,7 @@ extension SignalComponent {
     }
 }
 
-/// The parts of a click that an explanation needs.
+/// The facts about a click that an explanation needs.
 public struct KnownClick: Equatable, Sendable {
     public let id: ClickID
     public var clickedAt: Timestamp
@@ -245,9 +245,9 @@ public struct KnownClick: Equatable, Sendable {
     /// When a launch consumed the click, and how it was recognised.
     public var claimedAt: Timestamp?
     public var claimedBy: AttributionMethod?
-    /// Whether it was removed from the index together with another click of the same visitor.
+    /// Whether the click was removed from the index when a launch consumed another click of the same visitor.
     public var isRetired = false
-    /// How its address compares with the launch's.
+    /// How the click's address compares with the launch's.
     public var agreement = AddressAgreement.missing
     /// ``ClickEvidence/canonicalText``.
     public var canonicalText: String?
@@ -264,17 +264,17 @@ public struct KnownClick: Equatable, Sendable {
 
     /// The relation of the click to a check.
     public enum State: String, CaseIterable, Sendable {
-        /// The check got it.
+        /// The check got the click.
         case answered
-        /// The check could have got it.
+        /// The check could have got the click.
         case open
-        /// Another launch had consumed it.
+        /// Another launch had consumed the click.
         case claimed
         /// Its visitor clicked again, and a launch consumed that click.
         case retired
         case expired
         case robot
-        /// It came after the check.
+        /// The click came after the check.
         case later
     }
 
