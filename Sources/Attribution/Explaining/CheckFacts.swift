@@ -9,7 +9,7 @@ public enum CheckOutcome: String, CaseIterable, Sendable {
 
 /// The content of a check's record: how the check ended, and the facts that decided it.
 ///
-/// Contains addresses and fingerprints only as keyed hashes.
+/// The record contains addresses and fingerprints only as keyed hashes.
 public struct CheckFacts: Equatable, Sendable {
     /// The probability that the launch came for the destination of one click; only the first half of the
     /// click's identifier may be known.
@@ -192,7 +192,7 @@ public struct RecordedCheck: Equatable, Sendable {
 /// The ways to refer to a check.
 public enum CheckReference: Equatable, Sendable {
     case check(CheckID)
-    /// The check that consumed the click, or else the last check for which it was most likely.
+    /// The check that consumed the click, or else the last check for which this click was most likely.
     case click(ClickID)
     /// The last check of a request.
     case request(String)

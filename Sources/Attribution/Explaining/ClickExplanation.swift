@@ -32,7 +32,7 @@ public struct ClickExplanationInput: Equatable, Sendable {
     public var near: [RelatedCheck] = []
     /// The number of records that were searched for ``near``.
     public var searchedChecks = 0
-    /// Whether all records of that time were searched.
+    /// Whether all records between the click and its expiry were searched.
     public var hasSearchedAll = true
 
     /// The largest number of near checks.

@@ -31,7 +31,7 @@ public struct ExplainedClick: Equatable, Sendable {
     public let hasSameFingerprint: Bool
     /// The probability that the launch came for its destination, 0…1; nil if it was not computed.
     public var share: Double?
-    /// Whether the click's page reported the launch's screen; nil if one of the two is unknown.
+    /// Whether the click's page reported the launch's screen; nil if one of the two screens is unknown.
     public var hasSameScreen: Bool?
     /// Empty if the fingerprint is the same, or the values of one of the two are unknown.
     public var differences: [Difference] = []
@@ -92,8 +92,8 @@ extension Explanation {
             confidence < min(facts.minimumConfidence, Verdict.highestConfidence)
         {
             text +=
-                " That is less than the \(Self.percent(facts.minimumConfidence)) that the app demands: the newest click"
-                + " matches anyway if the app says so, and as long as there is hardly any traffic to learn from."
+                " That is less than the \(Self.percent(facts.minimumConfidence)) that the app demands. The newest click"
+                + " matches all the same if the app is set so, or while the server has learnt from too few launches."
         }
         if facts.candidates > 1 {
             text += " \(facts.candidates - 1) other live clicks had the same fingerprint."
@@ -125,9 +125,9 @@ extension Explanation {
     private var probabilities: String {
         let facts = record.facts
         let words = [
-            facts.confidence.map { "the most likely has \(Self.percent($0))" },
+            facts.confidence.map { "the most likely click has \(Self.percent($0))" },
             "the app demands \(Self.percent(facts.minimumConfidence))",
-            facts.organicShare.map { "that it came from no click has \(Self.percent($0))" },
+            facts.organicShare.map { "a launch from no click has \(Self.percent($0))" },
             "live clicks: \(facts.candidates)",
         ]
         return words.compactMap(\.self).joined(separator: ", ") + "."
@@ -171,7 +171,7 @@ extension Explanation {
             + differences.joined(separator: "; ") + "."
     }
 
-    /// Advice on how to match the next such launch, one sentence each; empty for a match.
+    /// Advice on how to match the next such launch, one sentence each; empty for a match or a replay.
     public var advice: [String] {
         guard record.facts.outcome == .noMatch else { return [] }
         let reason = record.facts.reason ?? .noClick
@@ -245,11 +245,11 @@ public struct KnownClick: Equatable, Sendable {
     /// When a launch consumed the click, and how it was recognised.
     public var claimedAt: Timestamp?
     public var claimedBy: AttributionMethod?
-    /// Whether the click was removed from the index when a launch consumed another click of the same visitor.
+    /// Whether the click was removed from the index when a launch consumed a later click of the same visitor.
     public var isRetired = false
     /// How the click's address compares with the launch's.
     public var agreement = AddressAgreement.missing
-    /// ``ClickEvidence/canonicalText``.
+    /// See ``ClickEvidence/canonicalText``.
     public var canonicalText: String?
 
     public init(id: ClickID, clickedAt: Timestamp, expiresAt: Timestamp, campaign: CampaignKey? = nil) {
@@ -299,8 +299,9 @@ public struct ExplanationInput: Sendable {
     /// The app's clicks before the check that have signals, newest first.
     public var recent: [KnownClick] = []
 
-    /// The largest number of clicks of each kind.
+    /// The largest number of clicks in ``sameFingerprint``.
     public static let sameFingerprintLimit = 20
+    /// The largest number of clicks in ``recent``.
     public static let recentLimit = 2000
 
     public init(record: RecordedCheck) { self.record = record }

@@ -1,4 +1,4 @@
-/// The end of a check.
+/// The outcome of a check.
 public enum MatchOutcome: Equatable, Sendable {
     /// A claim consumed a click for this check, and was counted in the same transaction.
     case match(Claim)
@@ -7,7 +7,7 @@ public enum MatchOutcome: Equatable, Sendable {
     case noMatch(NoMatchReason)
 }
 
-/// The end of a check and its basis: the input of counting, recording and learning.
+/// The outcome of a check and its basis: the input of counting, recording and learning.
 public struct CheckReport: Sendable {
     public var ending: MatchOutcome
     public var basis: CheckBasis

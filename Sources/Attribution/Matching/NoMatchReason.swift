@@ -116,12 +116,12 @@ extension NoMatchReason {
                 "there are live clicks, but the probability that one of them led to the launch is below the app's"
                     + " minimum",
                 sentence:
-                    "There were live clicks with the launch's fingerprint, but it is less likely than the app demands"
-                    + " that one of them led to it",
+                    "There were live clicks with the launch's fingerprint, but the probability that one of them led to it"
+                    + " is below the app's minimum",
                 advice: [
                     "Such launches rightly get no campaign if most people with this device come without one.",
                     "A signed token (install referrer, pasteboard) makes matches certain; `afterlink apps set"
-                        + " --minimum-confidence` lowers the bar, and gives organic launches to campaigns.",
+                        + " --minimum-confidence` lowers this minimum, and credits more launches to wrong campaigns.",
                 ]
             )
         case .ambiguous:
@@ -131,7 +131,7 @@ extension NoMatchReason {
                 sentence: "A click led to this launch, but it is not clear which one",
                 advice: [
                     "A signed token distinguishes such people; `afterlink apps set --on-ambiguity campaignOnly` credits"
-                        + " the campaign if that much is clear."
+                        + " the campaign if at least the campaign is clear."
                 ]
             )
         case .otherApp:
