@@ -48,7 +48,7 @@ public struct DriftDetector {
     /// - Parameters:
     ///   - history: the counts up to the end of a span.
     ///   - alarms: the alarms of the previous evaluation, in any order.
-    /// - Returns: the state of all groups, and what has changed.
+    /// - Returns: the state of all groups, and the alarms that started or ended.
     public static func evaluate(_ history: DriftHistory, alarms: [DriftAlarm]) -> Findings {
         var detector = DriftDetector(history)
         for side in DriftSide.allCases { detector.evaluate(side, alarms.filter { $0.group.side == side }) }

@@ -37,7 +37,7 @@ struct DriftTest {
 
     /// The numbers of newest days in which a change is sought.
     static let windows = [1, 2, 3, 5, 7]
-    /// The number of days before them that define the usual rate.
+    /// The number of days before the newest ones that define the usual rate.
     static let baselineDays = 28
     /// The smallest number of days that a past needs: a week contains each weekday once.
     static let minimumBaselineDays = 7
@@ -56,7 +56,7 @@ struct DriftTest {
     private static let dispersionDays = 6.0
     /// The limit of one day's deviance: one outage must not mask drops for a month.
     private static let maximumDailyDeviance = 16.0
-    /// The relative spread of a group's change when the rest of its app changes.
+    /// The standard deviation of a group's change from that of the rest of its app, as a share of the latter.
     private static let unevenness = 0.3
 
     /// Returns the most significant drop that raises an alarm; `threshold` is the smallest significance.
@@ -106,7 +106,7 @@ struct DriftTest {
         )
     }
 
-    /// Returns the signed root of the likelihood ratio, divided by the root of the dispersion.
+    /// Returns the root of twice the log likelihood ratio over the dispersion; positive for a drop.
     private static func score(_ recent: DriftCount, _ expected: DriftExpectation, _ dispersion: Double)
         -> Double
     {
@@ -182,7 +182,7 @@ struct DriftSeries {
     }
 
     let own: [DriftCount]
-    /// The counts of all other groups of the side; nil for the whole.
+    /// The counts of all other groups of the side; nil for the group of all launches.
     let rest: [DriftCount]?
     var supply = Supply.steady
 
