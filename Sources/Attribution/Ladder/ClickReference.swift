@@ -159,7 +159,7 @@ public struct PlayStoreLink: Equatable, Sendable {
     ///
     /// - Parameters:
     ///   - package: the app's application id, `com.example.shop`.
-    ///   - token: the click's token; it comes first, so that a cut does not remove it.
+    ///   - token: the click's token; it comes first, so that a link that is cut still contains it.
     ///   - utm: the items for the store's own reports, the most important first. An item that does not fit is
     ///     omitted, because half a campaign's name would count as another campaign.
     public init?(package: String, token: ClickToken, utm: [QueryItem] = []) {

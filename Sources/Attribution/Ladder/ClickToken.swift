@@ -5,8 +5,8 @@ internal import Crypto
 /// A token travels through the store's install referrer, the pasteboard, a QR code or a link. It contains the
 /// click's identifier, and works once, because a click is claimed once.
 ///
-/// Text form: 44 characters of base64url: a version, a part of the app's identifier, the click's identifier,
-/// the expiry, and ten bytes of HMAC-SHA256 over all of it and the whole of the app's identifier.
+/// The text is 44 characters of base64url. They encode a version, a part of the app's identifier, the click's
+/// identifier, the expiry, and ten bytes of HMAC-SHA256 over these and the app's whole identifier.
 public struct ClickToken: Hashable, Sendable {
     /// The content of a token, verified or not.
     struct Payload: Hashable {

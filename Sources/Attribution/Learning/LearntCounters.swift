@@ -1,6 +1,6 @@
 internal import CMath
 
-/// The subject of a learnt counter, and the speed at which it fades.
+/// The subject of a learnt counter, and its half-life: the time after which an event counts half.
 ///
 /// The model is computed from such counters, which are stored for each app, separately for live and test
 /// traffic. The raw value is stored.
@@ -36,7 +36,7 @@ public enum CounterFamily: UInt8, CaseIterable, Sendable {
     /// Launches that no click explains, by the ``RelativeClickRateLevel`` at their time.
     case organicByRelativeRate = 15
 
-    /// The number of seconds after which a count is worth half; nil for counts that do not fade but are
+    /// The number of seconds after which a count is worth half; nil for counts that do not decrease but are
     /// deleted when they are old.
     public var halfLife: Double? {
         switch self {
@@ -117,9 +117,9 @@ public struct CounterKey: Hashable, Sendable {
 
 /// The start of learning from an app's traffic, and the landmark: the time that stored sums are relative to.
 ///
-/// Counts fade with time without changes to rows: an event at `t` adds 2^((t − landmark) / half-life) to the
-/// stored sum, and a reader divides by the same power for its own time. Increments are therefore plain
-/// additions, and those of several servers add up in any order to the same state.
+/// Counts decrease with time (fade) without changes to rows: an event at `t` adds 2^((t − landmark) /
+/// half-life) to the stored sum, and a reader divides by the same power for its own time. Increments are
+/// therefore plain additions, and those of several servers add up in any order to the same state.
 ///
 /// Source: Cormode, Shkapenyuk, Srivastava, Xu: Forward decay (2009).
 public struct LearningEpoch: Equatable, Sendable {
@@ -208,7 +208,7 @@ public struct LearningEpoch: Equatable, Sendable {
     static func decay(_ lives: Double) -> Double { cmath_exp(-max(0, lives)) }
 }
 
-/// The faded counters of an app at one time.
+/// The values of an app's counters at one time, to which older events contribute less.
 struct ModelCounters {
     let epoch: LearningEpoch
     let at: Timestamp

@@ -13,7 +13,7 @@ public final class MatchingModel: Sendable {
     /// The average number of strangers at an exact or near address where one visitor was seen before.
     let repeatExact: Double
     let repeatNear: Double
-    /// The faded number of launches that only a fingerprint could recognise.
+    /// The number of launches that only a fingerprint could recognise; older ones count less.
     public let launches: Double
     public let launchesWithAddress: Double
     /// The share of clicks whose address is known.
@@ -208,8 +208,8 @@ extension MatchingModel {
 
     private var traffic: [ModelFigure] {
         [
-            .init("launches", launches, "Launches for learning; a launch of two days ago counts half"),
-            .init("launches_with_address", launchesWithAddress, "Launches for learning with a known address"),
+            .init("launches", launches, "Launches in the model; a launch of two days ago counts half"),
+            .init("launches_with_address", launchesWithAddress, "Launches in the model with a known address"),
             .init(
                 "organic_per_click",
                 organicPerClick,

@@ -60,7 +60,7 @@ enum ModelConstants {
     static let evenDelayShare = 1.0 / 30  // 0.0 0.0 0.0 0.000
     /// The weight of the prior of delays, in conversions.
     static let delayPriorConversions = 30.0  // 0.0 0.0 0.0 0.001
-    /// The smallest share of clicks that counts as old enough for a delay: a learnt delay is divided by it.
+    /// The smallest share of clicks that counts as old enough for a delay: it divides the delay's count.
     static let minimumBinExposure = 0.02  // 0.0 0.0 0.0 0.000
     /// The smallest share of conversions that the counted clicks can have led to by now.
     static let minimumExposure = 0.05  // 0.0 0.0 0.0 0.000
@@ -89,7 +89,7 @@ enum ModelConstants {
     static let minimumStrangerShare = 1e-9  // 0.0 0.0 0.0 0.000
     /// The largest probability that a stranger has the launch's address.
     static let maximumStrangerShare = 0.98  // 0.0 0.0 0.0 0.000
-    /// The shares of recent addresses count from this many recent clicks with addresses on.
+    /// The smallest number of recent clicks with an address from which address shares are computed.
     static let minimumRecentClicks = 8.0  // 0.0 0.0 0.0 0.000
 
     // MARK: Systems and signals

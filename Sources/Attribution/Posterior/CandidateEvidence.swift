@@ -37,8 +37,7 @@ public struct Candidate: Equatable, Sendable {
     /// The probability that the click's device computes this fingerprint in this form, 0…1.
     public var weight = 1.0
     public var address = AddressAgreement.missing
-    /// The first word of a keyed hash of the exact address and the user agent; equal for all clicks of one
-    /// visitor.
+    /// The first word of a keyed hash of the exact address and the user agent; it groups a visitor's clicks.
     ///
     /// For a click without a usable address, the hash is of the user agent alone.
     public var visitor: UInt64

@@ -45,7 +45,7 @@ struct OrganicIntensity {
 /// the counts by fingerprint cover days.
 enum RelativeOrganicRate {
     private static let slotMilliseconds: Int64 = 600_000
-    /// Slots older than this are not read, and may be deleted.
+    /// The number of newest ten-minute slots that are read; older ones may be deleted.
     static let slots: UInt64 = 24
 
     /// Returns the number of ten-minute slots since 1970, as a counter's key.
@@ -119,7 +119,7 @@ struct RelativeClickRate: Sendable {
     private static let slotMilliseconds: Int64 = 120_000
     private static let slotSeconds = 120.0
     private static let slotsOfOrganicRate: UInt64 = 5
-    /// Slots older than this are not read, and may be deleted.
+    /// The number of newest two-minute slots that are read; older ones may be deleted.
     static let slots = RelativeOrganicRate.slots * slotsOfOrganicRate
     /// The number of newest slots that decide the current rate: ten half-lives.
     private static let currentSlots: UInt64 = 15
@@ -190,7 +190,7 @@ enum RelativeClickRateLevel {
 private struct PastSlot {
     /// The number of slots back from the current one; 0 for the current one.
     let back: UInt64
-    /// The number of its seconds that were observed; 0 for a current slot that has just started.
+    /// The number of the slot's seconds that were observed; 0 for a current slot that has just started.
     let seconds: Double
     /// The current weight of an event in the slot's middle.
     let weight: Double

@@ -70,7 +70,7 @@ public struct DestinationShare: Equatable, Sendable {
     /// ``AttributionMethod/probabilistic`` or ``AttributionMethod/fingerprint``.
     public let evidence: AttributionMethod
 
-    /// Orders by probability; among equals the newer and then the later click comes first.
+    /// Orders by probability; among equals by the time of the click and then by its id, the larger first.
     static func isLikelier(_ left: DestinationShare, _ right: DestinationShare) -> Bool {
         if left.probability != right.probability { return left.probability > right.probability }
         if left.clickedAt != right.clickedAt {

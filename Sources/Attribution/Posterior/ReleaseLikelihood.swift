@@ -15,7 +15,7 @@ public struct OSRelease: Hashable, Sendable {
     }
 
     public init(_ version: OSVersion, on platform: Platform) {
-        // Only some agents of Android contain its minor number.
+        // Only some agents of Android contain its minor number, so that number is no evidence.
         self.init(platform: platform, major: version.major, minor: platform == .ios ? version.minor : nil)
     }
 
@@ -65,7 +65,7 @@ public struct OSRelease: Hashable, Sendable {
     }
 }
 
-/// The shares of systems among clicks.
+/// The shares of system releases among clicks.
 struct ReleaseShares: Sendable {
     private var clicks: [Platform: Double] = [:]
     /// The clicks by their release without the minor number: those with different major numbers never agree.

@@ -86,7 +86,7 @@ extension CounterKey {
     /// The key that counts clicks with any value of the component.
     init(allOf component: SignalComponent) { self.init(component, hash: 0) }
 
-    /// Whether it counts the clicks with any value of a component.
+    /// Whether the key counts the clicks with any value of a component.
     var isOfAll: Bool { SignalComponent.allCases.contains { self == CounterKey(allOf: $0) } }
 }
 

@@ -43,7 +43,7 @@ public struct CanonicalSignals: Equatable, Sendable {
         }
     }
 
-    /// Returns `UIDevice.model` for a script's or an app's name of an Apple device; nil for any other model.
+    /// Returns `UIDevice.model` for a script's or an app's name of an Apple device; nil for any other device.
     static func appleModel(_ model: String?, touchPoints: Int?) -> String? {
         guard let name = model else { return nil }
         if starts(name, "iphone") { return "iPhone" }
@@ -78,7 +78,7 @@ public struct VisitHeaders: Equatable, Sendable {
 }
 
 extension CanonicalSignals {
-    /// Creates the signals from a page's script, and missing values from the agent of the same visit.
+    /// Creates the signals from a page's script, and missing values from the agent of the same request.
     public init(
         _ signals: DeviceSignals,
         userAgent: String,
@@ -86,7 +86,7 @@ extension CanonicalSignals {
         data: DeviceData = .embedded
     ) { self.init(signals, VisitHeaders(userAgent: userAgent), platform: platform, data: data) }
 
-    /// Creates the signals from a page's script, and missing values from the headers of the same visit.
+    /// Creates the signals from a page's script, and missing values from the headers of the same request.
     ///
     /// - Parameters:
     ///   - signals: the values of the script.

@@ -24,7 +24,7 @@ public struct RobotAgents: Sendable {
         public let vendor: String
         /// The keyword as in the file, in lower case; `^` means the agent's start, and `$` its end.
         public let keyword: String
-        /// Where the robot's agent is published.
+        /// The address of the page that publishes the robot's agent.
         public let source: String
     }
 
@@ -45,7 +45,7 @@ public struct RobotAgents: Sendable {
         } catch { preconditionFailure("the embedded list of robots does not parse: \(error.message)") }
     }()
 
-    /// Creates the built-in robots, except for the kinds of rows that `file` contains.
+    /// Creates the list from a file; if the file has no row of one kind, the built-in rows of that kind stay.
     ///
     /// - Parameters:
     ///   - bytes: the whole file.
