@@ -1,11 +1,13 @@
-/// Evaluates at the end of each span of ``DriftHistory`` whether the match rate of any group has fallen, and
-/// whether fallen rates have recovered.
+/// Detects at the end of each six-hour span of ``DriftHistory`` which groups' match rates have fallen or
+/// recovered.
+///
+/// A group is the launches or clicks of one platform, OS version and SDK or browser.
 ///
 /// The only state between two evaluations is the list of current alarms.
 public struct DriftDetector {
     /// The result of an evaluation.
     public struct Findings: Equatable, Sendable {
-        /// Every watched group, including the whole of the launches, ordered by name.
+        /// Every watched group, including all launches as one group, ordered by name.
         public var readings: [DriftReading] = []
         /// The alarms that started or ended.
         public var events: [DriftEvent] = []
@@ -16,7 +18,7 @@ public struct DriftDetector {
         public var alarms: [DriftAlarm] { readings.compactMap(\.alarm) }
     }
 
-    /// The number of days after which a lower rate is the usual one.
+    /// The number of days after which an alarm ends, because the lower rate counts as the usual one.
     public static let maximumAlarmDays = 35
 
     private let history: DriftHistory
@@ -29,9 +31,10 @@ public struct DriftDetector {
     private static let recoveryDays = 2
     /// The relative drop below which an alarm ends.
     private static let recoveredShare = DriftTest.minimumRelativeDrop / 2
-    /// The number of days after which a drop of the whole app raises an alarm: a group's alarm comes sooner
-    /// and is more specific.
+    /// The smallest number of days of an app-wide drop that raises an alarm: a group's alarm comes sooner and
+    /// is more specific.
     private static let wholeDays = 2
+    /// The number of days without checks or clicks after which an alarm ends.
     private static let goneDays = 7
 
     private init(_ history: DriftHistory) {
@@ -45,7 +48,7 @@ public struct DriftDetector {
     /// - Parameters:
     ///   - history: the counts up to the end of a span.
     ///   - alarms: the alarms of the previous evaluation, in any order.
-    /// - Returns: the state of all groups, and what has changed.
+    /// - Returns: the state of all groups, and the alarms that started or ended.
     public static func evaluate(_ history: DriftHistory, alarms: [DriftAlarm]) -> Findings {
         var detector = DriftDetector(history)
         for side in DriftSide.allCases { detector.evaluate(side, alarms.filter { $0.group.side == side }) }
@@ -123,7 +126,7 @@ public struct DriftDetector {
         return drop.rate >= (1 - Self.recoveredShare) * drop.expected ? .recovered : nil
     }
 
-    /// Returns the supply of a group: the clicks or trials that its matches come from.
+    /// Returns the supply of a group: the clicks that its matches come from.
     private func supply(of group: DriftGroup) -> DriftSeries.Supply {
         guard group.side == .launch else { return .ownTrials }
         guard case .value = group.platform
@@ -139,7 +142,7 @@ public struct DriftDetector {
 /// A match rate that has fallen, from the time it was detected until it has recovered.
 public struct DriftAlarm: Equatable, Sendable {
     public let group: DriftGroup
-    /// The approximate time of the drop: the start of the days for which it is most significant.
+    /// The approximate time of the drop: the start of the days for which the drop is most significant.
     public let since: Timestamp
     /// When the drop was detected.
     public let began: Timestamp
@@ -179,7 +182,7 @@ public enum DriftEvent: Equatable, Sendable {
 public struct DriftReading: Equatable, Sendable {
     /// The raw value is the word in the database and in the JSON.
     public enum Status: String, CaseIterable, Sendable {
-        /// There is less than a week of history to compare with.
+        /// There is less than a week of earlier days to compare with.
         case learning
         case steady
         case falling
@@ -188,7 +191,7 @@ public struct DriftReading: Equatable, Sendable {
     public let group: DriftGroup
     /// The checks or clicks of the newest seven days.
     public let recent: DriftCount
-    /// The share that matched before; nil while ``Status/learning``.
+    /// The share that matched before those days; nil while ``Status/learning``.
     public let usualRate: Double?
     /// The current alarm; nil unless ``Status/falling``.
     public let alarm: DriftAlarm?
@@ -257,14 +260,14 @@ extension DriftEvent {
         switch self {
         case .began(let alarm):
             "the match rate of \(alarm.group.title) fell from \(Self.percent(alarm.usualRate)) to"
-                + " \(Self.percent(alarm.rate)) since about \(alarm.since.iso8601), against what its own past and"
-                + " the rest of the app let expect: a release of the SDK, a system or a browser may send other"
+                + " \(Self.percent(alarm.rate)) since about \(alarm.since.iso8601), below the rate that its past"
+                + " and the rest of the app suggest: a release of the SDK, a system or a browser may send other"
                 + " signals than before"
         case .ended(let alarm, .recovered):
             "the match rate of \(alarm.group.title) is back near its usual \(Self.percent(alarm.usualRate))"
         case .ended(let alarm, .lasting):
-            "the match rate of \(alarm.group.title) has stayed low for \(DriftDetector.maximumAlarmDays) days and is taken"
-                + " for the usual one from now on"
+            "the match rate of \(alarm.group.title) has stayed low for \(DriftDetector.maximumAlarmDays) days"
+                + " and counts as the usual one from now on"
         case .ended(let alarm, .gone): "there are no more \(alarm.group.title), whose match rate had fallen"
         }
     }

@@ -9,11 +9,11 @@ public enum DriftSide: String, CaseIterable, Sendable {
     /// Clicks and their matches, by the click's platform, OS version and browser.
     ///
     /// A check without a match does not show the browser of its click. If a browser changes its signals, only
-    /// the number of matches of its clicks shows it.
+    /// the number of matches of its clicks shows the change.
     case click
 }
 
-/// Launches or clicks whose match rate is watched together.
+/// The launches or clicks of one platform, OS version and SDK or browser, whose match rate is watched.
 public struct DriftGroup: Hashable, Sendable {
     public enum Part: Hashable, Sendable {
         case value(String)
@@ -27,8 +27,7 @@ public struct DriftGroup: Hashable, Sendable {
 
     public let side: DriftSide
     public let platform: Part
-    /// The major and minor number; with a `+` if a launch's kernel shows only that it is at least that
-    /// version.
+    /// The major and minor number; with a `+` if the kernel shows only that the version is this one or later.
     public let osVersion: Part
     /// The SDK version of a launch, the browser of a click.
     public let client: Part
@@ -60,7 +59,7 @@ public struct DriftGroup: Hashable, Sendable {
         )
     }
 
-    /// Returns the group of everything on one side of an app.
+    /// Returns the group of all launches or all clicks of an app.
     public static func whole(_ side: DriftSide) -> DriftGroup {
         DriftGroup(side, platform: .all, osVersion: .all, client: .all)
     }
@@ -184,7 +183,7 @@ public struct SDKVersion: Hashable, Sendable {
     /// Reads the version after the last slash, up to the first character that belongs to no number; nil
     /// unless it starts with a number from 1 to 999.
     ///
-    /// The product's name is not stored: it is free text, and the platform is known from elsewhere.
+    /// The product's name is not stored: it is free text, and the check's platform is read from other values.
     public init?(header: Span<UInt8>) {
         guard header.count <= Self.maximumLength else { return nil }
         var start = 0
@@ -211,7 +210,7 @@ public struct SDKVersion: Hashable, Sendable {
     private static let maximumLength = 100
 }
 
-/// Checks or clicks, and how many of them matched.
+/// A number of trials (checks or clicks), and the number of matches among them.
 public struct DriftCount: Equatable, Sendable {
     public var trials: Int64
     public var matches: Int64
@@ -234,13 +233,13 @@ public struct DriftCount: Equatable, Sendable {
 
     public static func += (left: inout DriftCount, right: DriftCount) { left = left + right }
 
-    /// Trials and at most as many matches: matches of earlier clicks may outnumber a day's clicks.
+    /// The trials, and at most as many matches: a day's matches of older clicks may outnumber its clicks.
     var bounded: (trials: Double, matches: Double) {
         let trials = Double(max(0, trials))
         return (trials, min(trials, Double(max(0, matches))))
     }
 
-    /// The logarithm of the odds with its variance; half a match and half a miss are added to keep it finite.
+    /// The logarithm of the odds with its variance; half a match and half a miss keep them finite.
     ///
     /// Source: Haldane: The estimation and significance of the logarithm of a ratio of frequencies (1956).
     var logOdds: (value: Double, variance: Double) {
@@ -257,7 +256,7 @@ extension RandomAccessCollection where Element == DriftCount {
 
 /// The properties by which a check is counted for the watch on match rates.
 ///
-/// It contains only numbers, so that a check without a match costs its event loop only a table lookup.
+/// It contains only numbers, so that counting a check without a match costs only a table lookup.
 public struct CountedLaunch: Hashable, Sendable {
     public let platform: Platform
     public let release: OSRelease?

@@ -12,17 +12,17 @@ struct DriftDrop: Equatable {
     let score: Double
     /// The number of the newest days.
     let days: Int
-    /// The number of missing matches.
+    /// The number of matches that the expected rate gives, minus the number that came.
     let missing: Double
 }
 
 /// The change test: a generalised likelihood ratio of the newest days against the days before them.
 ///
-/// Each of ``windows`` is a number of newest days. The test compares two likelihoods of their counts: with the
-/// rate of the days before, and with a rate of their own. The past counts as the number of trials that would
-/// leave its rate as uncertain as it is, so a short past proves little. Both likelihoods are divided by the
-/// dispersion, the factor by which days of the past differ more than by chance (quasi-likelihood). So weekly
-/// variation is not significant.
+/// Each of ``windows`` is a number of newest days. The test compares two likelihoods of their counts: with
+/// the rate of the days before, and with a rate of their own. The past has the weight of N trials, where N
+/// trials would give a rate the variance of the past's rate. So a short past proves little. Both likelihoods
+/// are divided by the dispersion, the factor by which days of the past differ more than by chance
+/// (quasi-likelihood). So the usual variation within a week is not significant.
 ///
 /// The rate is compared with two expectations, and the smaller significance counts. One is the group's own
 /// past, lowered if fewer clicks can lead to matches. The other is that past, changed as much as the rest of
@@ -37,26 +37,26 @@ struct DriftTest {
 
     /// The numbers of newest days in which a change is sought.
     static let windows = [1, 2, 3, 5, 7]
-    /// The number of days before them that define the usual rate.
+    /// The number of days before the newest ones that define the usual rate.
     static let baselineDays = 28
-    /// The smallest number of days of a past: a week contains each weekday once.
+    /// The smallest number of days that a past needs: a week contains each weekday once.
     static let minimumBaselineDays = 7
     /// Returns the smallest significance that raises an alarm; higher for clicks, which lead to few matches
     /// and belong to different campaigns.
     ///
-    /// The values are from simulations, see the tests: steady traffic raises an alarm far less often than
-    /// once a month.
+    /// The values come from simulations (see the tests), in which steady traffic raises an alarm far less
+    /// often than once a month.
     static func threshold(of side: DriftSide) -> Double { side == .launch ? 4 : 4.5 }
     /// The smallest relative drop that raises an alarm, however significant it is.
     static let minimumRelativeDrop = 0.2
-    /// The smallest number of missing matches that raises an alarm.
+    /// The smallest ``DriftDrop/missing`` that raises an alarm.
     static let minimumMissingMatches = 10.0
 
-    /// The prior of the dispersion: this number of days that differ only by chance.
+    /// The weight of the dispersion's prior, in days that differ only by chance.
     private static let dispersionDays = 6.0
-    /// The largest deviance of one day: an outage must not mask drops for a month.
+    /// The limit of one day's deviance: one outage must not mask drops for a month.
     private static let maximumDailyDeviance = 16.0
-    /// The relative spread of a group's change when the rest of its app changes.
+    /// The standard deviation of a group's change from that of the rest of its app, as a share of the latter.
     private static let unevenness = 0.3
 
     /// Returns the most significant drop that raises an alarm; `threshold` is the smallest significance.
@@ -68,8 +68,8 @@ struct DriftTest {
         .max { $0.score < $1.score }
     }
 
-    /// Compares the newest `days` with the days from `offset` on; nil if these are too few, or the newest have
-    /// no trial.
+    /// Compares the newest `days` with the days from `offset` on; nil if there are too few such days, or the
+    /// newest have no trial.
     func compare(newest days: Int, from offset: Int) -> DriftDrop? {
         guard days <= offset, offset + Self.minimumBaselineDays <= series.knownDays else { return nil }
         let past = offset..<min(offset + Self.baselineDays, series.knownDays)
@@ -90,8 +90,8 @@ struct DriftTest {
                     + Self.unevenness * Self.unevenness * moved * moved
             )
             let dispersion = dispersion(past) { day in
-                let that = rest[day].logOdds
-                return (odds.value + that.value - usualRest.value, that.variance)
+                let restOdds = rest[day].logOdds
+                return (odds.value + restOdds.value - usualRest.value, restOdds.variance)
             }
             score = min(score, Self.score(recent, relative, dispersion))
             if relative.rate < expected.rate { expected = relative }
@@ -106,13 +106,13 @@ struct DriftTest {
         )
     }
 
-    /// Returns the signed root of the likelihood ratio, divided by the root of the dispersion.
+    /// Returns the root of twice the log likelihood ratio over the dispersion; positive for a drop.
     private static func score(_ recent: DriftCount, _ expected: DriftExpectation, _ dispersion: Double)
         -> Double
     {
         let (trials, matches) = recent.bounded
         let rate = expected.rate
-        // The number of trials that would leave the rate as uncertain as it is.
+        // The number of trials that would give a rate the variance of the expected rate.
         let worth = 1 / (expected.variance * rate * (1 - rate))
         let apart = likelihood(matches, trials) + likelihood(worth * rate, worth)
         let together = likelihood(matches + worth * rate, trials + worth)
@@ -168,27 +168,28 @@ struct DriftTest {
     }
 }
 
-/// The counts that a group's rate is judged by, a day each, the newest first.
+/// The daily counts by which a group's rate is judged, the newest day first.
 struct DriftSeries {
-    /// The source of a group's matches, recent and past.
+    /// The clicks that a group's matches come from; fewer clicks explain fewer matches.
     enum Supply {
         /// Clicks and checks of a launch's platform: with fewer clicks per check, fewer checks can match.
         case clicks([Int64], checks: [Int64])
         /// The group's own clicks: more clicks without more matches mean an ineffective campaign, not a
         /// fault.
         case ownTrials
+        /// The number of clicks does not matter.
         case steady
     }
 
     let own: [DriftCount]
-    /// The counts of all other groups of the side; nil for the whole.
+    /// The counts of all other groups of the side; nil for the group of all launches.
     let rest: [DriftCount]?
     var supply = Supply.steady
 
-    /// The number of days from the first one with a trial.
+    /// The number of days since the first day with a trial, including that day.
     var knownDays: Int { (own.lastIndex { $0.trials > 0 } ?? -1) + 1 }
 
-    /// Returns the factor, at most 1, by which a smaller supply lowers matches, and the variance of its logarithm.
+    /// Returns the factor, at most 1, by which a smaller supply lowers matches, and its logarithm's variance.
     func shortage(_ recent: Range<Int>, against past: Range<Int>) -> (ratio: Double, variance: Double) {
         switch supply {
         case .steady: return (1, 0)
@@ -226,7 +227,7 @@ struct DriftSeries {
     }
 }
 
-/// An expected rate, and how well it is known.
+/// An expected rate, and how uncertain it is.
 struct DriftExpectation {
     let rate: Double
     /// The variance of the log odds.
@@ -247,12 +248,12 @@ struct DriftExpectation {
     }
 }
 
-/// Counts by group of the days before one time: the input of the detector.
+/// The daily counts of each group up to one time: the input of the detector.
 ///
 /// A day is the 24 hours that end at that time or a whole number of days before it, so that every day
 /// contains each hour once.
 public struct DriftHistory: Sendable {
-    /// The length of the spans for which counts are stored: the detector runs at the end of each.
+    /// The length of the spans for which counts are stored, six hours; the detector runs at the end of each.
     public static let periodMilliseconds: Int64 = 21_600_000
     /// The number of days that are read: an alarm may last ``DriftDetector/maximumAlarmDays`` days, and is
     /// judged by the days before it.
@@ -268,15 +269,15 @@ public struct DriftHistory: Sendable {
     /// - Parameter end: see ``end(at:)``.
     public init(end: Timestamp) { self.end = end }
 
-    /// Returns the start of the span that contains a time: everything before it is complete.
+    /// Returns the start of the span that contains a time, which is the end of the last complete span.
     public static func end(at time: Timestamp) -> Timestamp { Granularity.quarter.start(of: time) }
 
-    /// Returns the start of the first span that is read when the last one ended at `end`.
+    /// Returns the start of the first span that is read if the last complete one ended at `end`.
     public static func start(before end: Timestamp) -> Timestamp {
         end.advanced(byMilliseconds: -Int64(retainedDays) * day)
     }
 
-    /// Adds the count of the span that starts at `period`; ignores one that is too old or not over yet.
+    /// Adds the count of the span that starts at `period`; ignores a span that is too old or not complete.
     public mutating func add(_ count: DriftCount, of group: DriftGroup, in period: Timestamp) {
         let age = end.milliseconds(since: period)
         guard age > 0, age <= Int64(Self.retainedDays) * Self.day else { return }
@@ -309,7 +310,7 @@ struct DriftPooling {
     static let minimumDailyMatches = 4.0
     /// The largest number of groups of one side that are not pooled.
     static let maximumGroups = 40
-    /// The number of days over which the size of a group is measured.
+    /// The number of newest days over which the size of a group is measured.
     private static let sizedDays = DriftTest.baselineDays + 7
 
     /// - Parameters:

@@ -7,9 +7,9 @@ public enum CheckOutcome: String, CaseIterable, Sendable {
     case noMatch = "no_match"
 }
 
-/// What the record of a check contains: how it ended, and what decided it.
+/// The content of a check's record: how the check ended, and the facts that decided it.
 ///
-/// Contains addresses and fingerprints only as keyed hashes.
+/// The record contains addresses and fingerprints only as keyed hashes.
 public struct CheckFacts: Equatable, Sendable {
     /// The probability that the launch came for the destination of one click; only the first half of the
     /// click's identifier may be known.
@@ -26,33 +26,34 @@ public struct CheckFacts: Equatable, Sendable {
 
     public var at: Timestamp
     public var outcome: CheckOutcome
-    /// Set for a check that found nothing.
+    /// Set for a check without a match.
     public var reason: NoMatchReason?
-    /// Set for a check that got a click.
+    /// Set for a match and for a replay.
     public var method: AttributionMethod?
-    /// The confidence of the answer, or of the most likely click if none was likely enough; nil if nothing was weighed.
+    /// The confidence of the answer, or of the most likely click for no match; nil if there was neither.
     public var confidence: Double?
     public var isCampaignOnly = false
-    /// The probability of the most likely click by its fingerprint alone, not limited by ``Verdict/highestConfidence``; nil
-    /// if nothing was weighed, and if it was not recorded.
+    /// The ``Verdict/probability`` of the weighed clicks, not limited by ``Verdict/highestConfidence``; nil
+    /// if none was weighed, or if the record was stored without it.
     public var probability: Double?
     /// The probability that the app's policy required.
     public var minimumConfidence = MatchPolicy.standardMinimum
-    /// The probability that no click led to the launch; nil if nothing was weighed.
+    /// The probability that no click led to the launch; nil if no click was weighed.
     public var organicShare: Double?
     /// The number of live clicks with the fingerprint.
     public var candidates = 0
     /// The click of the answer, or the most likely one.
     public var click: ClickID?
-    /// The platform of that click, and the form through which the launch's fingerprint finds it.
+    /// The platform of ``click``, and the form of the fingerprint by which the launch finds it.
     public var platformForm: PlatformForm?
-    /// How that click's address compares with the launch's; nil if it was not compared.
+    /// How the address of ``click`` compares with the launch's; nil if they were not compared.
     public var agreement: AddressAgreement?
     /// The most likely clicks, at most ``Verdict/maximumShares``, the most likely first.
     public var shares: [Share] = []
-    /// The launch's own fingerprint; if it sent signals, the fingerprint of the unchanged signals.
+    /// The launch's first fingerprint: of its signals, in the form with the fewest components, or else as the
+    /// client sent it.
     public var fingerprint: KeyedHash?
-    /// The first words of its other fingerprints, at most ``otherFingerprintLimit``.
+    /// The first words of the launch's other fingerprints, at most ``otherFingerprintLimit``.
     public var otherFingerprints: [UInt64] = []
     public var address: AddressHashes?
     /// Whether the launch sent a token, or the identifier of a click.
@@ -62,7 +63,7 @@ public struct CheckFacts: Equatable, Sendable {
     public var caller: UInt64?
     /// When the app was first installed, according to the device.
     public var firstInstalledAt: Timestamp?
-    /// The number of checks that this record represents: in a flood, some are not recorded.
+    /// The number of checks that this record represents: in a flood, some checks get no record.
     public var weight = 1
     public var platform = Platform.unknown
     public var release: OSRelease?
@@ -170,7 +171,7 @@ extension CheckOutcome {
     }
 }
 
-/// One recorded check, retained as long as a click after its window's end.
+/// One recorded check; it is retained for as long as a click is after the end of the click's window.
 public struct RecordedCheck: Equatable, Sendable {
     public let id: CheckID
     public let app: AppID
@@ -191,7 +192,7 @@ public struct RecordedCheck: Equatable, Sendable {
 /// The ways to refer to a check.
 public enum CheckReference: Equatable, Sendable {
     case check(CheckID)
-    /// The check that consumed the click, or else the last check for which it was most likely.
+    /// The check that consumed the click, or else the last check for which this click was most likely.
     case click(ClickID)
     /// The last check of a request.
     case request(String)

@@ -56,7 +56,7 @@ public struct CheckPage: Equatable, Sendable {
 public protocol CheckStore {
     /// Returns a page of the checks that match a query, including everything recorded before the call.
     ///
-    /// Takes one bounded read, off the calling loop.
+    /// The call takes one bounded read, which does not run on the calling event loop.
     func checks(_ query: CheckQuery) async throws(StoreError) -> CheckPage
 
     /// Explains why a check ended as it did.
@@ -71,7 +71,7 @@ public protocol CheckStore {
 
     /// Reads the facts that explain why no check got a click.
     ///
-    /// Searches a bounded number of checks, off the calling loop.
+    /// The call searches a bounded number of checks, and not on the calling event loop.
     ///
     /// - Returns: nil for a click that is not stored.
     /// - Throws: if the database could not be read.

@@ -1,4 +1,4 @@
-/// What happened to a click that answered no known check.
+/// The explanation of a click that no recorded check got.
 public struct ClickExplanation: Equatable, Sendable {
     /// The stored facts about the click.
     public let material: ClickExplanationInput
@@ -26,13 +26,13 @@ public struct ClickExplanationInput: Equatable, Sendable {
     public var isTest: Bool
     /// The number of fingerprints and advertising ids that find the click; 0 if only its token does.
     public var keyCount: Int
-    /// Whether the index contains the first of them, for a live or a closed click.
+    /// Whether the index contains the first of these keys, for a live or a closed click.
     public var isIndexed: Bool
-    /// Checks between the click and its expiry that have something in common with it, the nearest first.
+    /// Checks before the click's expiry that have something in common with it, the nearest first.
     public var near: [RelatedCheck] = []
-    /// The number of records that were searched for them.
+    /// The number of records that were searched for ``near``.
     public var searchedChecks = 0
-    /// Whether all records of that time were searched.
+    /// Whether all records between the click and its expiry were searched.
     public var hasSearchedAll = true
 
     /// The largest number of near checks.
@@ -47,7 +47,7 @@ public struct ClickExplanationInput: Equatable, Sendable {
     }
 }
 
-/// A check that came near a click but did not get it.
+/// A check that has something in common with a click but did not get it.
 public struct RelatedCheck: Equatable, Sendable {
     /// What the check and the click have in common; the first is the nearest.
     public enum Relation: String, CaseIterable, Comparable, Sendable {
@@ -55,7 +55,7 @@ public struct RelatedCheck: Equatable, Sendable {
         case weighed
         case sameFingerprint = "same_fingerprint"
         case sameAddress = "same_address"
-        /// They came from one network.
+        /// Both came from one network.
         case nearAddress = "near_address"
 
         private var rank: Int { Self.allCases.firstIndex(of: self) ?? 0 }

@@ -1,6 +1,6 @@
 /// Explains from the stored facts why a check ended as it did.
 ///
-/// Trying combinations of values may take most of a second, so it must not run on a loop.
+/// Trying combinations of values may take most of a second, so an event loop must not call it.
 public struct Explainer: Sendable {
     /// The server keys that hashed the stored fingerprints, the current one first.
     public var keys: [ServerKey]
@@ -11,7 +11,7 @@ public struct Explainer: Sendable {
     /// The number of combinations of values to try for one explanation, under each key.
     public var searchLimit = 300_000
 
-    /// The largest number of near clicks.
+    /// The largest number of clicks that are listed because they are near the launch.
     private static let nearLimit = 5
 
     public init(
@@ -39,12 +39,13 @@ public struct Explainer: Sendable {
         explanation.triedCombinations = finding.triedCombinations
         let nearest =
             finding.input.map { self.nearest($0, near, facts.at) }
-            ?? clicksFromSameNetwork(material, facts.at)
+            ?? clicksFromSameAddress(material, facts.at)
         explanation.clicks = nearest + explanation.clicks
         return explanation
     }
 
-    /// Returns the clicks that concern the check; those that it could have got come first.
+    /// Returns the clicks that concern the check: first the one that it got, then those that it could have
+    /// got, then the others.
     private func explainedClicks(_ material: ExplanationInput) -> [ExplainedClick] {
         let facts = material.record.facts
         let answer = facts.outcome == .noMatch ? nil : facts.click
@@ -135,16 +136,16 @@ public struct Explainer: Sendable {
         return FingerprintSearch.Finding(input: nil, triedCombinations: tried)
     }
 
-    /// Returns clicks from the launch's own network, for a launch with nothing else in common with clicks.
-    private func clicksFromSameNetwork(_ material: ExplanationInput, _ time: Timestamp) -> [ExplainedClick] {
+    /// Returns clicks from the launch's exact address, for a launch whose fingerprint reveals nothing.
+    private func clicksFromSameAddress(_ material: ExplanationInput, _ time: Timestamp) -> [ExplainedClick] {
         let close = material.recent.filter { $0.agreement == .exact }
         return close.prefix(Self.nearLimit).map { click in
             ExplainedClick(click, click.state(at: time, isAnswer: false), hasSameFingerprint: false)
         }
     }
 
-    /// Returns the clicks that differ from the launch in the fewest components; among equals those from its own network
-    /// first, then the newest.
+    /// Returns the clicks that differ from the launch in the fewest components; among equals those from the
+    /// launch's address first, then the newest.
     private func nearest(_ launch: FingerprintInput, _ near: [NearClick], _ time: Timestamp)
         -> [ExplainedClick]
     {
@@ -163,8 +164,8 @@ public struct Explainer: Sendable {
         }
     }
 
-    /// Returns the components in which a click differs; nil if it has no fingerprint of that form, or nothing
-    /// in common with the launch.
+    /// Returns the components in which a click differs; nil if the click has no fingerprint of the launch's
+    /// form, or nothing in common with the launch.
     private func differences(_ launch: FingerprintInput, _ near: NearClick) -> [ExplainedClick.Difference]? {
         guard let input = near.inputs.first(where: { $0.form == launch.form }) else { return nil }
         let plain = launch.differences(from: input)

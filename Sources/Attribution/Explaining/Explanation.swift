@@ -1,4 +1,4 @@
-/// Why a check ended as it did.
+/// The explanation of a check: why it matched or did not match.
 public struct Explanation: Equatable, Sendable {
     public let record: RecordedCheck
     /// The values of the launch's fingerprint, if the search found them.
@@ -31,9 +31,9 @@ public struct ExplainedClick: Equatable, Sendable {
     public let hasSameFingerprint: Bool
     /// The probability that the launch came for its destination, 0…1; nil if it was not computed.
     public var share: Double?
-    /// Whether the click's page reported the launch's screen; nil if one of the two is unknown.
+    /// Whether the click's page reported the launch's screen; nil if one of the two screens is unknown.
     public var hasSameScreen: Bool?
-    /// Empty if the fingerprint is the same, or one of the two is unknown.
+    /// Empty if the fingerprint is the same, or the values of one of the two are unknown.
     public var differences: [Difference] = []
 
     public init(_ click: KnownClick, _ state: KnownClick.State, hasSameFingerprint: Bool) {
@@ -73,7 +73,7 @@ extension Explanation {
             + " hardly its first launch."
     }
 
-    /// The time in milliseconds that hardly any person takes from the store to the first launch.
+    /// A day in milliseconds: hardly any person takes longer from the store to the first launch.
     private static let longInstalled: Int64 = 86_400_000
 
     private var matched: String {
@@ -92,8 +92,8 @@ extension Explanation {
             confidence < min(facts.minimumConfidence, Verdict.highestConfidence)
         {
             text +=
-                " That is less than the \(Self.percent(facts.minimumConfidence)) that the app demands: the newest click"
-                + " matches anyway if the app says so, and as long as there is hardly any traffic to learn from."
+                " That is less than the \(Self.percent(facts.minimumConfidence)) that the app demands. The newest click"
+                + " matches all the same if the app is set so, or while the server has learnt from too few launches."
         }
         if facts.candidates > 1 {
             text += " \(facts.candidates - 1) other live clicks had the same fingerprint."
@@ -125,9 +125,9 @@ extension Explanation {
     private var probabilities: String {
         let facts = record.facts
         let words = [
-            facts.confidence.map { "the most likely has \(Self.percent($0))" },
+            facts.confidence.map { "the most likely click has \(Self.percent($0))" },
             "the app demands \(Self.percent(facts.minimumConfidence))",
-            facts.organicShare.map { "that it came from no click has \(Self.percent($0))" },
+            facts.organicShare.map { "a launch from no click has \(Self.percent($0))" },
             "live clicks: \(facts.candidates)",
         ]
         return words.compactMap(\.self).joined(separator: ", ") + "."
@@ -171,7 +171,7 @@ extension Explanation {
             + differences.joined(separator: "; ") + "."
     }
 
-    /// Advice on how to match the next such launch, one sentence each; empty for a match.
+    /// Advice on how to match the next such launch, one sentence each; empty for a match or a replay.
     public var advice: [String] {
         guard record.facts.outcome == .noMatch else { return [] }
         let reason = record.facts.reason ?? .noClick
@@ -234,7 +234,7 @@ extension SignalComponent {
     }
 }
 
-/// The parts of a click that an explanation needs.
+/// The facts about a click that an explanation needs.
 public struct KnownClick: Equatable, Sendable {
     public let id: ClickID
     public var clickedAt: Timestamp
@@ -245,11 +245,11 @@ public struct KnownClick: Equatable, Sendable {
     /// When a launch consumed the click, and how it was recognised.
     public var claimedAt: Timestamp?
     public var claimedBy: AttributionMethod?
-    /// Whether it was removed from the index together with another click of the same visitor.
+    /// Whether the click was removed from the index when a launch consumed a later click of the same visitor.
     public var isRetired = false
-    /// How its address compares with the launch's.
+    /// How the click's address compares with the launch's.
     public var agreement = AddressAgreement.missing
-    /// ``ClickEvidence/canonicalText``.
+    /// See ``ClickEvidence/canonicalText``.
     public var canonicalText: String?
 
     public init(id: ClickID, clickedAt: Timestamp, expiresAt: Timestamp, campaign: CampaignKey? = nil) {
@@ -264,17 +264,17 @@ public struct KnownClick: Equatable, Sendable {
 
     /// The relation of the click to a check.
     public enum State: String, CaseIterable, Sendable {
-        /// The check got it.
+        /// The check got the click.
         case answered
-        /// The check could have got it.
+        /// The check could have got the click.
         case open
-        /// Another launch had consumed it.
+        /// Another launch had consumed the click.
         case claimed
         /// Its visitor clicked again, and a launch consumed that click.
         case retired
         case expired
         case robot
-        /// It came after the check.
+        /// The click came after the check.
         case later
     }
 
@@ -299,8 +299,9 @@ public struct ExplanationInput: Sendable {
     /// The app's clicks before the check that have signals, newest first.
     public var recent: [KnownClick] = []
 
-    /// The largest number of clicks of each kind.
+    /// The largest number of clicks in ``sameFingerprint``.
     public static let sameFingerprintLimit = 20
+    /// The largest number of clicks in ``recent``.
     public static let recentLimit = 2000
 
     public init(record: RecordedCheck) { self.record = record }

@@ -12,13 +12,14 @@ public enum ClickReference: Hashable, Sendable {
     /// They do not include `token`, because links of other services use that name for secrets.
     private static let itemNames = [linkName, "click_id"]
 
-    /// The number of bytes that are read: more than any token or identifier has, so that a cut text is
-    /// invalid.
+    /// The number of bytes that are read; it is more than any token or identifier has, so a text that is cut
+    /// here is invalid.
     public static let maximumLength = 128
 
     /// Returns nil only for an empty text.
     ///
-    /// Other texts than tokens and identifiers are accepted, so that the verification of tokens reports them.
+    /// Texts other than tokens and identifiers are accepted here; the verification of tokens rejects them
+    /// with a reason.
     public init?(_ text: String) {
         let text = text.trimmed
         guard !text.isEmpty else { return nil }
@@ -29,7 +30,7 @@ public enum ClickReference: Hashable, Sendable {
         }
     }
 
-    /// Whether it is an identifier or has the form of a token; any other text only leads to a message.
+    /// Whether it is an identifier or has the form of a token; any other text can only be rejected.
     public var isWellFormed: Bool {
         switch self {
         case .token(let text): ClickToken.hasForm(of: text)
@@ -53,7 +54,8 @@ public enum ClickReference: Hashable, Sendable {
     }
 }
 
-/// The text that a store passes from the link to its page on to the first launch: `al=<token>&utm_source=…`.
+/// The text that an app store takes from the link to its page and passes to the app's first launch:
+/// `al=<token>&utm_source=…`.
 ///
 /// Google's install referrer service returns the text that was encoded into the store's link. Some apps
 /// encode it once more, or send the whole store link.
@@ -89,8 +91,8 @@ public struct InstallReferrer: Equatable, Sendable {
         return nil
     }
 
-    /// Returns the text itself, and the part after its first question mark, because it may be a whole link or
-    /// a value with a question mark.
+    /// Returns the text itself, and the part after its first question mark, because the text may be a whole
+    /// link or a value with a question mark.
     private static func readings(of text: [UInt8]) -> [String] {
         let mark = text.firstIndex(of: UInt8(ascii: "?")).map { $0 + 1 }
         let starts = [0] + (mark.map { [$0] } ?? [])
@@ -142,9 +144,9 @@ public struct PasteboardText: Equatable, Sendable {
     }
 }
 
-/// The address of an app in Google's store with a click's token for the first launch.
+/// The link to an app's page in Google's store, with a click's token for the first launch.
 ///
-/// Source: the Play Install Referrer documentation; a referrer that is too long is lost as a whole.
+/// Source: the Play Install Referrer documentation; the store drops a referrer that is too long as a whole.
 public struct PlayStoreLink: Equatable, Sendable {
     public let text: String
 
@@ -157,7 +159,7 @@ public struct PlayStoreLink: Equatable, Sendable {
     ///
     /// - Parameters:
     ///   - package: the app's application id, `com.example.shop`.
-    ///   - token: the click's token; it comes first, so that a cut does not remove it.
+    ///   - token: the click's token; it comes first, so that a link that is cut still contains it.
     ///   - utm: the items for the store's own reports, the most important first. An item that does not fit is
     ///     omitted, because half a campaign's name would count as another campaign.
     public init?(package: String, token: ClickToken, utm: [QueryItem] = []) {

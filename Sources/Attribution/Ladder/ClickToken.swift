@@ -5,14 +5,14 @@ internal import Crypto
 /// A token travels through the store's install referrer, the pasteboard, a QR code or a link. It contains the
 /// click's identifier, and works once, because a click is claimed once.
 ///
-/// Text form: 44 characters of base64url: a version, a part of the app's identifier, the click's identifier,
-/// the expiry, and ten bytes of HMAC-SHA256 over all of it and the whole of the app's identifier.
+/// The text is 44 characters of base64url. They encode a version, a part of the app's identifier, the click's
+/// identifier, the expiry, and ten bytes of HMAC-SHA256 over these and the app's whole identifier.
 public struct ClickToken: Hashable, Sendable {
     /// The content of a token, verified or not.
     struct Payload: Hashable {
         /// The first byte of every token of this form.
         ///
-        /// Another form gets another number, so that tokens that are already in use remain readable.
+        /// A new form of token needs a new number, so that the tokens in use remain readable.
         static let version: UInt8 = 1
 
         let click: ClickID
@@ -34,8 +34,8 @@ public struct ClickToken: Hashable, Sendable {
     /// - Parameters:
     ///   - click: the click.
     ///   - app: the app whose click it is.
-    ///   - expiresAt: the end of the click's window. It is stored in whole seconds, rounded up: the window
-    ///     itself decides to the millisecond when a click is claimed.
+    ///   - expiresAt: the end of the click's window. The token contains it in whole seconds, rounded up; the
+    ///     claim compares the click's window to the millisecond.
     ///   - key: the server's current key.
     public init(for click: ClickID, of app: AppID, expiresAt: Timestamp, signedBy key: ServerKey) {
         payload = Payload(

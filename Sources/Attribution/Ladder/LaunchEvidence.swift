@@ -54,7 +54,7 @@ public struct LaunchEvidence: Equatable, Sendable {
 public struct AdvertisingID: Hashable, Sendable {
     /// Which system the id belongs to.
     ///
-    /// The raw value is the name in a query and in a body, and the word of the method.
+    /// The raw value is the name of the id in a query and in a body, and the word of its ``method``.
     public enum Kind: String, CaseIterable, Sendable {
         case idfa
         case gaid

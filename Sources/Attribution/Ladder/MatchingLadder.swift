@@ -1,8 +1,9 @@
 /// The ways to recognise a launch, strongest first.
 ///
-/// A claim tries them in one transaction: the first rung that leads to a claimable click decides.
+/// A check tries them in one snapshot of the database. The first rung (certain way) that leads to a live
+/// click, or to an answer that the check may get again, decides.
 public struct MatchingLadder: Equatable, Sendable {
-    /// One way, verified as far as possible without reading clicks.
+    /// One certain way, verified as far as possible without reading clicks.
     public enum Rung: Hashable, Sendable {
         /// The click of a genuine token.
         case signedToken(ClickID)
@@ -22,10 +23,11 @@ public struct MatchingLadder: Equatable, Sendable {
 
     /// The certain ways, each once.
     public private(set) var rungs: [Rung] = []
-    /// The last way: the clicks that these find are weighed against each other and against an organic launch.
+    /// The last way: the clicks with one of these fingerprints are weighed against each other and against a
+    /// launch without a click.
     public private(set) var fingerprints: [KeyedHash] = []
-    /// The number of fingerprints under each server key; those of the current key come first, the others
-    /// follow in the same order.
+    /// The number of fingerprints under each server key; those of the current key come first, and those of
+    /// each former key follow in the same order.
     private var countUnderEachKey = 1
     /// The error of the first rejected token: the reason to report if no rung leads to a click.
     public private(set) var refusal: ClickTokenError?

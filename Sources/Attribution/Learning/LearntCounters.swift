@@ -1,6 +1,6 @@
 internal import CMath
 
-/// The subject of a learnt counter, and the speed at which it fades.
+/// The subject of a learnt counter, and its half-life: the time after which an event counts half.
 ///
 /// The model is computed from such counters, which are stored for each app, separately for live and test
 /// traffic. The raw value is stored.
@@ -9,7 +9,7 @@ public enum CounterFamily: UInt8, CaseIterable, Sendable {
     case totals = 1
     /// Expected conversions by ``PlatformForm/code``, of launches that only a fingerprint could recognise.
     case conversions = 2
-    /// Clicks by ``PlatformForm/code``: the number that a launch could have found in that form.
+    /// Clicks by ``PlatformForm/code``: those that a launch could have found by that form.
     case clicks = 3
     /// Clicks by their hour since 1970, which shows the delays that they are old enough for.
     case clicksByHour = 4
@@ -21,13 +21,13 @@ public enum CounterFamily: UInt8, CaseIterable, Sendable {
     case releases = 7
     /// Clicks by the hash of a signal in their ``SignalHashes``; the sum of a component under the hash 0.
     case signals = 8
-    /// Launches with a fingerprint that no click explains, keyed by the fingerprint's first word.
+    /// Launches that no click explains, keyed by their fingerprint's first word.
     case organic = 9
     /// Launches at an exact address, keyed by its hash's first word.
     case launchesAtAddress = 10
     /// Launches near an address (IPv4 /24, IPv6 /48), keyed by its hash's first word.
     case launchesNearAddress = 11
-    /// Launches that no click explains, by their ten minutes since 1970, for the rhythm of the day.
+    /// Launches that no click explains, by their ten minutes since 1970, for the current rate.
     case organicByTenMinutes = 12
     /// Clicks by their two minutes since 1970, for the current rate.
     case clicksByTwoMinutes = 13
@@ -36,7 +36,7 @@ public enum CounterFamily: UInt8, CaseIterable, Sendable {
     /// Launches that no click explains, by the ``RelativeClickRateLevel`` at their time.
     case organicByRelativeRate = 15
 
-    /// The number of seconds after which a count is worth half; nil for counts that do not fade but are
+    /// The number of seconds after which a count is worth half; nil for counts that do not decrease but are
     /// deleted when they are old.
     public var halfLife: Double? {
         switch self {
@@ -66,7 +66,7 @@ public enum CounterFamily: UInt8, CaseIterable, Sendable {
         }
     }
 
-    /// The open-ended families of the model: few counters in honest traffic, read with all of it.
+    /// The open-ended families that are read with the model; they have few counters in honest traffic.
     public static let openEndedModelFamilies: [CounterFamily] = allCases.filter {
         $0.belongsToModel && $0.isOpenEnded
     }
@@ -76,7 +76,7 @@ public enum CounterFamily: UInt8, CaseIterable, Sendable {
 public enum AppTotal: UInt64, CaseIterable, Sendable {
     /// Launches that only a fingerprint could recognise.
     case launches = 0
-    /// The launches that no click explains, among those that came while a click with their fingerprint was live.
+    /// The launches that no click explains, although a click with their fingerprint was live.
     case organicWithCandidates = 2
     case clicks = 3
     case clicksWithAddress = 4
@@ -87,7 +87,7 @@ public enum AppTotal: UInt64, CaseIterable, Sendable {
     case firstNearAddress = 7
     case secondNearAddress = 8
     case launchesWithAddress = 9
-    /// The launches that no click explains, among all.
+    /// All launches that no click explains.
     case organic = 10
 }
 
@@ -117,9 +117,9 @@ public struct CounterKey: Hashable, Sendable {
 
 /// The start of learning from an app's traffic, and the landmark: the time that stored sums are relative to.
 ///
-/// Counts fade with time without changes to rows: an event at `t` adds 2^((t − landmark) / half-life) to the
-/// stored sum, and a reader divides by the same power for its own time. Increments are therefore plain
-/// additions, and those of several servers add up in any order to the same state.
+/// Counts decrease with time (fade) without changes to rows: an event at `t` adds 2^((t − landmark) /
+/// half-life) to the stored sum, and a reader divides by the same power for its own time. Increments are
+/// therefore plain additions, and those of several servers add up in any order to the same state.
 ///
 /// Source: Cormode, Shkapenyuk, Srivastava, Xu: Forward decay (2009).
 public struct LearningEpoch: Equatable, Sendable {
@@ -190,12 +190,12 @@ public struct LearningEpoch: Equatable, Sendable {
         }
     }
 
-    /// Returns the factor of stored sums when the landmark moves.
+    /// Returns the factor by which stored sums are multiplied when the landmark moves.
     public func factor(movingTo landmark: Timestamp, for family: CounterFamily) -> Double {
         1 / weight(of: family, at: landmark)
     }
 
-    /// Returns the current value of a count of `seconds` ago.
+    /// Returns the current value of one event that came `seconds` ago.
     static func fading(_ seconds: Double, halfLife: Double) -> Double {
         cmath_exp2(-max(0, seconds) / halfLife)
     }
@@ -208,7 +208,7 @@ public struct LearningEpoch: Equatable, Sendable {
     static func decay(_ lives: Double) -> Double { cmath_exp(-max(0, lives)) }
 }
 
-/// The faded counters of an app at one time.
+/// The values of an app's counters at one time, to which older events contribute less.
 struct ModelCounters {
     let epoch: LearningEpoch
     let at: Timestamp
@@ -245,23 +245,24 @@ struct ModelCounters {
 /// add up in any order.
 ///
 /// The number of counters by fingerprint and address grows with the number of different launches, so that a
-/// flood of launches could fill memory and database. Above a limit only one of two such keys is kept, then
-/// one of four, and so on, and each counts for the omitted ones: sums stay right on average, and only a flood
-/// makes them coarse.
+/// flood of launches could fill memory and database. Above a limit only one of two such keys is counted, then
+/// one of four, and so on. Each counted key stands for the omitted ones, so sums stay right on average. Only
+/// a flood makes them coarse.
 public struct LearntIncrements: Equatable, Sendable {
     public let epoch: LearningEpoch
     public private(set) var sums: [CounterKey: Double] = [:]
-    /// The sampling of keys: one of this many is kept; a power of two.
+    /// The sampling of keys: one of this many is counted; a power of two.
     public private(set) var keptOneOf: UInt64 = 1
 
     private var keyedCount = 0
     private var openEndedCount = 0
     private let keyLimit: Int
-    /// The largest number of systems and signals in one gathering; beyond it, values of a flood of invented
-    /// ones are omitted.
+    /// The largest number of counters of systems and signals in one gathering; more come only from a flood of
+    /// invented values, and are omitted.
     private static let maximumOpenEnded = 512
-    /// The number of the gathering, which selects the dropped keys, so that a flood drops other keys each
-    /// time.
+    /// The number of the gathering, which lasts until ``removeAll()``.
+    ///
+    /// It selects the dropped keys, so that a flood drops other keys each time.
     private var turn: UInt64
     /// The number of events that each added event represents.
     private var timesEach = 1.0
@@ -302,7 +303,7 @@ public struct LearntIncrements: Equatable, Sendable {
         timesEach = 1
     }
 
-    /// - Parameter other: increments of the same epoch.
+    /// Adds the sums of other increments, which must have the same epoch.
     public mutating func merge(_ other: LearntIncrements) {
         for (key, sum) in other.sums {
             let before = sums[key]
@@ -312,7 +313,7 @@ public struct LearntIncrements: Equatable, Sendable {
         }
     }
 
-    /// Starts the next gathering, which keeps other keys in a flood.
+    /// Removes all sums and starts the next gathering, which drops other keys in a flood.
     public mutating func removeAll() {
         sums.removeAll(keepingCapacity: true)
         keptOneOf = 1

@@ -1,8 +1,7 @@
-/// What the server has learnt from an app's traffic up to one time: everything in the posterior that is not
-/// about one launch.
+/// The figures learnt from an app's traffic up to one time, from which posteriors are computed.
 ///
-/// It is computed from the counters of the families with ``CounterFamily/belongsToModel``, at most some
-/// thousands, every few seconds and not for each check. Without counters, it consists of the priors.
+/// It is computed every few seconds, not for each check, from the counters of the families with
+/// ``CounterFamily/belongsToModel``: at most some thousands. Without counters, it consists of the priors.
 public final class MatchingModel: Sendable {
     public let at: Timestamp
     public let epoch: LearningEpoch
@@ -14,14 +13,14 @@ public final class MatchingModel: Sendable {
     /// The average number of strangers at an exact or near address where one visitor was seen before.
     let repeatExact: Double
     let repeatNear: Double
-    /// The faded number of launches that only a fingerprint could recognise.
+    /// The number of launches that only a fingerprint could recognise; older ones count less.
     public let launches: Double
     public let launchesWithAddress: Double
     /// The share of clicks whose address is known.
     public let clickAddressShare: Double
-    /// The number of launches without a click for each click with the same fingerprint.
+    /// The number of organic launches, which no click explains, for each click with the same fingerprint.
     let organicPerClick: Double
-    /// The same number as learning uses it: without launches it is a guess instead of 0.
+    /// The same number for learning: before the first launches it is a guess, not 0.
     let organicPerClickGuess: Double
     /// The current rate of launches that no click explains, as a multiple of the average.
     public let relativeOrganicRate: Double
@@ -74,15 +73,15 @@ public final class MatchingModel: Sendable {
     /// Whether too little has been learnt to improve on the plain rule, by which the newest click with the
     /// fingerprint matches.
     ///
-    /// Launches count without fading, so that an app with few launches a day does not stay fresh.
+    /// Old launches count in full here, so that an app with few launches a day does not stay fresh.
     public var isFresh: Bool {
         let seconds = Double(at.milliseconds(since: epoch.began)) / 1000
         return seconds < ModelConstants.freshSeconds
             || launches * seconds < ModelConstants.freshLaunches * epoch.observedSeconds(.totals, at: at)
     }
 
-    /// Returns the rate k · s · f(age): the conversions a second of a click of this age through its
-    /// fingerprint of this form.
+    /// Returns the rate k · s · f(age): the conversions per second of a click of this age that is found by
+    /// its fingerprint of this form.
     func hazard(_ platformForm: PlatformForm, bin: Int) -> Double {
         (sharesByPlatformForm[platformForm.code]?.conversions ?? ModelConstants.conversionsPerClick)
             * delayDensity[bin]
@@ -125,7 +124,7 @@ public final class MatchingModel: Sendable {
 /// A click is indexed under the fingerprints of every form, and its device sends one of them.
 public struct PlatformForm: Hashable, Sendable {
     public let platform: Platform
-    /// Nil for a fingerprint that a client sent ready-made.
+    /// Nil for a ready-made fingerprint, which a client sent as a hash.
     public let form: FingerprintForm?
 
     public init(platform: Platform, form: FingerprintForm?) {
@@ -133,7 +132,7 @@ public struct PlatformForm: Hashable, Sendable {
         self.form = form
     }
 
-    /// Reads a ``code``; nil if the number is not one.
+    /// Reads a ``code``; nil for any other number.
     public init?(code: UInt64) {
         guard let platform = Platform.allCases.first(where: { UInt64($0.code) == code >> 8 })
         else { return nil }
@@ -209,14 +208,14 @@ extension MatchingModel {
 
     private var traffic: [ModelFigure] {
         [
-            .init("launches", launches, "Launches learnt from; a launch of two days ago counts half"),
-            .init("launches_with_address", launchesWithAddress, "Of these, those whose address is known"),
+            .init("launches", launches, "Launches in the model; a launch of two days ago counts half"),
+            .init("launches_with_address", launchesWithAddress, "Launches in the model with a known address"),
             .init(
                 "organic_per_click",
                 organicPerClick,
                 "Launches that no click led to, for each click with the same fingerprint"
             ),
-            .init("present_activity", relativeOrganicRate, "Such launches now, of their average"),
+            .init("present_activity", relativeOrganicRate, "Current rate of such launches / its average"),
             .init("click_address_share", clickAddressShare, "Share of clicks whose address is known"),
         ]
     }
@@ -269,7 +268,7 @@ extension MatchingModel {
     }
 }
 
-/// The store of what was learnt from apps' traffic, the same for all servers on one database.
+/// The store of the learnt counters, shared by all servers on one database.
 public protocol LearningStore {
     /// Returns the model at a time, computed from all counters; the priors if nothing was learnt.
     func matchingModel(of app: AppID, isTest: Bool, at now: Timestamp) async throws(StoreError)
@@ -277,6 +276,6 @@ public protocol LearningStore {
 
     /// Deletes everything that was learnt from the app's traffic: learning starts again as on a new server.
     ///
-    /// Running servers notice it within some seconds, and may still add updates during these seconds.
+    /// Running servers notice the deletion within some seconds, and may still add updates until then.
     func resetLearning(of app: AppID, isTest: Bool) async throws(StoreError)
 }

@@ -14,11 +14,11 @@ enum ModelConstants {
     // MARK: Answers
     /// The probability that a match needs, unless the app sets another one.
     static let minimumConfidence = 0.70  // specified; 3.8 6.4 3.0 0.003
-    /// The largest confidence that is stated for a fingerprint: that of a signed token, and never certainty.
+    /// The largest confidence that is reported for a fingerprint: that of a signed token, and less than 1.
     ///
     /// A limit of 0.95 understated most matches and made the calibration error 0.04.
     static let highestConfidence = 0.99  // specified; 0.0 0.0 0.0 0.236
-    /// The plain rule applies for this many seconds after the start of learning.
+    /// The plain rule (the newest click matches) applies for this many seconds after the start of learning.
     static let freshSeconds = 3600.0  // 0.1 0.0 0.1 0.000
     /// The plain rule applies until the model has learnt from this many launches.
     static let freshLaunches = 10.0  // 0.0 0.0 0.0 0.000
@@ -60,7 +60,7 @@ enum ModelConstants {
     static let evenDelayShare = 1.0 / 30  // 0.0 0.0 0.0 0.000
     /// The weight of the prior of delays, in conversions.
     static let delayPriorConversions = 30.0  // 0.0 0.0 0.0 0.001
-    /// The smallest share of clicks that counts as old enough for a delay: a learnt delay is divided by it.
+    /// The smallest share of clicks that counts as old enough for a delay: it divides the delay's count.
     static let minimumBinExposure = 0.02  // 0.0 0.0 0.0 0.000
     /// The smallest share of conversions that the counted clicks can have led to by now.
     static let minimumExposure = 0.05  // 0.0 0.0 0.0 0.000
@@ -81,15 +81,15 @@ enum ModelConstants {
     static let repeatPriorLaunches = 4.0  // 0.0 0.0 0.0 0.000
     /// The strangers met in the launches of ``repeatPriorLaunches``.
     static let repeatPriorMet = 0.2  // 0.0 0.0 0.0 0.000
-    /// Below this many faded launches, an address is one where no launch has been seen.
+    /// With fewer launches than this (older ones count less), an address counts as one without a launch.
     static let firstMeetingLimit = 0.25  // 0.0 0.0 0.0 0.000
-    /// Below this many faded launches, an address is one where one launch has been seen.
+    /// With fewer launches than this, an address counts as one with a single launch.
     static let secondMeetingLimit = 1.25  // 0.1 0.4 0.1 0.001
     /// The smallest probability that a stranger has the launch's address.
     static let minimumStrangerShare = 1e-9  // 0.0 0.0 0.0 0.000
     /// The largest probability that a stranger has the launch's address.
     static let maximumStrangerShare = 0.98  // 0.0 0.0 0.0 0.000
-    /// The shares of recent addresses count from this many recent clicks with addresses on.
+    /// The smallest number of recent clicks with an address from which address shares are computed.
     static let minimumRecentClicks = 8.0  // 0.0 0.0 0.0 0.000
 
     // MARK: Systems and signals
@@ -107,15 +107,15 @@ enum ModelConstants {
     static let maximumValueShare = 0.97  // 0.0 0.0 0.0 0.000
 
     // MARK: Launches from no click
-    /// After this many seconds of observation, L(h) is trusted to 63 %.
+    /// After this many seconds of observation, L(h), the rate of organic launches, has 63 % of its weight.
     static let organicTrustSeconds = 6 * 3600.0  // specified; 0.1 0.0 0.0 0.001
-    /// The weight in L(h) of the rate that the clicks let expect, in launches.
+    /// The weight in L(h) of the rate expected from the clicks, in launches.
     static let organicPriorLaunches = 1.0  // 0.1 0.1 0.1 0.001
     /// The weight of the prior of organic launches per click, in clicks.
     static let organicGuessClicks = 500.0  // 0.1 0.0 0.1 0.001
-    /// The shortest span in seconds from which live clicks come, for the rate of a fingerprint.
+    /// The shortest span in seconds over which a fingerprint's live clicks are assumed to have come.
     static let minimumClickSpan = 6 * 3600.0  // 0.1 0.0 0.1 0.001
-    /// The longest span in seconds from which live clicks come, for the rate of a fingerprint.
+    /// The longest span in seconds over which a fingerprint's live clicks are assumed to have come.
     static let maximumClickSpan = 86_400.0  // 0.4 0.6 0.2 0.001
     /// After this many seconds a launch counts half for the current rate of launches.
     static let organicRateHalfLife = 600.0  // 0.1 0.1 0.1 0.001
@@ -135,13 +135,13 @@ enum ModelConstants {
     // MARK: Learning
     /// How far learning discounts the posterior: 0 not at all, 1 completely.
     static let posteriorDiscount = 0.4  // 0.1 0.1 0.1 0.001
-    /// A fingerprint that makes one click at least this likely without the address shows how addresses behave.
+    /// If the fingerprint alone makes a click this likely, the model learns whether its address agrees.
     static let certainFingerprint = 0.5  // 0.1 0.2 0.1 0.002
-    /// The smallest share of agreeing conversions: an agreeing launch stands for at most its inverse.
+    /// The smallest share of agreeing conversions: an agreeing launch counts at most 1 / this value.
     static let minimumAgreeingShare = 0.05  // 0.0 0.0 0.0 0.000
     /// The probability of exact agreement at which the address is half reliable.
     static let rarelyAgreeing = 0.1  // 0.1 0.0 0.1 0.001
-    /// How much one expected agreement by chance takes from the address's reliability.
+    /// The reliability of the address is divided by 1 plus this many times the expected agreements by chance.
     static let chanceAgreementWeight = 5.0  // 0.1 0.0 0.1 0.001
     /// After this many seconds totals, organic launches and launches by address count half: two days.
     static let trafficHalfLife = 2 * 86_400.0  // 0.1 0.3 0.1 0.001

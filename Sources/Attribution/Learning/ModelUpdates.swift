@@ -1,15 +1,15 @@
 /// Computes what the model learns from clicks and launches, as increments of learnt counters.
 ///
-/// A click costs a dozen additions in memory, all to counters of the app. A launch without a live click costs
-/// three additions to counters of its own (fingerprint, exact and near address) and six to the app's. A
-/// launch with candidates costs some more to the app's, and reads three counters. ``LearntIncrements``
+/// A click costs about a dozen additions in memory, all to counters of the app. A launch without a live click
+/// costs three additions to counters of its own (fingerprint, exact and near address) and five to the app's.
+/// A launch with candidates costs some more to the app's, and reads three counters. ``LearntIncrements``
 /// gathers the additions, which are stored in the background: a process that dies loses some seconds of
 /// learning, but never a click or a claim.
 public enum ModelUpdates {
-    /// Adds the updates of a recorded click; not for clicks of robots and repeated posts.
+    /// Adds the updates of a recorded click; callers omit clicks of robots and repeated posts.
     ///
-    /// `forms` are those under which the click can be found, each once; `relativeClickRate` is the model's at
-    /// the time of the click.
+    /// `forms` are the forms by which the click can be found, each once; `relativeClickRate` is that of the
+    /// model when the click came.
     public static func addClick(
         at: Timestamp,
         platform: Platform,
@@ -38,9 +38,10 @@ public enum ModelUpdates {
         }
     }
 
-    /// Adds the updates of a launch that only its fingerprint could recognise, and that was neither a replay
-    /// nor lost its click to another launch: once for each install id, or for each fingerprint, address and
-    /// agent within an hour.
+    /// Adds the updates of a launch that only its fingerprint could recognise.
+    ///
+    /// Callers omit replays, launches that lost their click to another launch, and repetitions: see
+    /// ``RecentLaunches``.
     ///
     /// The evidence is the input of the verdict, and is empty for a launch without a live click. The
     /// fingerprint is the first word of a keyed hash.
@@ -76,8 +77,11 @@ public enum ModelUpdates {
         increments.add(to: CounterKey(.launchesNearAddress, address.near), at: at)
     }
 
-    /// Adds the updates of a click and a launch that a token connects: delay and address agreement, but no
-    /// conversion, because the share of conversions is learnt for launches without a token.
+    /// Adds the updates of a click and a launch that a certain match (such as a token) connects: delay and
+    /// address agreement.
+    ///
+    /// It adds no conversion, because the share of conversions is learnt for launches that only a fingerprint
+    /// can recognise.
     public static func addCertainPair(
         agreement: AddressAgreement,
         delaySeconds: Double,
@@ -92,8 +96,10 @@ public enum ModelUpdates {
         increments.add(to: CounterKey(.agreements, AgreementCount.agreeing(agreement, age)), at: at)
     }
 
-    /// Counts how often a launch comes from an address where one other was seen; this shows how much
-    /// agreement on an address with a single click proves.
+    /// Counts the launch if its address had no launch before, or only one.
+    ///
+    /// The ratio of the two counts shows how often strangers meet at an address, and so how much agreement on
+    /// it proves.
     private static func countMeeting(
         _ evidence: CandidateEvidence,
         _ launch: LaunchTraits,
@@ -172,11 +178,10 @@ struct LaunchUpdate {
         byBin[bin, default: 0] += count
     }
 
-    /// Returns the factor that draws a posterior's odds towards one to one, for learning without
-    /// confirmation.
+    /// Returns the factor by which learning discounts a posterior: it draws the odds towards one to one.
     ///
-    /// Conversions and L(h) are learnt from the posterior, which is computed from them: if time and address
-    /// prove little, an error would confirm itself and grow.
+    /// Conversions and L(h) are learnt from the posterior, and the posterior is computed from them. If time
+    /// and address prove little, an error would therefore confirm itself and grow.
     private static func discount(_ probability: Double) -> Double {
         guard probability > 0, probability < 1 else { return 1 }
         let exponent = 1 - ModelConstants.posteriorDiscount
@@ -200,7 +205,7 @@ struct LaunchUpdate {
             / (1 + ModelConstants.chanceAgreementWeight * chance)
     }
 
-    /// Counts whether the addresses agree, if the fingerprint alone makes a click nearly certain.
+    /// Counts whether the addresses agree, if the fingerprint alone makes a click likely enough.
     private mutating func observe(_ rates: LaunchRates, launch: LaunchTraits, _ likelihood: AddressLikelihood)
     {
         let all = rates.visitors.reduce(rates.intensity.learning) { $0 + $1.rateWithoutAddress }
@@ -209,7 +214,7 @@ struct LaunchUpdate {
             let certainty = visitor.rateWithoutAddress / all
             guard certainty >= ModelConstants.certainFingerprint else { continue }
             let age = ClickAge(seconds: Self.age(visitor.last, launch))
-            // Subtract the agreement by chance, for the probability that the click is a stranger's.
+            // Subtract the expected agreement by chance, in case the click is a stranger's.
             let strange = 1 - certainty
             pairs[age] = (
                 certainty,
@@ -224,10 +229,10 @@ struct LaunchUpdate {
     }
 }
 
-/// The launches of the last hour that were learnt from, so that a device that repeats its check counts once.
+/// The launches of the last one to two hours, so that a device that repeats its check counts once.
 ///
-/// Its size is bounded: beyond the limit, the oldest launches are dropped sooner. Each server has its own
-/// set, which is lost with the process.
+/// The size is bounded: above the limit, the oldest launches are dropped sooner. Each server process has its
+/// own set and loses it when it ends.
 public struct RecentLaunches: Sendable {
     private var recent: Set<UInt64> = []
     private var older: Set<UInt64> = []
@@ -238,9 +243,9 @@ public struct RecentLaunches: Sendable {
 
     public init(limit: Int = 100_000) { self.limit = max(1, limit) }
 
-    /// Returns whether the model learnt nothing from such a launch in the last hour, and adds the launch.
+    /// Returns whether the launch did not come in the last one to two hours, and adds it.
     ///
-    /// A launch is the first word of a keyed hash of the install id, or of fingerprint, address and agent.
+    /// `launch` is the first word of a keyed hash: of the install id, or else of the caller.
     public mutating func isNew(_ launch: UInt64, at now: Timestamp) -> Bool {
         let start = since ?? now
         since = start

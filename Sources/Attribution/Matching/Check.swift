@@ -4,13 +4,14 @@ public struct Check: Sendable {
     public var isTest: Bool
     /// The ways to recognise the launch, strongest first, as keyed hashes.
     public var ladder: MatchingLadder
-    /// The installation's hashes under every key that claims may be stored under, the current one first.
+    /// The keyed hashes of the install id, one for each server key under which claims may be stored, the
+    /// current key first.
     ///
-    /// Empty for a client that sends no install id. A check with an install id does not use the grace.
+    /// Empty for a client that sends no install id. A check with an install id does not use ``replayGrace``.
     public var installs: [KeyedHash]
     /// The time of the check, which decides whether clicks have expired.
     public var at: Timestamp
-    /// The time at which its first byte was read, in nanoseconds of the process's monotonic clock.
+    /// The time at which the request's first byte was read, in nanoseconds of the process's monotonic clock.
     public var firstByteAt: UInt64
     /// The grace: the milliseconds after an answer within which the same caller may get it again; 0 for none.
     public var replayGrace: Int64
@@ -64,7 +65,7 @@ public struct Check: Sendable {
     /// The caller, as in ``LaunchSource/caller``.
     public var caller: KeyedHash { source.caller }
 
-    /// The caller's hashes under each key that was current within the grace.
+    /// The caller's hashes under each daily key that was current within ``replayGrace``.
     public var callers: [KeyedHash] { [source.caller] + source.earlierCallers }
 
     public var details: LaunchDetails { source.details }
@@ -72,22 +73,22 @@ public struct Check: Sendable {
 
 /// The values of a launch that most checks never need, computed when they are first read.
 ///
-/// It is sendable for ``Check``, but only the launch's loop reads it.
+/// It is sendable because ``Check`` is, but only the event loop that serves the check reads it.
 public protocol LaunchSource: AnyObject, Sendable {
     /// The caller that may request a lost answer again: a keyed hash of API key, evidence, exact address and
     /// user agent.
     var caller: KeyedHash { get }
-    /// The caller's hashes under the keys of the earlier days within the grace.
+    /// The caller's hashes under the keys of earlier days that are within ``Check/replayGrace``.
     var earlierCallers: [KeyedHash] { get }
     var details: LaunchDetails { get }
 }
 
 /// The values of a launch in addition to its ladder: evidence, and values for its record.
 public struct LaunchDetails: Equatable, Sendable {
-    /// Nil if its address is no evidence.
+    /// Nil if the launch's address is no evidence.
     public var address: LaunchAddress?
     public var release: OSRelease?
-    /// Values that a fingerprint may not contain.
+    /// The launch's signals that some forms of fingerprint omit.
     public var signals = SignalHashes.none
     /// The SDK's version, such as `ios 1.8.9`, at most 64 characters; nil if the client does not send it.
     public var sdkVersion: String?

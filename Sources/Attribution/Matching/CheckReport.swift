@@ -1,13 +1,13 @@
-/// The end of a check.
+/// The outcome of a check.
 public enum MatchOutcome: Equatable, Sendable {
     /// A claim consumed a click for this check, and was counted in the same transaction.
     case match(Claim)
-    /// The caller got its earlier answer again, which it may have lost.
+    /// The caller got its earlier answer again, because the first response may not have arrived.
     case replay(Claim)
     case noMatch(NoMatchReason)
 }
 
-/// The end of a check and its basis: the input of counting, recording and learning.
+/// The outcome of a check and its basis: the input of counting, recording and learning.
 public struct CheckReport: Sendable {
     public var ending: MatchOutcome
     public var basis: CheckBasis
@@ -20,7 +20,7 @@ public struct CheckReport: Sendable {
 
 /// The facts that decided a check: the input of its record and of learning.
 public struct CheckBasis: Sendable {
-    /// Nil if nothing was weighed: no live click, or a certain match.
+    /// Nil if no live click has one of the launch's fingerprints, so that none was weighed.
     public var verdict: Verdict?
     /// The input of the verdict.
     public var evidence: CandidateEvidence?

@@ -1,15 +1,16 @@
-/// The consumption of a click by a first launch, and the answer, which is stored so that a repetition is the
-/// same.
+/// The consumption of a click by a first launch, and the answer.
 ///
-/// A class: each check passes a reference to a claim several times, although few checks end with a claim.
+/// The answer is stored, so that a repeated check gets the same one.
+///
+/// It is a class, because each check passes an optional claim several times, and few checks end with one.
 public final class Claim: Equatable, Sendable {
     public let click: Click
     public let claimedAt: Timestamp
     public let method: AttributionMethod
-    /// The probability that the match is right, 0…1; nil for a claim stored before it was computed.
+    /// The probability that the match is right, 0…1; nil for an old claim that was stored without it.
     public let confidence: Double?
     /// The number of other live clicks that the launch might have come from, including the visitor's earlier
-    /// ones; nil for a claim from before it was counted.
+    /// ones; nil for an old claim that was stored without the number.
     public let competingClicks: Int?
     /// Whether only the campaign was credited, so that the answer was the app's default link instead of the
     /// click's own.
@@ -40,8 +41,8 @@ public final class Claim: Equatable, Sendable {
 
 /// Records the delivery of a match's response, which decides whether another check may get the click.
 public protocol Receipt: Sendable {
-    /// Records that the response to a claim is about to be written: a check whose first byte is read from now on may ask
-    /// for it again.
+    /// Records that the response to a claim is about to be written: a check whose first byte is read from now
+    /// on may get the response again.
     func willRespond()
 
     /// Records that the response was delivered: the click belongs to that client.
@@ -49,6 +50,6 @@ public protocol Receipt: Sendable {
 
     /// Records that the delivery failed: the next check with the fingerprint gets the response, once.
     ///
-    /// It has no effect if the response was delivered before: only that caller can request it again.
+    /// It has no effect if the response was delivered before: then only its caller can get it again.
     func failed()
 }

@@ -1,21 +1,21 @@
 /// The rule that credits a first launch to a click and consumes the click exactly once.
 ///
-/// The strongest certain way that finds a live click of the app decides; without one, the most likely click
-/// matches if it is likely enough.
+/// The strongest certain way (a token, a click id or an advertising id) that finds a live click of the app
+/// decides. Without such a click, the most likely one matches if it is likely enough.
 public struct FirstLaunchMatching {
     private let store: any ClickStore
 
-    /// The largest number of rounds.
+    /// The largest number of rounds; each reads the clicks and tries to claim one.
     ///
-    /// A check loses a round only if its click is gone, and then reads again;
-    /// more than a few lost rounds need heavy traffic on one fingerprint.
+    /// A check needs another round only if its click is gone or another check is claiming it. More than a few
+    /// rounds need heavy traffic on one fingerprint.
     private static let roundLimit = 64
 
     public init(store: any ClickStore) { self.store = store }
 
     /// Finds the click that led to a launch, and consumes it.
     ///
-    /// - Parameter check: the check; its time limit is set.
+    /// - Parameter check: the check, whose deadline this function sets.
     /// - Returns: the click's claim, an earlier answer, or why there is none.
     /// - Throws: ``StoreError`` if nothing was decided; the response must then be a retryable error, never
     ///   "no match".
@@ -64,22 +64,22 @@ public struct FirstLaunchMatching {
 
     /// Claims the chosen click, or the next best one if other checks of this process are claiming it.
     ///
-    /// If there is no other click, it waits until the other claim has ended, so that a failed claim leaves
-    /// its click to the next check in line.
+    /// If there is no next best click, this function waits until the other claim has ended, so that a failed
+    /// claim leaves its click to the next check in line.
     ///
     /// - Parameters:
     ///   - choice: the chosen click.
     ///   - view: the facts that the choice is based on.
     ///   - basis: the same facts, for the record.
     ///   - check: the check that claims.
-    /// - Returns: the outcome; and, if it is that of another click than the chosen one, the basis for it.
+    /// - Returns: the outcome; and the basis for the record, if another click than the chosen one was tried.
     /// - Throws: ``StoreError`` if the outcome is unknown.
     private func claim(_ choice: ClickChoice, _ view: CheckView, _ basis: CheckBasis, _ check: Check)
         async throws(StoreError) -> (outcome: ClaimOutcome, another: CheckBasis?)
     {
         var outcome = try await store.claim(choice, for: check, basis)
         guard case .underWay(let click) = outcome else { return (outcome, nil) }
-        // The model must not learn from another click than the weighed one.
+        // The model must not learn from a check that got another click than the chosen one.
         var another = CheckBasis()
         another.hasLostRace = true
         // A certain match has no next best click.

@@ -25,8 +25,10 @@ public struct MatchDecision: Sendable {
         return Verdict(evidence, launch: check.traits, model: model, policy: check.policy)
     }
 
-    /// Returns the reason to report: that of a rejected token, else that fingerprints are disabled if no other way
-    /// was open, else `reason`.
+    /// Returns the reason to report: that of a rejected token, else `reason`.
+    ///
+    /// If the app uses no fingerprints, ``NoMatchReason/fingerprintDisabled`` replaces
+    /// ``NoMatchReason/noClick``.
     static func reason(_ reason: NoMatchReason, _ check: Check) -> NoMatchReason {
         if let refusal = check.ladder.refusal { return NoMatchReason(refusal) }
         if reason == .noClick, check.ladder.fingerprints.isEmpty, !check.policy.usesFingerprints {

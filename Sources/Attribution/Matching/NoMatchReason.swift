@@ -35,7 +35,8 @@ extension NoMatchReason {
     public enum Origin: Sendable {
         /// `CheckReader` in `Storage/Checks`: the state of the newest click that the launch could have got.
         case click
-        /// ``ClickTokenError`` for a token that does not count, `CheckReader` for a token whose click is not free.
+        /// ``ClickTokenError`` for a token that does not count, `CheckReader` for one whose click cannot
+        /// match.
         case token
         /// ``Verdict``: the probabilities of the live clicks. The explanation lists them after the sentence.
         case probability
@@ -46,7 +47,7 @@ extension NoMatchReason {
     /// A reason in words for people.
     public struct Meaning: Sendable {
         public let origin: Origin
-        /// The end of a sentence, for the API's table of reasons and for a trial of `afterlink simulate`.
+        /// The end of a sentence, for the API's table of reasons and for the trials of `afterlink simulate`.
         public let clause: String
         /// What happened, in a sentence that is true for every launch with this reason; without its full stop if the
         /// probabilities follow.
@@ -115,12 +116,12 @@ extension NoMatchReason {
                 "there are live clicks, but the probability that one of them led to the launch is below the app's"
                     + " minimum",
                 sentence:
-                    "There were live clicks with the launch's fingerprint, but it is less likely than the app demands"
-                    + " that one of them led to it",
+                    "There were live clicks with the launch's fingerprint, but the probability that one of them led to it"
+                    + " is below the app's minimum",
                 advice: [
                     "Such launches rightly get no campaign if most people with this device come without one.",
                     "A signed token (install referrer, pasteboard) makes matches certain; `afterlink apps set"
-                        + " --minimum-confidence` lowers the bar, and gives organic launches to campaigns.",
+                        + " --minimum-confidence` lowers this minimum, and credits more launches to wrong campaigns.",
                 ]
             )
         case .ambiguous:
@@ -130,7 +131,7 @@ extension NoMatchReason {
                 sentence: "A click led to this launch, but it is not clear which one",
                 advice: [
                     "A signed token distinguishes such people; `afterlink apps set --on-ambiguity campaignOnly` credits"
-                        + " the campaign if that much is clear."
+                        + " the campaign if at least the campaign is clear."
                 ]
             )
         case .otherApp:

@@ -7,14 +7,14 @@ public enum AddressAgreement: UInt8, CaseIterable, Sendable {
     /// Another address of the same IPv4 /24 or IPv6 /48.
     case near = 1
     case differs = 2
-    /// One of them is unknown or proves nothing: a loopback, private or shared address, or a relay's egress.
+    /// One address is unknown or proves nothing: a loopback, private or shared address, or a relay's egress.
     case missing = 3
 
     /// Whether both addresses belong to one network.
     var agrees: Bool { self == .exact || self == .near }
 }
 
-/// The age of a click, in the steps by which devices change their address.
+/// The age of a click in five steps; how often a device still has its address is learnt for each.
 ///
 /// The raw value is part of the keys of learnt counters.
 public enum ClickAge: UInt8, CaseIterable, Sendable {
@@ -44,23 +44,24 @@ public struct AddressTraffic: Equatable, Sendable {
     public var clicksNear = 0.0
     /// All live clicks of the app.
     public var liveClicks = 0.0
-    /// The faded value of ``CounterFamily/launchesAtAddress`` for the address.
+    /// The launches from the exact address, by the counter ``CounterFamily/launchesAtAddress``.
     public var launchesExact = 0.0
-    /// The faded value of ``CounterFamily/launchesNearAddress``, including the exact ones.
+    /// The launches from near the address or from it, by ``CounterFamily/launchesNearAddress``.
     public var launchesNear = 0.0
 
     /// The share of the model's launches whose addresses can be compared with this one, 0…1.
     ///
-    /// The counts above do not include launches of days whose keys were destroyed.
+    /// The counts above do not include launches of days whose address keys were destroyed.
     public var coverage: Double = 1
 
-    /// The number of clicks at which a store may stop: beyond it, launches show how common the address is.
+    /// The number of clicks at which a store may stop counting; then launches show how common the address is.
     public static let countLimit = 8192.0
 
     public init() {}
 }
 
-/// The probability that strangers share the launch's address, and the weight of agreement on it.
+/// The probability that strangers (other people's devices) share the launch's address, and the weight of a
+/// click's agreement with that address.
 struct AddressLikelihood {
     private let traffic: AddressTraffic
     private let model: MatchingModel
@@ -74,7 +75,7 @@ struct AddressLikelihood {
         recent = RecentAddressShares(evidence.candidates)
         self.model = model
         launches = model.launchesWithAddress * min(max(traffic.coverage, 0), 1)
-        // Clicks near the address may have been claimed since they were counted, and may outnumber live ones.
+        // The clicks near the address may outnumber the live clicks, if they were counted earlier.
         total = max(traffic.liveClicks, traffic.clicksNear) + launches + 1
     }
 
@@ -82,7 +83,7 @@ struct AddressLikelihood {
     /// are the visitor's own.
     func strangerExact(own: Double) -> Double {
         let others = max(0, traffic.clicksExact - own) + traffic.launchesExact
-        // For an address without another visitor, use the learnt frequency of such addresses.
+        // The second term is the learnt chance to meet a stranger at an address where none was seen yet.
         let seen = others / total + model.repeatExact / (launches + 1)
         let share = traffic.launchesExact / (launches + 1)
         let beyondLimit = traffic.clicksExact >= AddressTraffic.countLimit ? share : 0
@@ -100,8 +101,8 @@ struct AddressLikelihood {
     /// Returns P(agreement | same device, age) / P(agreement | stranger).
     ///
     /// A device still has its address, is near it, or has moved; a device that moved agrees as often as a
-    /// stranger. The ratio is therefore 1 on average for strangers. Agreement at a busy address proves
-    /// little, and disagreement never supports a click.
+    /// stranger. The average ratio of strangers is therefore 1. Agreement at a busy address proves little,
+    /// and disagreement never supports a click.
     func ratio(_ agreement: AddressAgreement, age: ClickAge, own: Double = 1) -> Double {
         let same = model.agreement(age)
         let moved = 1 - same.exact - same.near
@@ -140,11 +141,13 @@ private struct RecentAddressShares {
         }
     }
 
-    /// Returns the share of the other clicks at the launch's exact address, without one of them, because it
-    /// may be the same person with another browser.
+    /// Returns the share of clicks at the launch's exact address that are other people's.
+    ///
+    /// One click more than the visitor's `own` is left out, because it may be the same person with another
+    /// browser.
     func exact(own: Double) -> Double { share(atExact - own - 1) }
 
-    /// Returns the share of the other clicks near the launch's address, without one of them.
+    /// Returns the share of clicks near the launch's address that are other people's, in the same way.
     func near(own: Double) -> Double { share(atNear - own - 1) }
 
     private func share(_ others: Double) -> Double {

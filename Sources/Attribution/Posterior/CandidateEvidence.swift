@@ -1,6 +1,6 @@
 internal import Crypto
 
-/// The stored facts about one launch, read from one consistent state: the input of the posterior.
+/// The stored facts about one launch, read from one consistent state: the input of the ``Posterior``.
 ///
 /// A store needs these reads, each bounded for any traffic:
 /// - the newest ``maximumListed`` live clicks with the fingerprint, by its index;
@@ -16,7 +16,7 @@ public struct CandidateEvidence: Equatable, Sendable {
     public var candidates: [Candidate] = []
     public var background: [BackgroundCount] = []
     public var addressTraffic = AddressTraffic()
-    /// The faded value of ``CounterFamily/organic`` for the fingerprint.
+    /// The launches with the fingerprint that no click explains, by the counter ``CounterFamily/organic``.
     public var organic = 0.0
 
     /// The largest number of clicks in each of two lists: the newest clicks, and those near the address.
@@ -31,13 +31,15 @@ public struct Candidate: Equatable, Sendable {
     public var clickedAt: Timestamp
     public var destination: CreditedDestination
     public var platform: Platform
-    /// The form under which the launch's fingerprint finds the click; nil for a ready-made fingerprint.
+    /// The form (the hashed components) of the fingerprint that finds the click; nil for a ready-made
+    /// fingerprint, which a client sent as a hash.
     public var form: FingerprintForm?
     /// The probability that the click's device computes this fingerprint in this form, 0…1.
     public var weight = 1.0
     public var address = AddressAgreement.missing
-    /// The first word of a keyed hash of the exact address and the user agent, which identifies one visitor's clicks; of
-    /// the user agent alone for a click without a usable address.
+    /// The first word of a keyed hash of the exact address and the user agent; it groups a visitor's clicks.
+    ///
+    /// For a click without a usable address, the hash is of the user agent alone.
     public var visitor: UInt64
     public var hasAddress = false
     public var release: OSRelease?
@@ -73,7 +75,7 @@ public struct Candidate: Equatable, Sendable {
 /// None of them agrees with the launch's address, unless more clicks agree than are listed; then only the
 /// newest are listed.
 public struct BackgroundCount: Equatable, Sendable {
-    /// Nil for the clicks of all destinations with too few clicks to matter.
+    /// Nil for the sum of all destinations that have too few clicks to be counted separately.
     public var destination: CreditedDestination?
     public var platformForm: PlatformForm
     /// The ``DelayBins`` bin of the clicks' age.

@@ -37,7 +37,7 @@ public enum DelayBins {
     }
 }
 
-/// The distribution of the time from click to launch before an app's own traffic has shown it.
+/// The assumed distribution of the time from click to launch, until an app's own traffic shows the real one.
 ///
 /// It is a mixture of two log-normal distributions, for people who install at once and people who install
 /// later. A small share is spread evenly over the logarithm of the time, so that no delay is impossible: a
@@ -81,8 +81,8 @@ public enum DelayPrior {
     }
 }
 
-/// The shares of the counted clicks that are old enough for each delay: a click of a minute ago cannot have
-/// led to a launch after an hour yet.
+/// The share of the counted clicks that are old enough for each delay: a click of a minute ago cannot have
+/// led to a launch with a delay of an hour.
 struct ClickExposure {
     /// The share for each ``DelayBins`` bin, above 0 and at most 1.
     let byBin: [Double]

@@ -1,4 +1,4 @@
-/// The rates at which each click, and each cause without a click, produces launches like this one.
+/// The rates per second at which each click, and each other cause, produces launches like this one.
 struct LaunchRates {
     struct VisitorRate {
         let last: Candidate
@@ -20,7 +20,8 @@ struct LaunchRates {
     var background: [BackgroundRate] = []
     /// The sum of the rates of visitors and background.
     var clicks = 0.0
-    /// The rate of new launches by a device with a claimed click: it was set up again or reinstalled the app.
+    /// The rate of first launches on a device whose click was claimed: the device was set up again or
+    /// reinstalled the app.
     ///
     /// Such a device's launch is more likely a reinstallation than another click's late conversion.
     var reinstalls = 0.0
@@ -70,7 +71,7 @@ struct LaunchRates {
     }
 }
 
-/// The inputs of the rate of each click of one launch.
+/// Everything from which the rates of one launch's clicks are computed.
 private struct Weighing {
     let launch: LaunchTraits
     let likelihood: AddressLikelihood
@@ -111,8 +112,8 @@ private struct Weighing {
 
     /// Returns the rate of clicks that are only counted.
     ///
-    /// `knowsAddresses` is whether every click that agrees with the launch's address is listed. If not, the
-    /// counted clicks get the average ratio of strangers, which is 1.
+    /// `knowsAddresses` is whether every click that agrees with the launch's address is listed. If false, the
+    /// counted clicks get the average address ratio of strangers, which is 1.
     func rate(of count: BackgroundCount, knowsAddresses: Bool) -> LaunchRates.BackgroundRate {
         let age = ClickAge(seconds: DelayBins.middle(ofBin: count.ageBin))
         let known = launch.hasAddress ? min(max(count.shareWithAddress, 0), 1) : 0
@@ -131,7 +132,7 @@ private struct Weighing {
     }
 }
 
-/// The clicks of one person, who launches once: they count as one candidate, represented by the last click.
+/// The clicks of one person, who launches once: together they count as one candidate, the last click.
 struct Visitor {
     /// The clicks, newest first, at equal times the larger id first; never empty.
     let clicks: [Candidate]

@@ -1,19 +1,19 @@
 internal import CMath
 
-/// L(h): the rate of launches with one fingerprint that no click explains, per second.
+/// L(h): the rate per second of organic launches, which no click explains, with the fingerprint h.
 struct OrganicIntensity {
-    /// The intensity for answers.
+    /// The intensity for the posterior of a check.
     ///
     /// It starts at 0 and gains weight over six hours, so that a server that has seen no organic launches
-    /// answers as the plain rule does.
+    /// answers as the plain rule does: the newest click matches.
     let stated: Double
-    /// The intensity for learning.
+    /// The intensity for learning from the launch.
     ///
     /// It starts with a guess: at 0, clicks would always explain every launch with a candidate.
     let learning: Double
 
     /// - Parameters:
-    ///   - organic: the fingerprint's launches that no click explains.
+    ///   - organic: the fingerprint's organic launches; older ones count less.
     ///   - clicks: the sum of the weights of the live clicks with the fingerprint.
     ///   - span: the seconds over which these clicks came.
     ///   - share: the share of launches that send a fingerprint of this form.
@@ -21,8 +21,7 @@ struct OrganicIntensity {
     init(organic: Double, clicks: Double, span: Double, share: Double, model: MatchingModel) {
         let observed = model.epoch.observedSeconds(.organic, at: model.at)
         let seen = max(0, organic)
-        // The clicks show how common the device is, and the model shows how many launches that no click explains
-        // there are for each click.
+        // The clicks show how common the device is; the model knows the number of organic launches per click.
         let rate = share * clicks / max(span, 3600)
         let activity = model.relativeOrganicRate
         let seconds = Double(model.at.milliseconds(since: model.epoch.began)) / 1000
@@ -31,8 +30,8 @@ struct OrganicIntensity {
         learning = activity * Self.intensity(seen, observed, expected: model.organicPerClickGuess * rate)
     }
 
-    /// Returns the mean of a gamma distribution, whose prior is ``ModelConstants/organicPriorLaunches`` at the
-    /// expected rate.
+    /// Returns the mean of the rate's gamma distribution; its prior weighs
+    /// ``ModelConstants/organicPriorLaunches`` launches at the expected rate.
     private static func intensity(_ seen: Double, _ observed: Double, expected: Double) -> Double {
         guard expected > 0 else { return observed > 0 ? seen / observed : 0 }
         let prior = ModelConstants.organicPriorLaunches
@@ -40,13 +39,13 @@ struct OrganicIntensity {
     }
 }
 
-/// The rate of launches without a click at this time, as a multiple of the average.
+/// The current rate of organic launches, as a multiple of the average.
 ///
-/// Nights, television advertisements and half-time in a football game change it within minutes; the counts by
-/// fingerprint cover days.
+/// Nights, television advertisements and half-time in a football game change this rate within minutes, but
+/// the counts by fingerprint cover days.
 enum RelativeOrganicRate {
     private static let slotMilliseconds: Int64 = 600_000
-    /// Slots older than this are not read, and may be deleted.
+    /// The number of newest ten-minute slots that are read; older ones may be deleted.
     static let slots: UInt64 = 24
 
     /// Returns the number of ten-minute slots since 1970, as a counter's key.
@@ -110,8 +109,8 @@ private struct OrganicResponse: Sendable {
 
 /// The rate of clicks as a multiple of the average: now, and in the hours before.
 ///
-/// At an event, organic launches rise with the clicks within minutes. The clicks show it sooner, because
-/// there are more of them.
+/// At an event, organic launches rise with the clicks within minutes. The clicks show the rise sooner,
+/// because there are more clicks.
 struct RelativeClickRate: Sendable {
     let now: Double
     /// The rate in each slot of ``RelativeOrganicRate``, the current slot first.
@@ -120,7 +119,7 @@ struct RelativeClickRate: Sendable {
     private static let slotMilliseconds: Int64 = 120_000
     private static let slotSeconds = 120.0
     private static let slotsOfOrganicRate: UInt64 = 5
-    /// Slots older than this are not read, and may be deleted.
+    /// The number of newest two-minute slots that are read; older ones may be deleted.
     static let slots = RelativeOrganicRate.slots * slotsOfOrganicRate
     /// The number of newest slots that decide the current rate: ten half-lives.
     private static let currentSlots: UInt64 = 15
@@ -187,11 +186,11 @@ enum RelativeClickRateLevel {
     static func multiple(ofLevel level: Int) -> Double { cmath_exp2((Double(level) - middle) / 2) }
 }
 
-/// A counter's slot of time, seen from a time in it or after it.
+/// A slot of time with a counter, relative to the current time.
 private struct PastSlot {
-    /// The number of slots between it and the current one.
+    /// The number of slots back from the current one; 0 for the current one.
     let back: UInt64
-    /// The number of its seconds that were observed; 0 for a current slot that has just started.
+    /// The number of the slot's seconds that were observed; 0 for a current slot that has just started.
     let seconds: Double
     /// The current weight of an event in the slot's middle.
     let weight: Double

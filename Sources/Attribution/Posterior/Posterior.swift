@@ -1,8 +1,10 @@
 /// The probabilities that a launch came for each destination, and that it came from no click.
 ///
-/// For a launch with fingerprint h and live clicks c with it: each click produces such launches at the rate
-/// n(c) = k · s · w · f(age) · LR(address) · LR(system) · LR(signals), and people who never clicked at the rate L(h); so
-/// P(c) = n(c) / (Σ n + L(h)).
+/// Let h be the launch's fingerprint, and c a live click with it. The click produces such launches at the
+/// rate n(c) = k · s · w · f(age) · LR(address) · LR(system) · LR(signals). Here k · s is the number of
+/// conversions per click, w the weight of the click's fingerprint, f the density of delays, and LR a
+/// likelihood ratio. People who never clicked produce such launches at the rate L(h), and reinstallations at
+/// the rate R. So P(c) = n(c) / (Σ n + L(h) + R).
 public struct Posterior: Sendable {
     /// Every destination with a share, the most likely first.
     public let destinations: [DestinationShare]
@@ -30,9 +32,9 @@ public struct Posterior: Sendable {
         }.sorted(by: DestinationShare.isLikelier)
     }
 
-    /// The probability that a click led to the launch: what it adds to the expected conversions.
+    /// The probability p that a click led to the launch: the launch adds p to the expected conversions.
     ///
-    /// Their spread is the square root of the sum of p · (1 − p).
+    /// The standard deviation of the expected conversions is the square root of the sum of p · (1 − p).
     public var conversion: Double { max(0, 1 - organic) }
 
     private struct Entry {
@@ -68,7 +70,7 @@ public struct DestinationShare: Equatable, Sendable {
     /// ``AttributionMethod/probabilistic`` or ``AttributionMethod/fingerprint``.
     public let evidence: AttributionMethod
 
-    /// Orders by probability; among equals the newer and then the later click comes first.
+    /// Orders by probability; among equals by the time of the click and then by its id, the larger first.
     static func isLikelier(_ left: DestinationShare, _ right: DestinationShare) -> Bool {
         if left.probability != right.probability { return left.probability > right.probability }
         if left.clickedAt != right.clickedAt {

@@ -4,7 +4,7 @@ public struct OSRelease: Hashable, Sendable {
     public let major: Int
     /// Nil if it is unknown.
     public let minor: Int?
-    /// Whether the minor number is this or a later one, because Darwin's stops at 6.
+    /// Whether the true minor number may be larger, because that of the kernel (Darwin) stops at 6.
     public let isAtLeast: Bool
 
     public init(platform: Platform, major: Int, minor: Int? = nil, isAtLeast: Bool = false) {
@@ -15,7 +15,7 @@ public struct OSRelease: Hashable, Sendable {
     }
 
     public init(_ version: OSVersion, on platform: Platform) {
-        // Only some agents of Android contain its minor number.
+        // Only some agents of Android contain its minor number, so that number is no evidence.
         self.init(platform: platform, major: version.major, minor: platform == .ios ? version.minor : nil)
     }
 
@@ -38,7 +38,7 @@ public struct OSRelease: Hashable, Sendable {
         self.init(version, on: device.platform)
     }
 
-    /// Returns whether both may be the same system.
+    /// Returns whether both may be the same release.
     public func agrees(with other: OSRelease) -> Bool {
         guard platform == other.platform, major == other.major else { return false }
         guard let minor, let otherMinor = other.minor else { return true }
@@ -65,7 +65,7 @@ public struct OSRelease: Hashable, Sendable {
     }
 }
 
-/// The shares of systems among clicks.
+/// The shares of system releases among clicks.
 struct ReleaseShares: Sendable {
     private var clicks: [Platform: Double] = [:]
     /// The clicks by their release without the minor number: those with different major numbers never agree.
@@ -110,7 +110,8 @@ struct ReleaseLikelihood {
 
     /// Returns the ratio; 1 if either release is unknown.
     func ratio(_ click: OSRelease?, form: FingerprintForm?) -> Double {
-        // A form that contains the system has compared it already, and a ready-made fingerprint may have.
+        // A fingerprint with the system's version has compared it already, and a ready-made one, of no known
+        // form, may have.
         guard let form, !form.components.contains(.osVersion) else { return 1 }
         guard let launch, let click, launch.platform == click.platform else { return 1 }
         return launch.agrees(with: click) ? agreeing : differing

@@ -1,12 +1,11 @@
 internal import Crypto
 
-/// Hashes of a device's values that a fingerprint may not contain, in one word; they distinguish clicks with
-/// the same fingerprint.
+/// Hashes of the device's values that some forms of fingerprint omit, in one word; they distinguish clicks
+/// with the same fingerprint.
 ///
-/// Each component that some form of fingerprint omits has 16 bits: the start of a hash of its value, or 0 if
-/// the value is unknown. The word is stored, so bit offsets and hashes never change, and a new component gets
-/// the next offset. The hash is not keyed: a screen reveals nothing personal, and the hashes remain
-/// comparable when a server key is replaced.
+/// Each component has 16 bits: the start of a hash of its value, or 0 if the value is unknown. The word is
+/// stored, so bit offsets and hashes never change, and a new component gets the next offset. The hash is not
+/// keyed: a screen reveals nothing personal, and the hashes remain comparable when a server key is replaced.
 public struct SignalHashes: Hashable, Sendable {
     /// The width in bits 0–15, the screen in bits 16–31; 0 for an unknown value.
     public let word: UInt64
@@ -21,7 +20,7 @@ public struct SignalHashes: Hashable, Sendable {
 
     public init(word: UInt64) { self.word = word }
 
-    /// Creates the hashes of values in the spelling of clicks; ignores other components.
+    /// Creates the hashes of values that are spelled as clicks spell them; ignores components without a hash.
     public init(_ values: [LaunchSignals.Value]) {
         var word: UInt64 = 0
         for value in values {
@@ -87,7 +86,7 @@ extension CounterKey {
     /// The key that counts clicks with any value of the component.
     init(allOf component: SignalComponent) { self.init(component, hash: 0) }
 
-    /// Whether it counts the clicks with any value of a component.
+    /// Whether the key counts the clicks with any value of a component.
     var isOfAll: Bool { SignalComponent.allCases.contains { self == CounterKey(allOf: $0) } }
 }
 

@@ -1,9 +1,9 @@
-/// An app's policy on the use of posteriors.
+/// An app's policy: how likely a click must be to match, and the answer if no click is likely enough.
 public struct MatchPolicy: Equatable, Sendable {
     public enum Rule: String, CaseIterable, Sendable {
-        /// A match needs its probability.
+        /// A match needs a probability of at least ``MatchPolicy/minimumConfidence``.
         case probability
-        /// The newest click with the fingerprint matches with any probability, which is still reported; for
+        /// The newest click with the fingerprint matches, and its probability is only reported. This is for
         /// apps that come from a service with this rule.
         case newest
     }
@@ -47,8 +47,8 @@ public struct Verdict: Equatable, Sendable {
         case match(ClickID?, CreditedDestination)
         /// The campaign without the personal link, for this click.
         case campaignOnly(ClickID?, CreditedDestination)
-        /// With one of ``NoMatchReason/ofVerdicts``; nil if there is no live click with the fingerprint: then the store
-        /// knows what happened to the last one.
+        /// The reason is one of ``NoMatchReason/ofVerdicts``. It is nil without a live click with the
+        /// fingerprint: then the reason comes from the state of the fingerprint's last click.
         case noMatch(NoMatchReason?)
     }
 
@@ -64,12 +64,14 @@ public struct Verdict: Equatable, Sendable {
     public var competingClicks: Int
     /// The probability that no click led to the launch.
     public var organicShare: Double
-    /// The amounts that the launch adds to the expected conversions, and to the square of their spread.
+    /// The amount that the launch adds to the expected conversions.
     public var expectedConversions: Double
+    /// The amount that the launch adds to the variance of the expected conversions.
     public var variance: Double
     /// The most likely destinations, at most ``maximumShares``.
     public var shares: [DestinationShare]
-    /// The amount for the expected conversions of each campaign, at most ``CampaignShare/maximumCount``.
+    /// The amounts that the launch adds to expected conversions of at most ``CampaignShare/maximumCount``
+    /// campaigns.
     public var campaigns: [CampaignShare]
 
     public static let maximumShares = 8

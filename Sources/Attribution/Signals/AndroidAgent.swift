@@ -23,13 +23,13 @@ struct AndroidAgent {
             .map(OSVersionReading.exact) ?? .unknown
     }
 
-    /// The largest number of lists to read: apps put at most one before the list of their web view.
+    /// The largest number of lists to read; a list is the values between semicolons after `Android`.
     private static let maximumLists = 3
 
-    /// Reads the lists that start with `Android`; some apps put one before the list of their web view.
+    /// Reads the lists that start with `Android`; some apps put a list before that of their web view.
     private static func platform(in text: AgentText) -> (model: String?, version: OSVersion?) {
         var version: OSVersion?
-        // An app's agent of another form has no known order.
+        // An agent in an app's own form has the model at no known position, so only its version is read.
         let isBrowser = text.contains(.mozilla) || text.contains(.dalvik) || isBare(text)
         var next = text.end(of: .android)
         var lists = 0
@@ -53,8 +53,8 @@ struct AndroidAgent {
         return (nil, version)
     }
 
-    /// Returns whether the agent has the form `Linux; U; Android 13; Mi 10 Pro Build/…` or `Android 14;
-    /// SM-A546E`, without a browser's name.
+    /// Returns whether the agent names no browser: `Linux; U; Android 13; Mi 10 Pro Build/…` or `Android 14;
+    /// SM-A546E`.
     private static func isBare(_ text: AgentText) -> Bool {
         text.bytes.starts(with: "Linux;".utf8) || text.bytes.starts(with: "Android ".utf8)
     }
@@ -64,8 +64,8 @@ struct AndroidAgent {
         self.system = system
     }
 
-    /// Reads `Instagram 300.0 Android (36/16; 420dpi; 1080x2424; Google; Pixel 9; tokay; tokay; tr_TR; …`:
-    /// API level and version, density, screen, maker, model, names of the device and its chip, language.
+    /// Reads `Instagram 300.0 Android (36/16; 420dpi; 1080x2424; Google; Pixel 9; tokay; tokay; tr_TR; …`;
+    /// the fields are API level and version, density, screen, maker, model, code name, chip and language.
     private static func instagram(_ text: AgentText) -> AndroidAgent? {
         guard let app = text.end(of: .instagram) ?? text.end(of: .threads),
             let start = listStart(in: text, after: app)
@@ -100,10 +100,10 @@ enum AndroidModel {
 
     static let maximumLength = 100
 
-    /// Returns a model without the additions of agents; nil if it is hidden, empty, or no possible model.
+    /// Returns a model without the texts that agents add around it; nil if the model is hidden or impossible.
     static func clean(_ text: String) -> String? { clean(Array(text.utf8)[...]) }
 
-    /// Returns a model without the additions of agents, from its bytes.
+    /// Returns a model without the texts that agents add around it, from its bytes.
     static func clean(_ bytes: ArraySlice<UInt8>) -> String? {
         var model = upTo(wideSemicolon, upTo(miui, upTo(build, bytes))).trimmed
         if model.suffix(webView.count).elementsEqual(webView) { model = model.dropLast(webView.count) }

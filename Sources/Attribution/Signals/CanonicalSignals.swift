@@ -25,7 +25,7 @@ public struct CanonicalSignals: Equatable, Sendable {
     /// The most preferred language.
     public var language: String? { languages.first }
 
-    /// The largest number of preferred languages.
+    /// The largest number of preferred languages; later ones are ignored.
     static let maximumLanguages = 8
 
     public init(platform: Platform) { self.platform = platform }
@@ -43,7 +43,7 @@ public struct CanonicalSignals: Equatable, Sendable {
         }
     }
 
-    /// Returns `UIDevice.model` for a script's or an app's name of an Apple device; nil for any other model.
+    /// Returns `UIDevice.model` for a script's or an app's name of an Apple device; nil for any other device.
     static func appleModel(_ model: String?, touchPoints: Int?) -> String? {
         guard let name = model else { return nil }
         if starts(name, "iphone") { return "iPhone" }
@@ -65,7 +65,7 @@ public struct CanonicalSignals: Equatable, Sendable {
 
 /// The headers of the request that contains a page's signals.
 public struct VisitHeaders: Equatable, Sendable {
-    /// Empty if there was none.
+    /// Empty if the header was missing.
     public var userAgent: String
     public var hints: ClientHints
     public var acceptLanguage: String?
@@ -78,7 +78,7 @@ public struct VisitHeaders: Equatable, Sendable {
 }
 
 extension CanonicalSignals {
-    /// Creates the signals from a page's script, and missing values from the agent of the same visit.
+    /// Creates the signals from a page's script, and missing values from the agent of the same request.
     public init(
         _ signals: DeviceSignals,
         userAgent: String,
@@ -86,13 +86,13 @@ extension CanonicalSignals {
         data: DeviceData = .embedded
     ) { self.init(signals, VisitHeaders(userAgent: userAgent), platform: platform, data: data) }
 
-    /// Creates the signals from a page's script, and missing values from the headers of the same visit.
+    /// Creates the signals from a page's script, and missing values from the headers of the same request.
     ///
     /// - Parameters:
     ///   - signals: the values of the script.
     ///   - headers: the headers, which replace missing values.
-    ///   - platform: the platform that the caller named, which counts if nothing else reveals it.
-    ///   - data: names, codes, releases and panels.
+    ///   - platform: the platform that the caller named; it counts only if nothing else reveals one.
+    ///   - data: the tables of time zones, languages, releases and screens.
     public init(_ signals: DeviceSignals, _ headers: VisitHeaders, platform: Platform, data: DeviceData) {
         let agent = UserAgent(headers.userAgent, touchPoints: signals.touchPoints, releases: data.releases)
         let appleModel = Self.appleModel(signals.model, touchPoints: signals.touchPoints)
@@ -138,14 +138,15 @@ extension CanonicalSignals {
 
     /// Returns the version of iOS.
     ///
-    /// A script may report Safari's frozen version, which the whole agent can correct or at least mark as
-    /// frozen. If agents hide the patch, scripts do not know it either.
+    /// Safari prints a fixed (frozen) version instead of newer ones, and a script may report that version.
+    /// The whole agent can correct it, or at least mark it as frozen. If agents hide the patch, scripts do
+    /// not know it either.
     private static func iosReading(_ text: String?, _ agent: UserAgent) -> OSVersionReading {
         guard let reported = text.flatMap({ OSVersion($0.trimmed) }) else { return agent.system }
         if reported.patch > 0 { return .exact(reported) }
         if case .frozen(reported) = agent.system { return agent.system }
         guard agent.platform == .ios, let seen = agent.osVersion else { return .minor(reported) }
-        // The agent was read more carefully here than by a script that trusts the token.
+        // A script copies the frozen version, and `IOSAgent` does not.
         return seen.majorMinor == reported || seen.major >= 26 && reported.major < 26
             ? agent.system : .minor(reported)
     }
@@ -158,7 +159,7 @@ extension CanonicalSignals {
         let hint = signals.uaPlatformVersion ?? hints.platformVersion
         if let version = hint.flatMap({ OSVersion($0.trimmed) }) { return .exact(version) }
         guard let reported = signals.osVersion.flatMap({ OSVersion($0.trimmed) }) else { return agent.system }
-        // A script that reads the reduced agent reports its `10`, which every device has.
+        // Chrome's reduced agent contains the version 10 on every device, and scripts copy it.
         let isReduced = agent.platform == .android && agent.system == .unknown
         return isReduced && reported == OSVersion(major: 10) ? .unknown : .exact(reported)
     }

@@ -1,4 +1,4 @@
-/// Canonical values as one line for people and programs, in which a store retains a click's signals.
+/// The canonical values as one readable line, in which a store retains a click's signals.
 ///
 ///     ios; model=iPhone; os=17.2; screen=390x844; scale=3.0; timezone=Europe/Istanbul; languages=tr,en
 ///
@@ -26,7 +26,7 @@ extension CanonicalSignals {
 
     /// Reads a line; nil for any other text.
     ///
-    /// Ignores values that a later version adds.
+    /// Ignores values with unknown names, which a later version may add.
     public init?(line: String) {
         var parts = line.utf8.split(separator: UInt8(ascii: ";"))[...]
         guard let first = parts.popFirst(),
@@ -42,7 +42,7 @@ extension CanonicalSignals {
         givenTimezone = givenTimezone ?? timezone
     }
 
-    /// Reads one value; returns false for a value that the name cannot have.
+    /// Reads one value; returns false if it is not a value for this name.
     private mutating func read(_ name: String, _ value: [UInt8]) -> Bool {
         let text = String(decoding: value, as: UTF8.self)
         switch name {

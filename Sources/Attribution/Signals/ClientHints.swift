@@ -14,8 +14,9 @@ public struct ClientHints: Equatable, Sendable {
 
     public init() {}
 
-    /// Reads the hints from header fields, which a closure finds by their small-letter names; a field that breaks
-    /// the grammar counts as missing (RFC 8941, 4.2).
+    /// Reads the hints from header fields; `field` returns the field with a lower-case name.
+    ///
+    /// A field that breaks the grammar counts as missing (RFC 8941, 4.2).
     public init(fields field: (_ name: String) -> String?) {
         platform = field("sec-ch-ua-platform").flatMap { StructuredItem($0)?.string }
         isMobile = field("sec-ch-ua-mobile").flatMap { StructuredItem($0)?.boolean }
@@ -48,7 +49,7 @@ public struct StructuredItem: Equatable, Sendable {
 
     public var boolean: Bool? { if case .boolean(let isTrue) = value { isTrue } else { nil } }
 
-    /// Parses a field; nil if it breaks the grammar, or is a decimal or a byte sequence, unlike client hints.
+    /// Parses a field; nil if it breaks the grammar, and for decimals and byte sequences, which no hint is.
     public init?(_ field: String) {
         var rest = Array(field.utf8)[...]
         Self.skipSpaces(&rest)

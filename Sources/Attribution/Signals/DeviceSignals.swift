@@ -11,15 +11,15 @@ public struct DeviceSignals: Equatable, Sendable {
     public var language: String?
     public var languages: [String]?
     public var touchPoints: Int?
-    /// Chrome's high-entropy `model`.
+    /// The `model` of Chrome's high-entropy client hints.
     public var uaModel: String?
-    /// Chrome's high-entropy `platformVersion`.
+    /// The `platformVersion` of Chrome's high-entropy client hints.
     public var uaPlatformVersion: String?
 
     public init() {}
 }
 
-/// The values of a device's system that an app sends: each may be missing.
+/// The values that an app reads from the device's system and sends: each may be missing.
 public struct NativeSignals: Equatable, Sendable {
     public var platform: Platform
     /// `UIDevice.model` or `Build.MODEL`.

@@ -1,7 +1,8 @@
-/// Finds the input of a fingerprint, from the values of recent clicks and the known values of devices.
+/// Finds the input of a fingerprint, the values that a client hashed, among those of recent clicks and
+/// devices.
 ///
 /// A client that sends only a hash does not reveal its values. But a launch that nearly fits a click differs
-/// from it in few components, so that the common values of the traffic are enough to find its input.
+/// from the click in few components. So it is enough to try values that are common in the traffic.
 public struct FingerprintSearch: Sendable {
     /// The values to try for each component, the most common first.
     public struct Vocabulary: Equatable, Sendable {
@@ -9,7 +10,7 @@ public struct FingerprintSearch: Sendable {
 
         public init(_ values: [SignalComponent: [String]] = [:]) { self.values = values }
 
-        /// Appends the values of an input that are missing.
+        /// Appends the values of an input that the vocabulary does not contain yet.
         public mutating func add(_ input: FingerprintInput) {
             for (component, value) in zip(input.form.components, input.values)
             where !values[component, default: []].contains(value) {
@@ -20,7 +21,7 @@ public struct FingerprintSearch: Sendable {
 
     /// The result of a search.
     public struct Finding: Equatable, Sendable {
-        /// The input in the client's own form; nil if none was found.
+        /// The input, in the form that the client hashed; nil if none was found.
         public let input: FingerprintInput?
         public let triedCombinations: Int
     }
@@ -29,9 +30,9 @@ public struct FingerprintSearch: Sendable {
     private let known: Vocabulary
     private let limit: Int
 
-    /// The number of nearest inputs that are tried with one component changed to a common value of the
-    /// traffic; fewer of them are tried with rarer values or two changes.
+    /// The number of nearest inputs that are tried with one component changed to a common value.
     private static let changedCandidates = 200
+    /// The number of nearest inputs that are also tried with rarer values, and with two changes.
     private static let closelyTriedCandidates = 24
 
     /// - Parameters:
@@ -48,8 +49,8 @@ public struct FingerprintSearch: Sendable {
     ///
     /// - Parameters:
     ///   - candidates: inputs of the nearest clicks, in every form, the nearest first. They are tried
-    ///     unchanged, then with one component changed, then with two; then all combinations, those of the
-    ///     shortest form first.
+    ///     unchanged, then with one component changed, then with two. Last come all combinations of values,
+    ///     those of the form with the fewest components first.
     ///   - fits: returns whether a fingerprint is the right one.
     /// - Returns: the input, and the number of tried combinations.
     public func find(
@@ -130,7 +131,7 @@ public struct FingerprintSearch: Sendable {
     }
 }
 
-/// The vocabulary of a search without a click, from the tables.
+/// Vocabularies of the values in the tables, and of all spellings of a click's values.
 extension FingerprintSearch.Vocabulary {
     /// Creates a vocabulary of every value in the tables, the newest or most common first.
     public init(_ data: DeviceData) {

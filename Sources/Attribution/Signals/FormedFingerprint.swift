@@ -4,9 +4,9 @@ internal import Crypto
 public struct FormedFingerprint: Hashable, Sendable {
     public let form: FingerprintForm
     public let fingerprint: Fingerprint
-    /// The probability that a client of this form on the device sends it, 0…1.
+    /// The probability that a client on the device that uses this form sends this fingerprint, 0…1.
     public let weight: Double
-    /// The system's version on a device that sends this; nil if neither fingerprint nor signals contain it.
+    /// The system's version on a device that sends the fingerprint; nil if it is unknown.
     public let osVersion: OSVersion?
 }
 
@@ -16,26 +16,28 @@ extension CanonicalSignals {
 
     /// Returns the fingerprints that clients on this device may send, in every form whose values are known.
     ///
-    /// They are ordered by form; the first of a form is that of the unchanged values. No two are equal. The
-    /// weights of a form add up to 1, or to a little more if an app may get one of two languages.
+    /// They are ordered by form; the first of a form is made of the first spelling of each component. No two
+    /// are equal. The weights of a form add up to about 1: less if rare combinations are omitted, up to 1.3
+    /// if an app may get one of two languages.
     ///
     /// - Parameters:
     ///   - localization: the languages that the app comes in.
-    ///   - data: names, codes, releases and panels.
+    ///   - data: the tables of time zones, languages, releases and screens.
     /// - Returns: at most ``maximumFingerprints``; the least likely are omitted.
     public func fingerprints(
         localization: AppLocalization = .unknown,
         data: DeviceData = .embedded
     ) -> [FormedFingerprint] { texts(localization, data).fingerprints(atMost: Self.maximumFingerprints) }
 
-    /// Returns the inputs of ``fingerprints(localization:data:)``, in the same order, for people.
+    /// Returns the inputs of ``fingerprints(localization:data:)``, in the same order, for display.
     public func fingerprintInputs(
         localization: AppLocalization = .unknown,
         data: DeviceData = .embedded
     ) -> [FingerprintInput] { texts(localization, data).inputs(atMost: Self.maximumFingerprints) }
 
-    /// Returns the spellings of a component that apps on the device may hash, first the value as it was sent;
-    /// empty if it is unknown.
+    /// Returns the spellings of a component that apps on the device may hash.
+    ///
+    /// The first one is used in the first fingerprint of each form. Empty for an unknown component.
     public func spellings(
         of component: SignalComponent,
         localization: AppLocalization = .unknown,
@@ -53,7 +55,7 @@ extension CanonicalSignals {
         return texts
     }
 
-    /// Returns the missing components of the most complete form; empty if there is a fingerprint.
+    /// Returns the unknown components of the form that lacks the fewest; empty if some form lacks none.
     public func missing(data: DeviceData = .embedded) -> [SignalComponent] {
         let spellings = SignalSpellings(self, .unknown, data)
         return FingerprintForm.allCases.filter { $0.isUsed(on: platform) }
@@ -79,19 +81,22 @@ struct FingerprintTexts {
     private var bytes: [UInt8] = []
     private var rows: [Row] = []
 
-    /// The limits for combinations that get a row; a form's first combination always gets one.
+    /// The smallest weight of a combination that gets a row: the lower of two limits.
+    ///
+    /// A form's first combination always gets a row.
     private struct Worth {
-        /// The smallest weight of a row, unless even the most likely ones are rarer.
+        /// The limit as a probability.
         let weight: Double
-        /// The smallest weight of a row as a share of the most likely one of its form.
+        /// The limit as a share of the weight of the form's most likely combination.
         let shareOfLikeliest: Double
 
         static let standard = Worth(weight: 0.02, shareOfLikeliest: 0.1)
-        /// The limits for forms with the system's version, which browsers hide in part: rare releases with
-        /// old names of time zones would add many rows, which hardly ever match.
+        /// The limits for forms with the system's version, which browsers hide in part.
+        ///
+        /// Rare releases combined with old names of time zones would add many rows that hardly ever match.
         static let ofReleases = Worth(weight: 0.12, shareOfLikeliest: 0.4)
-        /// The smallest weight of the most likely combination for ``ofReleases``; below it, all combinations
-        /// are rare, because little is known.
+        /// ``ofReleases`` applies if the most likely combination has at least this weight; below it, all
+        /// combinations are rare, because little is known.
         static let knownReleases = 0.2
 
         static func of(_ form: FingerprintForm, likeliest: Double) -> Double {
@@ -113,7 +118,7 @@ struct FingerprintTexts {
     /// The last component changes fastest, so that the first combination is made of the first choices.
     mutating func append(_ form: FingerprintForm) {
         let components = form.components
-        // The choice of each component, as an index into all choices; no form has a component twice.
+        // The choice of each component, as an index into all choices; no form has more than six components.
         var chosen = InlineArray<6, Int>(repeating: 0)
         var likeliest = 1.0
         for (index, component) in components.enumerated() {
@@ -208,7 +213,7 @@ struct SignalSpellings {
     struct Choice {
         let text: String
         let weight: Double
-        /// The version that the value means; nil for values of other components.
+        /// The system's version that the value stands for; nil for values of other components.
         let osVersion: OSVersion?
     }
 
@@ -217,7 +222,7 @@ struct SignalSpellings {
     /// The range of each component's choices, by ``SignalComponent/position``; empty if it is unknown.
     private let places: InlineArray<6, Range<Int>>
 
-    /// The probability that an app gets the person's most preferred language although it does not come in it.
+    /// The probability that an app gets the person's most preferred language although the app lacks it.
     private static let rawLanguageWeight = 0.3
 
     init(_ signals: CanonicalSignals, _ localization: AppLocalization, _ data: DeviceData) {
@@ -305,7 +310,7 @@ struct SignalSpellings {
     ) {
         guard let raw = signals.language else { return }
         let own = data.languages.spellings(of: raw, on: signals.platform)
-        // Android gives apps the person's language, even if they do not come in it.
+        // Android gives every app the person's language, even an app that lacks this language.
         guard signals.platform == .ios, let negotiated = localization.negotiated(signals.languages),
             negotiated != raw
         else {

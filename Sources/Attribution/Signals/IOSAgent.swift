@@ -4,7 +4,7 @@ struct IOSAgent {
     let model: String?
     let system: OSVersionReading
 
-    /// Creates the agent; nil if it is not such a device's.
+    /// Creates the agent; nil if the agent is not from one of these devices.
     ///
     /// - Parameters:
     ///   - text: the agent.
@@ -17,8 +17,8 @@ struct IOSAgent {
             self.model = device == "iPad" ? "iPad" : model
             system = Self.system(in: text, releases)
         } else if isMacintosh, touchPoints ?? 0 > 1 || device == "iPad" {
-            // An iPad that asks for desktop pages prints a frozen macOS version, but Safari's own version is
-            // that of iPadOS.
+            // An iPad that requests desktop pages prints a fixed macOS version, but its Safari has the
+            // version of iPadOS.
             model = "iPad"
             system = Self.desktopSystem(text, releases)
         } else if let darwin = text.darwin {
@@ -29,7 +29,7 @@ struct IOSAgent {
         }
     }
 
-    /// Returns the model; if an agent names several, the first is the one that pages should assume.
+    /// Returns the model; if an agent names several, the first, which is the one that pages should assume.
     private static func model(in text: AgentText) -> String? {
         let phone = text.end(of: .iPhone) ?? .max
         let pad = text.end(of: .iPad) ?? .max
@@ -39,8 +39,8 @@ struct IOSAgent {
         return first == phone ? "iPhone" : first == pad ? "iPad" : "iPod touch"
     }
 
-    /// Returns the model according to the machine's name in an app's token, which reveals an iPad even if an
-    /// iPhone app on it asks for an iPhone's pages.
+    /// Returns the model from the machine's name (`iPad14,3`) that some apps add; the name reveals an iPad
+    /// even if an iPhone app on it requests an iPhone's pages.
     private static func device(in text: AgentText) -> String? {
         if let machine = text.value(after: .facebookDevice, while: \.isASCIILetter) { return model(machine) }
         guard let app = text.end(of: .instagram) ?? text.end(of: .threads),
@@ -55,10 +55,10 @@ struct IOSAgent {
         return machine.elementsEqual("iPod".utf8) ? "iPod touch" : nil
     }
 
-    /// Returns the version by the most reliable of the agent's statements.
+    /// Returns the version from the most reliable part of the agent.
     ///
-    /// Since iOS 26 Safari prints 18_6 or 18_7 instead of the system's version, so this token counts only if
-    /// another statement confirms it. A weaker statement that agrees may add the patch number.
+    /// Since iOS 26 Safari prints 18_6 or 18_7 after ` OS ` instead of the system's version. So that number
+    /// (the token) counts only if another part confirms it. A less reliable part may add the patch.
     private static func system(in text: AgentText, _ releases: IOSReleases) -> OSVersionReading {
         let token = text.version(after: .system)
         let exact = token.map(OSVersionReading.exact) ?? .unknown
@@ -71,7 +71,7 @@ struct IOSAgent {
         if let build, build != .unknown { return build.sharpened(by: exact) }
         let version = text.version(after: .version)
         let isNew = version?.major ?? 0 >= 26
-        // An agent without a token is not Safari's, and its version may be the browser's own.
+        // An agent without the token is not Safari's, and its ` Version/` may be the browser's own version.
         guard let token else { return isNew ? version.map(reading(safari:)) ?? .unknown : .unknown }
         let isFrozen = releases.isFrozen(token)
         // Some browsers freeze the token as Safari does, and print Safari's version.
@@ -85,13 +85,13 @@ struct IOSAgent {
 
     private static func desktopSystem(_ text: AgentText, _ releases: IOSReleases) -> OSVersionReading {
         if let reported = appToken(in: text) { return .exact(reported) }
-        // Other browsers freeze Safari's version as well when they ask for desktop pages.
+        // Other browsers print a fixed Safari version when they request desktop pages.
         guard let version = text.version(after: .version), !releases.isTruthfulBrowser(text.bytes)
         else { return .unknown }
         return reading(safari: version)
     }
 
-    /// Returns the version that an app copies from its system.
+    /// Returns the system's version that an app adds to its agent.
     private static func appToken(in text: AgentText) -> OSVersion? {
         text.version(after: .facebookSystemVersion) ?? text.version(after: .appSystem)
             ?? text.version(after: .appPadSystem)
@@ -107,12 +107,12 @@ struct IOSAgent {
 ///
 /// iPadOS has the versions of iOS, so one table serves both.
 public final class IOSReleases: Sendable {
-    /// One release, as a possibility.
+    /// A release that a device may have.
     public struct Release: Hashable, Sendable {
         public let version: OSVersion
         /// The version in the system's spelling.
         public let text: String
-        /// Its probability among the possibilities that it is listed with, 0…1.
+        /// Its probability among the releases of the same list, 0…1.
         public let share: Double
 
         init(_ version: OSVersion, on platform: Platform = .ios, share: Double = 1) {
@@ -122,22 +122,22 @@ public final class IOSReleases: Sendable {
         }
     }
 
-    /// A version that Safari prints instead of its own.
+    /// A version (the token) that Safari prints instead of the system's own version.
     struct Freeze: Sendable {
         let token: OSVersion
         let first: OSVersion
-        /// Nil if the latest versions still print it.
+        /// Nil if the latest versions still print the token.
         let last: OSVersion?
 
         func covers(_ version: OSVersion) -> Bool {
-            // The version in the token prints it truthfully.
+            // On a device with the token's version, the token is true.
             version == token || version >= first && (last.map { version.majorMinor <= $0 } ?? true)
         }
     }
 
     /// Every release, the most common first.
     public let all: [Release]
-    /// The single release of each known version.
+    /// The release of each known version, as a list of one.
     private let byVersion: [OSVersion: [Release]]
     private let byMinor: [OSVersion: [Release]]
     private let byMajor: [Int: [Release]]
@@ -160,8 +160,8 @@ public final class IOSReleases: Sendable {
         truthfulBrowsers = TokenSet(rows.truthfulBrowsers)
     }
 
-    /// Returns the releases that are possible after a reading, the most common first; for an unknown version,
-    /// the version itself.
+    /// Returns the releases that fit the known part of a version, the most common first; for a version that
+    /// the table lacks, that version alone.
     public func candidates(for reading: OSVersionReading) -> [Release] {
         switch reading {
         case .unknown: all
@@ -175,8 +175,8 @@ public final class IOSReleases: Sendable {
     /// Returns whether Safari prints this version instead of others.
     func isFrozen(_ token: OSVersion) -> Bool { byFrozenToken[token] != nil }
 
-    /// Reads the name of a build (`23B85`): exactly if the release is known, else by its letter, which
-    /// numbers the minor versions from A.
+    /// Reads the name of a build (`23B85`): the table gives the exact version of a known build, and for
+    /// others the letter gives the minor version, counted from A.
     ///
     /// The table does not contain `15E148`, which Safari prints on every device.
     func reading(ofBuild name: ArraySlice<UInt8>) -> OSVersionReading {
@@ -196,13 +196,13 @@ public final class IOSReleases: Sendable {
             ? .minor(OSVersion(major: major, minor: version.minor)) : .major(major)
     }
 
-    /// The last minor version that the kernel numbers; it means this version or a later one.
+    /// The largest minor version of the kernel; it stands for the system's same minor version or a later one.
     static let lastDarwinMinor = 6
 
     /// Returns the system's major version for the kernel's.
     func major(ofDarwin major: Int) -> Int? { majorByDarwin[major] }
 
-    /// Returns whether the agent belongs to a browser that adds the true version of the system.
+    /// Returns whether the agent belongs to a browser that prints the true version of the system.
     func isTruthfulBrowser(_ agent: [UInt8]) -> Bool { truthfulBrowsers.firstMatch(in: agent) != nil }
 
     private static func normalized(_ weights: [(version: OSVersion, weight: Double)]) -> [Release] {

@@ -1,6 +1,6 @@
 /// The codes of languages, with their different spellings in browsers and systems.
 public final class LanguageTable: Sendable {
-    /// The canonical codes by ``packed(_:)``.
+    /// The canonical code for each code; ``packed(_:)`` makes the keys.
     let canonicalCodes: [UInt64: String]
     let iosSpellings: [String: [Spelling]]
     let androidSpellings: [String: [Spelling]]
@@ -73,8 +73,8 @@ public enum AcceptLanguage {
     /// The largest number of languages that are read; browsers send a handful.
     static let maximumCount = 16
 
-    /// Returns the tags by descending quality, at equal qualities in their order; omits `*` and tags with a
-    /// quality of zero.
+    /// Returns the tags by descending quality, and tags of equal quality in their order; omits `*` and tags
+    /// with a quality of zero.
     public static func tags(_ field: String) -> [String] {
         var tags: [(tag: String, quality: Int, position: Int)] = []
         for part in field.utf8.split(separator: UInt8(ascii: ",")).prefix(maximumCount) {
@@ -110,13 +110,13 @@ public enum AcceptLanguage {
 /// The languages that an app comes in, from which iOS chooses the app's language.
 ///
 /// Source: Apple's "How iOS determines the language for your app" (QA1828): the first of the person's
-/// preferred languages that the app has, else the app's own.
+/// preferred languages that the app has, else the app's development language.
 public struct AppLocalization: Equatable, Sendable {
     /// Canonical codes.
     private let codes: Set<String>
     private let development: String?
 
-    /// The languages of an app that are unknown.
+    /// The value for an app whose languages are unknown.
     public static let unknown = AppLocalization()
 
     private init() {
@@ -127,7 +127,7 @@ public struct AppLocalization: Equatable, Sendable {
     /// - Parameters:
     ///   - localizations: the names that Xcode uses: `tr`, `pt-BR`, `zh-Hans`; `Base` is ignored.
     ///   - developmentLanguage: the language that the app falls back to.
-    ///   - languages: the known codes.
+    ///   - languages: the table of codes.
     public init(localizations: [String], developmentLanguage: String?, languages: LanguageTable) {
         development = developmentLanguage.flatMap { languages.canonical($0) }
         var codes = Set(
@@ -139,7 +139,8 @@ public struct AppLocalization: Equatable, Sendable {
 
     /// Returns the language that the app gets for these preferred languages, all as canonical codes.
     ///
-    /// Nil if the app's languages are unknown, or none of them is preferred and none is its own.
+    /// Nil if the app's languages are unknown, or if `preferred` is empty. Nil too if the app has neither a
+    /// preferred language nor a development language.
     public func negotiated(_ preferred: [String]) -> String? {
         guard !codes.isEmpty, !preferred.isEmpty else { return nil }
         return preferred.first { codes.contains($0) } ?? development

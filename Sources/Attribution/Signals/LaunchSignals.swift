@@ -1,7 +1,7 @@
 /// The values of a launch's device as matching uses them: the fingerprints that find its click, and the
-/// values that these do not contain.
+/// values that the fingerprints do not contain.
 public struct LaunchSignals: Equatable, Sendable {
-    /// A value in addition to the fingerprint, in the spelling of clicks.
+    /// A value that the fingerprint does not contain, spelled as clicks spell it.
     public struct Value: Hashable, Sendable {
         public let component: SignalComponent
         public let text: String
@@ -9,21 +9,21 @@ public struct LaunchSignals: Equatable, Sendable {
 
     /// The fingerprints of the values as they were sent, the one with the fewest components first.
     ///
-    /// The remaining values, which may have changed since the click, distinguish the clicks that the first
-    /// one finds. A fingerprint that the client computed itself comes last.
+    /// ``remainingValues``, which may have changed since the click, distinguish the clicks that the first
+    /// fingerprint finds. A fingerprint that the client computed itself comes last.
     public let fingerprints: [Fingerprint]
     /// The values that the first fingerprint, or the only one, does not determine.
     ///
-    /// Values in the fingerprint must not count twice, which would make every click with it too likely.
+    /// A value in the fingerprint must not count again: every click with it would be too likely.
     public let remainingValues: [Value]
     public let release: OSRelease?
 
     /// - Parameters:
     ///   - canonical: the device's values as an app sends them.
     ///   - given: the fingerprint that the client sent.
-    ///   - isWeighedByGiven: whether the given fingerprint alone finds clicks, as for a client that sends a
+    ///   - isWeighedByGiven: whether only the given fingerprint finds clicks: true for a client that sends a
     ///     hash and some values.
-    ///   - data: names, codes, releases and panels.
+    ///   - data: the tables of time zones, languages, releases and screens.
     public init(
         _ canonical: CanonicalSignals,
         given: Fingerprint?,
@@ -49,7 +49,8 @@ public struct LaunchSignals: Equatable, Sendable {
 }
 
 extension CanonicalSignals {
-    /// Returns the certain values that a fingerprint of the form does not determine; empty without a form.
+    /// Returns the values of ``evidence(data:)`` that a fingerprint of the form does not determine; empty
+    /// without a form.
     func values(notDeterminedBy form: FingerprintForm?, data: DeviceData) -> [LaunchSignals.Value] {
         guard let form else { return [] }
         return evidence(data: data).filter { !form.determines($0.component) }
@@ -57,9 +58,9 @@ extension CanonicalSignals {
 
     /// Returns the values that can distinguish devices with one fingerprint.
     ///
-    /// These are values of the screen: the width of the panel if there is only one possibility, and the
-    /// points. The version of the system is compared as ``OSRelease``, and every form contains the other
-    /// components. For Android the list is empty, because the forms of its devices also contain the width.
+    /// These are the screen's width in pixels, if there is only one possibility, and its size in points. The
+    /// version of the system is compared as ``OSRelease``, and every form contains the other components. For
+    /// Android the list is empty, because the forms of its devices also contain the width.
     public func evidence(data: DeviceData = .embedded) -> [LaunchSignals.Value] {
         guard platform == .ios else { return [] }
         var values: [LaunchSignals.Value] = []
@@ -90,7 +91,7 @@ extension NativeSignals {
     ///   - set: the app's languages as set on the server.
     ///   - reported: the languages that the app reports to have.
     ///   - table: the known codes.
-    /// - Returns: the signals, with no other change.
+    /// - Returns: the signals with that language and no other change.
     public func withLanguageOfClicks(
         _ set: AppLocalization,
         reported: [String]?,
@@ -112,7 +113,7 @@ extension NativeSignals {
 }
 
 extension OSRelease {
-    /// Creates the release of a version that is known in part; nil if nothing is.
+    /// Creates the release from the known part of a version; nil for an unknown or a frozen version.
     public init?(_ reading: OSVersionReading, on platform: Platform) {
         switch reading {
         case .unknown, .frozen: return nil

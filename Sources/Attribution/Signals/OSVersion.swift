@@ -1,4 +1,4 @@
-/// A version of iOS or Android: numbers from major to patch, without zeros at the end.
+/// A version of iOS or Android: major, minor and patch number.
 public struct OSVersion: Hashable, Sendable {
     public let major: Int
     public let minor: Int
@@ -11,7 +11,8 @@ public struct OSVersion: Hashable, Sendable {
         self.patch = patch
     }
 
-    /// Reads `17.2.1`, `17_2_1`, `17` or `14.0.0`; nil for any other text, and for numbers over 999.
+    /// Reads `17.2.1`, `17_2_1`, `17` or `14.0.0`; nil for any other text, and for numbers over 999; ignores
+    /// a fourth number.
     public init?(_ text: some StringProtocol) { self.init(bytes: text.utf8) }
 
     /// Reads a version from the bytes of a text.
@@ -83,7 +84,7 @@ public enum OSVersionReading: Hashable, Sendable {
         }
     }
 
-    /// Returns this reading, or a weaker one that agrees with it and also has the patch.
+    /// Returns `weaker` if it agrees with this reading and adds the patch, else this reading.
     func sharpened(by weaker: OSVersionReading) -> OSVersionReading {
         guard case .minor(let known) = self, case .exact(let version) = weaker,
             version.majorMinor == known.majorMinor

@@ -1,6 +1,6 @@
 /// The known link previews, crawlers, monitors, scanners and programs, recognised by their user agents.
 ///
-/// They are built in from `Data/robots.tsv`, which explains its rows; a file at start can replace them.
+/// The built-in list is `Data/robots.tsv`, which explains its rows. The option `--robots` replaces it.
 public struct RobotAgents: Sendable {
     /// The purpose of a robot.
     ///
@@ -24,7 +24,7 @@ public struct RobotAgents: Sendable {
         public let vendor: String
         /// The keyword as in the file, in lower case; `^` means the agent's start, and `$` its end.
         public let keyword: String
-        /// Where the robot's agent is published.
+        /// The address of the page that publishes the robot's agent.
         public let source: String
     }
 
@@ -45,7 +45,7 @@ public struct RobotAgents: Sendable {
         } catch { preconditionFailure("the embedded list of robots does not parse: \(error.message)") }
     }()
 
-    /// Creates the built-in robots, except for the kinds of rows that `file` contains.
+    /// Creates the list from a file; if the file has no row of one kind, the built-in rows of that kind stay.
     ///
     /// - Parameters:
     ///   - bytes: the whole file.
@@ -97,8 +97,8 @@ public enum Prefetching {
 
     private static let words = ["prefetch", "prerender", "preview", "instant"]
 
-    /// Returns whether the value of such a field announces a prefetch: one of its items, without parameters,
-    /// is a word for it.
+    /// Returns whether the value of such a field announces a prefetch: whether one of its items, without
+    /// parameters, is a word such as `prefetch`.
     public static func isAnnounced(by value: Span<UInt8>) -> Bool {
         var bytes: [UInt8] = []
         for index in value.indices { bytes.append(value[index].asciiLowercased) }
@@ -112,7 +112,7 @@ public enum Prefetching {
 /// The rows of a list of robots.
 struct RobotRows {
     var robots: [RobotAgents.Robot] = []
-    /// Texts in the agents of people that contain a robot's keyword.
+    /// Texts in people's agents that contain a robot's keyword, which does not count there.
     var people: [String] = []
 
     /// A kind of row.
@@ -147,7 +147,7 @@ struct RobotRows {
     }
 
     private mutating func add(robot row: DataRow) throws(DataFileError) {
-        try row.require(columns: 4...4, named: "its purpose, its vendor, its keyword, and a source of that")
+        try row.require(columns: 4...4, named: "its purpose, vendor, keyword and the page with its agent")
         guard let purpose = RobotAgents.Purpose(rawValue: row.columns[0]) else {
             let words = RobotAgents.Purpose.allCases.map(\.rawValue).joined(separator: ", ")
             throw row.error(at: 0, "is not the purpose of a robot", "Write one of \(words)")
@@ -160,7 +160,7 @@ struct RobotRows {
     }
 
     private mutating func add(person row: DataRow) throws(DataFileError) {
-        try row.require(columns: 3...3, named: "the vendor of the agent, a text in it, and a source of that")
+        try row.require(columns: 3...3, named: "the vendor, a text in the agent, and the page with the agent")
         try Self.requireKeyword(Array(row.columns[1].utf8), row, at: 1)
         try Self.requireSource(row, at: 2)
         people.append(row.columns[1])
@@ -188,7 +188,7 @@ struct RobotRows {
 
 /// Finds many keywords in one pass over a user agent, ignoring case.
 ///
-/// At most positions, it only checks whether any keyword starts with the four bytes there.
+/// At most positions, one lookup in a bit filter shows that no keyword starts with the four bytes there.
 struct AgentPatternSet: Sendable {
     /// A keyword of an agent.
     struct Pattern: Sendable {
@@ -211,7 +211,7 @@ struct AgentPatternSet: Sendable {
         }
     }
 
-    /// A text that contains a keyword, which does not count within it.
+    /// A text within which a keyword does not count.
     private struct Exception {
         let bytes: [UInt8]
         /// The keyword's position in the text.
@@ -220,11 +220,11 @@ struct AgentPatternSet: Sendable {
 
     let exceptions: [String]
     private let patterns: [Pattern]
-    /// The exceptions by keyword.
+    /// The exceptions of each pattern, in the order of `patterns`.
     private let exceptionsOfPatterns: [[Exception]]
     /// A bit for each hash of the first four bytes of a keyword.
     private let filter: [UInt64]
-    /// The keywords by the highest bits of that hash.
+    /// The indices of patterns, by the highest bits of the same hash.
     private let buckets: [[Int]]
 
     private static let prefixLength = 4
@@ -293,7 +293,8 @@ struct AgentPatternSet: Sendable {
         }
     }
 
-    /// Returns the last four bytes, ignoring case; different bytes that become equal cost only one more comparison.
+    /// Appends a byte to the last four, ignoring case; other bytes may become equal, which costs a
+    /// comparison.
     private static func window(_ window: UInt32, _ byte: UInt8) -> UInt32 {
         window &<< 8 | UInt32(byte | 0x20)
     }

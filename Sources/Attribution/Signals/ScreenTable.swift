@@ -1,6 +1,6 @@
 /// The panels of phones and tablets, and their widths in pixels as apps see them.
 public final class ScreenTable: Sendable {
-    /// A width in pixels, as a possibility.
+    /// A width in pixels that apps on a device may see.
     public struct Width: Hashable, Sendable {
         public let pixels: Int
         /// The probability of the width, 0…1.
@@ -36,7 +36,8 @@ public final class ScreenTable: Sendable {
     /// Returns the widths in pixels that iOS apps may see on a screen of these points: the smaller of width ×
     /// scale and height × scale, truncated, comes first.
     ///
-    /// Without a scale, returns the widths of all devices with such a screen; empty if no device has it.
+    /// Without a plausible scale, returns the widths of all devices with such a screen; none if no device has
+    /// it.
     public func iosWidths(of screen: ScreenSize, scale: Double?) -> [Width] {
         guard let scale, Self.plausibleScales.contains(scale) else {
             guard let scales = widths[screen] else { return [] }
@@ -101,8 +102,8 @@ public struct ScreenSize: Hashable, Sendable {
         height = Int(max(oneSide, otherSide))
     }
 
-    /// Reads the pixels of an app's agent, such as `1170x2532`; nil if a side is less than 100, which is a
-    /// version or a count.
+    /// Reads the pixels of an app's agent, such as `1170x2532`; nil if a side is less than 100: such a number
+    /// is a version or a count.
     init?(pixels text: ArraySlice<UInt8>) {
         guard let cross = text.firstIndex(of: UInt8(ascii: "x")),
             let across = AgentText.number(text[..<cross]),

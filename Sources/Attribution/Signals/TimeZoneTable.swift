@@ -30,9 +30,9 @@ public final class TimeZoneTable: Sendable {
 
     /// Returns the canonical name for all spellings of a zone.
     ///
-    /// Case does not matter for known names. `UTC` is the name for itself and its many other names, and
-    /// `UTC+03:00` that of a fixed offset. An unknown name is its own canonical name. Nil for a text that is
-    /// no name, and for names of an unknown zone.
+    /// Case does not matter for known names. `UTC` stands for all of its names, and a fixed offset is
+    /// `UTC+03:00`. An unknown name is its own canonical name. Nil for a text that is no name, and for names
+    /// of an unknown zone.
     public func canonical(_ name: String) -> String? {
         if let position = positions[name] { return zones[position].name }
         let name = name.trimmed
@@ -43,7 +43,7 @@ public final class TimeZoneTable: Sendable {
         return FixedOffset(lowercased)?.canonical ?? name
     }
 
-    /// Returns the names that apps may hash if the browser reports `name`: that name first, if systems use
+    /// Returns the names that apps may hash if the browser reports `name`, which comes first if systems use
     /// it.
     ///
     /// Empty for a text that is no name.
@@ -63,11 +63,11 @@ public final class TimeZoneTable: Sendable {
             spellings.swapAt(0, own)
             return spellings
         }
-        // A different case comes from the page's script, not from the system.
+        // If only the case differs, the page's script has changed it, not the system.
         if zone.spellings.contains(where: { $0.text.asciiLowercased == name.asciiLowercased }) {
             return zone.spellings
         }
-        // Browsers do not invent this name, so the system is probably set to it.
+        // Browsers do not invent names, so the system is probably set to this one.
         return [Spelling(name, weight: 0.5)]
             + zone.spellings.map { Spelling($0.text, weight: $0.weight * 0.5) }
     }
@@ -81,7 +81,7 @@ public final class TimeZoneTable: Sendable {
     }
 }
 
-/// A time zone that is only a difference to UTC.
+/// A time zone that is only a difference from UTC.
 struct FixedOffset: Equatable {
     /// Positive east of Greenwich; at most 18 hours either way.
     let minutes: Int

@@ -1,6 +1,6 @@
-/// The values of a device in its user agent.
+/// The values that a user agent reveals about its device.
 ///
-/// Hidden values are unknown.
+/// A value that the agent hides is nil or unknown.
 public struct UserAgent: Equatable, Sendable {
     public var platform: Platform
     /// The model in the system's spelling: `iPhone`, `iPad`, `iPod touch`, or an Android device's model.
@@ -252,7 +252,7 @@ struct AgentKeywordFinder: Sendable {
     private let entries: [Entry]
     /// The index of the first entry for each pair of first bytes, in a block of 256 for each first byte; -1 for none.
     private let first: [Int16]
-    /// For each byte that starts a keyword, the number of its block in `first`, from 1; 0 for others.
+    /// For each byte that starts a keyword, the number of its block in `first`, from 1; 0 for any other.
     private let blocks: [UInt8]
 
     private init() {
