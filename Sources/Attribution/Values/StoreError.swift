@@ -31,9 +31,7 @@ public struct StoreError: Error, Equatable, Sendable {
     }
 
     public let code: Code
-    /// What happened and what to do, for the operator's log.
-    ///
-    /// It contains no values of requests.
+    /// What happened and what to do, for the operator's log; without values of requests.
     public let explanation: String
 
     public init(_ code: Code, _ explanation: String) {
