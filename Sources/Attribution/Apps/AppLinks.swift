@@ -2,9 +2,9 @@
 public struct AppLinks: Equatable, Sendable {
     /// The hosts of the app's links and domain files, in the operator's order; several apps may share one.
     public var hosts: [LinkHost] = []
-    /// Shown on pages for people.
+    /// The icon on the pages that visitors see.
     public var icon: WebURL?
-    /// `#rrggbb`, for pages for people.
+    /// The colour of the pages that visitors see, as `#rrggbb`.
     public var color: String?
     public var apple = AppleApp()
     public var android = AndroidApp()
@@ -66,7 +66,7 @@ public struct LinkHost: Hashable, Sendable {
 
 /// The settings of an app's links, stores and domain files, by their names on the wire.
 ///
-/// ``AppLinks/init(_:)`` alone interprets their texts.
+/// Only ``AppLinks`` interprets their texts.
 public enum AppLinkField: String, SettingField {
     /// The host names that serve its links and domain files.
     case hosts = "link_hosts"
@@ -88,7 +88,7 @@ public enum AppLinkField: String, SettingField {
     case androidFallback = "android_fallback"
     case huaweiFallback = "huawei_fallback"
     case desktopURL = "desktop_url"
-    /// Which URLs of the link hosts open the app: a ``LinkRule`` each.
+    /// The rules about which URLs of the link hosts open the app; each text is a ``LinkRule``.
     case rules = "link_rules"
 
     public var kind: SettingFieldKind {
@@ -182,7 +182,7 @@ extension FieldReader where Field == AppLinkField {
         if rules.count > LinkRule.maximumCount {
             report(
                 .rules,
-                "\(AppLinkField.rules.rawValue) may be \(LinkRule.maximumCount) at most; combine some with *."
+                "\(AppLinkField.rules.rawValue): write at most \(LinkRule.maximumCount); combine some with *."
             )
         }
         return rules

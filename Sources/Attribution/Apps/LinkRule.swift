@@ -1,8 +1,9 @@
 /// An operator's rule about URLs of an app's link hosts: they open the app, or they stay in the browser.
 ///
-/// A rule is one line: `/products/*`, `exclude /help/*`, `/search ?q=?*&lang=tr #top ignore-case decoded -- a comment`.
-/// The path is first and optional. `?` precedes the query's pattern, or `name=pattern` for its items; `#`
-/// precedes the fragment's pattern.
+/// A rule is one line, such as `/products/*`, `exclude /help/*` or
+/// `/search ?q=?*&lang=tr #top ignore-case decoded -- a comment`. The path is optional and comes first. `?`
+/// precedes a pattern for the query, or `name=pattern` for each of its items; `#` precedes a pattern for the
+/// fragment.
 public struct LinkRule: Equatable, Sendable {
     public let component: AssociationComponent
 
