@@ -8,7 +8,7 @@ import Glibc
 public final class DatabaseDraft {
     public let target: DatabaseFile
     public let path: String
-    /// Closed in `deinit`; its lock keeps other processes from the draft until then.
+    /// The open draft, which `deinit` closes; until then, its lock keeps other processes from the draft.
     private let descriptor: Int32
     private var isPublished = false
 

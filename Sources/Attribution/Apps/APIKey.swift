@@ -18,7 +18,7 @@ public enum KeyKind: String, CaseIterable, Sendable {
 
 /// The SHA-256 of a key's text, which is stored instead of the text.
 ///
-/// A random key needs no slow hash.
+/// Generated keys are random, so a fast hash is safe: their text cannot be guessed.
 ///
 /// A comparison takes constant time, so that its duration reveals nothing about a stored key.
 public struct KeyDigest: Hashable, Sendable {

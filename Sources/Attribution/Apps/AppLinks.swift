@@ -12,7 +12,7 @@ public struct AppLinks: Equatable, Sendable {
     public var fallbacks = Link.Fallbacks()
     /// Hosts in addition to ``hosts`` that links and fallbacks may lead to; nil allows any.
     public var webHosts: [String]? = []
-    /// Which URLs of ``hosts`` open the installed app; without rules, all do.
+    /// The rules about which URLs of ``hosts`` open the installed app; if there are none, all URLs do.
     public var rules: [LinkRule] = []
 
     public init() {}
@@ -23,9 +23,9 @@ public struct AppleApp: Equatable, Sendable {
     /// Ten letters and digits, or another app id prefix.
     public var teamID: String?
     public var bundleIDs: [String] = []
-    /// The number in the address of the store's page.
+    /// The number in the URL of the store's page.
     public var appStoreID: UInt64?
-    /// Without `://`.
+    /// The app's URL scheme, without `://`.
     public var scheme: String?
     /// Bundle ids of app clips.
     public var appClipIDs: [String] = []
@@ -40,7 +40,7 @@ public struct AndroidApp: Equatable, Sendable {
     public var package: String?
     /// SHA-256 of its signing certificates: 32 bytes as upper-case hex with colons.
     public var certificateFingerprints: [String] = []
-    /// Without `://`.
+    /// The app's URL scheme, without `://`.
     public var scheme: String?
 
     public init() {}

@@ -49,7 +49,7 @@ public struct RecordedClick: Equatable, Sendable {
     public var address: AddressHashes?
     /// A hash of exact address and agent; of the agent alone without a usable address.
     public var visitor: UInt64
-    /// A hash of fingerprint, destination, address and agent, if known: what duplicates have in common.
+    /// A hash of fingerprint, destination, address and agent, which duplicates share; nil if it is unknown.
     public var visit: UInt64?
     public var destination: CreditedDestination
     /// The click's own window; nil if it has none.

@@ -44,7 +44,7 @@ public struct Click: Equatable, Sendable {
         public var metadata: String?
         /// Whether it is a preview, prefetch or robot: recorded and counted, never a candidate.
         public var isRobot = false
-        /// Whether the caller's fingerprint is none of those computed from its signals.
+        /// Whether the fingerprint that the client sent differs from all that its signals give.
         public var isContradictory = false
         /// The short link that was tapped; nil for a click that names its deep link itself.
         public var link: LinkID?
@@ -92,8 +92,8 @@ public struct NewClick: Equatable, Sendable {
     public var facts: Click.Facts
     /// At least one, unless only a token can find the click.
     public var fingerprints: [FingerprintEntry]
-    /// A hash of app, fingerprint, link or URL, exact address and user agent: a match retires older equal
-    /// clicks.
+    /// A hash of app, fingerprint, link or URL, exact address and user agent; a match also closes the
+    /// visitor's older clicks with the same hash.
     public var visit: KeyedHash
     /// A hash of visit, campaign key and the journey id of the post, if it has one; posts with the same hash
     /// within 10 s are one click.

@@ -8,7 +8,7 @@ public enum RecordOutcome: Equatable, Sendable {
     case linkEnded(Link.Ending)
 }
 
-/// The stored facts about one check, read in one consistent state.
+/// The stored facts about one check, read from one snapshot of the database.
 public struct CheckView: Sendable {
     /// The earlier answer of this caller, which it may get again.
     public var replay: Claim?
@@ -82,8 +82,8 @@ public protocol ClickStore {
 
     /// Consumes the chosen click for a check in one transaction.
     ///
-    /// The transaction first returns an earlier answer of the caller, if there is one. It also retires the
-    /// visitor's duplicates of the ten minutes before the click, and stores the check's record.
+    /// The transaction first returns an earlier answer of the caller, if there is one. It also closes the
+    /// visitor's duplicates from the ten minutes before the click, and stores the check's record.
     ///
     /// It does not claim a click that another check of this process is claiming; see
     /// ``ClaimOutcome/underWay(_:)``.
@@ -108,7 +108,7 @@ public protocol ClickStore {
     /// - Throws: if the deadline passes.
     func waitForClaim(of click: ClickID, for check: Check) async throws(StoreError)
 
-    /// Returns the receipt of the response that has this claim.
+    /// Returns the receipt that records whether the response with this claim was delivered.
     func receipt(for claim: Claim) -> any Receipt
 
     /// Records the end of a check and its basis: counts it, stores its record, and learns from it.

@@ -24,7 +24,8 @@ public struct LandingActions: Equatable, Sendable {
     public var intentURL: String?
     public var storeURL: String?
     public var store: Store?
-    /// The app's name in Google's store, whose link contains the token; nil if the button leads elsewhere.
+    /// The app's package name if the button leads to Google's store, so that the store's link contains the
+    /// token; else nil.
     public var playPackage: String?
     /// The target of the store button on an iPad that calls itself a Mac; nil for all other devices.
     public var tabletStoreURL: String?

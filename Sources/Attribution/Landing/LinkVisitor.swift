@@ -73,7 +73,7 @@ public struct InAppBrowser: Equatable, Sendable {
     public enum Opening: String, Equatable, Sendable {
         case never
         case byTap
-        /// Even without a tap; without an error if the app is not installed.
+        /// The other app opens even without a tap; if it is not installed, no error appears.
         case byItself
     }
 

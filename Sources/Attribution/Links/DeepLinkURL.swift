@@ -1,6 +1,6 @@
 /// A link that every released client can open.
 ///
-/// Sources: the wire contract, sections 2 and 7, and the syntax of RFC 3986.
+/// Sources: the Paylisher SDKs' wire contract (an external document), sections 2 and 7, and RFC 3986.
 public struct DeepLinkURL: Hashable, Sendable {
     /// The link in ASCII.
     ///

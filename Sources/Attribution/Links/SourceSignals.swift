@@ -32,7 +32,7 @@ public struct SourceSignals: Equatable, Sendable {
     /// The strongest signal that maps to a token decides. If no signal does, the token is `unknown`; without
     /// any signal it is `direct`.
     ///
-    /// Source: the wire contract, section 5.
+    /// Source: the Paylisher SDKs' wire contract (an external document), section 5.
     public var reading: Reading {
         let signals = ordered
         for signal in signals {
@@ -117,7 +117,7 @@ public enum SourceToken: String, CaseIterable, Sendable {
 
     /// Maps one signal to a token; nil if no rule fits.
     ///
-    /// Source: the wire contract, section 5. The first rule that fits decides.
+    /// The first rule that fits decides. Source: section 5 of the wire contract.
     init?(signal: String) {
         let text = signal.trimmed.asciiLowercased
         let part = Self.parts.firstMatch(in: Array(text.utf8)).map { Self.rulesOfParts[$0] }

@@ -58,7 +58,7 @@ extension ServerKey {
 /// The address of a launch, hashed under the key of the launch's day, and on demand under those of other
 /// days.
 public struct LaunchAddress: Sendable {
-    /// The hashes under the key of the launch's own day, which are recorded and learnt from.
+    /// The hashes under the key of the launch's day; the store records them, and the model learns from them.
     public let present: AddressHashes
     /// The time of the oldest clicks that the address can find; nil if it can find all.
     public let since: Timestamp?

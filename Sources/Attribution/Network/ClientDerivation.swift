@@ -1,7 +1,7 @@
 /// The steps by which ``TrustedProxies/client(peer:forwardedFor:forwarded:)`` derives the client's address,
 /// for display.
 public struct ClientDerivation: Equatable, Sendable {
-    /// One hop of a header, read from the right.
+    /// One entry of a header, which names the client or a proxy; entries are read from the right.
     public enum Hop: Equatable, Sendable {
         /// A trusted proxy, whose statement about the hop before it is believed.
         case trusted(NetworkAddress)

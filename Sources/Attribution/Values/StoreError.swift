@@ -13,7 +13,7 @@ public struct StoreError: Error, Equatable, Sendable {
         case readOnly = "read_only"
         /// Reading, writing or syncing failed.
         case inputOutput = "input_output"
-        /// Another process holds the database.
+        /// Another process has locked the database.
         case locked
         case corrupted
         /// A newer program created the database, or its migrations were changed.
