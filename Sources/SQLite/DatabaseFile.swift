@@ -216,7 +216,7 @@ extension DatabaseFile {
         guard let status = status(of: path, followsLink: false), status.st_mode & S_IFMT != S_IFREG else {
             return
         }
-        throw .refused(.constraint, "\(path) exists and is not a regular file")
+        throw .refused(.constraint, "\(path) exists, but is not a file")
     }
 
     /// Returns whether a file is a database of the program with this number (sqlite.org/fileformat2.html, section 1.3).
