@@ -1,8 +1,8 @@
 /// Estimates how many matches are wrong, and which minimum probability or window would reduce that number.
 ///
 /// A match of probability p is wrong with probability 1 − p. These probabilities are calibrated (see
-/// ``Calibration``). They take addresses, systems and delays into account, unlike a mere count of equal
-/// fingerprints. The table has a fixed size, however many launches are added.
+/// ``CalibrationTable``). They take addresses, systems and delays into account, unlike a mere count of equal
+/// fingerprints. The estimate uses the same amount of memory for any number of launches.
 public struct FalseMatchEstimate: Equatable, Sendable {
     /// The windows that can be recommended besides the current one, the shortest first.
     static let windows: [AttributionWindow] = [
