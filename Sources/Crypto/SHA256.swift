@@ -18,7 +18,7 @@ public enum SHA256 {
             self.init(words: (word(0), word(8), word(16), word(24)))
         }
 
-        /// The 32 bytes in the standard's order.
+        /// The 32 bytes in the order of FIPS 180-4.
         public var bytes: [UInt8] {
             var bytes: [UInt8] = []
             bytes.reserveCapacity(SHA256.byteCount)
@@ -41,7 +41,7 @@ public enum SHA256 {
 }
 
 extension SHA256.Digest: Hashable {
-    /// Compares in constant time, because some digests are those of secrets.
+    /// Compares in constant time, because some digests are computed from secrets.
     public static func == (left: SHA256.Digest, right: SHA256.Digest) -> Bool {
         let difference =
             (left.words.0 ^ right.words.0) | (left.words.1 ^ right.words.1)

@@ -4,8 +4,8 @@ internal import COpenSSL
 public enum SystemRandom {
     /// Returns `count` unpredictable bytes.
     ///
-    /// Ends the process if the system provides no randomness: otherwise an attacker could guess keys and identifiers. On
-    /// Linux, this cannot happen after the start of the system.
+    /// Ends the process if the system provides no randomness, because an attacker could then guess keys and
+    /// identifiers. On Linux, this cannot happen once the system has started.
     public static func bytes(_ count: Int) -> [UInt8] {
         guard count > 0 else { return [] }
         var bytes = [UInt8](repeating: 0, count: count)

@@ -18,7 +18,7 @@ struct JSONReader {
         return try reader.document()
     }
 
-    /// Validates the whole document at once, so that the parser need not validate each string.
+    /// Validates the whole document at once, so that the reader need not validate each string.
     private static func requireUTF8(_ bytes: [UInt8]) throws(JSONError) {
         do throws(UTF8.ValidationError) {
             _ = try UTF8Span(validating: bytes.span)
@@ -289,7 +289,7 @@ extension String {
     ///
     /// For `==`, canonically equivalent texts are equal; in JSON, they are different names.
     func hasSameBytes(as other: String) -> Bool {
-        // If the texts differ, `==` is faster than the comparison of bytes.
+        // `==` comes first, because it finds most differences faster than the comparison of bytes.
         self == other && utf8.elementsEqual(other.utf8)
     }
 }

@@ -1,4 +1,4 @@
-/// A JSON value of a document (RFC 8259).
+/// A value in a JSON document (RFC 8259).
 public enum JSONValue: Equatable, Sendable {
     case null
     case bool(Bool)
@@ -49,7 +49,7 @@ public struct JSONObject: Sendable {
     /// The range of the object's bytes in the document, with its braces, to copy the object as it was written.
     public let byteRange: Range<Int>
 
-    /// Returns the value of a member, which may be `null`; nil without such a member.
+    /// Returns the value of a member, which may be `null`; nil if the object has no such member.
     public subscript(name: String) -> JSONValue? { members.first { $0.name.hasSameBytes(as: name) }?.value }
 }
 
@@ -58,14 +58,15 @@ extension JSONObject: Equatable {
     public static func == (left: JSONObject, right: JSONObject) -> Bool { left.members == right.members }
 }
 
-/// A number as it is written, so that the caller can choose a type without losing a digit.
+/// A number as it is written in the document, so that the caller can choose a type without losing a digit.
 public struct JSONNumber: Equatable, Sendable {
     /// The number in the grammar of RFC 8259 §6.
     public let text: String
 
     /// The number in 64 bits, in any notation (`60`, `60.0`, `6e1`); nil if it is not whole or too large.
     ///
-    /// A number with a dot or an exponent passes through a double, so that it must not exceed 2⁵³.
+    /// A number with a dot or an exponent is converted through a double, so its magnitude must not exceed
+    /// 2⁵³.
     public var int64: Int64? {
         if let value = Int64(text) { return value }
         guard text.utf8.contains(where: { $0 == UInt8(ascii: ".") || $0 | 0x20 == UInt8(ascii: "e") }),

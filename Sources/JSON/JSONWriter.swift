@@ -16,11 +16,11 @@ public struct JSONWriter: Sendable {
     private var depth = 0
     /// Whether the next value or name is the first of its array or object.
     private var isFirst = true
-    /// Whether the last call wrote a name, whose value is next.
+    /// Whether the last call wrote a name, so that the next call must write its value.
     private var isAfterName = false
 
     /// - Parameters:
-    ///   - isPretty: whether to write each member and element on its own line, for people.
+    ///   - isPretty: whether to write each member and element on its own line.
     ///   - reservedCapacity: the expected length in bytes.
     public init(isPretty: Bool = false, reservedCapacity: Int = 512) {
         self.isPretty = isPretty
@@ -98,7 +98,7 @@ public struct JSONWriter: Sendable {
         bytes.append(contentsOf: "null".utf8)
     }
 
-    /// Writes a value that is JSON already, such as a click's metadata.
+    /// Writes a text that is already JSON, such as a click's metadata, without changes.
     public mutating func raw(_ json: some Sequence<UInt8>) {
         startValue()
         bytes.append(contentsOf: json)

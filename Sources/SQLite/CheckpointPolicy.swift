@@ -1,7 +1,7 @@
-/// Decides when the write-ahead log is copied into the database, and by which thread, so that the log stays bounded and
-/// writers wait as little as possible.
+/// Decides when the write-ahead log is copied into the database, and which thread copies it.
 ///
-/// All sizes are in pages of the database.
+/// The aim is a log of bounded size and the shortest waits for writers. Sizes are in pages of the database,
+/// except ``limitBytes``.
 public struct CheckpointPolicy: Sendable {
     public enum Checkpointer: Sendable {
         /// A background thread, while the writer writes.
@@ -10,31 +10,37 @@ public struct CheckpointPolicy: Sendable {
         case writer
     }
 
-    /// The size that SQLite truncates the log's file to when it starts the log again.
+    /// The size in bytes to which SQLite truncates the log's file when it starts the log again.
     static let limitBytes: Int64 = 67_108_864
-    /// Uncopied pages after which copying starts: later versions of one page are copied once, and each copy syncs the
-    /// disk that commits wait for.
+    /// The number of uncopied pages at which copying starts.
+    ///
+    /// With a smaller number, frequently changed pages would be copied more often. Each copy also syncs the
+    /// disk, which delays commits.
     static let copyingPages = 1000
-    /// Pages after which each commit is copied at once, so that the pause below has little left to copy.
+    /// The log size at which each commit is copied at once, so that little is left to copy in a pause.
     static let closingPages = 7168
-    /// Pages after which the writer pauses until the log is copied: SQLite could not start the log again while writes
-    /// continue, because its end moves on.
+    /// The log size at which the writer pauses until the log is copied.
+    ///
+    /// SQLite starts the log again only when all of it is copied, which never happens while writes continue.
     public static let pausePages = 8192
-    /// Pages that the writer copies at most in a pause.
+    /// The largest number of pages that the writer copies in a pause.
     ///
-    /// A long read, such as a backup, leaves more behind, which the background copies while writes continue.
+    /// After a long read, such as a backup, more pages are uncopied. The background thread copies them while
+    /// writes continue.
     public static let pausedBacklogPages = 16_384
-    /// How many times in a row the background may copy more than that.
+    /// The number of background copies in a row, each of more than ``pausedBacklogPages``, after which the
+    /// writer pauses nevertheless.
     ///
-    /// After a long read ends, each pass copies what was written during the previous pass, which soon becomes little.
-    /// Otherwise the disk takes writes faster than it copies them, and the log would grow until the disk is full.
+    /// After a long read ends, each copy contains the pages written during the copy before it, so copies soon
+    /// become small. If they do not, the disk takes writes faster than it copies them, and the log would grow
+    /// until the disk is full.
     public static let longPassLimit = 3
 
-    /// Whether a background thread copies; commands beside a server have none.
+    /// Whether this process has a background thread that copies; commands that run beside a server have none.
     private let hasBackground: Bool
-    /// Pages in the log after the last commit.
+    /// The number of pages in the log after the last commit.
     private var pages = 0
-    /// The number of these pages that the background found in the database as well.
+    /// The number of these pages that were also in the database after the last background copy.
     private var copiedPages = 0
     private var longPasses = 0
 
@@ -46,16 +52,16 @@ public struct CheckpointPolicy: Sendable {
         pages = logPages
     }
 
-    /// Records how many pages of the log are in the database after the background has copied what it could.
+    /// Records how many pages of the log are also in the database after a background copy.
     public mutating func noteCopied(logPages: Int) {
         if logPages < copiedPages { startAgain() }
         longPasses = logPages - copiedPages > Self.pausedBacklogPages ? longPasses + 1 : 0
         copiedPages = logPages
     }
 
-    /// The thread that is to copy now; nil if none.
+    /// The thread that must copy now; nil if no copy is due.
     public var copier: Checkpointer? {
-        // More copied pages than pages: the copy was recorded after the log had started again.
+        // If there are more copied pages than pages, the copy was recorded after the log had started again.
         let backlog = copiedPages <= pages ? pages - copiedPages : pages
         let isWorthAPause = backlog <= Self.pausedBacklogPages || longPasses >= Self.longPassLimit
         if pages >= Self.pausePages, isWorthAPause || !hasBackground { return .writer }

@@ -1,21 +1,22 @@
 import Glibc
 
-/// A copy of a database in the making, beside its final name: it gets the name when it is complete and on disk, and is
-/// deleted otherwise.
+/// An incomplete copy of a database, in a file beside the final name.
 ///
-/// The draft's own name ends with a suffix. A killed process leaves the draft behind, and the next draft overwrites it.
+/// The file gets the final name once it is complete and synced to disk; otherwise it is deleted. Until then,
+/// its name has an additional suffix. A killed process leaves the draft behind, and the next draft overwrites
+/// it.
 public final class DatabaseDraft {
     public let target: DatabaseFile
     public let path: String
-    /// Closed in `deinit`; its lock keeps other processes from the draft until then.
+    /// The open draft, which `deinit` closes; until then, its lock keeps other processes from the draft.
     private let descriptor: Int32
     private var isPublished = false
 
-    /// Creates the draft, empty.
+    /// Creates an empty draft.
     ///
     /// - Parameters:
-    ///   - target: the final name.
-    ///   - suffix: what the draft's name has in addition.
+    ///   - target: the file with the final name.
+    ///   - suffix: the text that follows the final name in the draft's name.
     ///   - source: the database to copy, which must not be overwritten.
     ///   - byteCount: the size of the copy.
     /// - Throws: `full` if the disk lacks the space, `constraint` or `busy` if the draft's name is in use.
@@ -33,7 +34,7 @@ public final class DatabaseDraft {
         }
         try DatabaseFile.requireRegular(path)
         guard !DatabaseFile.isSameFile(path, source.path), DatabaseFile.holder(of: path) == nil else {
-            throw .refused(.constraint, "\(path) is a database in use, and the copy's name while it is made")
+            throw .refused(.constraint, "\(path), the copy's temporary name, is a database in use")
         }
         // The path outlives the call.
         descriptor = unsafe open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
@@ -42,7 +43,7 @@ public final class DatabaseDraft {
         let identity = FileIdentity(descriptor)
         guard flock(descriptor, LOCK_EX | LOCK_NB) == 0, identity != nil, FileIdentity(link: path) == identity
         else {
-            // Another process's file is not deleted.
+            // Keep `deinit` from deleting the other process's file.
             isPublished = true
             throw .refused(.busy, "another process is writing \(path) at this moment; wait for it")
         }
@@ -65,7 +66,7 @@ public final class DatabaseDraft {
 
     /// Gives the draft its final name, and returns when the name is on disk.
     ///
-    /// - Throws: `constraint` if the name is taken and must not be replaced.
+    /// - Throws: `constraint` if a file has the final name and must not be replaced.
     public func publish(mayReplace: Bool) throws(SQLiteError) {
         try sync()
         if mayReplace {
@@ -88,13 +89,15 @@ public final class DatabaseDraft {
         _ = fchown(descriptor, status.st_uid, status.st_gid)
     }
 
-    /// The number of pages that are copied at once.
+    /// The number of pages that each step copies.
     private static let stepPages: Int32 = 256
-    /// The number of pages after which the draft is synced: on many file systems, syncs of other files wait for all
-    /// unwritten pages.
+    /// The number of copied pages after which the draft is synced.
+    ///
+    /// On many file systems, syncs of other files wait until all unwritten pages are on disk, so there must
+    /// be few.
     private static let syncedPages = 2048
 
-    /// Copies the source, as it is in its open transaction, into the draft.
+    /// Copies the source into the draft, in the state that its open transaction reads.
     ///
     /// - Parameters:
     ///   - source: a connection in a read transaction.
@@ -111,7 +114,7 @@ public final class DatabaseDraft {
             var synced = 0
             while try copy.step(pages: Self.stepPages) {
                 if isInterrupted() {
-                    throw .refused(.interrupted, "the copy was interrupted, and nothing is left of it")
+                    throw .refused(.interrupted, "the copy was interrupted, and its file is deleted")
                 }
                 let copied = copy.progress.pageCount - copy.progress.remaining
                 guard copied - synced >= Self.syncedPages else { continue }
@@ -134,7 +137,7 @@ public final class DatabaseDraft {
         }
     }
 
-    /// Adds the draft's path to SQLite's errors; a corrupt draft has a sentence of its own.
+    /// Adds the draft's path to SQLite's errors; replaces the message if the draft is corrupt.
     private func naming(_ body: () throws(SQLiteError) -> Void) throws(SQLiteError) {
         do throws(SQLiteError) {
             try body()
@@ -145,6 +148,6 @@ public final class DatabaseDraft {
     }
 
     private static func corrupt(_ detail: String) -> SQLiteError {
-        .refused(.corrupt, "what is to be copied is damaged, and no copy is left of it: \(detail)")
+        .refused(.corrupt, "the copied database is damaged, and its copy is deleted: \(detail)")
     }
 }

@@ -2,7 +2,7 @@ import Glibc
 
 /// A database's file and the files beside it, in the file system.
 ///
-/// Its errors are ``SQLiteError/refused(_:_:)``, in a sentence for the operator.
+/// Its errors are ``SQLiteError/refused(_:_:)``, whose message is a sentence for the operator.
 public struct DatabaseFile: Sendable {
     /// The path, without symbolic links in its folders.
     public let path: String
@@ -25,16 +25,16 @@ public struct DatabaseFile: Sendable {
         self.path = resolved == "/" ? "/" + name : resolved + "/" + name
     }
 
-    /// Runs `body` alone: others that open a database in this folder by this function wait.
+    /// Runs `body` while no other caller of this function opens a database in this folder.
     ///
-    /// Processes that create a database at the same time would see it incomplete, and SQLite does not wait while
-    /// another connection switches to a write-ahead log.
+    /// Without this lock, a process could open a database that another one is still creating. SQLite itself
+    /// does not wait while another connection switches to a write-ahead log.
     public func whileNobodyElseOpens<Result, Failure>(_ body: () throws(Failure) -> Result) throws(Failure)
         -> Result
     {
         // The path outlives the call.
         let descriptor = unsafe Glibc.open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        // There is no lock if the folder cannot be read, or its file system has none.
+        // Run without a lock if the folder cannot be read, or if its file system has no locks.
         guard descriptor >= 0 else { return try body() }
         // Releases the lock as well.
         defer { close(descriptor) }
@@ -60,9 +60,9 @@ public struct DatabaseFile: Sendable {
         "\(path).backup-\(version)-\(milliseconds)"
     }
 
-    /// Refuses a file on a read-only file system; SQLite would report whatever error it meets first.
+    /// Refuses a file on a read-only file system, because SQLite's own error would not name the cause.
     ///
-    /// This concerns reading too: SQLite reads a database with a write-ahead log only if it can create a file beside
+    /// Reading fails too: SQLite reads a database with a write-ahead log only if it can create a file beside
     /// it.
     public func requireWritableFileSystem() throws(SQLiteError) {
         // The path outlives the call.
@@ -111,12 +111,13 @@ public struct DatabaseFile: Sendable {
     }
 }
 
-/// Other processes that have a database open.
+/// Finds other processes that have a database open.
 extension DatabaseFile {
-    /// Returns a process that has the database open; nil if there is none.
+    /// Returns the id of a process that has the database open; nil if there is none.
     ///
-    /// The number is 0 if it cannot be seen, as from within a container. Every connection to a database with a
-    /// write-ahead log holds a shared lock from its first read until it closes (sqlite.org/wal.html, section 9).
+    /// The id is 0 if this process cannot see the other one, as from within a container. Every connection to
+    /// a database with a write-ahead log holds a shared lock from its first read until it closes
+    /// (sqlite.org/wal.html, section 9).
     ///
     /// Call this only while this process does not have the database open: closing a file releases the locks that the
     /// process has on it.
@@ -129,7 +130,7 @@ extension DatabaseFile {
                 l_len: sharedLocks.count,
                 l_pid: 0
             )
-            // The kernel writes the lock that is in the way into the local value.
+            // The kernel writes the conflicting lock into the local value.
             guard unsafe fcntl(descriptor, F_GETLK, &lock) == 0, lock.l_type != Int16(F_UNLCK) else {
                 return nil
             }
@@ -138,7 +139,7 @@ extension DatabaseFile {
         return holder ?? nil
     }
 
-    /// The bytes of a database file that shared locks are on (sqlite.org/lockingv3.html, section 3).
+    /// The byte positions in a database file that shared locks cover (sqlite.org/lockingv3.html, section 3).
     private static let sharedLocks = 0x4000_0002..<0x4000_0200
 }
 
@@ -146,11 +147,11 @@ extension DatabaseFile {
 extension DatabaseFile {
     private static let chunkByteCount = 1 << 20
 
-    /// Writes the log's bytes over themselves, and syncs it.
+    /// Writes the log's bytes over themselves, and syncs the log.
     ///
-    /// Bytes that an earlier sync failed to bring to disk can still be read, but count as written: no later sync writes
-    /// them, and a power cut would leave a gap before all later commits. Written once more, they are synced like new
-    /// bytes.
+    /// Bytes that an earlier sync failed to bring to disk can still be read, but the kernel regards them as
+    /// written. No later sync writes them, so a power cut would leave a gap before all later commits. After
+    /// they are written once more, a sync brings them to disk like new bytes.
     ///
     /// The caller holds the database's write lock, so that the log does not change meanwhile.
     public func rewriteLog() throws(SQLiteError) {
@@ -160,17 +161,17 @@ extension DatabaseFile {
             var chunk = [UInt8](repeating: 0, count: Self.chunkByteCount)
             var position = 0
             while true {
-                // The buffer holds as many bytes as are read.
+                // The buffer has room for all bytes that the call reads.
                 let count = unsafe chunk.withUnsafeMutableBytes {
                     unsafe pread(descriptor, $0.baseAddress, $0.count, position)
                 }
                 guard count >= 0 else { throw Self.failure("reading", logPath) }
                 if count == 0 { break }
-                // The buffer holds the bytes that were read.
+                // The buffer contains the `count` bytes that were read.
                 let written = unsafe chunk.withUnsafeBytes {
                     unsafe pwrite(descriptor, $0.baseAddress, count, position)
                 }
-                // The loop reads again what was not written; without progress it would not end.
+                // The loop reads unwritten bytes again; without progress it would never end.
                 guard written > 0 else { throw Self.failure("writing", logPath) }
                 position += written
             }
@@ -215,7 +216,7 @@ extension DatabaseFile {
         guard let status = status(of: path, followsLink: false), status.st_mode & S_IFMT != S_IFREG else {
             return
         }
-        throw .refused(.constraint, "\(path) is there and is not a file")
+        throw .refused(.constraint, "\(path) exists, but is not a file")
     }
 
     /// Returns whether a file is a database of the program with this number (sqlite.org/fileformat2.html, section 1.3).
@@ -234,7 +235,7 @@ extension DatabaseFile {
         return free.overflow ? .max : Int64(clamping: free.partialValue)
     }
 
-    /// Gives a file a second name; returns false if the name is taken.
+    /// Gives a file a second name; returns false if another file has that name.
     public static func link(_ path: String, as name: String) throws(SQLiteError) -> Bool {
         // Both paths outlive the call.
         if unsafe Glibc.link(path, name) == 0 { return true }
@@ -255,7 +256,7 @@ extension DatabaseFile {
     }
 }
 
-/// System calls of this file.
+/// System calls that this source file uses.
 extension DatabaseFile {
     /// The first bytes of every database (sqlite.org/fileformat2.html, section 1.3).
     private static let magic = Array("SQLite format 3\0".utf8)
@@ -276,7 +277,7 @@ extension DatabaseFile {
     /// Returns the first bytes of an open file, or all if it has fewer.
     private static func first(_ count: Int, of descriptor: Int32) -> [UInt8] {
         var bytes = [UInt8](repeating: 0, count: count)
-        // The buffer holds as many bytes as are read.
+        // The buffer has room for all bytes that the call reads.
         let read = unsafe bytes.withUnsafeMutableBytes {
             unsafe pread(descriptor, $0.baseAddress, $0.count, 0)
         }
@@ -296,7 +297,7 @@ extension DatabaseFile {
         return unsafe fstat(descriptor, &status) == 0 ? status : nil
     }
 
-    /// Returns the error of the last system call, by `errno`.
+    /// Returns an error with the cause in `errno`, after a system call that failed.
     static func failure(_ action: String, _ path: String) -> SQLiteError {
         let code: ResultCode =
             switch errno {
@@ -313,8 +314,10 @@ extension DatabaseFile {
     }
 }
 
-/// The file that a name leads to: an open file that was deleted, moved or replaced still takes writes, which no other
-/// process will read.
+/// The device and inode number of the file that a name leads to.
+///
+/// They reveal that an open file was deleted, moved or replaced. Such a file still takes writes, but no other
+/// process will read them.
 struct FileIdentity: Equatable, Sendable {
     private let device: UInt64
     private let node: UInt64
@@ -334,7 +337,7 @@ struct FileIdentity: Equatable, Sendable {
     init?(_ descriptor: Int32) { self.init(DatabaseFile.status(of: descriptor)) }
 }
 
-/// The files of an open database, to be compared before each transaction.
+/// The identities of an open database's files, to compare before each transaction.
 public struct OpenFiles: Sendable {
     private let files: [(path: String, identity: FileIdentity?)]
 

@@ -15,10 +15,10 @@ extension SQLiteConnection {
     /// The caller must sync the copy to disk.
     public func copy(into path: String) throws(SQLiteError) { try prepare("VACUUM INTO ?").run(path) }
 
-    /// Returns what SQLite's own check of the database finds, at most a hundred lines
+    /// Returns the problems that SQLite's own check of the database finds, at most a hundred lines
     /// (sqlite.org/pragma.html#pragma_integrity_check).
     ///
-    /// A thorough check also compares each index with its table. Corruption is a finding and no error.
+    /// A thorough check also compares each index with its table. Corruption is returned and not thrown.
     public func integrityProblems(isThorough: Bool) throws(SQLiteError) -> [String] {
         try execute("PRAGMA cell_size_check = ON")
         let statement = try prepare(isThorough ? "PRAGMA integrity_check" : "PRAGMA quick_check")
@@ -26,7 +26,7 @@ extension SQLiteConnection {
         do throws(SQLiteError) {
             while try statement.step() { lines.append(statement.text(0)) }
         } catch {
-            // The check cannot go on: that is a finding.
+            // Corruption stopped the check, so report the error as a problem.
             guard error.code == .corrupt || error.code == .notADatabase else { throw error }
             lines.append(error.message)
         }

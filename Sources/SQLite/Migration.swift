@@ -1,9 +1,9 @@
-/// One numbered step of a schema.
+/// One numbered change of the database schema, as SQL.
 public struct Migration: Sendable {
     public let number: Int64
     public let name: String
     let text: String
-    /// The digest of the text: an applied migration must not change.
+    /// The digest of the text, which reveals that an applied migration was changed.
     public let digest: [UInt8]
 
     /// Returns migrations by the number that their file names start with, in ascending order.
@@ -46,26 +46,26 @@ public struct AppliedMigrations: Sendable {
         }
     }
 
-    /// Returns the rows that are none of `known`.
+    /// Returns the rows of migrations that `known` does not contain.
     public func unknown(to known: [Migration]) -> [Row] {
         rows.filter { row in !known.contains { $0.number == row.number } }
     }
 
-    /// Returns those of `known` that the version includes and no row records.
+    /// Returns the migrations of `known` that no row records, although the database's version includes them.
     public func unrecorded(of known: [Migration]) -> [Migration] {
         known.filter { migration in
             migration.number <= version && !rows.contains { $0.number == migration.number }
         }
     }
 
-    /// Returns those of `known` whose row has another digest.
+    /// Returns the migrations of `known` whose row has another digest.
     public func changed(of known: [Migration]) -> [Migration] {
         known.filter { migration in
             rows.contains { $0.number == migration.number && $0.digest != migration.digest }
         }
     }
 
-    /// Returns those of `known` that come after the version.
+    /// Returns the migrations of `known` after the database's version.
     public func pending(of known: [Migration]) -> [Migration] { known.filter { $0.number > version } }
 }
 
@@ -74,8 +74,8 @@ extension SQLiteConnection {
     ///
     /// - Parameters:
     ///   - pending: the migrations after the database's version.
-    ///   - id: the application's number, which a new database gets.
-    ///   - milliseconds: the time to record.
+    ///   - id: the application id that a new database's header gets.
+    ///   - milliseconds: the time to record, since 1970.
     /// - Throws: if a statement fails; its migration is then not applied.
     public func apply(_ pending: [Migration], ofApplication id: Int64, at milliseconds: Int64)
         throws(SQLiteError)

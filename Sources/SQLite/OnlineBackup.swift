@@ -33,7 +33,7 @@ internal import CSQLite
     }
 
     deinit {
-        // An unfinished copy is abandoned, and the target is then no database. Nil is allowed.
+        // This abandons an unfinished copy, whose target is not a usable database. Nil is allowed.
         _ = unsafe sqlite3_backup_finish(pointer)
     }
 
@@ -49,7 +49,7 @@ internal import CSQLite
         return true
     }
 
-    /// The number of pages of the source, and of those not copied yet, after the last step.
+    /// The number of the source's pages, and how many of them are not copied yet, after the last step.
     public var progress: (pageCount: Int, remaining: Int) {
         // The pointer is valid until the copy is finished.
         guard let pointer = unsafe pointer else { return (0, 0) }

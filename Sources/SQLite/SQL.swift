@@ -8,8 +8,9 @@ internal import Synchronization
 /// Safe to use, because the bytes are constant and never freed: they belong to literals of the program or to
 /// ``Composed``.
 @safe public struct SQL: Hashable, Sendable {
-    /// The address of the text, by which statements are cached; equal for equal composed texts, and for one
-    /// literal.
+    /// The address of the text, the key under which statements are cached.
+    ///
+    /// Equal composed texts have the same address, and a literal always has the same.
     let address: UInt
     private let byteCount: Int
 

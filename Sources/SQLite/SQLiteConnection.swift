@@ -10,13 +10,13 @@ import Glibc
     public enum Access: Sendable {
         case readOnly
         case readWrite
-        /// Reads a file that no process changes meanwhile, without locks and without additional files.
+        /// Reads without locks and without additional files; no process may change the file meanwhile.
         case immutable
     }
 
     let pointer: OpaquePointer
     let confinement = ThreadConfinement()
-    /// Compiled statements by the address of their text; the address of a constant never changes.
+    /// Compiled statements by the address of their text, which is constant.
     private var statements: [UInt: Statement] = [:]
     /// The value of ``logPageCount``, which SQLite writes after each commit of this connection.
     private let logPages: UnsafeMutablePointer<Int32>
@@ -60,7 +60,7 @@ import Glibc
         try check(unsafe afterlink_keep_plans(pointer), "keeping plans whatever is bound")
     }
 
-    /// Opens a private temporary database, in memory, and beyond some pages in an unlinked file.
+    /// Opens a private temporary database, in memory; SQLite moves it to an unlinked file when it grows.
     public static func temporary() throws(SQLiteError) -> SQLiteConnection {
         try SQLiteConnection(path: "", access: .readWrite, busyMilliseconds: 0)
     }
@@ -86,7 +86,7 @@ import Glibc
         unsafe try Statement(sql.bytes, on: pointer, confinement: confinement)
     }
 
-    /// Returns the path as a URI (sqlite.org/uri.html), with the promise that the file does not change.
+    /// Returns the path as a URI (sqlite.org/uri.html), which states that the file does not change.
     private static func immutableURI(_ path: String) -> String {
         var uri = "file:"
         for character in path {
@@ -100,7 +100,7 @@ import Glibc
         return uri + "?immutable=1"
     }
 
-    /// Returns a new statement from a text of run time, for programs that measure and inspect.
+    /// Returns a new statement from a text that is composed at run time, for measurements and inspections.
     package func prepare(text: String) throws(SQLiteError) -> Statement {
         let result = unsafe Array(text.utf8).withUnsafeBufferPointer { bytes in
             Result { () throws(SQLiteError) in
@@ -111,7 +111,7 @@ import Glibc
         return try result.get()
     }
 
-    /// Runs the statements of a text that was fixed at build time, such as a migration, without values.
+    /// Runs the statements of a text that is known at build time, such as a migration; binds no values.
     public func execute(_ script: String) throws(SQLiteError) {
         confinement.check()
         // The text is valid during the call, which gets neither a callback nor a pointer for a message.
@@ -130,8 +130,8 @@ import Glibc
         unsafe sqlite3_total_changes64(pointer)
     }
 
-    /// The number of steps of SQLite's virtual machine by all open statements: a measure of work without a
-    /// clock.
+    /// The number of steps that all open statements took in SQLite's virtual machine: a measure of work
+    /// without a clock.
     package var stepCount: Int {
         var count = 0
         // The connection is open, and so are the statements that it lists; 0 does not reset their counts.
@@ -168,7 +168,7 @@ import Glibc
     /// The caller ensures that both threads do not use it at the same time.
     public func releaseFromThread() { confinement.release() }
 
-    /// Whether the last connection that closes copies the write-ahead log into the database first.
+    /// Sets whether the last connection to the database copies the write-ahead log into it when it closes.
     public func setCheckpointOnClose(_ isOn: Bool) throws(SQLiteError) {
         // The connection is open.
         try check(unsafe afterlink_set_checkpoint_on_close(pointer, isOn ? 1 : 0), "setting up the close")

@@ -5,7 +5,7 @@ internal import CSQLite
 /// It never contains bound values.
 public struct SQLiteError: Error, Equatable, Sendable {
     public let code: ResultCode
-    /// The code with its detail (`SQLITE_IOERR_FSYNC`).
+    /// SQLite's extended code, which has more detail (`SQLITE_IOERR_FSYNC`).
     public let extendedCode: Int32
     /// The operating system's error number; 0 if there is none.
     public let systemError: Int32
@@ -13,7 +13,8 @@ public struct SQLiteError: Error, Equatable, Sendable {
     public let message: String
     /// The operation that failed.
     public let context: String
-    /// Whether this module refused before SQLite did: ``message`` then says what happened and what to do.
+    /// Whether this module refused the operation, and not SQLite: ``message`` then says what happened and
+    /// what to do.
     public private(set) var isRefusal = false
     /// The file of the operation, if the operator's message names it.
     public private(set) var path: String?
@@ -87,7 +88,7 @@ public struct ResultCode: Hashable, Sendable {
     public static let constraint = ResultCode(SQLITE_CONSTRAINT)
     /// There is no such file.
     public static let missing = ResultCode(SQLITE_NOTFOUND)
-    /// The file is none that this program can open.
+    /// The file is not one that this program can open.
     public static let mismatch = ResultCode(SQLITE_MISMATCH)
     public static let notADatabase = ResultCode(SQLITE_NOTADB)
 }

@@ -189,7 +189,7 @@ extension Statement {
             index += 1
             try value.bind(to: self, at: index)
         }
-        assert(index == parameterCount, "every parameter is bound, none is left over")
+        assert(index == parameterCount, "there are as many values as parameters")
     }
 
     /// Runs the statement to its end and ignores its rows.

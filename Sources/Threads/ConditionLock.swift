@@ -4,7 +4,7 @@ internal import Darwin
 internal import Glibc
 #endif
 
-/// The system's mutex with a condition, which protects the state of a ``ConditionLock``.
+/// The system's mutex with a condition variable, which protects the state of a ``ConditionLock``.
 ///
 /// Sendable, because threads may share a mutex and a condition, whose addresses are fixed from `init` to `deinit`.
 @safe public final class SystemLock: @unchecked Sendable {
@@ -17,7 +17,8 @@ internal import Glibc
         // The call initialises memory that this object owns; nil means the default kind of lock.
         unsafe pthread_mutex_init(mutex, nil)
         #if canImport(Darwin)
-        // As above. Waits are relative on Darwin, so that they do not depend on a clock that can be set.
+        // The call initialises memory that this object owns. Waits are relative on Darwin, so that they do
+        // not depend on a clock that can be set.
         unsafe pthread_cond_init(changed, nil)
         #else
         var attributes = pthread_condattr_t()
@@ -61,11 +62,11 @@ internal import Glibc
         #if canImport(Darwin)
         let now = MonotonicTime.now().nanoseconds
         var limit = timespec(nanoseconds: deadline > now ? deadline - now : 0)
-        // As above.
+        // This thread holds the lock, and the limit is valid during the call.
         return unsafe pthread_cond_timedwait_relative_np(changed, mutex, &limit) != ETIMEDOUT
         #else
         var limit = timespec(nanoseconds: deadline)
-        // As above.
+        // This thread holds the lock, and the limit is valid during the call.
         return unsafe pthread_cond_timedwait(changed, mutex, &limit) != ETIMEDOUT
         #endif
     }
@@ -89,8 +90,8 @@ extension timespec {
 
 /// A value behind a lock; a thread can wait until the value changes.
 ///
-/// A thread cannot wait for changes with `Synchronization.Mutex`. The thread sanitizer also supports this lock, but not
-/// the futex of `Mutex`.
+/// With `Synchronization.Mutex`, a thread cannot wait for changes. The thread sanitizer supports this lock,
+/// but not the futex of `Mutex`.
 ///
 /// Sendable, because every access to the state holds the lock.
 public final class ConditionLock<State: Sendable>: @unchecked Sendable {
@@ -110,7 +111,7 @@ public final class ConditionLock<State: Sendable>: @unchecked Sendable {
 
     /// Runs `body` with the lock held, now and after each change, until it returns a value or the deadline passes.
     ///
-    /// A change wakes this thread only through `signal` or `broadcast`.
+    /// The thread that makes a change must call `signal` or `broadcast`; otherwise this thread does not wake.
     ///
     /// - Parameters:
     ///   - deadline: a time in nanoseconds of the monotonic clock; nil for no deadline.

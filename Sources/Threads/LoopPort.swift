@@ -1,7 +1,7 @@
-/// What an event loop offers a database that waits for its own sockets on the loop's thread.
+/// The functions of an event loop for a database client that waits for its own sockets on the loop's thread.
 ///
-/// A loop creates one port, and calls all closures on its own thread. A database on a network uses it; SQLite, which
-/// reads in place, does not.
+/// It is meant for a database on a network: each loop creates one port, and calls the handlers on its own
+/// thread. SQLite reads files and needs no port, so no loop creates one yet.
 public struct LoopPort {
     /// What a watched descriptor is ready for.
     public enum Readiness: Sendable {
@@ -9,13 +9,14 @@ public struct LoopPort {
         case writing
     }
 
-    /// Watches a descriptor for reading; the handler is called in each turn in which the descriptor is ready.
+    /// Watches a descriptor for reading; the loop calls the handler in each turn (iteration) in which it is
+    /// ready.
     public let watch: (_ descriptor: Int32, _ handler: @escaping (Readiness) -> Void) -> Void
     /// Sets whether a watched descriptor is watched for writing too.
     public let setWatchesWriting: (_ descriptor: Int32, Bool) -> Void
     /// Ends the watch of a descriptor, before it is closed.
     public let unwatch: (_ descriptor: Int32) -> Void
-    /// Calls the handler in the first turn after a time.
+    /// Calls the handler in the loop's first turn after `time`.
     public let wake: (_ time: MonotonicTime, _ handler: @escaping () -> Void) -> Void
 
     public init(

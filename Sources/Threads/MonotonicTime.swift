@@ -4,12 +4,12 @@ internal import Darwin
 internal import Glibc
 #endif
 
-/// A time of `CLOCK_MONOTONIC`, for timeouts and durations, but not for records.
+/// A time of `CLOCK_MONOTONIC`, for timeouts and durations; it means nothing after a restart of the system.
 public struct MonotonicTime: Sendable, Hashable, Comparable {
-    /// The number of nanoseconds since a fixed time before the process started.
+    /// The number of nanoseconds since a fixed time, usually the start of the system.
     public let nanoseconds: UInt64
 
-    /// Creates the time at the given number of nanoseconds of the clock.
+    /// Creates the time at which the clock shows this number of nanoseconds.
     @inlinable
     public init(nanoseconds: UInt64) { self.nanoseconds = nanoseconds }
 

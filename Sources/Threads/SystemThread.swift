@@ -5,7 +5,7 @@ internal import CLinux
 internal import Glibc
 #endif
 
-/// The error of a system that refused to create a thread.
+/// The error that the system returned instead of creating a thread.
 public struct ThreadStartError: Error, Sendable {
     /// The system's error number.
     public let systemError: Int32
@@ -51,7 +51,7 @@ public struct SystemThread: Sendable {
         #else
         var handle = pthread_t()
         #endif
-        // The thread releases the body; if there is no thread, this function does.
+        // The thread releases the body; if the thread is not created, this function does.
         let body = unsafe Unmanaged.passRetained(Body(run))
         let status = unsafe pthread_create(
             &handle,
@@ -65,7 +65,7 @@ public struct SystemThread: Sendable {
             body.toOpaque()
         )
         guard status == 0 else {
-            // There is no thread that releases the body.
+            // The thread was not created, so it does not release the body.
             unsafe body.release()
             throw ThreadStartError(systemError: status)
         }

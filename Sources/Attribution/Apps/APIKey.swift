@@ -2,7 +2,7 @@ internal import Crypto
 
 /// What a key may be used for.
 ///
-/// The raw value is the prefix of its text and the word in the database.
+/// The raw value is the prefix of the key's text and the word in the database.
 public enum KeyKind: String, CaseIterable, Sendable {
     /// A public key, because it is part of the mobile app. It may send checks and clicks; the server ignores
     /// the address, agent and time that they claim.
@@ -16,11 +16,11 @@ public enum KeyKind: String, CaseIterable, Sendable {
     case admin
 }
 
-/// The SHA-256 of a key's text: all that is stored of it.
+/// The SHA-256 of a key's text, which is stored instead of the text.
 ///
-/// A random key needs no slow hash.
+/// Generated keys are random, so a fast hash is safe: their text cannot be guessed.
 ///
-/// Comparing takes constant time, so that its time reveals nothing of a stored key.
+/// A comparison takes constant time, so that its duration reveals nothing about a stored key.
 public struct KeyDigest: Hashable, Sendable {
     private let digest: SHA256.Digest
 
@@ -36,7 +36,7 @@ public struct KeyDigest: Hashable, Sendable {
     init(_ digest: SHA256.Digest) { self.digest = digest }
 }
 
-/// A key as it is stored: everything but its text, which is shown once, when it is created.
+/// A key as it is stored: without its text, which is shown only once, when the key is created.
 public struct APIKey: Equatable, Sendable {
     public let id: KeyID
     public let kind: KeyKind
@@ -78,7 +78,8 @@ public struct APIKey: Equatable, Sendable {
     }
 }
 
-/// The secret text of a key: shown once, when it is created, and stored only as its ``KeyDigest``.
+/// The secret text of a key, which is shown once, when the key is created, and stored only as a
+/// ``KeyDigest``.
 public struct KeyText: Sendable {
     /// The secret itself.
     public let text: String
@@ -101,10 +102,10 @@ public struct KeyText: Sendable {
         self.text = text
     }
 
-    /// Returns whether a text contains a word, between characters that no key has, in the form of a generated
-    /// key.
+    /// Returns whether a text contains a generated key as a whole word.
     ///
-    /// Keys that operators choose themselves have no recognisable form.
+    /// A word ends at any character that no generated key contains. Keys that operators choose themselves
+    /// have no recognisable form.
     public static func occurs(in text: String) -> Bool {
         text.utf8.split { !$0.isASCIIWordByte }.contains { word in
             KeyKind.allCases.contains { kind in
@@ -114,9 +115,10 @@ public struct KeyText: Sendable {
         }
     }
 
-    /// Returns whether a text contains the characters of a generated key, between any other characters.
+    /// Returns whether a text contains the characters of a generated key, even inside a longer word.
     ///
-    /// It may return true without a key. ``occurs(in:)`` decides what is rejected, this only what is omitted.
+    /// It may return true without a key, so it decides only what logs omit; ``occurs(in:)`` decides what is
+    /// rejected.
     public static func mayOccur(in text: String) -> Bool {
         let text = text.utf8.span
         for index in text.indices where text[index] == UInt8(ascii: "_") {
@@ -138,7 +140,7 @@ public struct KeyText: Sendable {
     /// The number of characters of 32 bytes in base64url.
     private static let secretLength = (randomByteCount * 4 + 2) / 3
 
-    /// What is stored of the key.
+    /// The digest that is stored instead of the text.
     public var digest: KeyDigest { KeyDigest(of: text) }
 }
 

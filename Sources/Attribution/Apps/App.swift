@@ -16,10 +16,10 @@ public struct App: Equatable, Sendable {
         public var localizations: [String]
         /// The language of ``localizations`` that the app uses if it has none of the device's languages.
         public var developmentLanguage: String?
-        /// How probabilities are used.
+        /// How probabilities decide matches.
         public var policy: MatchPolicy
-        /// The link of answers that credit the campaign without the personal link; ``MatchPolicy/Ambiguity``
-        /// `campaignOnly` needs it.
+        /// The link in answers that credit only the campaign, without the click's own link; such answers
+        /// (``MatchPolicy/Ambiguity`` `campaignOnly`) need it.
         public var defaultLink: DeepLinkURL?
         /// The settings of its links, landing pages and domain files.
         public var links: AppLinks
@@ -48,7 +48,7 @@ public struct App: Equatable, Sendable {
             self.links = links
         }
 
-        /// The ``policy`` that can be followed: without a default link, no answer credits a campaign alone.
+        /// The ``policy`` in effect: without a default link, `campaignOnly` becomes `noMatch`.
         public var followedPolicy: MatchPolicy {
             guard policy.onAmbiguity == .campaignOnly, defaultLink == nil else { return policy }
             var followed = policy
@@ -68,9 +68,9 @@ public struct App: Equatable, Sendable {
     }
 }
 
-/// The names of an app in stores and systems.
+/// Validates the names of an app in Apple's and Google's stores and systems.
 package enum AppIdentifiers {
-    /// Returns whether a text can be Apple's prefix of an app id.
+    /// Returns whether a text can be the prefix that Apple gives an app id: ten capital letters and digits.
     static func isTeam(_ text: String) -> Bool {
         text.utf8.count == 10
             && text.utf8.allSatisfy { $0.isASCIIDigit || ($0.isASCIILetter && $0 != $0.asciiLowercased) }
@@ -87,7 +87,7 @@ package enum AppIdentifiers {
         return isBundle ? text : nil
     }
 
-    /// Returns whether a text is a prefix, a dot and a bundle id, as Apple's files name an app.
+    /// Returns whether a text is such a prefix, a dot and a bundle id, as Apple's files name an app.
     package static func isAppID(_ text: String) -> Bool {
         guard let dot = text.firstIndex(of: ".") else { return false }
         return isTeam(String(text[..<dot])) && bundle(String(text[text.index(after: dot)...])) != nil
@@ -128,15 +128,16 @@ package enum AppIdentifiers {
     }
 }
 
-/// All apps and keys at one time: few, and read for every request.
+/// All apps and keys at one time; they are few, and every request reads them.
 ///
-/// A class, so that a request holds a reference to it and not a copy of all its parts.
+/// This is a class, so that a request holds a reference to it and not a copy of all its parts.
 public final class Directory: Equatable, Sendable {
     /// Oldest first.
     public let apps: [App]
     /// Oldest first, revoked ones included.
     public let keys: [APIKey]
-    /// The policies of the apps, in their order: each check reads one.
+    /// The ``App/Settings/followedPolicy`` of each app in ``apps``, computed once because every check reads
+    /// one.
     private let policies: [MatchPolicy]
     private let appIndexes: [AppID: Int]
     private let keyIndexes: [KeyDigest: Int]
@@ -160,7 +161,7 @@ public final class Directory: Equatable, Sendable {
         apps.filter { $0.settings.links.hosts.contains(host) }
     }
 
-    /// Returns the policy of an app that can be followed; nil for an app that does not exist.
+    /// Returns an app's ``App/Settings/followedPolicy``; nil for an app that does not exist.
     public func policy(of app: AppID) -> MatchPolicy? { appIndexes[app].map { policies[$0] } }
 
     /// Returns the apps whose links a host serves: those that list it, or else those that list no host.
@@ -210,7 +211,7 @@ public protocol AppStore {
     ///
     /// - Throws: `notFound`.
     func revoke(_ key: KeyID, at now: Timestamp) async throws(StoreError)
-    /// Records in a batch that the key was used.
+    /// Records that the key was used; the store writes such records in batches.
     func noteUse(of key: KeyID, at now: Timestamp)
 }
 

@@ -2,9 +2,9 @@
 public struct AppLinks: Equatable, Sendable {
     /// The hosts of the app's links and domain files, in the operator's order; several apps may share one.
     public var hosts: [LinkHost] = []
-    /// Shown on pages for people.
+    /// The icon on the pages that visitors see.
     public var icon: WebURL?
-    /// `#rrggbb`, for pages for people.
+    /// The colour of the pages that visitors see, as `#rrggbb`.
     public var color: String?
     public var apple = AppleApp()
     public var android = AndroidApp()
@@ -12,7 +12,7 @@ public struct AppLinks: Equatable, Sendable {
     public var fallbacks = Link.Fallbacks()
     /// Hosts in addition to ``hosts`` that links and fallbacks may lead to; nil allows any.
     public var webHosts: [String]? = []
-    /// Which URLs of ``hosts`` open the installed app; without rules, all do.
+    /// The rules about which URLs of ``hosts`` open the installed app; if there are none, all URLs do.
     public var rules: [LinkRule] = []
 
     public init() {}
@@ -23,9 +23,9 @@ public struct AppleApp: Equatable, Sendable {
     /// Ten letters and digits, or another app id prefix.
     public var teamID: String?
     public var bundleIDs: [String] = []
-    /// The number in the address of the store's page.
+    /// The number in the URL of the store's page.
     public var appStoreID: UInt64?
-    /// Without `://`.
+    /// The app's URL scheme, without `://`.
     public var scheme: String?
     /// Bundle ids of app clips.
     public var appClipIDs: [String] = []
@@ -40,7 +40,7 @@ public struct AndroidApp: Equatable, Sendable {
     public var package: String?
     /// SHA-256 of its signing certificates: 32 bytes as upper-case hex with colons.
     public var certificateFingerprints: [String] = []
-    /// Without `://`.
+    /// The app's URL scheme, without `://`.
     public var scheme: String?
 
     public init() {}
@@ -66,7 +66,7 @@ public struct LinkHost: Hashable, Sendable {
 
 /// The settings of an app's links, stores and domain files, by their names on the wire.
 ///
-/// ``AppLinks/init(_:)`` alone interprets their texts.
+/// Only ``AppLinks`` interprets their texts.
 public enum AppLinkField: String, SettingField {
     /// The host names that serve its links and domain files.
     case hosts = "link_hosts"
@@ -88,7 +88,7 @@ public enum AppLinkField: String, SettingField {
     case androidFallback = "android_fallback"
     case huaweiFallback = "huawei_fallback"
     case desktopURL = "desktop_url"
-    /// Which URLs of the link hosts open the app: a ``LinkRule`` each.
+    /// The rules about which URLs of the link hosts open the app; each text is a ``LinkRule``.
     case rules = "link_rules"
 
     public var kind: SettingFieldKind {
@@ -182,7 +182,7 @@ extension FieldReader where Field == AppLinkField {
         if rules.count > LinkRule.maximumCount {
             report(
                 .rules,
-                "\(AppLinkField.rules.rawValue) may be \(LinkRule.maximumCount) at most; combine some with *."
+                "\(AppLinkField.rules.rawValue): write at most \(LinkRule.maximumCount); combine some with *."
             )
         }
         return rules

@@ -1,8 +1,9 @@
 /// An operator's rule about URLs of an app's link hosts: they open the app, or they stay in the browser.
 ///
-/// A rule is one line: `/products/*`, `exclude /help/*`, `/search ?q=?*&lang=tr #top ignore-case decoded -- a comment`.
-/// The path is first and optional. `?` precedes the query's pattern, or `name=pattern` for its items; `#`
-/// precedes the fragment's pattern.
+/// A rule is one line, such as `/products/*`, `exclude /help/*` or
+/// `/search ?q=?*&lang=tr #top ignore-case decoded -- a comment`. The path is optional and comes first. `?`
+/// precedes a pattern for the query, or `name=pattern` for each of its items; `#` precedes a pattern for the
+/// fragment.
 public struct LinkRule: Equatable, Sendable {
     public let component: AssociationComponent
 
@@ -195,7 +196,8 @@ public struct AssociationComponent: Equatable, Sendable {
     }
 }
 
-/// How patterns are compared; nil inherits the enclosing setting, and finally Apple's default, true for both.
+/// How patterns are compared; a nil value is inherited from the enclosing object of the file, or else is
+/// true.
 public struct MatchingSettings: Equatable, Sendable {
     public var caseSensitive: Bool?
     /// Whether patterns are compared with the URL as it is written; false compares with its decoded characters.
@@ -220,8 +222,8 @@ public struct MatchingSettings: Equatable, Sendable {
 
 /// The variables that Apple defines.
 ///
-/// Codes of regions and languages are recognised by their form alone, not by a device's lists. Source: Apple,
-/// "applinks.SubstitutionVariables".
+/// This program recognises codes of regions and languages by their length and letters, not by lists as
+/// devices do. Source: Apple, "applinks.SubstitutionVariables".
 package enum PredefinedVariable: String, CaseIterable, Sendable {
     case alpha, upper, lower, alnum, digit, xdigit, region, lang
 }

@@ -1,5 +1,6 @@
-/// Reconstructs the fingerprints of a stored click from its signals: their forms and weights are not stored
-/// once the click can no longer match.
+/// Reconstructs the fingerprints of a stored click from its signals.
+///
+/// The forms and weights of fingerprints are not stored once the click can no longer match.
 public struct FingerprintReconstruction: Sendable {
     private let keys: [ServerKey]
     private let data: DeviceData
@@ -29,11 +30,11 @@ public struct FingerprintReconstruction: Sendable {
     /// - Parameters:
     ///   - stored: every hash that finds the click, in this order: a ready-made fingerprint, those of its
     ///     signals, advertising ids.
-    ///   - text: its signals; nil if it had none.
-    ///   - osVersion: its system, if its signals do not contain it.
+    ///   - text: the click's signals; nil if it had none.
+    ///   - osVersion: the click's system version, if there is no text.
     ///   - platform: the platform of `osVersion`; unused if there is text.
-    /// - Returns: its fingerprints, the number of stored ones that could not be computed, and the hashes of
-    ///   its screen's values.
+    /// - Returns: the click's fingerprints, the number of stored ones that could not be computed, and the
+    ///   hashes of the click's reported values.
     public mutating func fingerprints(
         _ stored: [KeyedHash],
         text: String?,

@@ -37,7 +37,7 @@ public struct RecordedFingerprint: Hashable, Sendable {
 
 /// A recorded click.
 public struct RecordedClick: Equatable, Sendable {
-    /// The name by which launches refer to it: the first word of its identifier.
+    /// The name by which launches refer to the click: the first 64 bits of its identifier.
     public var name: UInt64
     public var at: Timestamp
     /// When it was posted, if that was later than ``at``: launches find it only from then on.
@@ -49,16 +49,16 @@ public struct RecordedClick: Equatable, Sendable {
     public var address: AddressHashes?
     /// A hash of exact address and agent; of the agent alone without a usable address.
     public var visitor: UInt64
-    /// A hash of fingerprint, destination, address and agent, if known: what duplicates have in common.
+    /// A hash of fingerprint, destination, address and agent, which duplicates share; nil if it is unknown.
     public var visit: UInt64?
     public var destination: CreditedDestination
     /// The click's own window; nil if it has none.
     public var window: AttributionWindow?
-    /// Values that a fingerprint may not contain.
+    /// Hashes of reported values that some fingerprints do not contain.
     public var signals = SignalHashes.none
     /// Whether a robot made it, so that it is never a candidate.
     public var isRobot = false
-    /// When it was claimed by a launch that the replay does not contain.
+    /// When a launch that the replay does not contain claimed the click.
     public var consumedAt: Timestamp?
     /// The person, if known.
     public var person: UInt64?
@@ -97,17 +97,19 @@ public struct RecordedLaunch: Equatable, Sendable {
     public var at: Timestamp
     /// Hashes of the fingerprints that the client sent or may have sent; empty if it sent only a token.
     ///
-    /// A click found by several counts under the first that finds it.
+    /// If several of them find one click, it counts under the first of these.
     public var fingerprints: [UInt64]
     public var address: AddressHashes?
     /// A hash of the install id, or else of fingerprint, exact address and agent: it identifies a caller that
     /// repeats its check.
     public var caller: UInt64
-    /// Whether ``caller`` is an install id, which gets its answer again as long as the click's window lasts.
+    /// Whether ``caller`` is an install id; such a caller gets its answer again until the click's window
+    /// ends.
     public var hasInstallID = false
     public var release: OSRelease?
     public var signals = SignalHashes.none
-    /// The name of the click that its token names; in a database's history, the click of any certain match.
+    /// The name of the click that the launch's token names; in a database's history, the click of any certain
+    /// match.
     public var token: UInt64?
     /// Nil if it is unknown.
     public var truth: Truth?
@@ -138,14 +140,14 @@ public struct RecordedAnswer: Equatable, Sendable {
     public var isCampaignOnly = false
     /// Why the launch got no click.
     public var reason: NoMatchReason?
-    /// The probability that the answer was right, uncapped if so recorded.
+    /// The probability that the answer was right, before capping if the record contains that.
     public var probability: Double?
     /// The probability that no click led to the launch; nil if nothing was weighed.
     public var organicShare: Double?
 
     public init(_ outcome: CheckOutcome) { self.outcome = outcome }
 
-    /// Whether a sure match decided, not the fingerprint.
+    /// Whether the answer is a certain match, by a token or an id, not by the fingerprint.
     public var isCertain: Bool { method?.confidence != nil }
 }
 
@@ -168,7 +170,7 @@ public protocol TrafficHistory {
 
 /// The numbers of events that lack a value, because their records do not contain it.
 public struct HistoryGaps: Equatable, Sendable {
-    /// Clicks from before visitors were recorded: each visit counts as a visitor.
+    /// Clicks without a stored visitor; each visit counts as a visitor.
     public var clicksWithoutVisitor = 0
     /// Clicks with a fingerprint that could not be reconstructed from their signals under the current
     /// settings and tables; that fingerprint has full weight and no form.
@@ -179,25 +181,26 @@ public struct HistoryGaps: Equatable, Sendable {
     public var clicks = 0
 
     public var launches = 0
-    /// Launches from before callers were recorded: fingerprint and address stand for the caller.
+    /// Launches without a stored caller; fingerprint and address identify the caller.
     public var launchesWithoutCaller = 0
     public var launchesWithoutAddress = 0
     /// Launches without a fingerprint that got no click.
     public var launchesWithoutFingerprint = 0
     /// Launches that named a click but did not get it; their records do not contain which click.
     public var launchesNamingOtherClick = 0
-    /// Launches that were not recorded in floods; records of the same time represent them.
+    /// Launches that were left unrecorded during floods; other records of that time have their weight.
     public var launchesNotRecorded = 0
-    /// Matches whose probability was recorded only as the limited one.
+    /// Matches whose probability was recorded only after capping.
     public var probabilitiesNotKnown = 0
-    /// Claims since the first check, and recorded matches.
+    /// Claims since the first recorded check.
     public var claims = 0
+    /// Recorded matches.
     public var matches = 0
     /// The number of launches by the minimum confidence required.
     public var minimums: [Double: Int] = [:]
 
     public init() {}
 
-    /// Matches whose record was lost with a process.
+    /// Claims without a recorded match: the process ended before it stored the record.
     public var matchesNotRecorded: Int { max(0, claims - matches) }
 }

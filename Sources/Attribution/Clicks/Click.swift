@@ -33,7 +33,7 @@ public struct Click: Equatable, Sendable {
         /// it.
         public var isTest = false
         public var source = SourceToken.direct
-        /// The signal that decided `source`, as it came (`google`), at most 255 characters.
+        /// The signal that `source` comes from, as the client sent it (`google`), at most 255 characters.
         public var rawSource: String?
         public var platform = Platform.unknown
         /// Major and minor OS version in native form (`17.2`), if known.
@@ -44,7 +44,7 @@ public struct Click: Equatable, Sendable {
         public var metadata: String?
         /// Whether it is a preview, prefetch or robot: recorded and counted, never a candidate.
         public var isRobot = false
-        /// Whether the caller's fingerprint is none of those computed from its signals.
+        /// Whether the fingerprint that the client sent differs from all that its signals give.
         public var isContradictory = false
         /// The short link that was tapped; nil for a click that names its deep link itself.
         public var link: LinkID?
@@ -92,10 +92,10 @@ public struct NewClick: Equatable, Sendable {
     public var facts: Click.Facts
     /// At least one, unless only a token can find the click.
     public var fingerprints: [FingerprintEntry]
-    /// A hash of app, fingerprint, link or URL, exact address and user agent: a match retires older equal
-    /// clicks.
+    /// A hash of app, fingerprint, link or URL, exact address and user agent; a match also closes the
+    /// visitor's older clicks with the same hash.
     public var visit: KeyedHash
-    /// A hash of visit, campaign key and the journey id of the post, if it has one: posts that share it
+    /// A hash of visit, campaign key and the journey id of the post, if it has one; posts with the same hash
     /// within 10 s are one click.
     public var post: KeyedHash
     /// The evidence that distinguishes the click from others with the same fingerprint.
@@ -115,14 +115,14 @@ public struct NewClick: Equatable, Sendable {
 
 /// The hashes of a click under former keys, by which a repeated post is recognised.
 public struct ClickHashesUnderFormerKeys: Equatable, Sendable {
-    /// The visit under the key of the day before, in the first minutes of a day.
+    /// The hash of the visit under the previous day's key; nil except in the first ten minutes of a day.
     public var visit: KeyedHash?
-    /// The hash of the post under that key.
+    /// The hash of the post under the previous day's key.
     public var post: KeyedHash?
-    /// The visitor under that key, as in ``ClickEvidence/visitor``.
+    /// The hash of the visitor under the previous day's key, as in ``ClickEvidence/visitor``.
     public var visitor: UInt64?
     public var idempotencies: [KeyedHash] = []
-    /// The hashes of all fingerprints, a list for each other server key.
+    /// The hashes of all fingerprints, one list for each server key except the current one.
     public var fingerprints: [[KeyedHash]] = []
 
     public init() {}
@@ -132,7 +132,7 @@ public struct ClickHashesUnderFormerKeys: Equatable, Sendable {
 public enum ClickBasis: String, CaseIterable, Sendable {
     /// The page ran no script: only its request for the store was recorded, and only the token finds it.
     case request
-    /// The visitor's browser or the page asks not to be tracked: the click counts but never matches.
+    /// The visitor's browser or the page asks not to be tracked: the click is counted but never matches.
     case counted
 
     /// The suffix of a click's line of canonical values; older readers ignore it.
@@ -151,9 +151,10 @@ public struct ClickEvidence: Equatable, Sendable {
     public var address: AddressHashes?
     /// See ``ServerKey/visitor(_:userAgent:)``.
     public var visitor: UInt64 = 0
-    /// Values that a launch may report in addition to a fingerprint that does not contain them.
+    /// Hashes of values that a launch may report in addition to a fingerprint that does not contain them.
     public var signals = SignalHashes.none
-    /// The canonical values in words, for people and for later use; nil for a click without any.
+    /// The canonical values as text, for explanations and for the reconstruction of fingerprints; nil for a
+    /// click without values.
     public var canonicalText: String?
     /// The advertising ids that an ad network put on the click, keyed.
     public var advertisingIDs: [AdvertisingIDEntry] = []
@@ -180,7 +181,7 @@ public struct AttributionWindow: Hashable, Sendable {
     /// One minute to thirty days.
     public static let allowedSeconds: ClosedRange<Int64> = 60...2_592_000
 
-    /// The window of clicks and apps without one of their own, unless the operator sets another.
+    /// The window of clicks and apps that set none, unless the operator configures another one.
     ///
     /// A test compares the articles with it.
     public static let standard = AttributionWindow(unchecked: 86_400)

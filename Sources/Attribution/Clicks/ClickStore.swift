@@ -1,20 +1,21 @@
 /// The outcome of recording a click.
 public enum RecordOutcome: Equatable, Sendable {
     case recorded(Click)
-    /// The post was repeated: the click that was recorded first, and whether the fingerprint of this post
-    /// finds it too. A post with the same idempotency key may have another fingerprint.
+    /// The post repeats an earlier one: the click that was recorded first, and whether this post's
+    /// fingerprint finds that click. A post with the same idempotency key may have another fingerprint.
     case duplicate(Click, sharesFingerprint: Bool)
     /// Nothing was recorded, because the click's link has ended.
     case linkEnded(Link.Ending)
 }
 
-/// The stored facts about one check, read in one consistent state.
+/// The stored facts about one check, read from one snapshot of the database.
 public struct CheckView: Sendable {
     /// The earlier answer of this caller, which it may get again.
     public var replay: Claim?
     /// The click of a certain match.
     ///
-    /// It is live, or its answer was not delivered: then a claim returns that answer again, once.
+    /// The click is live, or it was claimed and the answer was not delivered. In the second case, a claim
+    /// returns that answer again, once.
     public var certainChoice: ClickChoice?
     /// The live clicks with one of the check's fingerprints and their evidence; nil without such clicks, and
     /// for a certain match.
@@ -23,8 +24,8 @@ public struct CheckView: Sendable {
     public var model: MatchingModel?
     /// The launch's fingerprint under a former server key, if only clicks from before its rotation have it.
     public var storedFingerprint: KeyedHash?
-    /// The reason without any of these: the state of the newest click with this fingerprint, or of the named
-    /// click.
+    /// The reason for "no match" if there is no answer, choice or evidence: the state of the newest click
+    /// with this fingerprint, or of the named click.
     public var reason: NoMatchReason
 
     public init(
@@ -44,7 +45,7 @@ public struct CheckView: Sendable {
     /// Whether there is no click to return again, to claim or to weigh.
     var isEmpty: Bool { replay == nil && certainChoice == nil && evidence == nil }
 
-    /// Removes the counted clicks of destinations; counts may be out of date, and their clicks gone.
+    /// Removes the background counts of destinations: counts may be out of date, and their clicks deleted.
     mutating func leaveOut(_ destinations: Set<CreditedDestination>) {
         guard !destinations.isEmpty else { return }
         evidence?.background.removeAll { count in count.destination.map(destinations.contains) ?? false }
@@ -60,7 +61,7 @@ public enum ClaimOutcome: Equatable, Sendable {
     case lost
     /// Another check of this process is claiming the click, so nothing was changed.
     ///
-    /// It is the chosen click, or the newest of the chosen destination.
+    /// The value is the chosen click, or the newest click of the chosen destination.
     case underWay(ClickID)
 }
 
@@ -81,10 +82,10 @@ public protocol ClickStore {
 
     /// Consumes the chosen click for a check in one transaction.
     ///
-    /// The transaction first returns an earlier answer of the caller, if there is one. It also retires the
-    /// visitor's duplicates of the ten minutes before the click, and stores the check's record.
+    /// The transaction first returns an earlier answer of the caller, if there is one. It also closes the
+    /// visitor's duplicates from the ten minutes before the click, and stores the check's record.
     ///
-    /// It leaves out a click that another check of this process is claiming; see
+    /// It does not claim a click that another check of this process is claiming; see
     /// ``ClaimOutcome/underWay(_:)``.
     ///
     /// - Parameters:
@@ -107,13 +108,13 @@ public protocol ClickStore {
     /// - Throws: if the deadline passes.
     func waitForClaim(of click: ClickID, for check: Check) async throws(StoreError)
 
-    /// Returns the receipt of the response that has this claim.
+    /// Returns the receipt that records whether the response with this claim was delivered.
     func receipt(for claim: Claim) -> any Receipt
 
     /// Records the end of a check and its basis: counts it, stores its record, and learns from it.
     ///
-    /// Records are batched, so the last second may be lost with the process. A match was counted and recorded
-    /// with its claim.
+    /// Records are written in batches, so a crash may lose those of the last second. A match is not counted
+    /// again: its claim counted and recorded it.
     func recordOutcome(_ report: CheckReport, of check: Check)
 }
 
@@ -124,6 +125,6 @@ extension ClickStore {
     /// Marks nothing, for stores that never return ``ClaimOutcome/underWay(_:)``.
     public func markClaimsUnderWay(in evidence: inout CandidateEvidence, of check: Check) {}
 
-    /// Returns at once, for the same stores.
+    /// Returns at once, for stores that never return ``ClaimOutcome/underWay(_:)``.
     public func waitForClaim(of click: ClickID, for check: Check) async throws(StoreError) {}
 }

@@ -1,8 +1,8 @@
 /// How many people share the fingerprints of an app's clicks, and how many of its matches may be wrong.
 ///
-/// It is computed from the stored clicks and checks, up to ``countedAt``.
+/// The report is computed from the clicks and checks that were stored up to ``countedAt``.
 public struct CollisionReport: Equatable, Sendable {
-    /// The clicks that fingerprints of one form find on one platform.
+    /// The clicks of one platform that fingerprints of one form find; the form says which signals are hashed.
     public struct Form: Equatable, Sendable {
         public var platformForm: PlatformForm
         public var crowding: FingerprintSharing
@@ -17,7 +17,7 @@ public struct CollisionReport: Equatable, Sendable {
     public var countedAt: Timestamp
     /// The app's window at that time.
     public var window: AttributionWindow
-    /// The forms that have a click, by platform, then by form.
+    /// The forms that find a click, ordered by platform, then by form.
     public var forms: [Form]
     /// The number of recorded matches by a fingerprint.
     public var matches: Int
@@ -88,26 +88,26 @@ public struct AppCollisions: Equatable, Sendable {
 
 /// Counts how many people share a fingerprint in an app's own traffic, under several windows at once.
 ///
-/// Rows come fingerprint by fingerprint, as an index on it stores them; within one they may come in any
-/// order. Memory holds the rows of one fingerprint, and of a very common one a sample.
+/// Rows must be added grouped by fingerprint, as an index returns them; rows of one fingerprint may have any
+/// order. Memory contains the rows of only one fingerprint, or a sample of them if they are very many.
 public struct CollisionCount: Sendable {
     public let windows: [AttributionWindow]
     private var sharings: [PlatformForm: [FingerprintSharing]] = [:]
     private var key: UInt64?
     private var group: [CollisionRow] = []
-    /// The current fingerprint's sample: one row in 2 to the power of this is held.
+    /// The sample of the current fingerprint contains one row in 2 to the power of this number.
     private var thinning: UInt64 = 0
 
-    /// The largest number of rows of one fingerprint that are held.
+    /// The largest number of rows of one fingerprint in memory.
     ///
     /// Beyond it, half of the rows are dropped at random, as often as needed, and each remaining row counts
-    /// for those dropped. With this many rows within a retention time, the shortest window still has dozens, so
-    /// a dropped row hardly ever makes another one seem alone.
+    /// for those dropped. With this many rows within a retention time, the shortest window still has dozens.
+    /// A dropped row therefore hardly ever makes another one seem alone.
     public static let rowLimit = 65_536
 
     public init(windows: [AttributionWindow]) { self.windows = windows }
 
-    /// Adds the next row: of the same fingerprint as the one before, or of a new one.
+    /// Adds the next row, of the previous row's fingerprint or of one that was not added before.
     public mutating func add(_ row: CollisionRow) {
         if key != row.key { countGroup() }
         key = row.key
@@ -125,7 +125,7 @@ public struct CollisionCount: Sendable {
         return sharings
     }
 
-    /// Returns whether a row is held: at random, but the same for a row each time.
+    /// Returns whether the sample contains a row: a pseudo-random choice that is the same each time.
     private static func isHeld(_ row: CollisionRow, _ thinning: UInt64) -> Bool {
         guard thinning > 0 else { return true }
         var mixed = (row.visitor ^ UInt64(bitPattern: row.at.milliseconds)) &* 0x9e37_79b9_7f4a_7c15
@@ -166,7 +166,7 @@ public struct CollisionCount: Sendable {
 public struct CollisionRow: Hashable, Sendable {
     /// A hash of the fingerprint.
     public var key: UInt64
-    /// Nil if it is no longer known: such a click competes with others and is not reported itself.
+    /// Nil if it is no longer stored: such a click competes with others, but is not reported itself.
     public var platformForm: PlatformForm?
     public var at: Timestamp
     /// The probability that the click's device sends the fingerprint, 0…1.
@@ -184,13 +184,13 @@ public struct CollisionRow: Hashable, Sendable {
     }
 }
 
-/// How the fingerprints of one platform and form are shared under one window.
+/// How many people share a fingerprint of one platform and form within one attribution window.
 public struct FingerprintSharing: Equatable, Sendable {
-    /// The clicks that such a fingerprint finds; a click with several counts with their weights.
+    /// The number of clicks that such fingerprints find; a click with several counts with each one's weight.
     public private(set) var clicks: Double
-    /// The clicks whose fingerprint no other person had clicked with in the window before.
+    /// The number of clicks before which no other person clicked with the fingerprint within the window.
     public private(set) var aloneSum: Double
-    /// The sum, over all clicks, of other people's clicks with the fingerprint in the window before.
+    /// The sum, over all clicks, of other people's earlier clicks with the fingerprint within the window.
     public private(set) var competingSum: Double
 
     public init(clicks: Double = 0, aloneSum: Double = 0, competingSum: Double = 0) {

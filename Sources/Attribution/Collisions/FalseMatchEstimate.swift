@@ -1,16 +1,17 @@
-/// Estimates how many matches are wrong, and which threshold or window would make them fewer.
+/// Estimates how many matches are wrong, and which minimum probability or window would reduce that number.
 ///
-/// A match of probability p is wrong with probability 1 − p. The posterior's probabilities are calibrated
-/// (see ``Calibration``), and they include addresses, systems and delays, which a mere count of equal
-/// fingerprints does not. Memory is a table of fixed size.
+/// A match of probability p is wrong with probability 1 − p. These probabilities are calibrated (see
+/// ``CalibrationTable``). They take addresses, systems and delays into account, unlike a mere count of equal
+/// fingerprints. The estimate uses the same amount of memory for any number of launches.
 public struct FalseMatchEstimate: Equatable, Sendable {
-    /// The windows to recommend in addition to the current one, the shortest first.
+    /// The windows that can be recommended besides the current one, the shortest first.
     static let windows: [AttributionWindow] = [
         600, 1800, 3600, 7200, 14_400, 28_800, 43_200, 86_400, 172_800, 259_200, 604_800, 1_209_600,
         2_592_000,
     ].compactMap { AttributionWindow(seconds: $0) }
 
-    /// Launches whose most likely answer has a probability and a click's age within one step.
+    /// Counts of the launches whose most likely answer has a probability within one step, and a click whose
+    /// age fits the same window.
     private struct Cell: Equatable, Sendable {
         var launches = 0.0
         var matches = 0.0
@@ -18,13 +19,13 @@ public struct FalseMatchEstimate: Equatable, Sendable {
         var wrongMatches = 0.0
     }
 
-    /// The number of steps of a probability's range.
+    /// The number of steps into which probabilities from 0 to 1 are divided.
     private static let steps = 200
 
-    /// The cells in the order of the windows, of which the shortest that contains the click counts, then of the
-    /// probabilities.
+    /// The cells, by window, then by probability; a launch belongs to the shortest window that contains its
+    /// click.
     private var cells = [Cell](repeating: Cell(), count: windows.count * steps)
-    /// The square of the spread.
+    /// The square of ``spread``.
     private var variance = 0.0
 
     public init() {}
@@ -32,7 +33,8 @@ public struct FalseMatchEstimate: Equatable, Sendable {
     /// Adds a launch to which a click may have led.
     ///
     /// - Parameters:
-    ///   - probability: the unlimited probability of the answer, or of the most likely one without a match.
+    ///   - probability: the probability of the answer, not capped; without a match, of the most likely
+    ///     answer.
     ///   - ageSeconds: the age of the credited click; nil if it is unknown.
     ///   - isMatch: whether the answer was a match.
     public mutating func add(probability: Double, ageSeconds: Double?, isMatch: Bool) {
@@ -74,10 +76,10 @@ public struct FalseMatchEstimate: Equatable, Sendable {
         }
     }
 
-    /// Returns the lowest minimum of probability with which at most this share of matches is wrong, and the
-    /// number of matches with it; nil if there is none.
+    /// Returns the lowest minimum probability with which at most this share of matches is wrong, and the
+    /// number of matches with that minimum; nil if there is none.
     ///
-    /// It assumes the current window, and the rule of probability even if the app uses another one.
+    /// Assumes the current window, and ``MatchPolicy/Rule/probability`` even if the app uses another rule.
     public func threshold(keepingFalseBelow share: Double) -> FalseMatchLimit.Threshold? {
         var launches = 0.0
         var wrong = 0.0
@@ -94,10 +96,11 @@ public struct FalseMatchEstimate: Equatable, Sendable {
     }
 
     /// Returns the longest window, at most the current one, with which at most this share of matches is
-    /// wrong, and the number of matches with it; nil if there is none, or none that keeps ``minimumKept`` of
-    /// the matches expected to be right.
+    /// wrong, and the number of matches with that window.
     ///
-    /// It assumes the current policy. Records contain nothing about windows longer than the current one.
+    /// The window must also retain ``minimumKept`` of the matches that are expected to be right; nil if no
+    /// window does. Assumes the current policy. Records contain nothing about windows longer than the current
+    /// one.
     public func window(
         keepingFalseBelow share: Double,
         within current: AttributionWindow
@@ -120,7 +123,8 @@ public struct FalseMatchEstimate: Equatable, Sendable {
         }
     }
 
-    /// The smallest share of right matches that a window must keep to be worth the wrong ones that it avoids.
+    /// The share of right matches that a recommended window must retain: losing more is not worth the wrong
+    /// matches that it avoids.
     public static let minimumKept = 0.5
 
     /// Adds a recorded check; ignores repeated answers and certain matches.
@@ -132,7 +136,7 @@ public struct FalseMatchEstimate: Equatable, Sendable {
         guard facts.outcome != .replay, facts.method?.confidence == nil, let confidence = facts.confidence
         else { return }
         var probability = confidence
-        // The stated probability has a limit; the shares are recorded without it.
+        // The reported probability is capped; the recorded shares are not.
         if confidence >= Verdict.highestConfidence, !facts.isCampaignOnly {
             probability = max(confidence, facts.shares.first?.probability ?? confidence)
         }
@@ -147,9 +151,9 @@ public struct FalseMatchEstimate: Equatable, Sendable {
 /// The settings that limit the share of wrong matches, and how many matches they leave.
 public struct FalseMatchLimit: Equatable, Sendable {
     public struct Threshold: Equatable, Sendable {
-        /// The lowest minimum of probability that achieves it, 0…1.
+        /// The lowest minimum probability that meets the limit, 0…1.
         public var minimum: Double
-        /// The number of matches under it.
+        /// The number of matches with this minimum.
         public var matches: Int
 
         public init(minimum: Double, matches: Int) {
@@ -159,9 +163,9 @@ public struct FalseMatchLimit: Equatable, Sendable {
     }
 
     public struct Window: Equatable, Sendable {
-        /// The longest window that achieves it.
+        /// The longest window that meets the limit.
         public var window: AttributionWindow
-        /// The number of matches under it.
+        /// The number of matches with this window.
         public var matches: Int
 
         public init(window: AttributionWindow, matches: Int) {
@@ -170,14 +174,14 @@ public struct FalseMatchLimit: Equatable, Sendable {
         }
     }
 
-    /// The share of all matches, 0…1.
+    /// The limit: the largest allowed share of wrong matches among all matches, 0…1.
     public var share: Double
-    /// Nil if no minimum achieves it.
+    /// Nil if no minimum probability meets the limit.
     public var threshold: Threshold?
-    /// Nil if no window achieves it at an acceptable price; see ``FalseMatchEstimate/minimumKept``.
+    /// Nil if no window meets the limit and retains ``FalseMatchEstimate/minimumKept`` of the right matches.
     public var window: Window?
 
-    /// The shares in reports.
+    /// The limits that reports contain.
     public static let shares = [0.01, 0.05]
 
     public init(share: Double, threshold: Threshold? = nil, window: Window? = nil) {

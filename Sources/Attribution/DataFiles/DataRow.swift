@@ -147,7 +147,7 @@ public struct DataFileError: Error, Equatable, Sendable {
         self.remedy = remedy
     }
 
-    /// One line for a person: `devices.tsv, line 12, column 3 is missing. Write …`.
+    /// The error as one line: `devices.tsv, line 12, column 3 is missing. Write …`.
     public var message: String {
         let place = line > 0 ? ", line \(line)" + (column > 0 ? ", column \(column)" : "") : ""
         return "\(file)\(place) \(problem). \(remedy)."

@@ -1,8 +1,9 @@
-/// Tables about devices that need updates over the years: releases of systems, panels, names of time zones,
-/// codes of languages.
+/// Tables of facts about devices that change over the years: releases of systems, panels, names of time
+/// zones, codes of languages.
 ///
-/// They are built in, and a file at start can replace any kind of rows; `Data/README.md`, in the folder of
-/// the embedded files, describes the format. Copies are cheap: they share the tables.
+/// The tables are built in, and a file that the server reads at its start can replace any kind of rows.
+/// `Data/README.md`, in the folder of the embedded files, describes the format. Copies are cheap, because
+/// they share the tables.
 public struct DeviceData: Sendable {
     public let releases: IOSReleases
     public let screens: ScreenTable
@@ -40,15 +41,15 @@ public struct DeviceData: Sendable {
     ///   - file: its name, for error messages.
     /// - Throws: an error with the line and column of the first row that cannot be read.
     public init(replacing bytes: [UInt8], file: String) throws(DataFileError) {
-        let own = try DataRow.rows(of: bytes, file: file, kinds: Kind.names)
-        guard !own.isEmpty else {
+        let fileRows = try DataRow.rows(of: bytes, file: file, kinds: Kind.names)
+        guard !fileRows.isEmpty else {
             throw DataFileError(file, 0, 0, "contains no row", "Write at least one, or omit the file")
         }
-        var replaced = Set(own.map(\.kind))
-        // Spellings refer to names that may be gone with the replaced rows.
+        var replaced = Set(fileRows.map(\.kind))
+        // Built-in spellings refer to names that the replaced rows may have contained.
         if replaced.contains(Kind.zone.rawValue) { replaced.insert(Kind.zoneSpelling.rawValue) }
         if replaced.contains(Kind.language.rawValue) { replaced.insert(Kind.languageSpelling.rawValue) }
-        try self.init(own + Self.embeddedRows().filter { !replaced.contains($0.kind) })
+        try self.init(fileRows + Self.embeddedRows().filter { !replaced.contains($0.kind) })
     }
 
     private static func builtIn() -> DeviceData {
@@ -199,7 +200,7 @@ struct IOSReleaseRows {
 
 /// The content of the rows about languages, from which ``LanguageTable`` is made.
 struct LanguageRows {
-    /// The canonical code of every code, of canonical ones too.
+    /// The canonical code by code; it also contains each canonical code itself.
     var canonicalCodes: [String: String] = [:]
     /// The other spellings on iOS by canonical code.
     var iosSpellings: [String: [Spelling]] = [:]

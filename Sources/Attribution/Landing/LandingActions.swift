@@ -24,22 +24,23 @@ public struct LandingActions: Equatable, Sendable {
     public var intentURL: String?
     public var storeURL: String?
     public var store: Store?
-    /// The app's name in Google's store, whose link contains the token; nil if the button leads elsewhere.
+    /// The app's package name if the button leads to Google's store, so that the store's link contains the
+    /// token; else nil.
     public var playPackage: String?
     /// The target of the store button on an iPad that calls itself a Mac; nil for all other devices.
     public var tabletStoreURL: String?
     public var next: NextStep
     /// Whether the page shows a QR code for the phone.
     public var showsCode: Bool
-    /// Set if the link is shown in an app's own browser.
+    /// The browser of another app that shows the page; nil for the system's browsers.
     public var inApp: InAppBrowser?
 
     /// Decides the actions for a link.
     ///
     /// - Parameters:
-    ///   - visitor: the visitor who opens it.
-    ///   - link: the operator's settings of it.
-    ///   - deepLink: its target on the visitor's platform; nil if it has none.
+    ///   - visitor: the visitor who opens the link.
+    ///   - link: the link's settings.
+    ///   - deepLink: the link's target on the visitor's platform; nil if it has none.
     ///   - app: the app of the link.
     public init(_ visitor: LinkVisitor, of link: Link.Settings, to deepLink: DeepLinkURL?, in app: AppLinks) {
         openURL = deepLink?.text
@@ -97,12 +98,12 @@ public struct LandingActions: Equatable, Sendable {
     /// page elsewhere on an iPhone therefore does not have the app, and is sent to the store. The pasteboard
     /// needs a tap.
     private func nextStep(_ visitor: LinkVisitor, _ link: Link.Settings) -> NextStep {
-        let goesOn: NextStep = storeURL == nil || needsTap(link) ? .wait : .store
+        let storeOrWait: NextStep = storeURL == nil || needsTap(link) ? .wait : .store
         switch visitor.device {
-        case .iPhone, .iPad: return inApp == nil ? goesOn : .wait
+        case .iPhone, .iPad: return inApp == nil ? storeOrWait : .wait
         case .android:
             guard inApp == nil || inApp?.opensApps == .byItself, !needsTap(link) else { return .wait }
-            return intentURL == nil ? goesOn : .open
+            return intentURL == nil ? storeOrWait : .open
         case .harmony: return .wait
         case .macOrIPad, .desktop: return showsCode ? .wait : .store
         }
@@ -146,7 +147,7 @@ extension DeepLinkURL {
     /// Intents with Chrome", developer.chrome.com/docs/android/intents, and `Intent.parseUri`.
     ///
     /// - Parameter package: the only app that may open it; nil for any.
-    /// - Returns: the address of the intent, with the placeholder `{fallback}` for another address.
+    /// - Returns: the intent's URL, with the placeholder `{fallback}` for the URL of the fallback.
     func intentURL(package: String?) -> String {
         let colon = text.utf8.firstIndex(of: UInt8(ascii: ":")) ?? text.endIndex
         let package = package.map { "package=\($0);" } ?? ""

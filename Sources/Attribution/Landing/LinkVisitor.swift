@@ -65,7 +65,7 @@ public struct InAppBrowser: Equatable, Sendable {
         case safari
         /// An intent that only browsers and the app itself handle.
         case intent
-        /// A parameter that the app recognises in addresses.
+        /// A URL parameter that the app recognises.
         case parameter
     }
 
@@ -73,7 +73,7 @@ public struct InAppBrowser: Equatable, Sendable {
     public enum Opening: String, Equatable, Sendable {
         case never
         case byTap
-        /// Even without a tap; without an error if the app is not installed.
+        /// The other app opens even without a tap; if it is not installed, no error appears.
         case byItself
     }
 
@@ -81,9 +81,9 @@ public struct InAppBrowser: Equatable, Sendable {
     /// Nil if the visitor can leave only by the app's menu.
     public let wayOut: WayOut?
 
-    /// Nil for the system's own browsers.
+    /// Returns nil for the system's own browsers.
     public init?(_ browser: BrowserFamily, on device: LinkVisitor.Device) {
-        guard Self.isOne(browser) else { return nil }
+        guard Self.isInApp(browser) else { return nil }
         switch device {
         case .iPhone, .iPad, .macOrIPad: self = Self.onApple(browser)
         case .android, .harmony: self = Self.onAndroid(browser)
@@ -96,7 +96,7 @@ public struct InAppBrowser: Equatable, Sendable {
         self.wayOut = wayOut
     }
 
-    private static func isOne(_ browser: BrowserFamily) -> Bool {
+    private static func isInApp(_ browser: BrowserFamily) -> Bool {
         switch browser {
         case .instagram, .threads, .facebook, .messenger, .tiktok, .twitter, .whatsapp, .telegram, .snapchat,
             .pinterest, .linkedin, .wechat, .line, .googleApp, .webView:
@@ -130,7 +130,7 @@ public struct InAppBrowser: Equatable, Sendable {
 extension InAppBrowser.WayOut {
     /// Returns the address that leads to a page in the system's browser.
     ///
-    /// - Parameter page: the page's address, which starts with `https://` and has no fragment.
+    /// - Parameter page: the page's URL, which starts with `https://` and has no fragment.
     /// - Returns: the target of a button on the page.
     public func url(of page: String) -> String {
         switch self {

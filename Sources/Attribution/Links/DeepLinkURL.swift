@@ -1,10 +1,11 @@
 /// A link that every released client can open.
 ///
-/// Sources: the wire contract, sections 2 and 7, and the syntax of RFC 3986.
+/// Sources: the Paylisher SDKs' wire contract (an external document), sections 2 and 7, and RFC 3986.
 public struct DeepLinkURL: Hashable, Sendable {
     /// The link in ASCII.
     ///
-    /// Other characters are percent-encoded. Before that it had at most ``maximumLength`` characters.
+    /// Other characters are percent-encoded. Before the encoding, the link had at most ``maximumLength``
+    /// characters.
     public let text: String
 
     public static let maximumLength = 2048
@@ -37,7 +38,7 @@ public struct DeepLinkURL: Hashable, Sendable {
         self.text = String(decoding: parts.encoded, as: UTF8.self)
     }
 
-    /// Returns the number of Unicode scalars: each has one byte that is no continuation.
+    /// Returns the number of Unicode scalars: in UTF-8, each has one byte that is not a continuation byte.
     private static func characterCount(_ bytes: [UInt8]) -> Int { bytes.count { $0 & 0xc0 != 0x80 } }
 }
 
@@ -90,8 +91,8 @@ public enum DeepLinkURLError: Error, Equatable, CaseIterable, Sendable {
             """
         case .climbs:
             """
-            The path has a part that is . or .., escaped or not, and apps and browsers disagree on where it leads; write \
-            the path that is meant.
+            The path has a part that is . or .., escaped or not, and apps and browsers disagree on where it leads; write the \
+            path without such parts.
             """
         case .credentials: "The link contains a user name or password before @; remove it."
         case .nonASCIIHost:
@@ -158,8 +159,9 @@ extension DeepLinkURL {
 
 /// A target that an operator allows for visitors' clicks: a scheme of the app's own, or a web host.
 ///
-/// `myapp://` allows every link of that scheme, and `myapp://host` those of that host. `https://shop.example`
-/// allows links of exactly that host and port, and `https://shop.example/path` those at or below that path.
+/// `myapp://` allows every link with that scheme, and `myapp://host` every link with that scheme and host.
+/// `https://shop.example` allows links of exactly that host and port, and `https://shop.example/path` those
+/// at or below that path.
 public struct Destination: Hashable, Sendable {
     /// The text that is stored and shown: scheme and host in lower case.
     public let text: String
@@ -214,7 +216,7 @@ public struct Destination: Hashable, Sendable {
             || parts.path[parts.path.startIndex + path.count] == UInt8(ascii: "/")
     }
 
-    /// Reads a destination as a link, except that the path may be missing, and the host too.
+    /// Reads a destination like a link, but accepts one without a path, or without a host and a path.
     private static func read(_ bytes: [UInt8]) throws(DestinationError) -> (URLParts, URLHost?) {
         do throws(DeepLinkURLError) {
             let parts = try URLParts(bytes)
@@ -250,8 +252,8 @@ public enum DestinationError: Error, Equatable, Sendable {
 }
 
 extension App.Settings {
-    /// Returns whether a visitor's click may lead to `url`: to one of ``destinations``, or anywhere without
-    /// any.
+    /// Returns whether a visitor's click may lead to `url`: one of ``destinations`` covers it, or the app has
+    /// none.
     ///
     /// A stored destination that cannot be read allows nothing.
     public func allows(_ url: DeepLinkURL) -> Bool {
@@ -259,7 +261,7 @@ extension App.Settings {
             || destinations.contains { (try? Destination(parsing: $0))?.covers(url) ?? false }
     }
 
-    /// Returns whether pages of `origin` may post clicks: one of ``allowedOrigins``, or any without any.
+    /// Returns whether pages of `origin` may post clicks: ``allowedOrigins`` contains it, or is empty.
     public func allows(_ origin: Origin) -> Bool {
         allowedOrigins.isEmpty || allowedOrigins.contains { Origin($0) == origin }
     }

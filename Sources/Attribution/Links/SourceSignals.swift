@@ -6,7 +6,7 @@ public struct SourceSignals: Equatable, Sendable {
     public var source: String?
     /// `utm.utm_source` or `metadata.utm_source` of the click's body.
     public var utmSource: String?
-    /// The address of the page on which the link was tapped.
+    /// The URL of the page on which the link was tapped.
     public var referer: String?
     public var userAgent: String?
 
@@ -27,12 +27,12 @@ public struct SourceSignals: Equatable, Sendable {
 
     public static let maximumRawLength = 255
 
-    /// The token, and the signal that decided.
+    /// The click's token, and the signal that it comes from.
     ///
-    /// The first signal that maps to a token decides. If no signal does, the token is `unknown`; without any
-    /// signal it is `direct`.
+    /// The strongest signal that maps to a token decides. If no signal does, the token is `unknown`; without
+    /// any signal it is `direct`.
     ///
-    /// Source: the wire contract, section 5.
+    /// Source: the Paylisher SDKs' wire contract (an external document), section 5.
     public var reading: Reading {
         let signals = ordered
         for signal in signals {
@@ -50,11 +50,11 @@ public struct SourceSignals: Equatable, Sendable {
     private var ordered: [Signal] {
         var signals: [Signal] = []
         let bodySource = Self.nonEmpty(source).map(Self.signal)
-        // A body's `source` may be the kind of page that posted it, such as `web`. It counts as the link's
-        // own parameter only if it names a network; else it is the weakest signal.
+        // A body's `source` may be the kind of page that posted it, such as `web`. If it
+        // names a network, it ranks like the link's `source` parameter; else it is the weakest signal.
         let namesNetwork = bodySource?.token?.isWritten ?? false
-        if let own = item("source") {
-            signals.append(Self.signal(own))
+        if let linkSource = item("source") {
+            signals.append(Self.signal(linkSource))
         } else if namesNetwork, let bodySource {
             signals.append(bodySource)
         } else if let campaign = item("utm_source") ?? Self.nonEmpty(utmSource) {
@@ -75,7 +75,7 @@ public struct SourceSignals: Equatable, Sendable {
         ("fbclid", .facebook), ("ttclid", .tiktok), ("igshid", .instagram), ("twclid", .twitter),
     ]
 
-    /// The keywords that apps with a browser of their own add to its user agent.
+    /// The keywords that in-app browsers add to their user agents.
     ///
     /// Instagram's agent may contain Facebook's keywords as well, so it comes first.
     private static let inAppKeywords: [(keyword: String, token: SourceToken)] = [
@@ -117,7 +117,7 @@ public enum SourceToken: String, CaseIterable, Sendable {
 
     /// Maps one signal to a token; nil if no rule fits.
     ///
-    /// Source: the wire contract, section 5. The first rule that fits decides.
+    /// The first rule that fits decides. Source: section 5 of the wire contract.
     init?(signal: String) {
         let text = signal.trimmed.asciiLowercased
         let part = Self.parts.firstMatch(in: Array(text.utf8)).map { Self.rulesOfParts[$0] }

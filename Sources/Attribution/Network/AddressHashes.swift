@@ -1,14 +1,14 @@
-/// An address in the form in which it is stored and compared: the first words of two keyed hashes.
+/// An address as it is stored and compared: the first 64 bits of two keyed hashes.
 ///
-/// The first bits of each contain the index of the day's key, so that hashes under different keys never count
-/// as different addresses.
+/// In both words, the index of the day's key replaces the highest bits. A comparison therefore recognises
+/// hashes under different keys, and never counts them as different addresses.
 public struct AddressHashes: Hashable, Sendable {
     /// The hash of the IPv4 address, or of the IPv6 /64.
     public let exact: UInt64
     /// The hash of the IPv4 /24, or of the IPv6 /48.
     public let near: UInt64
 
-    /// The number of bits for the key: enough for more than a month of days.
+    /// The number of bits for the key index: 64 days have different indexes, more than a month.
     private static let keyIndexBits: UInt64 = 6
     /// The bits of a word that contain the hash.
     public static let hashBits: UInt64 = .max >> keyIndexBits
@@ -19,13 +19,13 @@ public struct AddressHashes: Hashable, Sendable {
         self.near = near
     }
 
-    /// Creates hashes under the key of a day since 1970.
+    /// Creates hashes under the key of `day`, a number of days since 1970.
     init(exact: UInt64, near: UInt64, keyedOn day: Int64) {
         let index = UInt64(bitPattern: day) << (64 - Self.keyIndexBits)
         self.init(exact: exact & Self.hashBits | index, near: near & Self.hashBits | index)
     }
 
-    /// The index of the key that computed them.
+    /// The index of the day's key under which the address was hashed.
     var keyIndex: Int { Int(exact >> (64 - Self.keyIndexBits)) }
 
     /// Compares the address of a launch with that of a click; ``AddressAgreement/missing`` if one is unknown,
@@ -43,8 +43,8 @@ extension NetworkAddress {
 }
 
 extension ServerKey {
-    /// Returns the hashes that are stored instead of an address, under the key of 1970; nil for an address
-    /// that distinguishes no visitors.
+    /// Returns the hashes that are stored instead of an address, with the key index of day 0; nil for an
+    /// address that distinguishes no visitors.
     public func addressHashes(of address: NetworkAddress) -> AddressHashes? {
         guard address.distinguishesVisitors else { return nil }
         return AddressHashes(
@@ -55,9 +55,10 @@ extension ServerKey {
     }
 }
 
-/// The address of a launch, hashed under the key of its own day, and on demand under keys of clicks' days.
+/// The address of a launch, hashed under the key of the launch's day, and on demand under those of other
+/// days.
 public struct LaunchAddress: Sendable {
-    /// The hashes under the key of the launch's own day, which are recorded and learnt from.
+    /// The hashes under the key of the launch's day; the store records them, and the model learns from them.
     public let present: AddressHashes
     /// The time of the oldest clicks that the address can find; nil if it can find all.
     public let since: Timestamp?

@@ -1,6 +1,7 @@
-/// The steps by which ``TrustedProxies/client(peer:forwardedFor:forwarded:)`` derives its result, for people.
+/// The steps by which ``TrustedProxies/client(peer:forwardedFor:forwarded:)`` derives the client's address,
+/// for display.
 public struct ClientDerivation: Equatable, Sendable {
-    /// One hop of a header, read from the right.
+    /// One entry of a header, which names the client or a proxy; entries are read from the right.
     public enum Hop: Equatable, Sendable {
         /// A trusted proxy, whose statement about the hop before it is believed.
         case trusted(NetworkAddress)
@@ -18,7 +19,7 @@ public struct ClientDerivation: Equatable, Sendable {
     public let forwardedFor: [Hop]
     /// The hops of `Forwarded`, the nearest first.
     public let forwarded: [Hop]
-    /// Whether both headers are present and name different clients; then only the peer is certain.
+    /// Whether both headers are present and name different clients; ``client`` is then the peer.
     public let headersDisagree: Bool
     public let client: NetworkAddress
 }
@@ -106,7 +107,7 @@ public struct TrustedProxies: Sendable {
 /// The header `Forwarded: for=192.0.2.60;proto=https, for="[2001:db8::1]:4711"` (RFC 7239).
 enum ForwardedField {
     /// Returns the `for` of every element, nearest hop first; nil for an element that breaks the grammar, has
-    /// no `for`, or one that is no address.
+    /// no `for`, or has a `for` that is no address.
     ///
     /// Elements are separated from the right, so that a client's unclosed quotation mark cannot hide the
     /// elements that proxies appended.

@@ -40,7 +40,7 @@ public struct NetworkAddress: Hashable, Sendable {
         masked(to: ipv4 == nil ? ipv6Bits : 96 + ipv4Bits)
     }
 
-    /// Returns the address with only the first `bits` of all 128; clamped to 0…128.
+    /// Returns the address with all but the first `bits` of its 128 bits cleared; clamps `bits` to 0…128.
     func masked(to bits: Int) -> NetworkAddress {
         // Swift's smart shift by 64 or more returns zero, the right mask for no bits.
         let highMask = UInt64.max << UInt64(64 - min(max(bits, 0), 64))
@@ -50,8 +50,8 @@ public struct NetworkAddress: Hashable, Sendable {
 
     /// Whether the address is on the public Internet, so that this server may connect to it for a client.
     ///
-    /// False for loopback, link-local, private, shared, multicast and reserved addresses, for those of
-    /// clouds' metadata services, and for IPv6 addresses that represent IPv4 ones. Source: RFC 6890 and
+    /// False for loopback, link-local, private, shared, multicast and reserved addresses, for the addresses
+    /// of clouds' metadata services, and for IPv6 addresses that represent IPv4 ones. Source: RFC 6890 and
     /// IANA's registries of special-purpose addresses.
     public var isPublic: Bool {
         if ipv4 != nil { return !Self.specialRanges.contains(self) }
@@ -207,8 +207,8 @@ public struct AddressRanges: Sendable {
         }
     }
 
-    /// Reads a file with one range a line, alone or in the first of several columns separated by commas, as
-    /// Apple publishes the addresses of its relay.
+    /// Reads a file with one range on each line; text after a comma is ignored, so that Apple's list of its
+    /// relay's addresses can be used as published.
     ///
     /// Ignores empty lines and lines that start with `#`.
     ///
@@ -268,7 +268,7 @@ extension NetworkAddress {
         return high < .max ? NetworkAddress(high: high + 1, low: 0) : nil
     }
 
-    /// Returns the address with all bits set except for the first `bits` of all 128.
+    /// Returns the address with all but the first `bits` of its 128 bits set.
     fileprivate func filled(from bits: Int) -> NetworkAddress {
         let kept = NetworkAddress(high: .max, low: .max).masked(to: bits)
         return NetworkAddress(high: high | ~kept.high, low: low | ~kept.low)
@@ -279,7 +279,7 @@ extension NetworkAddress {
 public struct AddressRange: Hashable, Sendable {
     /// The first address.
     public let base: NetworkAddress
-    /// The number of the 128 bits that are fixed: those of an IPv4 range are 96 more than in its text.
+    /// The number of fixed bits out of 128: for an IPv4 range, 96 more than the number in its text.
     let fixedBits: Int
 
     /// Reads an address, alone or with `/` and the number of fixed bits; nil for any other text.

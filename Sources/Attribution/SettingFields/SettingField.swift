@@ -1,12 +1,12 @@
-/// A setting of a link or an app, under its name on the wire, in files and in the database.
+/// A setting of a link or an app; its raw value names it on the wire, in files and in the database.
 ///
-/// The admin API, the commands, imports, exports and the store all use texts.
+/// The admin API, the commands, imports, exports and the store exchange each value as one or more texts.
 public protocol SettingField: RawRepresentable<String>, CaseIterable, Hashable, Sendable {
-    /// The form of the field in JSON.
+    /// The type of the field's value in JSON.
     var kind: SettingFieldKind { get }
 }
 
-/// The form of a field in JSON; its texts are the same everywhere.
+/// The type of a field's value in JSON; everywhere else, the value is one or more texts.
 public enum SettingFieldKind: Sendable {
     case text
     /// A whole number.
@@ -14,18 +14,18 @@ public enum SettingFieldKind: Sendable {
     case flag
     /// An object, which is returned as it was written.
     case object
-    /// Any number of texts.
+    /// An array of strings.
     case list
-    /// A list of objects with a name, a weight and a destination.
+    /// An array of objects with a name, a weight and a destination.
     case variants
 }
 
 extension SettingField {
-    /// Whether the field has any number of texts.
+    /// Whether the field may have more than one text.
     public var isList: Bool { kind == .list || kind == .variants }
 }
 
-/// The texts of fields.
+/// The values of a link's or an app's fields, as texts.
 public struct FieldTexts<Field: SettingField>: Equatable, Sendable {
     private var values: [Field: [String]] = [:]
 
@@ -133,7 +133,7 @@ package struct FieldReader<Field: SettingField> {
                 text.unicodeScalars.count <= 64 && !text.containsControlCharacter
                 && !text.utf8.contains(UInt8(ascii: ","))
             guard isAllowed else {
-                report(field, "Each of \(field.rawValue) has 1 to 64 characters without commas.")
+                report(field, "Each of \(field.rawValue) must have 1 to 64 characters and no comma.")
                 continue
             }
             values.append(text)
@@ -161,7 +161,7 @@ package struct FieldReader<Field: SettingField> {
 
     /// Reads `#rrggbb` or `#rgb`; the `#` may be missing, because in an address it would start the fragment.
     package mutating func color(_ field: Field) -> QRColor? {
-        value(field, rule: "must be a colour such as #1a2b3c; in an address leave out the #") { text in
+        value(field, rule: "must be a colour such as #1a2b3c; in a URL leave out the #") { text in
             try? QRColor(parsing: text.utf8.first == UInt8(ascii: "#") ? text : "#" + text)
         }
     }
@@ -194,7 +194,7 @@ package struct FieldReader<Field: SettingField> {
 
     private mutating func atMost<Value>(_ count: Int, _ values: [Value], _ field: Field) -> [Value] {
         guard values.count > count else { return values }
-        report(field, "\(field.rawValue) may be \(count) at most; leave some out.")
+        report(field, "\(field.rawValue) may have at most \(count) entries; remove some.")
         return []
     }
 

@@ -1,4 +1,4 @@
-/// A Dynamic Link of Firebase, as the parameters of a long link's query or the columns of an export.
+/// A Firebase Dynamic Link, read from the query of a long link or from the columns of an export.
 ///
 /// Sources: Firebase's documentation, "Manually constructing a Dynamic Link URL" and "Export Dynamic Links
 /// metadata".
@@ -57,7 +57,7 @@ public struct FirebaseLink: Equatable, Sendable {
     }
 }
 
-/// The meaning of a Dynamic Link as a link of Afterlink.
+/// Converts a Dynamic Link to a link of Afterlink.
 extension FirebaseLink {
     /// The parameters that have an equivalent field.
     private static let fields: [(parameter: Parameter, field: LinkField)] = [
@@ -72,9 +72,9 @@ extension FirebaseLink {
 
     /// Returns the fields of the equivalent link of this app.
     ///
-    /// `utm_campaign` is also the campaign key, because Firebase had no other. The parameters of Apple's
-    /// store become part of the address of the app's page there. The minimum versions become part of the
-    /// metadata, for the app to check.
+    /// `utm_campaign` is also the campaign key, because Firebase had no campaign key. The parameters of
+    /// Apple's store become part of the URL of the app's page in that store. The minimum versions become part
+    /// of the metadata, which the app can check.
     public func fields(of app: AppLinks) -> LinkFields {
         var fields = LinkFields()
         for (parameter, field) in Self.fields { fields.set(field, self[parameter]) }
@@ -110,7 +110,7 @@ extension FirebaseLink {
                 FieldProblem(
                     parameter.rawValue,
                     "\(parameter.rawValue) is \(text), and the app's \(what) \(names): it is another app's link, or "
-                        + "\"afterlink apps set \(option)\" does not know it yet."
+                        + "you must add the value with \"afterlink apps set \(option)\"."
                 )
             )
         }
@@ -162,7 +162,7 @@ extension FirebaseLink {
     }
 }
 
-/// A long Dynamic Link of Firebase: a link in the query of the tapped address, as in
+/// A long Dynamic Link of Firebase, which contains the target in its own query, as in
 /// `https://go.shop.example/?link=https://shop.example/promo&apn=com.example.shop`.
 ///
 /// Any person can write one. It may therefore lead only to targets that the app lists by name, and to the
@@ -171,12 +171,12 @@ extension FirebaseLink {
 /// Source of the rule: OWASP ASVS 5.0, 3.7.2.
 public struct FirebaseLongLink: Equatable, Sendable {
     public let link: FirebaseLink
-    /// Whether it asks for a description of the link instead of a redirect.
+    /// Whether the tapped URL asks for a description of the link instead of a redirect.
     public let isPreview: Bool
 
-    /// Reads the decoded query of a tapped address; the first of several equal parameters counts.
+    /// Reads the decoded query of a tapped URL; if a parameter occurs more than once, the first one counts.
     ///
-    /// Nil if the query has no `link`, so that the address is no long link.
+    /// Returns nil if the query has no `link`: then the URL is no long link.
     public init?(query: [QueryItem]) {
         var link = FirebaseLink()
         for item in query {
@@ -189,7 +189,7 @@ public struct FirebaseLongLink: Equatable, Sendable {
         isPreview = Self.asksForPreview(query)
     }
 
-    /// Returns whether `d=1` is in the query of a tapped address, which short links may have as well.
+    /// Returns whether the query of a tapped URL contains `d=1`; the URL of a short link may contain it too.
     public static func asksForPreview(_ query: [QueryItem]) -> Bool {
         query.first { $0.name == "d" }?.value == "1"
     }
@@ -258,7 +258,7 @@ extension Link.Settings {
 extension Link.Target {
     fileprivate func problem(ofStrangerFor app: App.Settings) -> String? {
         switch self {
-        case .path: "link must be a whole address such as https://shop.example/x."
+        case .path: "link must be a whole URL such as https://shop.example/x."
         case .url(let url): Self.problem(ofStranger: url, for: app)
         }
     }
@@ -288,7 +288,7 @@ extension AppLinks {
         (webHosts ?? []).contains(host) || hosts.contains { $0.text == host }
     }
 
-    /// Returns whether a page is on a host that the app lists, on the standard port, because another port is
+    /// Returns whether a page is on the standard port of a host that the app lists; another port may be
     /// another service.
     fileprivate func lists(_ page: WebURL) -> Bool {
         lists(webHost: page.host) && (try? URLParts(Array(page.text.utf8)).host().port) == .some(nil)
@@ -301,7 +301,7 @@ extension AppLinks {
         return page.text == address || page.text.hasPrefix(address + "?")
     }
 
-    /// Returns the rest of a sentence that starts with a field's name.
+    /// Returns the end of an error message that starts with a field's name.
     fileprivate static func unlistedHost(_ host: String) -> String {
         "leads to \(host), which the app does not list; add it with \"afterlink apps set --web-host \(host)\". "
             + "Allowing any does not count here: any person can write a long link."

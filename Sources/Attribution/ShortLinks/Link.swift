@@ -31,10 +31,10 @@ public struct Link: Equatable, Sendable {
         self.archivedAt = archivedAt
     }
 
-    /// Returns the link's address on the app's first link host; nil for an app without one.
+    /// Returns the link's URL on the app's first link host; nil for an app without one.
     public func url(of app: App) -> String? { app.settings.links.hosts.first.map(url(on:)) }
 
-    /// Returns the link's address on a link host.
+    /// Returns the link's URL on a link host.
     public func url(on host: LinkHost) -> String { "https://\(host.text)/\(slug.text)" }
 
     /// The target of a tap: a deep link, or a path that follows each platform's own scheme.
@@ -59,7 +59,7 @@ public struct Link: Equatable, Sendable {
         public var image: WebURL?
     }
 
-    /// The pages for browsers instead of the stores, if the app is not installed.
+    /// The pages that browsers open instead of the stores if the app is not installed.
     public struct Fallbacks: Equatable, Sendable {
         public var ios: WebURL?
         public var android: WebURL?
@@ -70,7 +70,7 @@ public struct Link: Equatable, Sendable {
 
     /// What an operator may change about a link.
     public struct Settings: Equatable, Sendable {
-        /// Up to 255 characters, for people who search the link.
+        /// The title by which operators find the link, up to 255 characters.
         public var title: String?
         public var target: Target?
         public var iosTarget: Target?
@@ -144,7 +144,7 @@ public struct LinkSlug: Hashable, Sendable {
         "well-known", "assets", "static",
     ]
 
-    /// The last parts of addresses below a slug, which no slug may end with.
+    /// The last parts of the service's URLs below a slug, which no slug may end with.
     package static let reservedLastParts: Set<String> = ["qr.svg", "qr.png"]
 
     /// Creates a slug from a stored text, which was valid when it was stored.

@@ -1,6 +1,6 @@
 /// The settings of a link, under their names on the wire, in files and in the database.
 ///
-/// ``Link/Settings/init(_:)`` alone interprets their texts.
+/// Only ``Link/Settings`` interprets their texts.
 public enum LinkField: String, SettingField {
     /// The title for people who search the link; visitors never see it.
     case title
@@ -10,7 +10,7 @@ public enum LinkField: String, SettingField {
     case androidDestination = "android_destination"
     /// The page for desktop browsers instead of the landing page with its QR code.
     case desktopURL = "desktop_url"
-    /// A page instead of the stores.
+    /// The page that iOS browsers open instead of the store; the next two are for Android and for Huawei.
     case iosFallback = "ios_fallback"
     case androidFallback = "android_fallback"
     case huaweiFallback = "huawei_fallback"
@@ -28,7 +28,7 @@ public enum LinkField: String, SettingField {
     case windowSeconds = "attribution_window_seconds"
     case expiresAt = "expires_at"
     case maximumClicks = "maximum_clicks"
-    /// `<name> <weight> <deep link or path>` each.
+    /// Weighted destinations; each text is `<name> <weight> <deep link or path>`.
     case variants
     case referralCode = "referral_code"
     case previewTitle = "preview_title"
@@ -39,7 +39,7 @@ public enum LinkField: String, SettingField {
     /// Names of query parameters that are passed on to the destination.
     case passedParameters = "pass_parameters"
     case tags
-    /// `#rrggbb`, as is the background.
+    /// A colour as `#rrggbb`, like the background.
     case qrForeground = "qr_foreground"
     case qrBackground = "qr_background"
     /// `L`, `M`, `Q` or `H`.
@@ -223,7 +223,7 @@ extension FieldReader where Field == LinkField {
         return []
     }
 
-    /// Reads the metadata; the caller, which parses JSON, verifies that it is an object.
+    /// Reads the metadata as text; the caller, which parses JSON, verifies that the text is an object.
     mutating func metadata() -> String? {
         guard let text = fields.text(.metadata) else { return nil }
         let maximum = Link.Settings.maximumMetadataByteCount

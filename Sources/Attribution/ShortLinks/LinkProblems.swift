@@ -2,7 +2,7 @@
 extension Link.Settings {
     /// Returns the problems of the link for this app; empty if there are none.
     ///
-    /// An expiry is compared with `now`.
+    /// `now` is compared with the link's expiry.
     public func problems(for app: App.Settings, at now: Timestamp) -> [FieldProblem] {
         targetProblems(for: app) + pageProblems(for: app) + otherProblems(at: now)
     }
@@ -113,7 +113,7 @@ extension AppLinks {
         "appgallery.cloud.huawei.com", "galaxystore.samsung.com", "apps.samsung.com", "app.mi.com",
     ]
 
-    /// Returns the rest of a sentence that starts with a field's name.
+    /// Returns the end of an error message that starts with a field's name.
     static func foreignHost(_ host: String) -> String {
         "leads to \(host), which is none of the app's web hosts; add it with "
             + "\"afterlink apps set --web-host \(host)\", or allow all with --web-host any."

@@ -1,8 +1,8 @@
-/// The resolution of a tap on a link.
+/// Finds the target of a tap on a link.
 extension Link.Settings {
     /// Returns the variant for a visitor, always the same for the same hash; nil if there are none.
     ///
-    /// `visitor` is an evenly spread keyed hash of the values that distinguish the visitor.
+    /// `visitor` is a uniformly distributed keyed hash of the values that distinguish the visitor.
     public func variant(for visitor: UInt64) -> Link.Variant? {
         let total = variants.reduce(0) { $0 + $1.weight }
         guard total > 0 else { return nil }
@@ -81,8 +81,8 @@ extension Link {
 extension DeepLinkURL {
     /// Returns the link with these parameters added to its query, before the fragment.
     ///
-    /// Existing parameters remain, and all added ones are encoded; a link that would become too long for
-    /// clients is returned unchanged.
+    /// Existing parameters remain, and the added names and values are encoded. A link that would become too
+    /// long for clients is returned unchanged.
     public func adding(_ items: [QueryItem]) -> DeepLinkURL {
         let names = Set(queryItems.map(\.name))
         let added = items.filter { !names.contains($0.name) }
@@ -97,14 +97,14 @@ extension DeepLinkURL {
     }
 }
 
-/// A link that a visitor taps: a stored link, or a long link that its address contains.
+/// A link that a visitor taps: a stored link, or a long link, whose URL contains all its settings.
 public struct TappedLink: Equatable, Sendable {
-    /// Nil for a link that is not stored, whose clicks count under no link.
+    /// Nil for a long link; its clicks are counted for no link.
     public let id: LinkID?
     public let app: AppID
     /// The path on the link host, without the leading slash; empty for the host itself.
     public let path: String
-    /// The parameters of the address's query that contain the link; empty for a stored link.
+    /// The query parameters of the tapped URL that describe a long link; empty for a stored link.
     public let spelling: [QueryItem]
     public let settings: Link.Settings
 
@@ -120,8 +120,8 @@ public struct TappedLink: Equatable, Sendable {
     /// Creates a long link, for one tap.
     ///
     /// - Parameters:
-    ///   - longLink: the link that the address contains.
-    ///   - path: the path of the address, as in ``path``.
+    ///   - longLink: the link that the tapped URL contains.
+    ///   - path: the path of that URL, as in ``path``.
     ///   - app: the app of the link.
     /// - Throws: ``FieldProblems``: the reasons why the link must lead nowhere.
     public init(_ longLink: FirebaseLongLink, at path: String, of app: App) throws(FieldProblems) {
@@ -132,8 +132,7 @@ public struct TappedLink: Equatable, Sendable {
         settings = try longLink.settings(for: app.settings)
     }
 
-    /// The name of the link on its clicks: the slug; for a link that is not stored, its path and the
-    /// parameters that contain it.
+    /// The name of the link on its clicks: the slug, or for a long link, its path and ``spelling``.
     public var name: String { spelling.isEmpty ? path : "\(path)?\(QueryItem.query(of: spelling))" }
 
     /// Returns the variant for a visitor.
@@ -146,7 +145,7 @@ public struct TappedLink: Equatable, Sendable {
         return settings.variant(for: choice(id))
     }
 
-    /// Returns the items of the tapped address's query that do not belong to the link itself.
+    /// Returns the items of the tapped URL's query that do not describe the link itself.
     public func additionalItems(of query: [QueryItem]) -> [QueryItem] {
         let names = Set(spelling.map(\.name))
         return query.filter { !names.contains($0.name) }

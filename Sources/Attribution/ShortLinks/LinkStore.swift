@@ -1,7 +1,7 @@
 /// A link with its counts.
 public struct LinkListing: Equatable, Sendable {
     public var link: Link
-    /// Clicks of people in live traffic, all variants together.
+    /// The number of visitors' clicks in live traffic, all variants together; without robots.
     public var clicks = 0
     /// Clicks of robots and previews.
     public var robots = 0
@@ -35,9 +35,9 @@ public struct LinkQuery: Equatable, Sendable {
     public var search: String?
     public var tag: String?
     public var campaignKey: CampaignKey?
-    /// Nil for archived and other links.
+    /// Whether to return only archived links, or only others; nil for both.
     public var isArchived: Bool?
-    /// Only links before this one, newest first.
+    /// Return only links that are older than this one; nil for the first page.
     public var before: LinkID?
     public var limit: Int
 
@@ -55,7 +55,7 @@ public struct LinkQuery: Equatable, Sendable {
 public struct LinkPage: Equatable, Sendable {
     /// The links, newest first.
     public var links: [LinkListing] = []
-    /// Where the next page starts; nil for the last page.
+    /// The ``LinkQuery/before`` of the next page; nil for the last page.
     ///
     /// A page may contain fewer links than its limit, or none, without being the last: one call reads a
     /// bounded number of links.
@@ -94,7 +94,7 @@ public protocol LinkStore {
     /// Returns the link of a slug among those of `apps`: the apps of the requested host.
     ///
     /// It is called for every tap, and takes one read by index. If apps that share a host have links with the
-    /// same slug, which the service prevents where it can, returns the oldest one.
+    /// same slug, returns the oldest one; the service prevents such links where it can.
     func link(_ slug: LinkSlug, of apps: [AppID]) async throws(StoreError) -> LinkListing?
     func link(_ id: LinkID) async throws(StoreError) -> LinkListing?
     /// Returns any slug that links of both apps have; nil if there is none.
@@ -132,7 +132,8 @@ public protocol LinkStore {
 }
 
 extension Link {
-    /// The text that a search reads: slug, title, campaign key and destinations, a line each, in lower case.
+    /// The text that a search reads: slug, title, campaign key and destinations in lower case, one on each
+    /// line.
     public var searchText: String {
         let targets =
             [settings.target, settings.iosTarget, settings.androidTarget] + settings.variants.map(\.target)

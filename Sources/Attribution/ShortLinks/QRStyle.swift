@@ -122,7 +122,8 @@ extension Link {
         public init() {}
     }
 
-    /// Returns the content of a link's QR code: its address with the source `qr`, which distinguishes a scan from a tap.
+    /// Returns the content of a link's QR code: the link's URL with the source `qr`, which distinguishes a
+    /// scan from a tap.
     ///
     /// It never contains a token: many visitors scan a printed code, and a token is valid for one.
     public static func scannedURL(_ url: String) -> String { "\(url)?source=\(SourceToken.qr.rawValue)" }

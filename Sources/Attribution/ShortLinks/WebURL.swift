@@ -1,10 +1,10 @@
-/// A web page that an operator stored: the target of a browser, or the address of an image.
+/// A URL that an operator stored: a page for browsers, or an image.
 ///
 /// It is always `https`, without credentials, control characters and backslashes; the path may be missing.
 ///
 /// Source of the rule: OWASP ASVS 5.0, 3.7.2 and 1.2.2.
 public struct WebURL: Hashable, Sendable {
-    /// The address in ASCII; other characters are percent-encoded.
+    /// The URL in ASCII; other characters are percent-encoded.
     public let text: String
     /// The host in lower case.
     public let host: String
@@ -58,7 +58,7 @@ public enum WebURLError: Error, Equatable, Sendable {
     public var message: String {
         switch self {
         case .malformed(let error): error.message
-        case .notSecure: "Browsers are sent to https pages alone; start the address with https://."
+        case .notSecure: "Links send browsers only to https pages; start the URL with https://."
         }
     }
 }

@@ -15,10 +15,11 @@ public struct CounterLabel: Hashable, Sendable {
 }
 
 extension Dimension {
-    /// The largest number of values of an app that get counts of their own in one span of time, so that free
-    /// text from outside cannot fill a store.
+    /// The largest number of values of an app that get counts of their own in one span of time; nil if the
+    /// set of values is fixed.
     ///
-    /// The span is a day, or six hours for groups with a watched match rate. Nil for fixed sets of values.
+    /// The limit keeps free text from clients from filling the store. The span is a day, or six hours for
+    /// groups with a watched match rate.
     public var nameLimit: Int? {
         switch self {
         case .total, .platform, .method, .timeToInstall, .calibration: nil
@@ -53,7 +54,7 @@ public struct CountedTraits: Hashable, Sendable {
     public let platform: Platform
     public let osVersion: String?
 
-    /// Creates the traits from the facts of a click that counting reads.
+    /// Creates the traits from the facts of a click.
     public init(_ facts: Click.Facts) {
         campaign = facts.campaignKey?.text
         sourceToken = facts.source
@@ -70,8 +71,8 @@ public struct CountedTraits: Hashable, Sendable {
     ///
     /// Within a campaign, sources are counted by their token alone, because strangers can invent other texts.
     ///
-    /// `admit` returns its value, or ``Dimension/overflowValue`` if the app has had ``Dimension/nameLimit``
-    /// other values on that day.
+    /// `admit` returns the value that it gets, or ``Dimension/overflowValue`` if the app has had
+    /// ``Dimension/nameLimit`` other values on that day.
     public func labels<Failure: Error>(
         admit: (Dimension, String) throws(Failure) -> String
     ) throws(Failure) -> [CounterLabel] {
@@ -105,10 +106,11 @@ public enum Granularity: String, CaseIterable, Sendable {
     case all
     case day
     case hour
-    /// A quarter of a day, for the watch on match rates.
+    /// A quarter of a day; only for groups whose match rate is watched.
     case quarter
 
-    /// The granularities at which an event of this granularity is stored; each count is the sum of the finer ones.
+    /// The granularities that count an event, if this is the finest one; each count is the sum of the finer
+    /// counts.
     public var kept: [Granularity] {
         switch self {
         case .all: [.all]
@@ -139,7 +141,7 @@ public enum Granularity: String, CaseIterable, Sendable {
 
 /// Consecutive spans of one granularity, from `first` on, before `end`.
 ///
-/// Both are starts of spans.
+/// Both times are starts of spans.
 public struct CountedSpans: Equatable, Sendable {
     public let granularity: Granularity
     public let first: Timestamp
@@ -156,7 +158,9 @@ extension StatisticsQuery {
     /// The granularity of the series.
     public var seriesGranularity: Granularity { interval == .hour ? .hour : .day }
 
-    /// The range of the query, rounded outwards to the interval; open ends are the ends of time.
+    /// The range of the query, rounded outwards to the interval.
+    ///
+    /// Without a start or an end, the range extends to the first or last time that exists.
     public var range: (first: Timestamp, end: Timestamp) {
         let granularity = seriesGranularity
         let first = from.map(granularity.start(of:)) ?? Timestamp(milliseconds: .min)

@@ -1,6 +1,7 @@
-/// The expected number of launches that clicks led to: the sum of probabilities, whatever the answers.
+/// The expected number of launches that clicks led to: the sum of their probabilities, even of launches
+/// without a match.
 ///
-/// It is stored in millionths, so that sums are the same in any order.
+/// The number is stored in millionths, so that sums are the same in any order.
 public struct ExpectedConversions: Hashable, Sendable {
     public private(set) var millionths: Int64
     /// The variance of the number, in millionths.
@@ -69,17 +70,18 @@ public struct CheckExpectation: Equatable, Sendable {
     }
 }
 
-/// The share of right answers by fingerprint, measured on launches whose token named their click.
+/// How often the most likely answer by fingerprint is right, measured on launches whose token named their
+/// click.
 public struct CalibrationTable: Equatable, Sendable {
-    /// The launches whose most likely click had a probability within one tenth.
+    /// The counts of the launches whose most likely click had a probability within the same tenth.
     public struct Bin: Hashable, Sendable {
         public var launches: Int64
         /// The sum of the probabilities, in millionths.
         public var statedMillionths: Int64
-        /// The sum of the probabilities on the condition that some click led to the launch: the expected
-        /// number of right answers, in millionths.
+        /// The expected number of right answers, in millionths: the sum of the probabilities, each on the
+        /// condition that some click led to the launch.
         public var expectedMillionths: Int64
-        /// The launches that came for the most likely destination.
+        /// The number of launches whose click has the most likely destination.
         public var right: Int64
 
         public static let zero = Bin(launches: 0, statedMillionths: 0, expectedMillionths: 0, right: 0)
@@ -116,14 +118,14 @@ public struct CalibrationTable: Equatable, Sendable {
 
     public var launches: Int64 { bins.reduce(0) { $0 + $1.launches } }
 
-    /// The mean difference between right and expected answers per launch; nil without launches.
+    /// The sum of the bins' differences between right and expected answers, per launch; nil without launches.
     public var error: Double? {
         guard launches > 0 else { return nil }
         return bins.reduce(0) { $0 + abs(Double($1.right) - $1.expected) } / Double(launches)
     }
 }
 
-/// The calibration of the fingerprint of one launch with a token.
+/// The contribution of one launch with a token to a ``CalibrationTable``.
 public struct CalibrationSample: Hashable, Sendable {
     /// The index of the bin in the table.
     public let index: Int
@@ -146,15 +148,15 @@ public struct CalibrationSample: Hashable, Sendable {
     /// - Parameters:
     ///   - stated: the probability of the most likely destination.
     ///   - conversion: the probability that some click led to the launch.
-    ///   - isRight: whether the launch came for the most likely destination.
+    ///   - isRight: whether the launch's click has the most likely destination.
     public init(stated: Double, conversion: Double, isRight: Bool) {
         let stated = stated.isFinite ? min(max(stated, 0), 1) : 0
         index = min(Int(stated * Double(CalibrationTable.binCount)), CalibrationTable.binCount - 1)
-        let given = conversion > stated ? stated / conversion : 1
+        let conditional = conversion > stated ? stated / conversion : 1
         bin = CalibrationTable.Bin(
             launches: 1,
             statedMillionths: ExpectedConversions.millionths(stated),
-            expectedMillionths: ExpectedConversions.millionths(stated > 0 ? given : 0),
+            expectedMillionths: ExpectedConversions.millionths(stated > 0 ? conditional : 0),
             right: isRight ? 1 : 0
         )
     }

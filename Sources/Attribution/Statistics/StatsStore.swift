@@ -74,7 +74,7 @@ public struct StatisticsQuery: Equatable, Sendable {
     public var campaign: CampaignKey?
     /// The start of the time span, rounded down to the interval; nil for no start.
     public var from: Timestamp?
-    /// The end of the time span, exclusive, rounded up to the interval; nil for the current time.
+    /// The end of the time span, exclusive, rounded up to the interval; nil for no end.
     public var to: Timestamp?
     public var interval = Interval.day
 
@@ -90,7 +90,7 @@ public struct StatisticsReport: Equatable, Sendable {
     public struct Group: Equatable, Sendable {
         public var name: String
         public var counts: Counts
-        /// Nil if it is not stored for such groups.
+        /// The expected conversions of the group; nil if the store has none for groups of this dimension.
         public var expected: ExpectedConversions?
         public init(name: String, counts: Counts, expected: ExpectedConversions? = nil) {
             self.name = name
@@ -129,13 +129,13 @@ public struct StatisticsReport: Equatable, Sendable {
     public var timeToInstall = TimeToInstallHistogram()
     /// The match rates of groups, and their alarms; empty for test traffic.
     ///
-    /// They are compared with their own past, and do not depend on the query's campaign and time.
+    /// Each rate is compared with the group's own past; the query's campaign and time have no effect.
     public var drift: [AppDrift] = []
     /// The last counts of fingerprint sharing, of the first ``collisionLimit`` apps.
     ///
-    /// They cover all stored clicks, and do not depend on the query's campaign and time.
+    /// They cover all stored clicks; the query's campaign and time have no effect.
     public var collisions: [AppCollisions] = []
-    /// The number of live clicks, to the second.
+    /// The number of live clicks, up to date to the second.
     public var liveClicks: Int64 = 0
     public var databaseBytes: Int64 = 0
     public var writeAheadLogBytes: Int64 = 0

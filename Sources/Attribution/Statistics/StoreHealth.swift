@@ -24,11 +24,13 @@ public struct StoreHealth: Sendable {
     public var acceptsWrites: Bool { lastFailure == nil && !isStopping }
 }
 
-/// How many observations fell below each bound, and their sum: what a Prometheus histogram is made of.
+/// The counts of observations between ascending bounds, and the observations' sum, for a Prometheus
+/// histogram.
 public struct Histogram: Equatable, Sendable {
     /// Ascending.
     public let bounds: [Double]
-    /// One more than the bounds, not cumulative: the last one counts what is above all bounds.
+    /// One count for each bound, of the values up to it and above the bound before, and a last count for
+    /// values above all bounds.
     public private(set) var counts: [Int64]
     public private(set) var sum: Double = 0
 

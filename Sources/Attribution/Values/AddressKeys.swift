@@ -46,7 +46,7 @@ public struct AddressKeys: Sendable {
     /// If not, earlier keys existed and were destroyed.
     public var coversEarlierDays = false
 
-    /// The largest number of days that a clock may be ahead.
+    /// The largest number of days from the first key's day to a day with a key of its own.
     private static let maximumDays: Int64 = 40_000
     /// The number of earlier days whose clicks are searched by the address of a launch; older clicks are only
     /// compared if the fingerprint finds them.
@@ -56,8 +56,8 @@ public struct AddressKeys: Sendable {
     ///
     /// - Parameters:
     ///   - seeds: the seeds that the keys are derived from.
-    ///   - time: the time whose day and the next are the last with precomputed keys; later keys are derived
-    ///     each time they are needed.
+    ///   - time: keys are precomputed up to the day after this time; later keys are derived each time they
+    ///     are needed.
     public init?(_ seeds: [Seed], readyUntil time: Timestamp) {
         guard let first = seeds.first, zip(seeds, seeds.dropFirst()).allSatisfy({ $0.day < $1.day })
         else { return nil }
@@ -105,7 +105,8 @@ public struct AddressKeys: Sendable {
     /// The time within which a visitor's clicks with one link count as one visit, in milliseconds.
     public static let visitMilliseconds: Int64 = 600_000
 
-    /// Returns the address of a launch with its hashes on the launch's own and other days.
+    /// Returns the address of a launch, hashed under the key of the launch's day and on demand under those of
+    /// other days; nil if it distinguishes no visitors.
     public func address(_ address: NetworkAddress, at time: Timestamp) -> LaunchAddress? {
         let current = key(at: time)
         guard let hashes = current.addressHashes(of: address) else { return nil }
@@ -113,23 +114,24 @@ public struct AddressKeys: Sendable {
         let since = Timestamp(milliseconds: (current.day - searched) * Self.period)
         // After a clock was set back, the day may be before the first one; its clicks then have the first
         // key.
-        let isSinceEver = time < since || (coversEarlierDays && current.day - searched == firstDay)
-        return LaunchAddress(hashes, searchedDays: Int(searched), since: isSinceEver ? nil : since) {
+        let findsAllClicks = time < since || (coversEarlierDays && current.day - searched == firstDay)
+        return LaunchAddress(hashes, searchedDays: Int(searched), since: findsAllClicks ? nil : since) {
             daysLater in
             let key = key(on: current.day + Int64(daysLater))
             return key.day == current.day + Int64(daysLater) ? key.addressHashes(of: address) : nil
         }
     }
 
-    /// Returns the keys from a day on, without those of earlier days.
+    /// Returns the keys of `day` and later days, without those of earlier days.
     public func advanced(to day: Int64, readyUntil time: Timestamp) -> AddressKeys {
         guard day > firstDay else { return self }
         let first = seed(on: min(day, firstDay + Self.maximumDays))
         return AddressKeys([first] + seeds.filter { $0.day > first.day }, readyUntil: time) ?? self
     }
 
-    /// Returns the same keys up to the day of a new seed, and the new seed's keys from that day on, which a
-    /// thief of the old seeds does not have.
+    /// Returns the same keys before the day of a new seed, and the new seed's keys from that day on.
+    ///
+    /// A thief of the old seeds cannot derive the new seed's keys.
     public func renewed(from seed: Seed, readyUntil time: Timestamp) -> AddressKeys {
         derived(of: seeds.filter { $0.day < seed.day } + [seed], readyUntil: time)
     }

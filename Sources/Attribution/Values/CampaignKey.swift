@@ -46,7 +46,7 @@ public struct InstallID: Hashable, Sendable {
 public enum Platform: String, CaseIterable, Sendable {
     case ios
     case android
-    /// A known platform other than these, such as a desktop.
+    /// A known platform other than iOS and Android, such as a desktop.
     case other
     case unknown
 }

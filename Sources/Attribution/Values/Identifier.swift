@@ -107,7 +107,7 @@ enum CrockfordBase32 {
     static func value(of digit: UInt8) -> UInt64? { digits.firstIndex(of: digit).map(UInt64.init) }
 }
 
-/// The source of unpredictable bytes, a parameter so that tests can fix them.
+/// The source of unpredictable bytes, a parameter so that tests can choose them.
 public struct RandomSource: Sendable {
     /// Returns the given number of bytes.
     public let bytes: @Sendable (_ count: Int) -> [UInt8]

@@ -1,12 +1,13 @@
 internal import Crypto
 
-/// The server keys of a service: the current one, and the others that stored hashes may have.
+/// The server keys of a service: the current one, and the others that stored hashes may be made with.
 public struct ServerKeys: Sendable {
     /// The key that hashes new clicks and signs new tokens.
     public let current: ServerKey
-    /// The other keys that clicks and tokens may have, upcoming ones before former ones.
+    /// The other keys that may have hashed clicks or signed tokens, upcoming ones before former ones.
     public let others: [ServerKey]
-    /// The key in use for longest: a hash under it remains the same when the current key is replaced.
+    /// The key that has been in use for longest: a hash under it stays the same when the current key is
+    /// replaced.
     public let oldest: ServerKey
 
     /// - Parameters:
@@ -33,7 +34,7 @@ public enum ServerKeyRecognition: Equatable, Sendable {
 
 /// The keys that a store still needs.
 public struct RequiredKeys: Equatable, Sendable {
-    /// The oldest record that a key could still find; nil for an empty store.
+    /// The time of the oldest record with a hash under a server key; nil for an empty store.
     public var oldestRecord: Timestamp?
     /// When each former server key was replaced, by the first word of its ``ServerKey/checkValue``.
     public var replaced: [UInt64: Timestamp] = [:]
@@ -45,7 +46,7 @@ public struct RequiredKeys: Equatable, Sendable {
     /// The milliseconds for which a process that has not noticed the change may still use a replaced key.
     static let margin: Int64 = 3_600_000
 
-    /// Returns whether the store may still contain something hashed under a key that was replaced at a time.
+    /// Returns whether the store may still contain hashes under the key that was replaced at `time`.
     public func needsKey(replacedAt time: Timestamp, at now: Timestamp) -> Bool {
         let end = time.advanced(byMilliseconds: Self.margin)
         return now <= end || (oldestRecord.map { $0 <= end } ?? false)
@@ -54,7 +55,8 @@ public struct RequiredKeys: Equatable, Sendable {
 
 /// The server's secret, which hashes all values that could be guessed by enumeration.
 ///
-/// A restored database matches nothing without its key, so backups include it. It never appears in text.
+/// A restored database matches nothing without its key, so backups include the key. Its description, in logs
+/// and debuggers, never contains it.
 public struct ServerKey: Sendable {
     public static let byteCount = 32
 
@@ -73,7 +75,7 @@ public struct ServerKey: Sendable {
         return hash(of: message)
     }
 
-    /// Hashes the visitor and the link of a click: repeated posts of one visit share the hash.
+    /// Hashes the visitor and the link of a click; repeated posts of one visit have the same hash.
     ///
     /// `destinationOrLink` is the deep link's URL, or the slug of one of the server's links.
     public func visit(
@@ -197,7 +199,7 @@ public struct ServerKey: Sendable {
         return Array(code.code(for: message.bytes).bytes.prefix(ClickToken.signatureByteCount))
     }
 
-    /// A hash by which a database recognises the key without knowing it.
+    /// A hash by which a database recognises the key without storing it.
     public var checkValue: KeyedHash { hash(of: KeyedMessage(.keyCheck)) }
 
     private func hash(of message: KeyedMessage) -> KeyedHash {
@@ -206,7 +208,7 @@ public struct ServerKey: Sendable {
     }
 }
 
-/// A secret, which logs and debuggers show only by the name of its type.
+/// A secret; logs and debuggers show only the name of its type.
 public protocol HiddenValue: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {}
 
 extension HiddenValue {
@@ -219,8 +221,8 @@ extension ServerKey: HiddenValue {}
 
 /// The first 16 bytes of an HMAC-SHA256 under the server key, stored instead of an identifying value.
 ///
-/// All fingerprints and addresses can be enumerated, so that a plain hash would hide nothing. Stores index
-/// ``index`` and compare ``rest`` in the row.
+/// All possible fingerprints and addresses can be enumerated, so a hash without a key would hide nothing.
+/// Stores index ``index`` and compare ``rest`` in the row.
 public struct KeyedHash: Hashable, Sendable {
     public let index: UInt64
     public let rest: UInt64

@@ -13,7 +13,7 @@ public struct StoreError: Error, Equatable, Sendable {
         case readOnly = "read_only"
         /// Reading, writing or syncing failed.
         case inputOutput = "input_output"
-        /// Another process holds the database.
+        /// Another process has locked the database.
         case locked
         case corrupted
         /// A newer program created the database, or its migrations were changed.
@@ -31,9 +31,7 @@ public struct StoreError: Error, Equatable, Sendable {
     }
 
     public let code: Code
-    /// What happened and what to do, for the operator's log.
-    ///
-    /// It contains no values of requests.
+    /// What happened and what to do, for the operator's log; without values of requests.
     public let explanation: String
 
     public init(_ code: Code, _ explanation: String) {

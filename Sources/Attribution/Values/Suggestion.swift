@@ -1,4 +1,4 @@
-/// Finds the known word that a mistyped one probably means.
+/// Finds the word that an operator probably meant when they mistyped one.
 package enum Suggestion {
     /// Returns the known word that is nearest to a mistyped one; nil if none is near.
     package static func nearest(to word: String, among known: [String]) -> String? {

@@ -23,7 +23,7 @@ public struct Timestamp: Hashable, Comparable, Sendable {
     }
 }
 
-/// The source of the current time, a parameter so that tests can fix it.
+/// The source of the current time, a parameter so that tests can set it.
 public struct WallClock: Sendable {
     public let now: @Sendable () -> Timestamp
 
@@ -91,7 +91,7 @@ extension Timestamp {
     }
 }
 
-/// A position in a text that may be a date.
+/// Reads the parts of an ISO 8601 text one after the other.
 private struct ISO8601Reader {
     private var rest: Substring.UTF8View
 
@@ -208,7 +208,7 @@ public struct CivilDate: Hashable, Sendable {
     }
 }
 
-/// A span of time, for people.
+/// Formats a span of time for display.
 public enum ElapsedTime {
     /// Returns a text such as `45 s`, `17 min`, `5 h` or `3 d`, rounded down; at least 0 s.
     public static func text(milliseconds: Int64) -> String {

@@ -6,7 +6,7 @@ struct TokenSet: Sendable {
     /// A bit for each pair of bytes that starts a token; most positions of a text need only this test.
     private let pairs: [UInt64]
 
-    /// Creates the set of words of two bytes or more; their order counts in ``firstMatch(in:)``.
+    /// Creates the set of words, each of at least two bytes; ``firstMatch(in:)`` prefers earlier words.
     init(_ words: [String]) {
         tokens = words.map { Array($0.utf8) }
         var byFirstByte = [[Int]](repeating: [], count: 256)
