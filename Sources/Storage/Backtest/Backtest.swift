@@ -6,13 +6,13 @@ public struct Backtest: Sendable {
     public struct Changes: Equatable, Sendable {
         /// Launches that get a match they did not get before.
         public var gained = 0
-        /// Launches that no longer get one.
+        /// Launches that no longer get a match.
         public var lost = 0
         /// Launches that get another link or campaign.
         public var redirected = 0
-        /// Launches that get the same.
+        /// Launches that get the same answer.
         public var same = 0
-        /// Of these, the launches that get the same link by another click.
+        /// The launches of ``same`` that get the same link by another click.
         public var otherClick = 0
         /// Launches that repeat an earlier answer in only one of the two.
         public var repeatedInOne = 0
@@ -33,7 +33,7 @@ public struct Backtest: Sendable {
     public private(set) var recorded: ReplayScore?
     /// The changes from the recorded answers to ``proposed``.
     public private(set) var changes = Changes()
-    /// The changes from the recorded answers to ``current``: how true the replay is.
+    /// The changes from the recorded answers to ``current``, which show how faithful the replay is.
     public private(set) var fidelity = Changes()
     public private(set) var clicks = 0
     public private(set) var launches = 0
@@ -41,7 +41,7 @@ public struct Backtest: Sendable {
 
     /// - Parameters:
     ///   - current: how events are answered now.
-    ///   - proposed: how they would be; nil to play them once.
+    ///   - proposed: how events would be answered; nil to play them once.
     ///   - began: the first event's time.
     public init(_ current: ReplayPlan, proposed: ReplayPlan? = nil, began: Timestamp) {
         self.current = Replay(current, began: began)
@@ -71,14 +71,14 @@ public struct Backtest: Sendable {
             if proposed != nil { changes.unknown += 1 }
             return
         }
-        let really = recorded.outcome == .replay ? nil : answer
-        fidelity.compare(really, before)
-        if proposed != nil { changes.compare(really, after) }
+        let original = recorded.outcome == .replay ? nil : answer
+        fidelity.compare(original, before)
+        if proposed != nil { changes.compare(original, after) }
     }
 }
 
 extension Backtest.Changes {
-    /// Compares two answers; nil stands for one that repeats an earlier one.
+    /// Compares two answers; nil stands for an answer that repeats an earlier one.
     fileprivate mutating func compare(_ before: Replay.Answer?, _ after: Replay.Answer?) {
         guard let before, let after else {
             if before == nil, after == nil { same += 1 } else { repeatedInOne += 1 }

@@ -26,7 +26,7 @@ public struct AddressSelection: Sendable {
     private var nearCount = 0
     private var claimedCount = 0
 
-    /// Clicks of any hash that are read at most.
+    /// The maximum number of clicks of any hash that are read.
     public static let maximumRead = 256
 
     public init(around address: AddressHashes, _ selection: KeySelection, at now: Timestamp) {

@@ -2,7 +2,7 @@ public import Attribution
 
 /// Counts of the older live clicks of a hash with very many clicks.
 ///
-/// Their weights change slowly, so they are summed up every two minutes and not for each check.
+/// Their weights change slowly, so they are added up every two minutes and not for each check.
 public struct KeySummary: Sendable {
     public struct Key: Hashable, Sendable {
         public let scope: Scope
@@ -19,7 +19,7 @@ public struct KeySummary: Sendable {
     let places: ClickPositionsByNetwork
 
     private static let oldMilliseconds: UInt64 = 120_000
-    /// After this time without checks, the ages of the clicks have changed, and many may be claimed.
+    /// A summary that is older is not used: the ages of its clicks have changed, and many may be claimed.
     private static let expiredMilliseconds: UInt64 = 240_000
 
     /// Whether a new summary is due.
@@ -40,7 +40,7 @@ public struct KeySummary: Sendable {
             var weight = 0.0
             var withAddress = 0.0
             let platformForm: PlatformForm
-            /// The order of the first click of each sum.
+            /// The position of this sum in the order of the sums' first clicks.
             let number: Int
         }
 
@@ -51,7 +51,7 @@ public struct KeySummary: Sendable {
         private var cells: [Cell: Sum] = [:]
         private var byDestination: [CreditedDestination: Double] = [:]
 
-        /// Destinations with counts of their own; all smaller ones share one.
+        /// The number of destinations with separate counts; all smaller destinations share one.
         private static let maximumDestinations = 64
 
         public init(at now: Timestamp) { self.now = now }
@@ -119,8 +119,8 @@ public struct KeySummary: Sendable {
 
 /// The positions of one hash's clicks by the network around their addresses.
 ///
-/// In a crowd, the newest clicks around an address are those of other phones; this index finds the older clicks of the
-/// launch's own hash.
+/// If many phones share a network, its newest clicks are those of other phones; this index finds older clicks of the
+/// launch's hash.
 public struct ClickPositionsByNetwork: Sendable {
     private struct Place: Sendable {
         let near: UInt64
@@ -129,7 +129,7 @@ public struct ClickPositionsByNetwork: Sendable {
 
     private var places: [Place] = []
 
-    /// The newest clicks that are kept at most, which take some hundred kilobytes.
+    /// The maximum number of clicks, the newest ones, which take some hundred kilobytes.
     private static let maximumCount = 16_384
 
     /// Adds the next older click.
@@ -140,7 +140,7 @@ public struct ClickPositionsByNetwork: Sendable {
     /// Sorts the clicks, after the last one was added and before ``newest(near:atMost:)``.
     mutating func sort() { places.sort { ($0.near, $1.position) < ($1.near, $0.position) } }
 
-    /// The newest clicks from the network, newest first.
+    /// Returns the newest clicks from the network, newest first.
     func newest(near: UInt64, atMost count: Int) -> [RowPosition] {
         var (low, high) = (0, places.count)
         while low < high {
@@ -179,7 +179,7 @@ public struct AddressClickCount: Sendable {
         private var exactCount = 0
         private var nearCount = 0
 
-        /// Clicks that are added at most.
+        /// The maximum number of clicks that are added.
         public static let maximumRead = Int(AddressTraffic.countLimit)
 
         init(around address: AddressHashes, at now: Timestamp) {
@@ -187,7 +187,7 @@ public struct AddressClickCount: Sendable {
             oldest = now
         }
 
-        /// Adds the next older click around the address; `exact` is the hash of its own address.
+        /// Adds the next older click around the address; `exact` is the hash of the click's address.
         public mutating func add(clickedAt: Timestamp, exact: UInt64?) {
             oldest = clickedAt
             nearCount += 1

@@ -17,7 +17,7 @@ final class AnswerLedger: Sendable {
         case delivered(answeredAt: UInt64)
     }
     private struct State: Sendable {
-        /// By the first half of the click's identifier.
+        /// The entries by the first half of the click's identifier.
         ///
         /// Two generations: the older one is dropped as a whole.
         var current: [UInt64: Entry] = [:]
@@ -25,8 +25,8 @@ final class AnswerLedger: Sendable {
         var startOfCurrent: UInt64 = 0
     }
 
-    /// Longer than any request or delivery takes: every check that reads the ledger later began after the entries that
-    /// are dropped.
+    /// How long a generation lasts: longer than any request or delivery, so that every later check began after the
+    /// dropped entries.
     private static let generationNanoseconds: UInt64 = 120_000_000_000
 
     private let state = ConditionLock(State())
@@ -100,7 +100,7 @@ final class AnswerLedger: Sendable {
     }
 }
 
-/// Three words, so that an existential holds it without an allocation.
+/// The receipt of a claim: three words, so that an existential holds it without an allocation.
 private struct ClaimReceipt: Receipt {
     let click: ClickID
     let ledger: AnswerLedger

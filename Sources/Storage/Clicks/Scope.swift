@@ -19,13 +19,13 @@ struct AppNumbers: Sendable {
     /// The last app that was looked up: with a single app, every request asks for it.
     private var last: (app: AppID, number: Int64)?
 
-    /// The scope of an app whose number is known; nil for any other app.
+    /// Returns the scope of an app whose number has been read; nil for any other app.
     func known(_ app: AppID, isTest: Bool) -> Scope? {
         if let last, last.app == app { return Scope(app: last.number, isTest: isTest) }
         return numbers[app].map { Scope(app: $0, isTest: isTest) }
     }
 
-    /// The scope of an app, whose number is read once; nil for an app that does not exist.
+    /// Returns the scope of an app, and reads its number if it is not in memory; nil for an app that does not exist.
     mutating func scope<Failure: Error>(
         of app: AppID,
         isTest: Bool,

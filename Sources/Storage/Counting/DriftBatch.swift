@@ -1,7 +1,7 @@
 internal import Attribution
 internal import Threads
 
-/// Counts of watched groups that are not written yet.
+/// Counts of watched groups (whose match rates are evaluated) that are not written yet.
 ///
 /// They are written once a second and not with each commit, so that commits write fewer pages; the counts of the last
 /// second may be lost with the process.

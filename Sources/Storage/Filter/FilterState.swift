@@ -20,13 +20,13 @@ struct FilterState: Sendable {
     /// Whether a new filter is due: there is none, or the current one is full.
     var needsFilter: Bool { next == nil && current?.isFull ?? true }
 
-    /// Adds the clicks of all later transactions to a filter, while the stored ones are read into it.
+    /// Makes all later transactions add their clicks to a filter, while the stored clicks are read into it.
     ///
     /// The reading must start after a barrier, so that it finds the clicks of the current transaction.
     ///
     /// - Parameters:
-    ///   - filter: empty as yet.
-    ///   - newest: the newest click of the database, which was read just before.
+    ///   - filter: an empty filter.
+    ///   - newest: the newest click of the database, read just before.
     mutating func adopt(_ filter: FingerprintFilter, newest: Int64) {
         if current == nil { covered = newest }
         next = filter
@@ -46,7 +46,7 @@ struct FilterUpdater {
     /// The filters at the beginning of the open transaction.
     private var filters: [FingerprintFilter] = []
 
-    /// Clicks of other processes that are read at most to catch up.
+    /// The maximum number of clicks of other processes that are read to catch up.
     private static let maximumCaughtUp = 10_000
 
     /// Adds the clicks of other processes; `newest` is the database's newest click at the beginning of the transaction.

@@ -1,6 +1,6 @@
 public import Attribution
 
-/// Evaluates the match rates of all apps when a span of ``DriftHistory`` has ended: one app a slice.
+/// Evaluates the match rates of all apps when a span of ``DriftHistory`` has ended, one app in each slice.
 ///
 /// If several processes have the database open, the one with the lease evaluates.
 public struct DriftJob<Reader: JobReader>: Job {
@@ -31,7 +31,7 @@ public struct DriftJob<Reader: JobReader>: Job {
             do throws(StoreError) {
                 try evaluate(app, end: end, lease(at: now))
             } catch {
-                // Tried again after the other apps, so that its failure does not delay them.
+                // The app is tried again after the other apps, so that its failure does not delay them.
                 waiting.insert(app, at: 0)
                 throw error
             }
@@ -44,7 +44,7 @@ public struct DriftJob<Reader: JobReader>: Job {
         return .after(Self.interval)
     }
 
-    /// Takes the lease for the span that ended at `end`; false while another process holds it.
+    /// Takes the lease to evaluate the span that ended at `end`; returns false while another process holds it.
     private mutating func begin(_ end: Timestamp, at now: Timestamp) throws(StoreError) -> Bool {
         let done = try context.read { reader throws(Reader.Failure) in try reader.progress(of: .drift) }
         guard DriftHistory.isDue(end, after: done) else {
@@ -91,7 +91,7 @@ extension DriftHistory {
     }
 }
 
-/// The counts of watched groups, and the results of their last evaluation, as a database reads them.
+/// Reads of the counts of watched groups, and of the results of their last evaluation.
 public protocol DriftRows {
     associatedtype Failure: Error
 

@@ -7,17 +7,17 @@ struct LearningJob<Reader: JobReader>: Job {
 
     private let context: JobContext<Reader>
     private var learnt: LearningState { context.state.learnt }
-    /// The rest of the current round: increments that are not in slices yet, slices that are not stored yet, and scopes
-    /// whose models are not computed yet; the next one is last.
+    /// The rest of the current round, each with the next element last: increments that are not in slices yet, slices
+    /// that are not stored yet, and scopes whose models are not computed yet.
     private var increments: [(scope: Scope, increments: LearntIncrements)] = []
     private var slices: [LearntSlice] = []
     private var scopes: [Scope] = []
-    /// An upper bound of each scope's counters: the last count, plus all that were written since.
+    /// An upper bound of the number of each scope's counters: the last count, plus all sums written since.
     private var counts: [Scope: Int] = [:]
 
     /// The pause between two rounds, in nanoseconds.
     private static var interval: UInt64 { 5_000_000_000 }
-    /// The number of a scope's counters from which new fingerprints and addresses get none.
+    /// The number of a scope's counters from which new fingerprints and addresses get no counters.
     private static var maximumCounters: Int { 2_000_000 }
     /// The number of a scope's systems, or signals, from which new ones get no counters.
     private static var maximumMarks: Int { 4000 }
@@ -26,16 +26,16 @@ struct LearningJob<Reader: JobReader>: Job {
 
     mutating func slice(at _: UInt64) throws(StoreError) -> Due {
         do throws(StoreError) {
-            try goOn()
+            try runStep()
         } catch {
-            // Dropped, so that increments do not accumulate while the database cannot be written.
+            // The round is dropped, so that increments do not accumulate while the database cannot be written.
             (increments, slices, scopes) = ([], [], [])
             throw error
         }
         return increments.isEmpty && slices.isEmpty && scopes.isEmpty ? .after(Self.interval) : .more
     }
 
-    private mutating func goOn() throws(StoreError) {
+    private mutating func runStep() throws(StoreError) {
         if let slice = slices.popLast() {
             try context.queue.perform(.learning(.add([slice])))
             counts[slice.scope, default: 0] += slice.sums.count
@@ -134,14 +134,14 @@ struct SummaryJob<Reader: JobReader>: Job {
         var position = RowPosition.last
     }
 
-    /// Rows of one slice.
+    /// The number of rows in one slice.
     private static var sliceLength: Int { 4000 }
 
     init(_ context: JobContext<Reader>) { self.context = context }
 
     mutating func slice(at _: UInt64) throws(StoreError) -> Due {
         guard var summing = current ?? next() else { return .whenAsked }
-        // Moved out, because a copy may be large; after a failure, checks request it again.
+        // Moved out of the property, because a copy may be large. After a failure, checks request the summary again.
         current = nil
         var count = 0
         try context.read { reader throws(Reader.Failure) in
@@ -162,7 +162,7 @@ struct SummaryJob<Reader: JobReader>: Job {
 
     private mutating func next() -> Summing? {
         if waiting.isEmpty {
-            // Some were requested again while they were computed.
+            // A check may have requested a summary that was computed meanwhile; such requests are dropped.
             waiting = learnt.takeSummaryRequests().map { (key: $0.key, at: $0.value) }
                 .filter { learnt.summary(of: $0.key, at: $0.at)?.isOld(at: $0.at) ?? true }
         }
@@ -192,9 +192,9 @@ public struct FadingJob<Reader: JobReader>: Job {
     private static var interval: UInt64 { 3_600_000_000_000 }
     /// The pause while the clock is not settled, in nanoseconds.
     private static var clockInterval: UInt64 { 5_000_000_000 }
-    /// Counters of one step.
+    /// The maximum number of counters in one step.
     private static var limit: Int { 1000 }
-    /// The number of the largest counters of systems, or signals, that are kept if there are more.
+    /// The number of the largest counters of systems, or signals, that remain if there are more.
     private static var keptMarks: Int { 1000 }
 
     public init(_ context: JobContext<Reader>) { self.context = context }

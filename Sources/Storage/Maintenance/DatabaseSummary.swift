@@ -27,10 +27,10 @@ public struct DatabaseSummary: Equatable, Sendable {
     }
 }
 
-/// A copy of a database that is complete and on disk, and has no name yet.
+/// A copy of a database that is complete and on disk, but does not have its final name yet.
 public struct DatabaseCopy {
     public let summary: DatabaseSummary
-    /// Gives the copy its name.
+    /// Gives the copy its final name.
     ///
     /// - Returns: the new path of a previous database of that name; nil if there was none, or the copy replaced it.
     public let publish: () throws(StoreError) -> String?
@@ -60,10 +60,10 @@ public struct DatabaseReport: Sendable {
     public let path: String
     public let summary: DatabaseSummary
     public let directory: Directory
-    /// A process that has the database open; 0 if its number cannot be seen, nil if there is none.
+    /// The number of a process that has the database open; 0 if it cannot be seen, nil if there is no such process.
     public var holder: Int32?
     public var writeAheadLogBytes: Int64 = 0
-    /// Bytes that the disk can still take; nil if the system does not report it.
+    /// The number of free bytes on the disk; nil if the system does not report it.
     public var freeBytes: Int64?
     /// Clicks of the last 24 hours, including robots' clicks, to the hour.
     public var clicksOfLastDay: Int64 = 0

@@ -18,8 +18,8 @@ public struct Columns: Sendable, ExpressibleByArrayLiteral {
 
 /// A row of a table, whose columns are listed once.
 ///
-/// ``write(to:)`` puts and ``init(_:)`` gets the columns by name, in the order of ``columns``. In a debug build both trap
-/// if a name and its position differ; in a release build the names are gone.
+/// ``write(to:)`` puts and ``init(_:)`` gets the columns by name, in the order of ``columns``. In a debug build both
+/// trap if a name and its position differ; a release build does not contain the names.
 ///
 /// A statement with more than six parameters takes a record.
 public protocol Record {
@@ -31,7 +31,7 @@ public protocol Record {
     init?(_ row: inout some RowReader)
 }
 
-/// Takes the values of a row, column by column: a statement binds them, a pipeline gathers them in arrays.
+/// Takes the values of a row, column by column; for example, a statement binds them.
 public protocol RowWriter {
     mutating func putInteger(_ column: StaticString, _ value: Int64?)
     mutating func putReal(_ column: StaticString, _ value: Double?)

@@ -39,7 +39,7 @@ public struct ClaimedClick: Sendable {
     }
 }
 
-/// What a search for a check's record compares.
+/// The value by which a check's record is searched.
 public enum CheckSearch: Sendable {
     case request(String)
     case fingerprint(KeyedHash)
@@ -79,11 +79,11 @@ private struct ExplanationReader<Reader: ReportReader> {
     let reader: Reader
     let apps: CheckedApps
 
-    /// Records that a search without the record's identifier reads.
+    /// The maximum number of records that a search without the record's identifier reads.
     private static var searched: Int { 2_000_000 }
-    /// Records from a claim on that are searched for the claim's own.
+    /// The maximum number of records from a claim on that are searched for the claim's record.
     private static var searchedAfterClaim: Int { 50_000 }
-    /// Clicks of all apps that are read to find recent ones of the app.
+    /// The maximum number of clicks of all apps that are read to find recent clicks of the app.
     private static var recentScanned: Int { 20_000 }
 
     func material(of reference: CheckReference) throws(Reader.Failure) -> ExplanationInput? {
@@ -160,9 +160,9 @@ private struct ClickExplanationReader<Reader: ReportReader> {
     let reader: Reader
     let apps: CheckedApps
 
-    /// Records from the click on that are read.
+    /// The maximum number of records from the click on that are read.
     private static var searched: Int { 500_000 }
-    /// Related checks that are gathered before all but the nearest are dropped.
+    /// The number of related checks at which all but the nearest are dropped.
     private static var kept: Int { 4096 }
 
     private typealias Found = (relation: RelatedCheck.Relation, id: UInt64)
@@ -257,7 +257,7 @@ extension DatabaseSession where Backend.Reader: ReportReader {
             try ExplanationReader(reader: reader, apps: apps).material(of: reference)
         }
         guard let material else { return nil }
-        // On the same thread, but without the snapshot.
+        // The explainer runs on the same thread, but in another read, so that the snapshot has ended.
         return try await loop.readInBackground { _ throws(Backend.Reader.Failure) in
             explainer.explain(material)
         }

@@ -35,7 +35,7 @@ final class QueuedWrite: @unchecked Sendable {
 
     /// Passes the outcome, which is on disk now, to the caller.
     ///
-    /// - Returns: the outcome if the caller was refused before, so that it came too late; else nil.
+    /// - Returns: the outcome if it came too late, because the caller was refused before; else nil.
     func answer() -> Written? {
         guard let written else {
             refuse(StoreError(.defect, "a write was answered before it was done"))
