@@ -2,7 +2,7 @@ public import Attribution
 
 /// Plays recorded events under the current and a proposed plan, and compares them launch by launch.
 public struct Backtest: Sendable {
-    /// The numbers of launches with another answer and with the same one.
+    /// The numbers of launches whose answer differs between two runs, or is the same.
     public struct Changes: Equatable, Sendable {
         /// Launches that get a match they did not get before.
         public var gained = 0
@@ -14,9 +14,9 @@ public struct Backtest: Sendable {
         public var same = 0
         /// The launches of ``same`` that get the same link by another click.
         public var otherClick = 0
-        /// Launches that repeat an earlier answer in only one of the two.
+        /// Launches that repeat an earlier answer in only one of the two runs.
         public var repeatedInOne = 0
-        /// Launches that got a click which is not among the played ones.
+        /// Launches whose recorded click is not among the played clicks.
         public var unknown = 0
 
         public init() {}
@@ -49,7 +49,7 @@ public struct Backtest: Sendable {
         latest = began
     }
 
-    /// Plays the next event; they come in the order of time.
+    /// Plays the next event; events come in the order of time.
     public mutating func play(_ event: RecordedEvent) {
         latest = max(latest, event.at)
         guard case .launch(let launch) = event else {
@@ -59,7 +59,7 @@ public struct Backtest: Sendable {
             return
         }
         launches += 1
-        // Read before the event is played: afterwards its click may be gone.
+        // The answer is read before the event is played, because its click may be dropped afterwards.
         let answer = launch.answer.flatMap { current.answer($0, to: launch) }
         let before = current.play(event)
         let after = proposed?.play(event)

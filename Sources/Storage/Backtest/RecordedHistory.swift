@@ -48,7 +48,7 @@ public struct HistoryBounds: Sendable {
         return (first, last)
     }
 
-    /// Returns whether every record that the model learnt from is stored, if records are stored for this time.
+    /// Returns whether every record from which the model learnt is stored, if retention keeps records this long.
     public func isWhole(keeping milliseconds: Int64) -> Bool {
         guard !hasDeleted, let span, let learningBegan else { return !hasDeleted }
         return learningBegan >= span.first && span.last.milliseconds(since: span.first) <= milliseconds
@@ -145,7 +145,7 @@ extension RecordedHistory {
         if remade.missing > 0 { gaps.clicksNotReconstructed += 1 }
         if click.address == nil { gaps.clicksWithoutAddress += 1 }
         guard let claimedAt else { return click }
-        // A launch before the first recorded check claimed it.
+        // A launch before the first recorded check claimed the click.
         if bounds.firstCheckAt.map({ claimedAt < $0 }) ?? true {
             click.consumedAt = claimedAt
             gaps.clicksConsumedBefore += 1

@@ -54,7 +54,7 @@ public struct Replay: Sendable {
     /// The model as it was last computed.
     public var learntModel: MatchingModel { model }
 
-    /// Plays the next event; they come in the order of time.
+    /// Plays the next event; events come in the order of time.
     ///
     /// - Returns: the answer to a launch; nil for a click, and for a launch that ``score`` does not count.
     @discardableResult
@@ -228,9 +228,9 @@ struct ReplayCallers: Sendable {
     /// An answer that its caller may get again.
     struct Given: Sendable {
         let at: Timestamp
-        /// The last time at which the caller gets it again.
+        /// The last time at which the caller gets the answer again.
         let until: Timestamp
-        /// Whether a launch after a later click is a new one; false with an install id.
+        /// Whether a later click ends the repetition; false with an install id.
         let endsWithNextClick: Bool
     }
 

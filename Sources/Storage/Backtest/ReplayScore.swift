@@ -15,8 +15,8 @@ public struct ReplayScore: Equatable, Sendable {
     public var replays = 0
     /// Launches without a match, by the verdict's reason; nil for launches without a live click.
     public var reasons: [NoMatchReason?: Int] = [:]
-    /// The sum of the probabilities that a click led to the launch, of launches that only a fingerprint could
-    /// recognise.
+    /// The sum, over launches that only a fingerprint could recognise, of the probability that a click led to the
+    /// launch.
     public var expected = 0.0
     /// The variance of the number that ``expected`` estimates.
     public var variance = 0.0

@@ -35,7 +35,7 @@ public struct AddressSelection: Sendable {
         listed = Set(selection.open.map(\.click))
     }
 
-    /// Adds the next older click around the address; `isOfKey` is false if it certainly has another hash.
+    /// Adds the next older click around the address; `isOfKey` is false if the click certainly has another hash.
     public mutating func add(_ position: RowPosition, isExact: Bool, isOfKey: Bool) {
         nearCount += 1
         if isExact { exactCount += 1 }

@@ -33,7 +33,7 @@ public protocol CheckRowReader: ClickReader, LearningReader {
     func learntSum(_ family: CounterFamily, _ key: UInt64, in scope: Scope) throws(Failure) -> Double
 }
 
-/// A query for the newest live clicks of a destination under a key, by the first half of their identifiers.
+/// A query for the newest live clicks of a destination under a key; it finds the first half of their identifiers.
 public struct NewestClicks: Sendable {
     public let scope: Scope
     public let key: KeyedHash
@@ -199,8 +199,8 @@ extension CheckReader {
             return .offered(view)
         }
         guard let newest = selection.open.first else { return .nothing(nil) }
-        // After such a claim the device has launched since that click, so this launch belongs to another click, or the
-        // device was set up again.
+        // A claim of this click or a newer one means that the device has launched since. This launch then belongs to
+        // another click, or the device was set up again.
         return try rows.hasClaim(of: key, in: scope, since: newest.position)
             ? .nothing(.alreadyClaimed) : .live(newest.candidate(.missing).click)
     }
@@ -292,8 +292,8 @@ extension CheckReader {
 
     /// Returns the view of an earlier answer that this check may get, unless there was a click after it.
     ///
-    /// Reads only if an answer is possible. So a check after a match takes hardly longer than one of an unknown
-    /// fingerprint, and its time reveals neither.
+    /// This reads only if an answer is possible. So a check after a match takes hardly longer than a check of an
+    /// unknown fingerprint, and its response time does not reveal which of both it was.
     private mutating func repeatableAnswer(
         _ closed: KeySelection.Closed,
         of key: KeyedHash,

@@ -1,6 +1,6 @@
 public import Attribution
 
-/// Counts of the older live clicks of a hash with very many clicks.
+/// Counts of the older live clicks of a large key: a hash with too many live clicks to list.
 ///
 /// Their weights change slowly, so they are added up every two minutes and not for each check.
 public struct KeySummary: Sendable {
@@ -11,11 +11,11 @@ public struct KeySummary: Sendable {
 
     /// The newest counted click.
     let end: RowPosition
-    /// The time of the check for which it was computed.
+    /// The time of the check for which the summary was computed.
     let at: Timestamp
     let counts: [BackgroundCount]
-    /// The positions of the same clicks by network, if their address is known: a check lists those from its own network,
-    /// even if many clicks of other hashes came from there.
+    /// The positions of the same clicks by network, if their address is known: a check lists those from the launch's
+    /// network, even if many clicks of other hashes came from there.
     let places: ClickPositionsByNetwork
 
     private static let oldMilliseconds: UInt64 = 120_000
@@ -160,7 +160,7 @@ public struct AddressClickCount: Sendable {
 
     let exact: Double
     let near: Double
-    /// The time of the check for which it was counted.
+    /// The time of the check for which the clicks were counted.
     private let at: Timestamp
 
     private static let oldMilliseconds: UInt64 = 60_000

@@ -38,13 +38,13 @@ final class RecordBudget: Sendable {
         guard waiting > 0 else { return 0 }
         let part = min(waiting, Self.maximumWeight)
         let rest = waiting - part
-        let (isOurs, _) = missed.compareExchange(expected: waiting, desired: rest, ordering: .relaxed)
+        let (hasTaken, _) = missed.compareExchange(expected: waiting, desired: rest, ordering: .relaxed)
         // If another loop changed the number meanwhile, the next record takes it.
-        return isOurs ? part : 0
+        return hasTaken ? part : 0
     }
 }
 
-/// A loop's part of the budget: once a second's records are used up, the loop does not ask again in that second.
+/// A loop's part of the budget: once the budget of a second is used up, the loop does not ask again in that second.
 struct LoopRecords {
     /// The second whose budget is used up.
     private var usedUpSecond = UInt64.max

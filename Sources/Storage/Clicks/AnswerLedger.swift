@@ -6,7 +6,7 @@ internal import Threads
 /// Shared by the writer and all loops.
 ///
 /// A check may get a lost answer again only if the check began after the answer was written: a check that overlaps with
-/// the first one is another launch. A claim that the ledger does not contain was made by an earlier process, whose
+/// the first check is another launch. A claim that the ledger does not contain was made by an earlier process, whose
 /// responses are all written or lost.
 final class AnswerLedger: Sendable {
     private enum Entry: Sendable {

@@ -20,7 +20,7 @@ final class ClaimsUnderWay: Sendable {
     /// - Parameter queue: the queue of writes.
     init(_ queue: WriteQueue) { self.queue = queue }
 
-    /// Claims a click and suspends the caller until the claim is on disk; returns at once if the click is under way.
+    /// Claims a click and suspends the caller until the claim is on disk; returns at once if another does.
     ///
     /// The claim is marked and queued in one step. So a check that leaves the click out queues its claim later. It
     /// cannot take an earlier click of the same visit, because this claim retires that click.
@@ -75,7 +75,7 @@ final class ClaimsUnderWay: Sendable {
         }
     }
 
-    /// Suspends the caller until the claim of a click is committed, or can no longer be.
+    /// Suspends the caller until the claim of a click is committed, or can no longer be committed.
     ///
     /// A claim whose caller got `timedOut` has not ended: it may still be committed.
     ///

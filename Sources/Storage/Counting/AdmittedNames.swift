@@ -13,7 +13,7 @@ struct AdmittedNames: Sendable {
     }
     private var names: [Page: Set<String>] = [:]
 
-    /// Returns the name; or, for a new name beyond the dimension's limit in the span, the name for everything else.
+    /// Returns the name to count under: `name`, or the name for everything else if `name` is new and the span is full.
     ///
     /// The period is the span's first millisecond. `read` returns the names that the span already has, which stay
     /// admitted.

@@ -3,7 +3,7 @@ public import Attribution
 /// The reads that counting needs in the open transaction.
 public protocol CountReader {
     associatedtype Failure: Error
-    /// Returns the names that a span, given by its first millisecond, has counts of.
+    /// Returns the names that have counts in a span, which starts at `period`.
     func countedNames(of dimension: Dimension, _ scope: Scope, in period: Timestamp) throws(Failure)
         -> [String]
     /// Returns the name of a campaign that is known by its hash, from one of its clicks; nil if no click of it is left.
@@ -45,7 +45,7 @@ struct BatchTotals: Sendable {
         by reader: Reader
     ) throws(Reader.Failure) { try add(.duplicates, of: CountedTraits(first), scope, at: now, by: reader) }
 
-    /// Adds a claim; removes its click and the retired duplicates, with these expiries, from the live clicks.
+    /// Adds a claim; removes its click, and the duplicates that expire at the times `retired`, from the live clicks.
     mutating func addMatch<Reader: CountReader>(
         _ claim: Claim,
         _ request: ClaimRequest,

@@ -1,6 +1,6 @@
 public import Attribution
 
-/// The key of a count in its shortest span.
+/// The key of a count, in the shortest span by which its metric is counted.
 public struct CountKey: Hashable, Sendable {
     public let scope: Scope
     public let label: CounterLabel
@@ -71,7 +71,7 @@ public struct CountRecord: Record, Equatable, Sendable {
     }
 }
 
-/// Metrics that are not events.
+/// The names of counts that are not events.
 public enum CountWord {
     /// Sum of the probabilities that clicks led to launches, and the variance of their number, in millionths.
     public static let conversions = "conversions"

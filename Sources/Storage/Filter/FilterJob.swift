@@ -43,7 +43,7 @@ public struct FilterJob<Reader: JobReader>: Job {
     /// The capacity of a new database's filter.
     private static var minimumCapacity: Int { 65_536 }
     private static var sliceLength: Int { 10_000 }
-    /// The pause after a build: a second, in nanoseconds, or twenty times the duration of the build if that is longer.
+    /// The minimum pause after a build, in nanoseconds; the pause is at least twenty times the duration of the build.
     private static var minimumPause: UInt64 { 1_000_000_000 }
     private static var pauseFactor: UInt64 { 20 }
 

@@ -9,7 +9,7 @@ internal import Threads
 struct FilterState: Sendable {
     /// The filter that checks ask; nil until it is built.
     var current: FingerprintFilter?
-    /// The filter that is being built to replace it.
+    /// The filter that is being built to replace ``current``.
     var next: FingerprintFilter?
     /// The newest click whose fingerprints are in both filters, apart from stored ones that `next` has not read yet.
     var covered: Int64 = .min

@@ -35,7 +35,7 @@ internal import Synchronization
         unsafe words.deallocate()
     }
 
-    /// Whether more fingerprints were added than the capacity.
+    /// Whether more fingerprints were added than the filter was created for.
     var isFull: Bool { additions.load(ordering: .relaxed) > capacity }
 
     /// Adds the first word of a fingerprint.

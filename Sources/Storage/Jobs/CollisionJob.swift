@@ -209,7 +209,7 @@ public struct IndexedClick: Sendable {
         public let hash: Int64
         /// 0 for an open row.
         public let state: Int64
-        /// When the click happened; of a closed row, when it was closed.
+        /// When the click happened; in a closed row, when it was closed.
         public let since: Int64
         public let click: Int64
 
@@ -226,7 +226,7 @@ public struct IndexedClick: Sendable {
     public let clickedAt: Int64
     /// Nil for an open row.
     public let closedAs: String?
-    /// ``PlatformForm/code``; nil for a closed row without one.
+    /// ``PlatformForm/code``; nil if a closed row does not contain it.
     public let platformForm: UInt64?
     public let weight: Double
     /// 0 if it is unknown.
@@ -257,7 +257,7 @@ public struct IndexedClick: Sendable {
             platformForm: form,
             at: Timestamp(milliseconds: place.state == 0 ? place.since : clickedAt),
             weight: weight,
-            // A click without a known visitor counts as a visitor of its own.
+            // A click without a known visitor counts as a separate visitor.
             visitor: visitor != 0 ? visitor : UInt64(bitPattern: place.click)
         )
     }

@@ -1,6 +1,7 @@
 public import Attribution
 
-/// Evaluates the match rates of all apps when a span of ``DriftHistory`` has ended, one app in each slice.
+/// Evaluates the match rates of all apps, to detect drops, when a span of ``DriftHistory`` has ended, one app in each
+/// slice.
 ///
 /// If several processes have the database open, the one with the lease evaluates.
 public struct DriftJob<Reader: JobReader>: Job {
@@ -81,7 +82,7 @@ public struct DriftJob<Reader: JobReader>: Job {
 }
 
 extension DriftHistory {
-    /// An evaluation more than this in the future was made under a clock that had leapt ahead.
+    /// An evaluation more than this many milliseconds in the future was made while the clock had leapt ahead.
     private static let leapMilliseconds: Int64 = 86_400_000
 
     /// Whether the span that ended at `end` must be evaluated; the last evaluated span ended at `last`.
@@ -95,7 +96,7 @@ extension DriftHistory {
 public protocol DriftRows {
     associatedtype Failure: Error
 
-    /// Feeds the counts of one side's groups to `body`, by quarter of a day, name and metric.
+    /// Feeds the counts of groups of clicks, or of launches, to `body`, by quarter of a day, name and metric.
     func driftCounts(
         of scope: Scope,
         _ side: DriftSide,

@@ -3,7 +3,7 @@ internal import Threads
 
 /// The name of a background job.
 ///
-/// The raw value names the row of its lease and its progress.
+/// The raw value names the row that stores the job's lease and progress.
 public enum JobName: String, CaseIterable, Sendable {
     case checkpoint
     case retention
@@ -53,7 +53,7 @@ public enum Due: Equatable, Sendable {
 
 /// Decides which job runs next, so that each keeps to its share, and a job that fails waits longer each time.
 ///
-/// The schedule has no clock: its callers pass the time.
+/// The schedule has no clock: callers pass the time, or a clock to read.
 public struct JobSchedule {
     private struct Entry {
         var job: any Job
@@ -79,7 +79,8 @@ public struct JobSchedule {
 
     /// The pause before the first slices, in nanoseconds, so that other reads at the start come first.
     public static let firstPause: UInt64 = 1_000_000_000
-    /// How long a job waits after its first failure, in nanoseconds; each further one doubles it, up to the maximum.
+    /// How long a job waits after its first failure, in nanoseconds; the wait doubles with each failure up to the
+    /// maximum.
     public static let firstBackoff: UInt64 = 1_000_000_000
     public static let maximumBackoff: UInt64 = 8_000_000_000
 
@@ -100,7 +101,7 @@ public struct JobSchedule {
         }
     }
 
-    /// Runs a slice of a due job, if there is one: of one that comes first, else of the one that has been due longest.
+    /// Runs a slice of the due job that comes first, or else of the job that has been due for longest, if any is due.
     ///
     /// - Parameters:
     ///   - clock: the monotonic clock, in nanoseconds.

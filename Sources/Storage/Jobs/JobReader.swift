@@ -59,7 +59,7 @@ extension JobReader {
     }
 }
 
-/// An app as jobs need it.
+/// The number, name and window of an app, as jobs need them.
 public struct NumberedApp: Sendable {
     public let number: Int64
     public let name: String
@@ -129,7 +129,7 @@ public final class JobContext<Reader: JobReader> {
 /// The right of one process to do a job until a time.
 public struct JobLease: Sendable {
     public let job: JobName
-    /// The number of this process's store.
+    /// The random number that identifies this process's store.
     public let holder: Int64
     public let now: Timestamp
     /// How long the lease lasts, in milliseconds; longer than a slice of the job takes.

@@ -1,7 +1,7 @@
 public import Attribution
 internal import Threads
 
-/// The check of the wall clock for jobs, so that no job deletes anything after the clock has leapt by more than a day.
+/// Validates the wall clock for jobs, so that no job deletes anything after the clock has leapt by more than a day.
 ///
 /// Requests use the wall clock as it is. The expected time is the last time at which jobs used the wall clock, which
 /// the database stores, plus the monotonic time since then. Jobs wait while the wall clock differs from the expected

@@ -115,7 +115,7 @@ public struct LearntSlice: Sendable {
     }
 }
 
-/// Computes the summaries of large keys that checks request.
+/// Computes the summaries that checks request of large keys: hashes with too many live clicks to list.
 struct SummaryJob<Reader: JobReader>: Job {
     let name = JobName.summaries
     /// Leaves most of a core to requests.
@@ -170,7 +170,7 @@ struct SummaryJob<Reader: JobReader>: Job {
     }
 }
 
-/// Deletes faded counters once an hour.
+/// Deletes counters that have faded (decayed to almost nothing), once an hour.
 public struct FadingJob<Reader: JobReader>: Job {
     public let name = JobName.fading
     public let share = 1.0 / 9
@@ -181,7 +181,8 @@ public struct FadingJob<Reader: JobReader>: Job {
     private var steps: [Step] = []
 
     private enum Step {
-        /// Moves a scope's landmark if it is too old, and adds the scope's other steps.
+        /// Moves a scope's landmark (the time that its sums are relative to) if it is too old, and adds the scope's
+        /// other steps.
         case begin(Scope)
         /// Deletes what was learnt under a clock years ahead, which would outweigh everything learnt now.
         case forget(Scope)

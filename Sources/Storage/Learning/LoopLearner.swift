@@ -1,7 +1,7 @@
 internal import Attribution
 internal import Threads
 
-/// Collects what a loop learns from clicks and checks.
+/// Collects the increments that a loop learns from clicks and checks.
 struct LoopLearner {
     private let learnt: LearningState
     private let pending: PendingIncrements

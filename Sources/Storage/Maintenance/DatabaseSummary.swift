@@ -1,6 +1,6 @@
 public import Attribution
 
-/// What a database contains, for commands that copy or examine it.
+/// The contents of a database in numbers, for commands that copy or examine it.
 public struct DatabaseSummary: Equatable, Sendable {
     public var apps: Int64 = 0
     /// API keys, including revoked ones.
@@ -40,13 +40,13 @@ public struct DatabaseCopy {
     }
 }
 
-/// What a start would change in a database's schema.
+/// The migrations of a database's schema that a start would apply.
 public struct MigrationPlan: Equatable, Sendable {
     /// File names, ascending.
     public let applied: [String]
     /// File names, ascending.
     public let pending: [String]
-    /// Where the database would be copied to first; nil if there is nothing to copy, or nothing is pending.
+    /// The path to which a start would first copy the database; nil if there is nothing to copy, or nothing is pending.
     public let backupPath: String?
 
     public init(applied: [String], pending: [String], backupPath: String?) {
@@ -56,7 +56,7 @@ public struct MigrationPlan: Equatable, Sendable {
 
 /// The result of examining a database without changing it.
 public struct DatabaseReport: Sendable {
-    /// Without symbolic links in its folders.
+    /// The path of the database, without symbolic links in its folders.
     public let path: String
     public let summary: DatabaseSummary
     public let directory: Directory

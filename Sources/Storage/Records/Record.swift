@@ -48,13 +48,13 @@ extension RowWriter {
         putInteger(column, value.map { Int64($0) })
     }
 
-    /// Stored as the signed integer of the same 64 bits.
+    /// Stores the signed integer of the same 64 bits.
     @inlinable
     public mutating func put(_ column: StaticString, _ value: UInt64?) {
         putInteger(column, value.map { Int64(bitPattern: $0) })
     }
 
-    /// Stored as 0 or 1.
+    /// Stores 0 or 1.
     @inlinable
     public mutating func put(_ column: StaticString, _ value: Bool) { putInteger(column, value ? 1 : 0) }
 
@@ -67,13 +67,13 @@ extension RowWriter {
     @inlinable
     public mutating func put(_ column: StaticString, _ value: [UInt8]?) { putBytes(column, value) }
 
-    /// Stored in milliseconds.
+    /// Stores milliseconds since 1970.
     @inlinable
     public mutating func put(_ column: StaticString, _ value: Timestamp?) {
         putInteger(column, value?.milliseconds)
     }
 
-    /// Stored as its word.
+    /// Stores the raw value.
     @inlinable
     public mutating func put<Word: RawRepresentable<String>>(_ column: StaticString, _ value: Word?) {
         putText(column, value?.rawValue)
@@ -167,7 +167,7 @@ extension RowReader {
         getOptionalInteger(column).map { Timestamp(milliseconds: $0) }
     }
 
-    /// Nil also for a word that this program does not know.
+    /// Returns nil also for a word that this program does not know.
     @inlinable
     public mutating func get<Word: RawRepresentable<String>>(_ column: StaticString) -> Word? {
         getOptionalText(column).flatMap { Word(rawValue: $0) }

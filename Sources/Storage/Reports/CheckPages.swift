@@ -7,7 +7,7 @@ public protocol CheckRows {
     /// Feeds records to `body`, newest first, until it returns false.
     ///
     /// - Parameters:
-    ///   - id: the end of the records, exclusive; nil for the newest record.
+    ///   - id: only records older than this one are read; nil to start with the newest record.
     ///   - times: the span of the times of writing, which identifiers contain; nil for no bound.
     ///   - body: returns whether to read another record.
     /// - Throws: if the database cannot be read.

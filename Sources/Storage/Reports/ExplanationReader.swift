@@ -6,7 +6,8 @@ public protocol ExplanationRows {
 
     /// Returns the first half of the identifier of the newest record that a search finds among the newest `limit` records.
     func newestCheck(_ search: CheckSearch, among limit: Int) throws(Failure) -> UInt64?
-    /// Returns the first half of the identifier of a click's match among the first `limit` records from a time on.
+    /// Returns the first half of the identifier of the record of a click's match, among the first `limit` from a time
+    /// on.
     func match(of click: ClickID, from time: Timestamp, among limit: Int) throws(Failure) -> UInt64?
     /// Returns when a click was claimed; nil if it was not.
     func claimTime(of click: ClickID) throws(Failure) -> Timestamp?
@@ -18,9 +19,9 @@ public protocol ExplanationRows {
         -> [(click: UInt64, closedAs: String?)]
     /// Returns whether the index contains a click under its first key, and the reason why it was closed.
     ///
-    /// A click is open since its own time, or closed at a later one.
+    /// An open row has the click's time, a closed row the time of closing.
     func indexState(of click: ClaimedClick) throws(Failure) -> (isIndexed: Bool, closedAs: String?)
-    /// Returns the scope's newest clicks of people with signals, among the last `limit` clicks before a time.
+    /// Returns the scope's newest clicks with signals, not of robots, among the last `limit` clicks before a time.
     func recentClicks(of scope: Scope, before time: Timestamp, among limit: Int, atMost count: Int)
         throws(Failure) -> [ClaimedClick]
     /// Feeds traces of checks of all scopes, oldest first, at most `limit`.

@@ -9,7 +9,7 @@ public protocol LinkRows {
     func links(withSlug slug: LinkSlug) throws(Failure) -> [StoredLink]
     /// Returns the active links of all apps with a campaign key, among the newest 1000 links with the key.
     func liveLinks(ofCampaign key: CampaignKey, at now: Timestamp) throws(Failure) -> [StoredLink]
-    /// Feeds links to `body`, newest first, until it returns false; at least all that match the query.
+    /// Feeds at least the links that match the query to `body`, newest first, until it returns false.
     ///
     /// - Parameters:
     ///   - query: its limit does not apply.

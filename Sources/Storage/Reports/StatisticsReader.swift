@@ -152,10 +152,10 @@ private struct StatisticsReader<Reader: ReportReader> {
         let end = DriftHistory.end(at: now)
         var drift: [AppDrift] = []
         var room = AppDrift.groupLimit
-        let looked = try reader.progress(of: .drift)
+        let evaluated = try reader.progress(of: .drift)
         for app in apps where !app.scope.isTest {
             var readings: [DriftReading]
-            if apps.count == 1, DriftHistory.isDue(end, after: looked) {
+            if apps.count == 1, DriftHistory.isDue(end, after: evaluated) {
                 readings = try reader.driftFindings(of: app.scope, end: end).readings
             } else if room > 0 {
                 readings = try driftReadings(of: app.scope, atMost: room)

@@ -6,7 +6,7 @@ public protocol LoopSession: AnyObject, ClickStore, AppStore, LinkStore, StatsSt
 {
     /// Starts a turn (one pass of the loop) with requests from this number of connections.
     func beginTurn(with connectionCount: Int)
-    /// Ends a turn of the loop, and with it the open snapshot, so that an idle loop keeps no old pages of a log alive.
+    /// Ends a turn of the loop, and with it the open snapshot, so that an idle loop does not pin a write-ahead log.
     func endTurn()
     /// The number of reads that the filter has made unnecessary.
     var skippedReadCount: Int { get }
@@ -34,7 +34,7 @@ extension DatabaseSession {
     public func record(_ click: NewClick) async throws(StoreError) -> RecordOutcome {
         // A click may be recorded after its caller got an error. It stays: the retry is then a duplicate.
         guard case .click(let outcome) = try await loop.write(.click(click)) else { throw .mismatch }
-        // The click is on disk: if its scope cannot be read, only the model loses it.
+        // The click is on disk. If its scope cannot be read, the model does not learn from it.
         if case .recorded = outcome,
             let scope = try? loop.scope(of: click.facts.app, isTest: click.facts.isTest)
         {
@@ -139,7 +139,7 @@ extension DatabaseSession {
         let launches = loop.lessons.learn(from: report, of: check, scope, at: now)
         let expectation = launches > 0 ? CheckExpectation(report) : nil
         let sample = CalibrationSample(report)
-        let isMuch = loop.updates.withContent { [facts, isLeftOut] content in
+        let hasManyRecords = loop.updates.withContent { [facts, isLeftOut] content in
             content.count(report.ending, of: check, scope)
             if let facts { content.checks.add(facts, scope) }
             if isLeftOut { content.checks.leaveOut() }
@@ -147,7 +147,7 @@ extension DatabaseSession {
             if let sample { content.checks.add(sample, at: check.at, scope) }
             return content.checks.records.count >= PendingCheckRecords.writtenAtOnce
         }
-        if isMuch { loop.state.queue.requestUpdates() }
+        if hasManyRecords { loop.state.queue.requestUpdates() }
     }
 }
 

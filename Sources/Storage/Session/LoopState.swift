@@ -29,7 +29,7 @@ public final class LoopState<Backend: StorageBackend> {
     private var seenDirectoryChanges: UInt64
     private var directoryIsDueAt: UInt64 = 0
 
-    /// The state of the loop's current turn.
+    /// The state of the current turn: one pass of the loop.
     private struct Turn {
         /// Whether many connections have requests in this turn.
         var isBusy = false
@@ -66,8 +66,8 @@ public final class LoopState<Backend: StorageBackend> {
 
     var logByteCount: Int64 { backend.logByteCount }
 
-    /// The time at which the turn began, in nanoseconds of the store's monotonic clock: exact enough for what is done by
-    /// the second.
+    /// The time at which the turn began, in nanoseconds of the store's monotonic clock: exact enough for limits per
+    /// second.
     var turnTime: UInt64 { turn.begunAt ?? state.configuration.monotonicNow() }
 
     func beginTurn(with connectionCount: Int) {

@@ -2,7 +2,7 @@
 ///
 /// Only that thread uses the engine, and it starts each step after the step before has ended.
 public protocol BlockingEngine: AnyObject, SendableMetatype {
-    /// Opens the transaction that the next writes share, and reads what other processes wrote meanwhile.
+    /// Opens the transaction that the next writes share, and reads other processes' writes since the last transaction.
     func begin() throws(EngineFailure)
     /// Does a write in the open transaction.
     ///

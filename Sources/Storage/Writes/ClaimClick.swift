@@ -9,8 +9,8 @@ extension WriteTransaction {
         if let earlier = try reader.claim(ofInstalls: request.installs, in: scope, at: request.at),
             let claim = try reader.answer(of: earlier, to: request.app)
         {
-            // Overlapping checks of one installation get the same answer. After a failed delivery, this one must
-            // arrive.
+            // Overlapping checks of one installation get the same answer. If an earlier delivery failed, this response
+            // must arrive.
             let wasUndelivered = try writer.markDelivered(earlier.click)
             return WrittenClaim(outcome: .replayed(claim), mustBeDelivered: wasUndelivered)
         }
@@ -67,7 +67,7 @@ extension WriteTransaction {
         return WrittenClaim(outcome: .replayed(claim), mustBeDelivered: true)
     }
 
-    /// Closes the same visitor's clicks of the minutes before, so that a reinstall does not match them.
+    /// Closes the same visitor's clicks of the ten minutes before, so that a reinstall does not match them.
     ///
     /// Later clicks stay: of two equal phones behind one address, the claim of one must not close the other's click.
     ///

@@ -11,11 +11,11 @@ public protocol ClickWriter {
     func insert(_ click: ClickRecord) throws(Failure)
     /// Lets checks find a click under a hash.
     func insert(_ entry: IndexEntry) throws(Failure)
-    /// Adds a click under a hash as one that was closed when it was recorded.
+    /// Adds a closed row under a hash, for a click that is closed when it is recorded.
     func insertClosed(_ click: ClickRecord, under hash: KeyedHash, as reason: NoMatchReason) throws(Failure)
     /// Adds a click to those that a check weighs by their address.
     func insertAddress(_ address: AddressHashes, of click: ClickRecord) throws(Failure)
-    /// Closes a click under a hash; returns false if it is closed already.
+    /// Closes a click under a hash, so that no check can match it; returns false if it is closed already.
     func close(_ click: ClickRecord, under hash: KeyedHash, _ closing: ClickClosing) throws(Failure) -> Bool
     /// Deletes the open row of a click under a hash.
     func removeOpen(_ click: ClickRecord, under hash: KeyedHash) throws(Failure)
@@ -58,7 +58,7 @@ public struct ClosingTimes: Sendable {
     public let clickedAt: Timestamp
 }
 
-/// The kind of a link's click, for its counts.
+/// The kind of a link's click, for the counts of the link.
 public enum LinkClickKind: Sendable {
     case click
     case robot

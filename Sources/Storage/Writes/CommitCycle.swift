@@ -32,7 +32,7 @@ public struct CommitCycle: Sendable {
         case done
         /// The batch has grown by the given number of writes.
         case taken(Int)
-        /// The write was refused by its rules.
+        /// The rules of the write refused it; `hasChanged` is whether it changed rows before.
         case refused(hasChanged: Bool)
         case failed(EngineFailure)
     }
@@ -93,7 +93,7 @@ public struct CommitCycle: Sendable {
 
     /// How long a transaction takes further writes, in nanoseconds.
     static let gatheringNanoseconds: UInt64 = 4_000_000
-    /// How long to wait before a database that could not be opened is tried again.
+    /// How long to wait before a database that could not be opened is tried again, in nanoseconds.
     static let retryNanoseconds: UInt64 = 250_000_000
 
     private let limit: Int
@@ -181,7 +181,7 @@ public struct CommitCycle: Sendable {
         }
     }
 
-    /// Refuses the batch of a transaction that failed, or all waiting writes if it had none yet.
+    /// Refuses the batch of a transaction that failed, or all waiting writes if the batch is empty.
     private mutating func refuse(_ failure: EngineFailure) -> Action {
         guard count == 0 else { return step(.reporting, .refuseBatch(failure.error)) }
         // The lock may clear before the deadlines of the waiting writes, so they stay queued.

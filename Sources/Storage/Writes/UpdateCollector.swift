@@ -43,7 +43,7 @@ final class UpdateCollector: Sendable {
         }
     }
 
-    /// The updates of the first loop; new ones if no loop has been created.
+    /// The updates of the first loop; newly created ones if there is no loop.
     private var first: PendingUpdates {
         loops.withLock { loops in
             if let first = loops.first { return first }

@@ -43,7 +43,7 @@ public enum Written: Sendable {
 
 /// The claim of a click for a check, as plain values that are computed on the check's loop.
 ///
-/// It is a class because it is larger than other writes, and the queue copies them.
+/// It is a class because it is larger than other writes, and the queue copies writes.
 public final class ClaimRequest: Sendable {
     /// The click to claim; the second half of its identifier is 0 if it is unknown.
     let click: ClickID
@@ -61,7 +61,7 @@ public final class ClaimRequest: Sendable {
     let firstUnderEachKey: [KeyedHash]
     /// The check's record, stored if the click is claimed.
     let record: CheckFacts
-    /// The launch's group in match rates.
+    /// The launch's group for match rates.
     let launch: DriftGroup
 
     /// - Parameters:
@@ -174,7 +174,7 @@ public enum KeyChange: Sendable {
 public enum JobStep: Sendable {
     /// The answer is ``Written/retention(_:)``.
     case retention(RetentionStep)
-    /// Compacts counts by name of a day for a number of nanoseconds, and stores that the day is done if it is.
+    /// Compacts a day's counts by name for a number of nanoseconds; stores that the day is done if it is.
     case compact(day: Timestamp, nanoseconds: UInt64)
     /// Takes or renews a lease; ``Written/flag(_:)`` is false while another process holds it.
     case takeLease(JobLease)

@@ -11,9 +11,9 @@ public protocol WriterReader: ClickReader, CountReader, LearningReader {
     func hashes(after click: Int64, atMost limit: Int, _ body: ([KeyedHash]) -> Void) throws(Failure)
     /// Returns the click with an idempotency key.
     func click(ofIdempotency key: KeyedHash, in scope: Scope) throws(Failure) -> Int64?
-    /// Returns the first word of each visit of a visitor, among the newest open clicks of a search.
+    /// Returns the first word of the hash of each visit of a visitor, among the newest open clicks of a search.
     func visits(ofVisitor visitor: UInt64, _ search: VisitSearch) throws(Failure) -> [UInt64]
-    /// Returns the open clicks of a visit, given by its first word, among the newest clicks of a search.
+    /// Returns the open clicks of a visit, known by the first word of its hash, among the newest clicks of a search.
     ///
     /// If `near` is the network of the visit's address, only clicks from there are searched.
     func clicks(ofVisit visit: UInt64, near: UInt64?, _ search: VisitSearch) throws(Failure) -> [Int64]
@@ -65,14 +65,14 @@ public enum StoredValue: String, Sendable {
 /// ``WriteTransaction`` decides which of them run, in which order and with which values.
 public protocol StoreWriter: ClickWriter {
     func insert(_ check: CheckRecord) throws(Failure)
-    /// Deletes the oldest records of checks before an identifier; returns how many there were.
+    /// Deletes the oldest records of checks before an identifier; returns how many were deleted.
     func deleteChecks(before id: Int64, atMost limit: Int64) throws(Failure) -> Int64
     func set(_ name: StoredValue, to value: Int64) throws(Failure)
     func add(_ count: Int64, to name: StoredValue) throws(Failure)
 
     // Counts
     func write(_ deltas: CountDeltas) throws(Failure)
-    /// Deletes live clicks that expired before a second, some at a time; returns whether there may be more.
+    /// Deletes up to `limit` counts per span of live clicks that expired before a second; returns whether more may be left.
     func purgeLiveClicks(of scope: Scope, before second: Int64, atMost limit: Int) throws(Failure) -> Bool
     /// Adds the counts of some rare names to the name for everything else; returns false if there are none.
     func foldRareNames(_ names: RareNames) throws(Failure) -> Bool
@@ -117,7 +117,7 @@ public protocol StoreWriter: ClickWriter {
     func finish(_ job: JobName, for holder: Int64, progress: Timestamp) throws(Failure)
     /// Stores that jobs used the wall clock at a time, at most once an hour.
     func noteSettled(at now: Timestamp) throws(Failure)
-    /// Stores what an evaluation of match rates found.
+    /// Stores the findings of an evaluation of match rates.
     func keep(_ findings: DriftDetector.Findings, of scope: Scope, lookedAt end: Timestamp) throws(Failure)
     /// Stores a report in place of the scope's last one.
     func keep(_ report: CollisionReport, of scope: Scope) throws(Failure)
@@ -132,12 +132,13 @@ struct TransactionMemory {
     struct Values {
         /// Every click that expires before this time is closed.
         ///
-        /// After the clock leapt ahead and back, a new click may expire before this time; it then moves the time back.
+        /// After the clock leapt ahead and back, a new click may expire before this time. The click then moves this
+        /// time back.
         var closedBefore = Timestamp(milliseconds: .min)
         var addressDays = AddressKeyDeadlines()
         /// Whether apps or keys were changed.
         var changesDirectory = false
-        /// The identifier's first half of the newest check record; nil until the open transaction has read it, because
+        /// The first half of the newest check record's identifier; nil until the open transaction has read it, because
         /// another process may have written records since the last transaction.
         var newestCheck: Int64?
         /// The second half of the identifiers of a transaction's check records, which differ in their first half.
@@ -152,7 +153,7 @@ struct TransactionMemory {
     var totals = BatchTotals()
     var filter = FilterUpdater()
     var apps = AppNumbers()
-    /// The identifier's first half of the newest click; it never decreases.
+    /// The first half of the newest click's identifier; it never decreases.
     var newestClick: Int64 = 0
 
     mutating func commit() {
