@@ -75,7 +75,7 @@ public struct RecordedHistory {
 
     private static let clicksOfPage = 1000
     private static let checksOfPage = 8192
-    /// As many records as two loops can have pending.
+    /// The number of records to read ahead: as many as two loops can have pending.
     private static let readAhead = 2 * PendingCheckRecords.maximumRecords
 
     /// - Parameters:

@@ -1,6 +1,7 @@
 public import Attribution
 
-/// The result of a replay: the number of answers, and the number of right answers to launches whose truth is known.
+/// The result of a replay: the number of answers, and of right answers to launches whose truth (which click led to
+/// them) is known.
 ///
 /// Launches of the warm-up are left out. Repeated answers, and launches that are retries in truth, do not count as
 /// launches.
@@ -174,9 +175,9 @@ extension ReplayScore {
     }
 }
 
-/// Whether stated probabilities come true: of matches stated at 80 %, four in five should be right.
+/// Compares stated probabilities with results: of matches stated at 80 %, four in five should be right.
 public struct Calibration: Equatable, Sendable {
-    /// The matches stated within a tenth.
+    /// The matches whose stated probability is in one tenth of the range.
     public struct Bin: Equatable, Sendable {
         public fileprivate(set) var count = 0
         fileprivate var statedSum = 0.0

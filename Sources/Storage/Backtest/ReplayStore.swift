@@ -9,7 +9,7 @@ struct ReplayStore: Sendable {
         /// The last time at which a launch may be credited to the click.
         let end: Timestamp
         var claimedAt: Timestamp?
-        /// Whether a claim of a click of the same visit has retired this click.
+        /// Whether the claim of another click has closed this click as a duplicate.
         var isRetired = false
 
         var isOpen: Bool { claimedAt == nil && !isRetired }
@@ -25,7 +25,7 @@ struct ReplayStore: Sendable {
     private var clicks = TimeOrdered<Stored>()
     private var numbers: [UInt64: Int] = [:]
     private var live = ExpiryQueue()
-    /// The number of clicks within their window that were claimed or retired.
+    /// The number of clicks within their window that were claimed or closed as duplicates.
     private var closedCount = 0
     /// Clicks by fingerprint, oldest first; before a read, claimed and ended ones are removed from the front.
     private var byFingerprint: [UInt64: TimeOrdered<Row>] = [:]
@@ -95,7 +95,7 @@ struct ReplayStore: Sendable {
     /// Returns the clicks that may be duplicates of a click; no duplicate is missing.
     private func suspects(of click: RecordedClick) -> [Int] {
         if let address = click.address { return byExact[address.exact].map { Array($0.rest) } ?? [] }
-        // Without an address, the visitor is known by the user agent alone, so only an equal visit counts.
+        // Without an address, a visitor is only a user agent, so clicks without a visit are no duplicates.
         guard click.visit != nil, let key = click.fingerprints.first?.key, let rows = byFingerprint[key]
         else { return [] }
         let first = click.at.advanced(byMilliseconds: -Self.duplicateSpan)

@@ -19,7 +19,7 @@ final class AnswerLedger: Sendable {
     private struct State: Sendable {
         /// The entries by the first half of the click's identifier.
         ///
-        /// Two generations: the older one is dropped as a whole.
+        /// There are two generations; the older one is dropped as a whole.
         var current: [UInt64: Entry] = [:]
         var previous: [UInt64: Entry] = [:]
         var startOfCurrent: UInt64 = 0
@@ -91,7 +91,7 @@ final class AnswerLedger: Sendable {
         state.withLock { state in
             if now &- state.startOfCurrent > Self.generationNanoseconds {
                 state.previous = state.current
-                // Reserved for as many entries as before, so that it does not grow step by step.
+                // The capacity is that of the last generation, so that the dictionary does not grow step by step.
                 state.current = Dictionary(minimumCapacity: state.previous.count)
                 state.startOfCurrent = now
             }

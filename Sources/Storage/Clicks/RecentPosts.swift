@@ -137,7 +137,7 @@ struct RecentPosts {
 
 /// The time until which each day's key for addresses is needed, because clicks of that day can be matched.
 ///
-/// Stored in the click's transaction, so that no process destroys a key that another process's click needs.
+/// The click's transaction stores it, so that no process destroys a key that another process's click needs.
 struct AddressKeyDeadlines {
     /// The times by day, in milliseconds since 1970, that this process has stored.
     private var stored: [Int64: Int64] = [:]
@@ -149,7 +149,7 @@ struct AddressKeyDeadlines {
         guard click.evidence.address != nil, !click.facts.isRobot else { return nil }
         let day = AddressKeys.day(of: click.facts.recordedAt)
         let end = click.facts.expiresAt.advanced(byMilliseconds: Self.hour).milliseconds
-        // Rounded up, so that a day's row is written once an hour and not with each click.
+        // The time is rounded up, so that a day's row is written once an hour and not with each click.
         let until = end / Self.hour * Self.hour
         if let known = stored[day], known >= until { return nil }
         return (day, until)

@@ -2,7 +2,7 @@ internal import Attribution
 
 /// The campaigns, sources, OS versions and watched groups that have separate counts in a span of time.
 ///
-/// Owned by the writer's thread.
+/// Only the writing thread uses it.
 ///
 /// A span's names are read from the counts once and then stay in memory, so that a name costs one look-up in a set.
 struct AdmittedNames: Sendable {

@@ -4,7 +4,7 @@ public import Attribution
 public struct CountKey: Hashable, Sendable {
     public let scope: Scope
     public let label: CounterLabel
-    /// What is counted: the name of a ``Metric``, or a word of ``CountWord``.
+    /// The name of what is counted: of a ``Metric``, or a word of ``CountWord``.
     public let metric: String
     public let granularity: Granularity
     /// The span's first millisecond.

@@ -23,7 +23,7 @@ enum CounterCompaction {
             + (0..<24 as Range<Int64>).map { (.hour, day.advanced(byMilliseconds: $0 * 3_600_000)) }
     }
 
-    /// Returns the number of most clicked names that keep their own counts in a compacted span.
+    /// Returns how many of the most clicked names keep separate counts in a compacted span.
     static func limit(_ dimension: Dimension, _ granularity: Granularity) -> Int {
         switch granularity {
         case .all: dimension.nameLimit ?? .max

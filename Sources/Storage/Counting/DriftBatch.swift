@@ -44,7 +44,7 @@ struct DriftBatch: Sendable {
         return waiting.merging(open, uniquingKeysWith: +)
     }
 
-    /// Called after the transaction was committed.
+    /// Keeps the counts that are not written yet, after the transaction was committed.
     mutating func commit() {
         if isTaken {
             waiting.removeAll(keepingCapacity: true)
@@ -57,7 +57,7 @@ struct DriftBatch: Sendable {
         mustBeWritten = false
     }
 
-    /// Called after the transaction was rolled back.
+    /// Drops the counts of the transaction, after it was rolled back.
     mutating func rollback() {
         open.removeAll(keepingCapacity: true)
         isTaken = false

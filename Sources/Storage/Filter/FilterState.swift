@@ -1,13 +1,13 @@
 internal import Attribution
 internal import Threads
 
-/// The filter of stored fingerprints that checks ask before the database, and the newest click that it covers.
+/// The filter of stored fingerprints that checks query before the database, and the newest click that it covers.
 ///
 /// The numbers of clicks grow from commit to commit of all processes. So if the database's newest click is covered, the
 /// filter contains all stored fingerprints. If another process has recorded clicks since, checks read the database until
 /// the writer has caught up.
 struct FilterState: Sendable {
-    /// The filter that checks ask; nil until it is built.
+    /// The filter that checks query; nil until it is built.
     var current: FingerprintFilter?
     /// The filter that is being built to replace ``current``.
     var next: FingerprintFilter?

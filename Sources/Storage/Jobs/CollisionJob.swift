@@ -217,7 +217,7 @@ public struct IndexedClick: Sendable {
             (self.hash, self.state, self.since, self.click) = (hash, state, since, click)
         }
 
-        /// Before all others.
+        /// The position before all rows.
         public static let first = Place(hash: .min, state: -1, since: .min, click: .min)
     }
 

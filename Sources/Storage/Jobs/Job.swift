@@ -44,9 +44,9 @@ extension Job {
 ///
 /// ``JobRequests`` can make it due sooner, as soon as the job's share allows.
 public enum Due: Equatable, Sendable {
-    /// As soon as the job's share allows, because there is more to do.
+    /// The next slice is due as soon as the job's share allows, because there is more to do.
     case more
-    /// The number of nanoseconds after the end of the slice.
+    /// The next slice is due this number of nanoseconds after the end of the slice.
     case after(UInt64)
     case whenAsked
 }

@@ -76,7 +76,7 @@ public struct NumberedApp: Sendable {
 
 /// The reader that the jobs of one store share, and the store's state.
 ///
-/// Used on the jobs' thread alone.
+/// Only the thread of jobs uses it.
 public final class JobContext<Reader: JobReader> {
     let state: StoreState
     private let open: () throws(Reader.Failure) -> Reader

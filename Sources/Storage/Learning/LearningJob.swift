@@ -19,7 +19,7 @@ struct LearningJob<Reader: JobReader>: Job {
     private static var interval: UInt64 { 5_000_000_000 }
     /// The number of a scope's counters from which new fingerprints and addresses get no counters.
     private static var maximumCounters: Int { 2_000_000 }
-    /// The number of a scope's systems, or signals, from which new ones get no counters.
+    /// The number of a scope's counters of systems, or of signals, from which new systems or signals get no counters.
     private static var maximumMarks: Int { 4000 }
 
     init(_ context: JobContext<Reader>) { self.context = context }
@@ -103,7 +103,7 @@ public struct LearntSlice: Sendable {
     static func slices(_ scope: Scope, _ increments: LearntIncrements, _ room: Room = Room())
         -> [LearntSlice]
     {
-        // In the order of the table, so that neighbours share pages.
+        // The sums are in the order of the table, so that neighbours share pages.
         let sums = increments.sums.map { ($0.key, $0.value) }.sorted {
             ($0.0.family.rawValue, Int64(bitPattern: $0.0.key))
                 < ($1.0.family.rawValue, Int64(bitPattern: $1.0.key))
@@ -184,7 +184,7 @@ public struct FadingJob<Reader: JobReader>: Job {
         /// Moves a scope's landmark (the time that its sums are relative to) if it is too old, and adds the scope's
         /// other steps.
         case begin(Scope)
-        /// Deletes what was learnt under a clock years ahead, which would outweigh everything learnt now.
+        /// Deletes sums learnt while the clock was years ahead, because they would outweigh everything learnt now.
         case forget(Scope)
         case fade(Scope, CounterFamily, after: Int64)
         case keepLargest(Scope, CounterFamily)

@@ -34,7 +34,7 @@ extension LearningReader {
 }
 
 extension RowPosition {
-    /// After all others.
+    /// The position after all clicks.
     static let last = RowPosition(clickedAt: .max, click: .max)
 }
 

@@ -113,7 +113,7 @@ extension RowReader {
     @inlinable
     public mutating func get(_ column: StaticString) -> UInt64 { UInt64(bitPattern: getInteger(column)) }
 
-    /// Limited to the type's range.
+    /// Returns the value, limited to the type's range.
     @inlinable
     public mutating func get(_ column: StaticString) -> Int { Int(clamping: getInteger(column)) }
 
@@ -150,7 +150,7 @@ extension RowReader {
         getOptionalInteger(column).map { UInt64(bitPattern: $0) }
     }
 
-    /// Limited to the type's range.
+    /// Returns the value, limited to the type's range.
     @inlinable
     public mutating func get(_ column: StaticString) -> Int? {
         getOptionalInteger(column).map { Int(clamping: $0) }

@@ -48,7 +48,8 @@ private struct StatisticsReader<Reader: ReportReader> {
         report.byMethod = try methods()
         report.byCampaign = try campaigns(totals: report.totals)
         report.series = try series()
-        // Delays and probabilities are counted by day: a range that starts or ends within a day includes all of it.
+        // Delays and probabilities are counted by day: a range that starts or ends within a day includes all of that
+        // day.
         report.timeToInstall = try sum(.timeToInstall, over: [query.delaySpan]).timeToInstall
         report.calibration = try sum(.calibration, campaign: "", over: [query.delaySpan]).calibration
         report.unrecordedChecks = try reader.unrecordedCheckCount()

@@ -191,7 +191,7 @@ extension DatabaseSession {
     public func resetLearning(of app: AppID, isTest: Bool) async throws(StoreError) {
         guard let scope = try loop.scope(of: app, isTest: isTest) else { return }
         loop.state.learnt.forget(scope)
-        // In slices, so that no other write waits for all of it.
+        // The counters are deleted in slices, so that no other write waits for long.
         while case .flag(true) = try await loop.write(.learning(.forget(scope, limit: 1000))) {}
         loop.state.learnt.forget(scope)
     }

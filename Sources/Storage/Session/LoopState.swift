@@ -3,7 +3,7 @@ internal import Threads
 
 /// The state of a loop's session: its connection, the open snapshot, and the apps that it has looked up.
 ///
-/// Only its loop's thread uses it. Reads happen in place; writes are passed to the writing thread.
+/// Only its loop's thread uses it. It reads on that thread, and passes writes to the writing thread.
 public final class LoopState<Backend: StorageBackend> {
     typealias Reader = Backend.Reader
 
@@ -40,12 +40,12 @@ public final class LoopState<Backend: StorageBackend> {
         var filter: FingerprintFilter?
     }
 
-    /// The number of reads in a turn that do not ask the filter.
+    /// The number of reads in a turn that do not query the filter.
     ///
     /// A turn has more reads only under load. Then the cost of reads matters, and all responses leave together at the
     /// end of the turn. So the response time of a single check does not reveal whether its fingerprint is stored.
     private static var unfilteredReadsPerTurn: Int { 1 }
-    /// From this number of connections on, the filter is asked before the first read of a turn too.
+    /// The number of connections from which the first read of a turn queries the filter too.
     private static var connectionsOfBusyTurn: Int { 4 }
     /// How long a change of apps by another process may go unseen, in nanoseconds.
     private static var directoryNanoseconds: UInt64 { 200_000_000 }
@@ -175,7 +175,7 @@ extension LoopState {
         guard changes != seenDirectoryChanges || now >= directoryIsDueAt else {
             return directorySnapshot.directory
         }
-        // The counter does not show commits of other processes, so a new snapshot is needed.
+        // The count of commits does not include those of other processes, so a new snapshot is needed.
         endSnapshot()
         let latest = try read { reader throws(Reader.Failure) in try directoryCache.current(by: reader) }
         if latest.version != directorySnapshot.version { directorySnapshot = latest.copy() }

@@ -81,7 +81,7 @@ public final class StoreState: Sendable {
         return snapshot
     }
 
-    /// The time by which a write that is queued now must be answered, in nanoseconds of the monotonic clock.
+    /// The deadline of a write that is queued now, in nanoseconds of the monotonic clock.
     func deadline() -> UInt64 {
         // Deadlines are compared only every 50 ms, and the response still has to reach the caller.
         let limit = max(configuration.timeLimitMilliseconds, 100) - 75
@@ -146,7 +146,7 @@ extension StoreState {
     /// Refuses writes that passed their deadline, and requests the writing of pending updates twice a second, until the
     /// writing thread has ended.
     ///
-    /// Runs on a thread of its own, because the writing thread may wait for the disk.
+    /// This runs on a separate thread, because the writing thread may wait for the disk.
     func watchDeadlines() {
         var updatesAreDueAt: UInt64 = 0
         while true {
