@@ -47,7 +47,7 @@ public struct FilterJob<Reader: JobReader>: Job {
     private static var minimumPause: UInt64 { 1_000_000_000 }
     private static var pauseFactor: UInt64 { 20 }
 
-    /// - Parameter context: has a connection for this job alone, without a cache, because it reads each page once.
+    /// - Parameter context: has a connection for this job alone, with a small cache, because it reads each page once.
     public init(_ context: JobContext<Reader>) { self.context = context }
 
     public mutating func slice(at now: UInt64) throws(StoreError) -> Due {

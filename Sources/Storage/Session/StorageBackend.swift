@@ -20,7 +20,7 @@ public protocol StorageBackend: Sendable {
     associatedtype Reader: LoopReader
 
     func openReader() throws(Reader.Failure) -> Reader
-    /// Opens a connection for a job that reads everything once, and so needs no cache.
+    /// Opens a connection with a small cache, for a job that reads every page once.
     func openScanner() throws(Reader.Failure) -> Reader
     /// The size of the write-ahead log; 0 for a database without one.
     var logByteCount: Int64 { get }
