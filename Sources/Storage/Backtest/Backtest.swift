@@ -2,21 +2,21 @@ public import Attribution
 
 /// Plays recorded events under the current and a proposed plan, and compares them launch by launch.
 public struct Backtest: Sendable {
-    /// The numbers of launches with another answer and with the same one.
+    /// The numbers of launches whose answer differs between two runs, or is the same.
     public struct Changes: Equatable, Sendable {
         /// Launches that get a match they did not get before.
         public var gained = 0
-        /// Launches that no longer get one.
+        /// Launches that no longer get a match.
         public var lost = 0
         /// Launches that get another link or campaign.
         public var redirected = 0
-        /// Launches that get the same.
+        /// Launches that get the same answer.
         public var same = 0
-        /// Of these, the launches that get the same link by another click.
+        /// The launches of ``same`` that get the same link by another click.
         public var otherClick = 0
-        /// Launches that repeat an earlier answer in only one of the two.
+        /// Launches that repeat an earlier answer in only one of the two runs.
         public var repeatedInOne = 0
-        /// Launches that got a click which is not among the played ones.
+        /// Launches whose recorded click is not among the played clicks.
         public var unknown = 0
 
         public init() {}
@@ -33,7 +33,7 @@ public struct Backtest: Sendable {
     public private(set) var recorded: ReplayScore?
     /// The changes from the recorded answers to ``proposed``.
     public private(set) var changes = Changes()
-    /// The changes from the recorded answers to ``current``: how true the replay is.
+    /// The changes from the recorded answers to ``current``, which show how faithful the replay is.
     public private(set) var fidelity = Changes()
     public private(set) var clicks = 0
     public private(set) var launches = 0
@@ -41,7 +41,7 @@ public struct Backtest: Sendable {
 
     /// - Parameters:
     ///   - current: how events are answered now.
-    ///   - proposed: how they would be; nil to play them once.
+    ///   - proposed: how events would be answered; nil to play them once.
     ///   - began: the first event's time.
     public init(_ current: ReplayPlan, proposed: ReplayPlan? = nil, began: Timestamp) {
         self.current = Replay(current, began: began)
@@ -49,7 +49,7 @@ public struct Backtest: Sendable {
         latest = began
     }
 
-    /// Plays the next event; they come in the order of time.
+    /// Plays the next event; events come in the order of time.
     public mutating func play(_ event: RecordedEvent) {
         latest = max(latest, event.at)
         guard case .launch(let launch) = event else {
@@ -59,7 +59,7 @@ public struct Backtest: Sendable {
             return
         }
         launches += 1
-        // Read before the event is played: afterwards its click may be gone.
+        // The answer is read before the event is played, because its click may be dropped afterwards.
         let answer = launch.answer.flatMap { current.answer($0, to: launch) }
         let before = current.play(event)
         let after = proposed?.play(event)
@@ -71,14 +71,14 @@ public struct Backtest: Sendable {
             if proposed != nil { changes.unknown += 1 }
             return
         }
-        let really = recorded.outcome == .replay ? nil : answer
-        fidelity.compare(really, before)
-        if proposed != nil { changes.compare(really, after) }
+        let original = recorded.outcome == .replay ? nil : answer
+        fidelity.compare(original, before)
+        if proposed != nil { changes.compare(original, after) }
     }
 }
 
 extension Backtest.Changes {
-    /// Compares two answers; nil stands for one that repeats an earlier one.
+    /// Compares two answers; nil stands for an answer that repeats an earlier one.
     fileprivate mutating func compare(_ before: Replay.Answer?, _ after: Replay.Answer?) {
         guard let before, let after else {
             if before == nil, after == nil { same += 1 } else { repeatedInOne += 1 }

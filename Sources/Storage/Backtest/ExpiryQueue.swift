@@ -1,6 +1,6 @@
 internal import Attribution
 
-/// Live clicks ordered by the end of their windows: a binary heap, because windows differ.
+/// Clicks ordered by the end of their windows: a binary heap, because windows differ in length.
 struct ExpiryQueue: Sendable {
     private var entries: [(end: Timestamp, click: Int)] = []
 

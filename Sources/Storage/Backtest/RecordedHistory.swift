@@ -23,7 +23,7 @@ public protocol HistoryRows {
     ) throws(Failure)
 }
 
-/// The first and last records of an app, before any other is read.
+/// The first and last records of an app, read before all others.
 public struct HistoryBounds: Sendable {
     public let scope: Scope
     /// The number of the last click to read; 0 if there is none.
@@ -48,7 +48,7 @@ public struct HistoryBounds: Sendable {
         return (first, last)
     }
 
-    /// Returns whether every record that the model learnt from is stored, if records are stored for this time.
+    /// Returns whether every record from which the model learnt is stored, if retention keeps records this long.
     public func isWhole(keeping milliseconds: Int64) -> Bool {
         guard !hasDeleted, let span, let learningBegan else { return !hasDeleted }
         return learningBegan >= span.first && span.last.milliseconds(since: span.first) <= milliseconds
@@ -57,7 +57,7 @@ public struct HistoryBounds: Sendable {
 
 /// The stored clicks and checks of one app, in the order of time.
 ///
-/// Each page is a read of its own: a long snapshot would keep a server from starting its write-ahead log again.
+/// Each page is a separate read: a long snapshot would keep a server from restarting its write-ahead log.
 public struct RecordedHistory {
     /// Events that were read and not returned yet.
     private struct Pages<Event> {
@@ -75,7 +75,7 @@ public struct RecordedHistory {
 
     private static let clicksOfPage = 1000
     private static let checksOfPage = 8192
-    /// More records than two loops can have pending.
+    /// The number of records to read ahead: as many as two loops can have pending.
     private static let readAhead = 2 * PendingCheckRecords.maximumRecords
 
     /// - Parameters:
@@ -145,7 +145,7 @@ extension RecordedHistory {
         if remade.missing > 0 { gaps.clicksNotReconstructed += 1 }
         if click.address == nil { gaps.clicksWithoutAddress += 1 }
         guard let claimedAt else { return click }
-        // A launch before the first recorded check claimed it.
+        // A launch before the first recorded check claimed the click.
         if bounds.firstCheckAt.map({ claimedAt < $0 }) ?? true {
             click.consumedAt = claimedAt
             gaps.clicksConsumedBefore += 1
@@ -158,8 +158,8 @@ extension RecordedHistory {
 
 /// The checks, in the order of time.
 ///
-/// Their identifiers follow the order of writing: each loop writes its pending records up to a second late, and later
-/// after a failure of the database. Enough records are read ahead to sort these too.
+/// Their identifiers follow the order of writing, but each loop writes its pending records up to a second late, and
+/// later after a failure of the database. So records are read ahead and sorted by time.
 extension RecordedHistory {
     private mutating func readChecks<Reader: HistoryRows>(from reader: Reader) throws(Reader.Failure) {
         var launches = Array(checks.waiting)

@@ -11,8 +11,8 @@ public struct Replay: Sendable {
         public let click: UInt64?
         /// Nil for no match.
         public let destination: CreditedDestination?
-        /// The unlimited probability of the answer; of the most likely one if there is no match, and 0
-        /// without a candidate.
+        /// The uncapped probability of the answer; without a match, of the most likely answer, and 0 without a
+        /// candidate.
         public let probability: Double
         /// The age of the credited click in seconds; nil for no match.
         public let ageSeconds: Double?
@@ -20,7 +20,7 @@ public struct Replay: Sendable {
         /// - Parameters:
         ///   - click: the credited click; nil for no match.
         ///   - launch: the launch that gets the answer.
-        ///   - probability: the unlimited probability.
+        ///   - probability: the uncapped probability.
         init(_ click: RecordedClick?, to launch: RecordedLaunch, probability: Double) {
             self.click = click?.name
             destination = click?.destination
@@ -51,10 +51,10 @@ public struct Replay: Sendable {
         pending = LearntIncrements(epoch: store.counters.epoch)
     }
 
-    /// What has been learnt so far.
+    /// The model as it was last computed.
     public var learntModel: MatchingModel { model }
 
-    /// Plays the next event; they come in the order of time.
+    /// Plays the next event; events come in the order of time.
     ///
     /// - Returns: the answer to a launch; nil for a click, and for a launch that ``score`` does not count.
     @discardableResult
@@ -152,8 +152,8 @@ public struct Replay: Sendable {
         return click.map { ReplayMatch(click: $0, isCampaignOnly: choice.isCampaignOnly) }
     }
 
-    /// Returns the click of the launch's token; nil if the click was claimed or its window has ended, so that only the
-    /// fingerprint can find a click.
+    /// Returns the click of the launch's token; nil if it was claimed or has expired: then only the fingerprint can
+    /// find a click.
     private func clickOfToken(_ launch: RecordedLaunch) -> Int? {
         guard let number = launch.token.flatMap(store.number), let stored = store[number],
             stored.isOpen, stored.end >= launch.at
@@ -195,9 +195,9 @@ public struct Replay: Sendable {
 /// The settings of a replay.
 public struct ReplayPlan: Equatable, Sendable {
     public var policy: MatchPolicy
-    /// The window of every click instead of its own; nil keeps the clicks' own windows.
+    /// The window of every click; nil for the recorded window of each click.
     public var window: AttributionWindow?
-    /// The window of clicks without their own.
+    /// The window of clicks without a recorded window.
     public var standardWindow: AttributionWindow
     /// How long a caller without install id gets an answer again, in milliseconds.
     public var replayGrace: Int64
@@ -223,14 +223,14 @@ public struct ReplayPlan: Equatable, Sendable {
     }
 }
 
-/// The callers that got a match, by which repetitions are recognised.
+/// The callers that got a match, to recognise repeated checks.
 struct ReplayCallers: Sendable {
     /// An answer that its caller may get again.
     struct Given: Sendable {
         let at: Timestamp
-        /// The last time at which the caller gets it again.
+        /// The last time at which the caller gets the answer again.
         let until: Timestamp
-        /// Whether a launch after a later click is a new one; false with an install id.
+        /// Whether a later click ends the repetition; false with an install id.
         let endsWithNextClick: Bool
     }
 
@@ -244,7 +244,7 @@ struct ReplayCallers: Sendable {
         answers[launch.caller].flatMap { launch.at <= $0.until ? $0 : nil }
     }
 
-    /// Adds a match: a caller with an install id gets it again until the click's window ends.
+    /// Adds a match; a caller with an install id gets it again until the click's window ends.
     mutating func add(_ launch: RecordedLaunch, grace: Int64, windowEnd: Timestamp) {
         let until = launch.hasInstallID ? windowEnd : launch.at.advanced(byMilliseconds: grace)
         guard launch.hasInstallID || grace > 0 else { return }

@@ -1,28 +1,28 @@
 public import Attribution
 
-/// The result of a replay: the number of answers, and of right ones among those whose truth is known.
+/// The result of a replay: the number of answers, and of right answers to launches whose truth (which click led to
+/// them) is known.
 ///
-/// Launches of the warm-up are left out; repeated answers, and launches that the truth calls retries, count
-/// as no launches.
+/// Launches of the warm-up are left out. Repeated answers, and launches that are retries in truth, do not count as
+/// launches.
 public struct ReplayScore: Equatable, Sendable {
     public var launches = 0
     public var matches = 0
-    /// The matches by a click's own token.
+    /// The matches by the token of a click.
     public var tokenMatches = 0
     /// The matches that credit a campaign and no link.
     public var campaignMatches = 0
     /// Launches that got the answer of an earlier one.
     public var replays = 0
-    /// Launches without a match by the verdict's reason; nil counts those without a live click.
+    /// Launches without a match, by the verdict's reason; nil for launches without a live click.
     public var reasons: [NoMatchReason?: Int] = [:]
-    /// The sum of the probabilities that a click led to the launch, of launches that only a fingerprint could
-    /// recognise.
+    /// The sum, over launches that only a fingerprint could recognise, of the probability that a click led to the
+    /// launch.
     public var expected = 0.0
-    /// The square of the spread of ``expected``.
+    /// The variance of the number that ``expected`` estimates.
     public var variance = 0.0
 
-    /// The number of matches by a fingerprint that are expected to be right: the sum of their unlimited
-    /// probabilities.
+    /// The number of matches by a fingerprint that are expected to be right: the sum of their uncapped probabilities.
     public var expectedRight = 0.0
     /// The results of fingerprints alone for launches that a token recognised.
     public var besideTokens = TokenTrials()
@@ -44,7 +44,7 @@ public struct ReplayScore: Equatable, Sendable {
     public var clicksUsedTwice = 0
     /// The calibration of the stated confidence, which never exceeds ``Verdict/highestConfidence``.
     public var calibration = Calibration()
-    /// The calibration of the probability without that limit.
+    /// The calibration of the uncapped probability.
     public var uncappedCalibration = Calibration()
 
     public init() {}
@@ -62,7 +62,8 @@ public struct TokenTrials: Equatable, Sendable {
     public var launches = 0
     /// Launches that would have got a match by the fingerprint.
     public var matches = 0
-    /// Of these, the launches with the link, or else the campaign, of the token's click.
+    /// The launches of ``matches`` that would have got the link of the token's click, or the campaign if only that is
+    /// credited.
     public var right = 0
     public var calibration = Calibration()
 
@@ -142,7 +143,7 @@ extension ReplayScore {
         return false
     }
 
-    /// Counts the answer by the fingerprint alone to a launch that gets this click by a token.
+    /// Counts the answer that the fingerprint alone would give to a launch that gets this click by a token.
     mutating func judge(
         _ verdict: Verdict,
         _ match: ReplayMatch?,
@@ -158,7 +159,7 @@ extension ReplayScore {
         besideTokens.calibration.add(stated: verdict.confidence, isRight: isRight)
     }
 
-    /// Counts a launch with the click's own token, which is right if the truth is known at all.
+    /// Counts a launch with the click's token; its match is right whenever the truth is known.
     mutating func judgeToken(_ click: RecordedClick, of launch: RecordedLaunch) -> Replay.Answer {
         launches += 1
         matches += 1
@@ -174,17 +175,17 @@ extension ReplayScore {
     }
 }
 
-/// Whether stated probabilities come true: of matches stated at 80 %, four in five should be right.
+/// Compares stated probabilities with results: of matches stated at 80 %, four in five should be right.
 public struct Calibration: Equatable, Sendable {
-    /// The matches stated within a tenth.
+    /// The matches whose stated probability is in one tenth of the range.
     public struct Bin: Equatable, Sendable {
         public fileprivate(set) var count = 0
         fileprivate var statedSum = 0.0
         fileprivate var rightCount = 0
 
-        /// The mean of what was stated; 0 without a match.
+        /// The mean stated probability; 0 without a match.
         public var stated: Double { count > 0 ? statedSum / Double(count) : 0 }
-        /// The share that was right; 0 without a match.
+        /// The share of the matches that was right; 0 without a match.
         public var right: Double { count > 0 ? Double(rightCount) / Double(count) : 0 }
     }
 

@@ -2,14 +2,14 @@ internal import Attribution
 
 /// A store of one app in memory: live clicks by fingerprint and address, claims, learnt counters.
 ///
-/// A click is dropped when its window has ended, except for its name, so that memory grows with the live clicks.
+/// A click is dropped after its window has ended, except for its name, so that memory grows with the live clicks.
 struct ReplayStore: Sendable {
     struct Stored: Sendable {
         let click: RecordedClick
-        /// The last time at which a launch may be credited to it.
+        /// The last time at which a launch may be credited to the click.
         let end: Timestamp
         var claimedAt: Timestamp?
-        /// Retired by a claim of a click of the same visit.
+        /// Whether the claim of another click has closed this click as a duplicate.
         var isRetired = false
 
         var isOpen: Bool { claimedAt == nil && !isRetired }
@@ -21,13 +21,13 @@ struct ReplayStore: Sendable {
         let fingerprint: RecordedFingerprint
     }
 
-    /// By number; the first click of all has number 0.
+    /// The clicks by number; the first recorded click has number 0.
     private var clicks = TimeOrdered<Stored>()
     private var numbers: [UInt64: Int] = [:]
     private var live = ExpiryQueue()
-    /// The number of clicks within their window that were claimed or retired.
+    /// The number of clicks within their window that were claimed or closed as duplicates.
     private var closedCount = 0
-    /// Clicks by fingerprint; the first one can be matched.
+    /// Clicks by fingerprint, oldest first; before a read, claimed and ended ones are removed from the front.
     private var byFingerprint: [UInt64: TimeOrdered<Row>] = [:]
     /// Clicks by address; claimed ones remain until their window ends.
     private var byExact: [UInt64: TimeOrdered<Int>] = [:]
@@ -41,7 +41,7 @@ struct ReplayStore: Sendable {
     /// The time in milliseconds within which clicks of one visitor are retired together.
     private static let duplicateSpan: Int64 = 600_000
 
-    /// Addresses with much traffic whose counts are stored.
+    /// The maximum number of addresses whose counts are stored.
     private static let maximumClickCounts = 1000
 
     init(began: Timestamp) {
@@ -49,13 +49,13 @@ struct ReplayStore: Sendable {
         now = began
     }
 
-    /// A click by its number; nil when its window has ended long ago.
+    /// The click with a number; nil once it is dropped.
     subscript(number: Int) -> Stored? { clicks[number] }
 
-    /// The number of a name's click, even if dropped; nil if never recorded.
+    /// Returns the number of the click with a name, even if it is dropped; nil if it was never recorded.
     func number(of name: UInt64) -> Int? { numbers[name] }
 
-    /// Clicks that can be matched, whatever their fingerprint.
+    /// The number of clicks that can be matched, whatever their fingerprint.
     var liveCount: Int { live.count - closedCount }
 
     mutating func record(_ click: RecordedClick, endingAt end: Timestamp) {
@@ -92,10 +92,10 @@ struct ReplayStore: Sendable {
         return true
     }
 
-    /// Clicks that may be duplicates of a click, including all that are.
+    /// Returns the clicks that may be duplicates of a click; no duplicate is missing.
     private func suspects(of click: RecordedClick) -> [Int] {
         if let address = click.address { return byExact[address.exact].map { Array($0.rest) } ?? [] }
-        // If the visit is unknown, an equal agent alone does not make one visitor.
+        // Without an address, a visitor is only a user agent, so clicks without a visit are no duplicates.
         guard click.visit != nil, let key = click.fingerprints.first?.key, let rows = byFingerprint[key]
         else { return [] }
         let first = click.at.advanced(byMilliseconds: -Self.duplicateSpan)
@@ -108,7 +108,7 @@ struct ReplayStore: Sendable {
         return one.visitor == other.visitor && one.destination == other.destination
     }
 
-    /// The newest unclaimed click with one of the fingerprints that leads to the destination.
+    /// Returns the newest unclaimed click with one of the fingerprints and this destination.
     func newest(_ keys: [UInt64], _ destination: CreditedDestination) -> Int? {
         keys.compactMap { key in
             byFingerprint[key]?.rest.last { row in
@@ -177,7 +177,7 @@ extension ReplayStore {
         )
     }
 
-    /// Returns whether a live click with one of the launch's fingerprints came after a time and may be its own.
+    /// Returns whether a live click with a fingerprint of the launch came after a time and may belong to the launch.
     mutating func hasClick(of launch: RecordedLaunch, after time: Timestamp) -> Bool {
         drop(endedBefore: launch.at)
         let selections = selections(of: launch.fingerprints.map { KeyedHash(index: $0, rest: 0) })

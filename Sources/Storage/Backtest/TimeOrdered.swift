@@ -1,11 +1,11 @@
-/// Elements in the order of time, dropped from the front when they no longer count.
+/// Elements in the order of time; the oldest ones can be dropped.
 ///
-/// An element keeps its index whatever is dropped before it.
+/// An element keeps its index when elements before it are dropped.
 struct TimeOrdered<Element: Sendable>: Sendable {
     private var elements: [Element] = []
-    /// Elements before this index of the array are dropped and still use memory.
+    /// Elements before this index of the array are dropped, but still use memory.
     private var start = 0
-    /// The number of dropped elements that are gone.
+    /// The number of dropped elements that were removed from the array.
     private var goneCount = 0
 
     var isEmpty: Bool { start == elements.count }
@@ -20,13 +20,13 @@ struct TimeOrdered<Element: Sendable>: Sendable {
 
     subscript(index: Int) -> Element? {
         get {
-            let place = index - goneCount
-            return place >= start && place < elements.count ? elements[place] : nil
+            let position = index - goneCount
+            return position >= start && position < elements.count ? elements[position] : nil
         }
         set {
-            let place = index - goneCount
-            guard let newValue, place >= start, place < elements.count else { return }
-            elements[place] = newValue
+            let position = index - goneCount
+            guard let newValue, position >= start, position < elements.count else { return }
+            elements[position] = newValue
         }
     }
 
@@ -37,7 +37,7 @@ struct TimeOrdered<Element: Sendable>: Sendable {
     /// Drops the first element, which must exist.
     mutating func removeFirst() {
         start += 1
-        // Waits until over half is dropped, so that a drop moves at most one element on average.
+        // The array is shortened once over half is dropped, so that a drop moves at most one element on average.
         guard start > 16, start > elements.count / 2 else { return }
         elements.removeFirst(start)
         goneCount += start

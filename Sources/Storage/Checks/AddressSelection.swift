@@ -1,6 +1,7 @@
 public import Attribution
 
-/// The clicks around a launch's address that a check weighs: those with the launch's hash, and the number of the others.
+/// The clicks from a launch's address or network that a check weighs: those with the launch's hash, and the number of
+/// others.
 ///
 /// First, the newest ``maximumRead`` clicks around the address are added, newest first. Then ``wanted(_:)`` returns the
 /// clicks to look up by the launch's hash, and these are added.
@@ -8,7 +9,7 @@ public struct AddressSelection: Sendable {
     /// A click to look up by its position.
     public struct Wanted: Sendable {
         public let position: RowPosition
-        /// Whether its exact address is known to be the launch's.
+        /// Whether the click is known to come from exactly the launch's address.
         public let isExact: Bool
     }
 
@@ -26,7 +27,7 @@ public struct AddressSelection: Sendable {
     private var nearCount = 0
     private var claimedCount = 0
 
-    /// Clicks of any hash that are read at most.
+    /// The maximum number of clicks of any hash that are read.
     public static let maximumRead = 256
 
     public init(around address: AddressHashes, _ selection: KeySelection, at now: Timestamp) {
@@ -35,7 +36,7 @@ public struct AddressSelection: Sendable {
         listed = Set(selection.open.map(\.click))
     }
 
-    /// Adds the next older click around the address; `isOfKey` is false if it certainly has another hash.
+    /// Adds the next older click around the address; `isOfKey` is false if the click certainly has another hash.
     public mutating func add(_ position: RowPosition, isExact: Bool, isOfKey: Bool) {
         nearCount += 1
         if isExact { exactCount += 1 }

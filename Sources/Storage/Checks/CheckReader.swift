@@ -1,10 +1,10 @@
 public import Attribution
 
-/// What a check asks a database, in one snapshot.
+/// The reads of a check, in one snapshot of a database.
 public protocol CheckRowReader: ClickReader, LearningReader {
-    /// Nil where there is no click with the whole of the identifier.
+    /// Returns the click with this identifier; nil if none has both halves of it.
     func click(_ id: ClickID) throws(Failure) -> ClickRecord?
-    /// The click at a position under a key, while checks can find it there.
+    /// Returns the click at a position under a key; nil once it is closed.
     func openClick(_ position: RowPosition, of key: KeyedHash, in scope: Scope) throws(Failure)
         -> IndexRecord?
     /// Feeds the key's last closed click, then its clicks that are not closed, newest first.
@@ -13,10 +13,10 @@ public protocol CheckRowReader: ClickReader, LearningReader {
     func read(_ selection: inout AddressSelection, in scope: Scope) throws(Failure)
     /// Feeds when the clicks around an address happened, newest first.
     func read(_ count: inout AddressClickCount.Builder, in scope: Scope) throws(Failure)
-    /// A response to this key that was seen to fail on its way, of a click whose window has not ended.
+    /// Returns a claim by this key whose answer is marked as undelivered, if its click's window has not ended.
     func undeliveredClaim(of key: KeyedHash, in scope: Scope, at now: Timestamp) throws(Failure)
         -> ClaimRecord?
-    /// The newest claim by this key that a caller made within a span of time.
+    /// Returns the newest claim by this key that a caller made within a span of time.
     func claim(
         ofCaller caller: KeyedHash,
         by key: KeyedHash,
@@ -24,27 +24,27 @@ public protocol CheckRowReader: ClickReader, LearningReader {
         during times: ClosedRange<Timestamp>
     )
         throws(Failure) -> ClaimRecord?
-    /// Whether a click of the key that is not older than the given one was claimed.
+    /// Returns whether this click of the key, or a newer one, was claimed.
     func hasClaim(of key: KeyedHash, in scope: Scope, since click: RowPosition) throws(Failure) -> Bool
     func newestClicks(_ query: NewestClicks, atMost count: Int) throws(Failure) -> [ClickID]
-    /// Clicks that can be matched, whatever their hash.
+    /// Returns the number of clicks that can be matched, whatever their hash.
     func liveClickCount(of scope: Scope, at now: Timestamp) throws(Failure) -> Int64
-    /// The stored sum of a learnt counter; 0 for nothing.
+    /// Returns the stored sum of a learnt counter; 0 if there is none.
     func learntSum(_ family: CounterFamily, _ key: UInt64, in scope: Scope) throws(Failure) -> Double
 }
 
-/// A query for the newest live clicks of a destination under a key, by the first half of their identifiers.
+/// A query for the newest live clicks of a destination under a key; it finds the first half of their identifiers.
 public struct NewestClicks: Sendable {
     public let scope: Scope
     public let key: KeyedHash
     public let destination: CreditedDestination
     public let at: Timestamp
 
-    /// Clicks of the key that are searched at most.
+    /// The maximum number of the key's clicks that are searched.
     public static let maximumRead = 4096
 }
 
-/// The snapshot of a check, with the counts, summaries and models that its process keeps for a while.
+/// The snapshot of a check, with the counts, summaries and models that this process has in memory.
 struct CheckSnapshot<Rows: CheckRowReader>: EvidenceSource {
     typealias Failure = Rows.Failure
 
@@ -140,7 +140,7 @@ struct CheckReader<Rows: CheckRowReader> {
 
 /// Certain matches: by a token, a click's identifier, or an advertising id.
 extension CheckReader {
-    /// The result of a certain way of recognition.
+    /// The result of one certain way to recognise the launch.
     private enum CertainResult {
         case live(ClickID)
         case offered(CheckView)
@@ -173,9 +173,9 @@ extension CheckReader {
         return try isOpen(named) ? .live(id) : .nothing(used)
     }
 
-    /// Whether checks can find the click: false for one that was retired with another.
+    /// Whether checks can find the click; false if it was closed as a duplicate of a claimed click.
     private func isOpen(_ click: ClickRecord) throws(Rows.Failure) -> Bool {
-        // Found by its token alone.
+        // A click without hashes is found by its token alone.
         guard let hash = click.hashes.first else { return true }
         let position = RowPosition(clickedAt: click.facts.clickedAt.milliseconds, click: click.number)
         return try rows.openClick(position, of: hash, in: scope) != nil
@@ -199,13 +199,14 @@ extension CheckReader {
             return .offered(view)
         }
         guard let newest = selection.open.first else { return .nothing(nil) }
-        // The device has launched since that click, so this launch has another click, or the device was set up again.
+        // A claim of this click or a newer one means that the device has launched since. This launch then belongs to
+        // another click, or the device was set up again.
         return try rows.hasClaim(of: key, in: scope, since: newest.position)
             ? .nothing(.alreadyClaimed) : .live(newest.candidate(.missing).click)
     }
 
-    /// Returns the view of a certain match, with the evidence of its fingerprint: such launches show how often the
-    /// fingerprint is right.
+    /// Returns the view of a certain match, with the evidence of its fingerprint, from which the model learns how often
+    /// fingerprints are right.
     private mutating func certainView(_ click: ClickID, _ method: AttributionMethod) throws(Rows.Failure)
         -> CheckView
     {
@@ -254,7 +255,8 @@ extension CheckReader {
         return CheckView(reason: closed.reason)
     }
 
-    /// The launch's first fingerprint under the first server key with stored clicks; nil if that is the current key.
+    /// The launch's first fingerprint under the first server key with stored clicks; nil if it is the current key or
+    /// none.
     private func storedFingerprint(_ selections: [KeySelection]) -> KeyedHash? {
         guard check.ladder.isUnderSeveralKeys else { return nil }
         let keys = check.ladder.firstUnderEachKey
@@ -290,8 +292,8 @@ extension CheckReader {
 
     /// Returns the view of an earlier answer that this check may get, unless there was a click after it.
     ///
-    /// Reads only if an answer is possible. So a check after a match takes hardly longer than one of an unknown
-    /// fingerprint, and its time reveals neither.
+    /// This reads only if an answer is possible. So a check after a match takes hardly longer than a check of an
+    /// unknown fingerprint, and its response time does not reveal which of both it was.
     private mutating func repeatableAnswer(
         _ closed: KeySelection.Closed,
         of key: KeyedHash,
@@ -312,9 +314,10 @@ extension CheckReader {
         return offer(record, claim)
     }
 
-    /// The newest claim of the check's caller, made within the grace before or after it.
+    /// Returns the newest claim of the check's caller within the replay grace before or after the check.
     ///
-    /// After: a clock that was set back. Not without end, or a leap of the clock would repeat answers for years.
+    /// A claim can be later than the check if the clock was set back. Without a limit, a leap of the clock would repeat
+    /// answers for years.
     private func claimOfCaller(by key: KeyedHash) throws(Rows.Failure) -> ClaimRecord? {
         let (start, end) = (-check.replayGrace, check.replayGrace)
         let times = check.at.advanced(byMilliseconds: start)...check.at.advanced(byMilliseconds: end)

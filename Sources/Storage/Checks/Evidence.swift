@@ -18,12 +18,13 @@ public protocol EvidenceSource {
     mutating func read(_ selection: inout KeySelection) throws(Failure)
     /// Adds the newest clicks around an address, newest first.
     mutating func read(_ selection: inout AddressSelection) throws(Failure)
-    /// Adds those of the clicks that are open under the selection's key, or claimed and from exactly its address.
+    /// Adds the clicks that are open under the selection's key, and claimed clicks from exactly the selection's
+    /// address.
     mutating func lookUp(_ clicks: [AddressSelection.Wanted], for selection: inout AddressSelection)
         throws(Failure)
     /// Returns the number of clicks around an address with much traffic.
     mutating func clickCount(around address: AddressHashes) throws(Failure) -> AddressClickCount
-    /// Returns the number of clicks that can be matched, of all hashes.
+    /// Returns the number of clicks that can be matched, whatever their hash.
     mutating func liveClickCount() throws(Failure) -> Double
     /// Returns the stored sum of a learnt counter, relative to the epoch; 0 if there is none.
     mutating func learntSum(_ family: CounterFamily, _ key: UInt64) throws(Failure) -> Double

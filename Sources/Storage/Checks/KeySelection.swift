@@ -25,7 +25,7 @@ public struct KeySelection: Sendable {
     public private(set) var open: [IndexRecord] = []
     /// The counts of older clicks, if there are too many to list.
     public private(set) var background: [BackgroundCount] = []
-    /// The networks of the counted clicks.
+    /// The positions of the counted clicks by network; nil if no clicks are counted.
     public private(set) var places: ClickPositionsByNetwork?
     /// The newest click that is not closed, even if its window has ended.
     public private(set) var newestUnclosed: RowPosition?
@@ -36,7 +36,7 @@ public struct KeySelection: Sendable {
     private let now: Timestamp
     private let summary: KeySummary?
 
-    /// Clicks that are listed at most while there is no summary.
+    /// The maximum number of listed clicks while there is no summary.
     static let maximumListed = 2 * CandidateEvidence.maximumListed
 
     /// Creates an empty selection; `summary` counts the key's older clicks, if there are many.
@@ -56,7 +56,7 @@ public struct KeySelection: Sendable {
             (background, places) = (summary.counts, summary.places)
             needsSummary = needsSummary || summary.isOld(at: now)
             if open.count >= CandidateEvidence.maximumListed / 2 { return false }
-            // Most newer clicks have been claimed, so counted ones are listed too until there is a new summary.
+            // Most newer clicks have been claimed, so counted clicks are listed too until there is a new summary.
             needsSummary = true
         }
         guard click.expiresAt >= now else { return true }
@@ -71,7 +71,7 @@ public struct KeySelection: Sendable {
 }
 
 extension [KeySelection] {
-    /// Returns the newest live click that may be of a launch from this address; nil if there is none.
+    /// Returns the newest live click that may belong to a launch from this address; nil if there is none.
     ///
     /// If the address is known, a click from any other address is another visitor's: equal phones may click within seconds
     /// of each other, and an address rarely changes so soon.

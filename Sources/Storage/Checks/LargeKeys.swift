@@ -1,8 +1,8 @@
 public import Attribution
 
-/// Counts of the older live clicks of a hash with very many clicks.
+/// Counts of the older live clicks of a large key: a hash with too many live clicks to list.
 ///
-/// Their weights change slowly, so they are summed up every two minutes and not for each check.
+/// Their weights change slowly, so they are added up every two minutes and not for each check.
 public struct KeySummary: Sendable {
     public struct Key: Hashable, Sendable {
         public let scope: Scope
@@ -11,15 +11,15 @@ public struct KeySummary: Sendable {
 
     /// The newest counted click.
     let end: RowPosition
-    /// The time of the check for which it was computed.
+    /// The time of the check for which the summary was computed.
     let at: Timestamp
     let counts: [BackgroundCount]
-    /// The positions of the same clicks by network, if their address is known: a check lists those from its own network,
-    /// even if many clicks of other hashes came from there.
+    /// The positions of the same clicks by network, if their address is known: a check lists those from the launch's
+    /// network, even if many clicks of other hashes came from there.
     let places: ClickPositionsByNetwork
 
     private static let oldMilliseconds: UInt64 = 120_000
-    /// After this time without checks, the ages of the clicks have changed, and many may be claimed.
+    /// A summary that is older is not used: the ages of its clicks have changed, and many may be claimed.
     private static let expiredMilliseconds: UInt64 = 240_000
 
     /// Whether a new summary is due.
@@ -40,7 +40,7 @@ public struct KeySummary: Sendable {
             var weight = 0.0
             var withAddress = 0.0
             let platformForm: PlatformForm
-            /// The order of the first click of each sum.
+            /// The position of this sum in the order of the sums' first clicks.
             let number: Int
         }
 
@@ -51,7 +51,7 @@ public struct KeySummary: Sendable {
         private var cells: [Cell: Sum] = [:]
         private var byDestination: [CreditedDestination: Double] = [:]
 
-        /// Destinations with counts of their own; all smaller ones share one.
+        /// The number of destinations with separate counts; all smaller destinations share one.
         private static let maximumDestinations = 64
 
         public init(at now: Timestamp) { self.now = now }
@@ -119,8 +119,8 @@ public struct KeySummary: Sendable {
 
 /// The positions of one hash's clicks by the network around their addresses.
 ///
-/// In a crowd, the newest clicks around an address are those of other phones; this index finds the older clicks of the
-/// launch's own hash.
+/// If many phones share a network, its newest clicks are those of other phones; this index finds older clicks of the
+/// launch's hash.
 public struct ClickPositionsByNetwork: Sendable {
     private struct Place: Sendable {
         let near: UInt64
@@ -129,7 +129,7 @@ public struct ClickPositionsByNetwork: Sendable {
 
     private var places: [Place] = []
 
-    /// The newest clicks that are kept at most, which take some hundred kilobytes.
+    /// The maximum number of clicks, the newest ones, which take some hundred kilobytes.
     private static let maximumCount = 16_384
 
     /// Adds the next older click.
@@ -140,7 +140,7 @@ public struct ClickPositionsByNetwork: Sendable {
     /// Sorts the clicks, after the last one was added and before ``newest(near:atMost:)``.
     mutating func sort() { places.sort { ($0.near, $1.position) < ($1.near, $0.position) } }
 
-    /// The newest clicks from the network, newest first.
+    /// Returns the newest clicks from the network, newest first.
     func newest(near: UInt64, atMost count: Int) -> [RowPosition] {
         var (low, high) = (0, places.count)
         while low < high {
@@ -160,7 +160,7 @@ public struct AddressClickCount: Sendable {
 
     let exact: Double
     let near: Double
-    /// The time of the check for which it was counted.
+    /// The time of the check for which the clicks were counted.
     private let at: Timestamp
 
     private static let oldMilliseconds: UInt64 = 60_000
@@ -179,7 +179,7 @@ public struct AddressClickCount: Sendable {
         private var exactCount = 0
         private var nearCount = 0
 
-        /// Clicks that are added at most.
+        /// The maximum number of clicks that are added.
         public static let maximumRead = Int(AddressTraffic.countLimit)
 
         init(around address: AddressHashes, at now: Timestamp) {
@@ -187,7 +187,7 @@ public struct AddressClickCount: Sendable {
             oldest = now
         }
 
-        /// Adds the next older click around the address; `exact` is the hash of its own address.
+        /// Adds the next older click around the address; `exact` is the hash of the click's address.
         public mutating func add(clickedAt: Timestamp, exact: UInt64?) {
             oldest = clickedAt
             nearCount += 1

@@ -1,6 +1,6 @@
 public import Attribution
 
-/// Records of checks that are not written yet, with their sums for the statistics of probabilities.
+/// Records of checks that are not written yet, with the sums of their probabilities for the statistics.
 public struct PendingCheckRecords: Sendable {
     struct Record: Sendable {
         let scope: Scope
@@ -18,7 +18,7 @@ public struct PendingCheckRecords: Sendable {
         let hour: Timestamp
         let campaign: Campaign
     }
-    /// Expected conversions, with a click or a fingerprint by which a hashed campaign's name is found.
+    /// Expected conversions, with a click or a fingerprint from which the name of a hashed campaign can be read.
     public struct Expected: Sendable {
         var sum: ExpectedConversions
         public var click: Int64?
@@ -36,11 +36,11 @@ public struct PendingCheckRecords: Sendable {
     private(set) var expected: [Slot: Expected] = [:]
     private(set) var calibration: [CalibrationSlot: CalibrationTable.Bin] = [:]
 
-    /// The number of records that wait at most, while the database cannot be written.
+    /// The maximum number of records that wait while the database cannot be written.
     static let maximumRecords = 20_000
-    /// The number of records that the database holds at most, whatever retention says: about a gigabyte.
+    /// The maximum number of records in the database, even if retention is longer: about a gigabyte.
     static let maximumStored: Int64 = 5_000_000
-    /// The number of records after which they are written at once, so that no write takes long.
+    /// The number of records at which they are written without waiting, so that no write takes long.
     static let writtenAtOnce = 512
 
     var isEmpty: Bool { records.isEmpty && unrecorded == 0 && expected.isEmpty && calibration.isEmpty }

@@ -8,7 +8,7 @@ public final class PendingUpdates: Sendable {
         let hour: Timestamp
         let platform: Platform
         let reason: NoMatchReason
-        /// Nil where there are too many different ones to count each.
+        /// Nil if there are too many different launches to count each separately.
         var launch: CountedLaunch?
     }
     struct Replay: Hashable, Sendable {
@@ -21,7 +21,7 @@ public final class PendingUpdates: Sendable {
         private(set) var noMatches: [NoMatch: Int64] = [:]
         private(set) var replays: [Replay: Int64] = [:]
         private(set) var keyUses: [KeyID: Timestamp] = [:]
-        /// The last one counted and its index, because most checks end as the one before.
+        /// The no-match that was counted last, and its index, because most checks end like the check before.
         private var lastNoMatch: (note: NoMatch, index: Dictionary<NoMatch, Int64>.Index)?
         /// A click for each delivery that failed.
         var failedDeliveries: [ClickID] = []
@@ -32,7 +32,7 @@ public final class PendingUpdates: Sendable {
                 && checks.isEmpty
         }
 
-        /// Different launches that are counted separately until the next write.
+        /// The number of different no-matches in memory from which further launches are not counted separately.
         private static let launchLimit = 4096
 
         /// Counts the end of a check; matches are counted with their claims.

@@ -4,15 +4,15 @@ internal import Synchronization
 ///
 /// A flood of checks that find nothing must not fill the disk, nor delay clicks and claims.
 final class RecordBudget: Sendable {
-    /// Records a second of all loops together.
+    /// The maximum number of records in a second, of all loops together.
     static let perSecond = 2000
 
     private let second = Atomic<UInt64>(0)
     private let taken = Atomic(0)
-    /// Checks that were left out and are not in any record's weight yet.
+    /// The number of checks that were left out and are not in any record's weight yet.
     private let missed = Atomic(0)
 
-    /// The greatest weight of a record.
+    /// The maximum number of left-out checks that one record stands for.
     private static let maximumWeight = 255
 
     /// Returns the weight of a check's record: the number of checks that it stands for, itself included.
@@ -38,29 +38,29 @@ final class RecordBudget: Sendable {
         guard waiting > 0 else { return 0 }
         let part = min(waiting, Self.maximumWeight)
         let rest = waiting - part
-        let (isOurs, _) = missed.compareExchange(expected: waiting, desired: rest, ordering: .relaxed)
+        let (hasTaken, _) = missed.compareExchange(expected: waiting, desired: rest, ordering: .relaxed)
         // If another loop changed the number meanwhile, the next record takes it.
-        return isOurs ? part : 0
+        return hasTaken ? part : 0
     }
 }
 
-/// A loop's part of the budget: once a second's records are used up, the loop does not ask again in that second.
+/// A loop's part of the budget: once the budget of a second is used up, the loop does not ask again in that second.
 struct LoopRecords {
-    /// The second whose records are used up.
-    private var spentSecond = UInt64.max
-    /// Checks that were left out in it and are not added to the budget yet.
+    /// The second whose budget is used up.
+    private var usedUpSecond = UInt64.max
+    /// The number of checks that were left out in that second and are not added to the budget yet.
     private var missed = 0
 
-    /// As ``RecordBudget/take(at:)``.
+    /// Returns the weight of a check's record; see ``RecordBudget/take(at:)``.
     mutating func take(from budget: RecordBudget, at now: UInt64) -> Int {
         let second = now / 1_000_000_000
-        guard second != spentSecond else {
+        guard second != usedUpSecond else {
             missed += 1
             return 0
         }
         reportMissed(to: budget)
         let weight = budget.take(at: now)
-        if weight == 0 { spentSecond = second }
+        if weight == 0 { usedUpSecond = second }
         return weight
     }
 

@@ -6,7 +6,7 @@ internal import Threads
 /// Shared by the writer and all loops.
 ///
 /// A check may get a lost answer again only if the check began after the answer was written: a check that overlaps with
-/// the first one is another launch. A claim that the ledger does not contain was made by an earlier process, whose
+/// the first check is another launch. A claim that the ledger does not contain was made by an earlier process, whose
 /// responses are all written or lost.
 final class AnswerLedger: Sendable {
     private enum Entry: Sendable {
@@ -17,16 +17,16 @@ final class AnswerLedger: Sendable {
         case delivered(answeredAt: UInt64)
     }
     private struct State: Sendable {
-        /// By the first half of the click's identifier.
+        /// The entries by the first half of the click's identifier.
         ///
-        /// Two generations: the older one is dropped as a whole.
+        /// There are two generations; the older one is dropped as a whole.
         var current: [UInt64: Entry] = [:]
         var previous: [UInt64: Entry] = [:]
         var startOfCurrent: UInt64 = 0
     }
 
-    /// Longer than any request or delivery takes: every check that reads the ledger later began after the entries that
-    /// are dropped.
+    /// How long a generation lasts: longer than any request or delivery, so that every later check began after the
+    /// dropped entries.
     private static let generationNanoseconds: UInt64 = 120_000_000_000
 
     private let state = ConditionLock(State())
@@ -91,7 +91,7 @@ final class AnswerLedger: Sendable {
         state.withLock { state in
             if now &- state.startOfCurrent > Self.generationNanoseconds {
                 state.previous = state.current
-                // Reserved for as many entries as before, so that it does not grow step by step.
+                // The capacity is that of the last generation, so that the dictionary does not grow step by step.
                 state.current = Dictionary(minimumCapacity: state.previous.count)
                 state.startOfCurrent = now
             }
@@ -100,7 +100,7 @@ final class AnswerLedger: Sendable {
     }
 }
 
-/// Three words, so that an existential holds it without an allocation.
+/// The receipt of a claim: three words, so that an existential holds it without an allocation.
 private struct ClaimReceipt: Receipt {
     let click: ClickID
     let ledger: AnswerLedger

@@ -3,7 +3,8 @@ internal import Threads
 
 /// The clicks that checks of this process are claiming, and the checks that wait for these claims to end.
 ///
-/// Shared by all threads. It only avoids lost rounds; the database alone ensures that a click is matched once.
+/// Shared by all threads. This list only saves checks from claims that would lose; the database alone ensures that a
+/// click is matched once.
 final class ClaimsUnderWay: Sendable {
     /// A check that waits for a claim to end.
     private struct Waiter: Sendable {
@@ -19,21 +20,21 @@ final class ClaimsUnderWay: Sendable {
     /// - Parameter queue: the queue of writes.
     init(_ queue: WriteQueue) { self.queue = queue }
 
-    /// Claims a click and suspends the caller until the claim is on disk; returns at once if the click is under way.
+    /// Claims a click and suspends the caller until the claim is on disk; returns at once if another does.
     ///
-    /// The claim is marked and queued in one step. A check that leaves the click out is therefore queued later, and cannot
-    /// take an earlier click of the same visit, which this claim retires.
+    /// The claim is marked and queued in one step. So a check that leaves the click out queues its claim later. It
+    /// cannot take an earlier click of the same visit, because this claim retires that click.
     ///
     /// - Parameters:
     ///   - request: the claim.
     ///   - deadline: the time at which the caller stops waiting, in nanoseconds of the monotonic clock.
     /// - Returns: the outcome.
-    /// - Throws: if the outcome is unknown.
+    /// - Throws: the refusal; after a timeout the claim may still be committed.
     func claim(_ request: ClaimRequest, until deadline: UInt64) async throws(StoreError)
         -> ClaimOutcome
     {
         let click = request.click
-        // Resumed exactly once: here, or by the write's completion.
+        // The continuation is resumed exactly once: here, or by the write's completion.
         let written = await unsafe withUnsafeContinuation {
             (continuation: UnsafeContinuation<Written, Never>) in
             let write = QueuedWrite(
@@ -51,7 +52,7 @@ final class ClaimsUnderWay: Sendable {
         }
     }
 
-    /// Marks the claim and queues it, and returns nil; returns the outcome if that is not possible.
+    /// Marks the claim, queues it and returns nil; returns the outcome if that is not possible.
     private func begin(_ write: QueuedWrite, of click: ClickID) -> Written? {
         claims.withLock { claims in
             guard claims[click.high] == nil else { return .claim(WrittenClaim(outcome: .underWay(click))) }
@@ -74,7 +75,7 @@ final class ClaimsUnderWay: Sendable {
         }
     }
 
-    /// Suspends the caller until the claim of a click is committed, or can no longer be.
+    /// Suspends the caller until the claim of a click is committed, or can no longer be committed.
     ///
     /// A claim whose caller got `timedOut` has not ended: it may still be committed.
     ///
@@ -83,7 +84,7 @@ final class ClaimsUnderWay: Sendable {
     ///   - deadline: the time at which the caller stops waiting, in nanoseconds of the monotonic clock.
     /// - Throws: at the deadline.
     func waitForEnd(of click: ClickID, until deadline: UInt64) async throws(StoreError) {
-        // Resumed exactly once: here, or when the waiter is removed.
+        // The continuation is resumed exactly once: here, or when the waiter is removed.
         let error = await unsafe withUnsafeContinuation {
             (continuation: UnsafeContinuation<StoreError?, Never>) in
             let waiter = Waiter(deadline: deadline) { unsafe continuation.resume(returning: $0) }

@@ -16,24 +16,24 @@ public protocol ClickReader {
     func claim(ofClick number: Int64) throws(Failure) -> ClaimRecord?
     /// When the click with this number was claimed; nil while it is not.
     func claimTime(ofClick number: Int64) throws(Failure) -> Timestamp?
-    /// The newest claim of an installation whose click's window has not ended.
+    /// Returns the newest claim of an installation whose click's window has not ended.
     func claim(ofInstall hash: KeyedHash, in scope: Scope, at now: Timestamp) throws(Failure) -> ClaimRecord?
 }
 
 extension ClickReader {
-    /// The record's click, with the link that was tapped: most clicks have none, and need no query for it.
+    /// Returns the record's click with the link that was tapped; a click without a link needs no query.
     func click(_ record: ClickRecord, of app: AppID) throws(Failure) -> Click {
         guard let link = record.link else { return record.click(of: app, link: nil) }
         return record.click(of: app, link: try linkID(numbered: link))
     }
 
-    /// The answer that a claim's launch of an app got; nil where the click is gone.
+    /// Returns the answer that the launch of a claim got; nil if the click was deleted.
     func answer(of record: ClaimRecord, to app: AppID) throws(Failure) -> Claim? {
         guard let click = try click(numbered: record.click) else { return nil }
         return record.claim(of: try self.click(click, of: app))
     }
 
-    /// The claim of an installation, which has a hash under each key, whose click's window has not ended.
+    /// Returns a claim of an installation, known by its hash under each key, whose click's window has not ended.
     func claim(ofInstalls hashes: [KeyedHash], in scope: Scope, at now: Timestamp) throws(Failure)
         -> ClaimRecord?
     {
@@ -48,11 +48,11 @@ extension ClickReader {
 public enum RowIdentifier {
     /// The first identifier of a time.
     public static func first(at time: Timestamp) -> Int64 {
-        // 46 bits reach to the year 4199; a time beyond, of a wrong clock, leaves room for further identifiers.
+        // 46 bits reach to the year 4199. A wrong clock's later time is capped, so that further identifiers fit.
         min(max(time.milliseconds, 0), 1 << 46) << 16
     }
 
-    /// An identifier later than all before, so that those of one millisecond order by arrival.
+    /// Returns an identifier greater than `last`, so that rows of one millisecond are in the order of arrival.
     static func next(after last: Int64, at time: Timestamp) -> Int64 { max(last + 1, first(at: time)) }
 
     /// When a row with this identifier was recorded.

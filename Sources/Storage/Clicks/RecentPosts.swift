@@ -1,6 +1,6 @@
 public import Attribution
 
-/// A post of a click as the database has it.
+/// A stored post: a request that reported a click.
 public struct StoredPost: Sendable {
     let click: Int64
     let scope: Scope
@@ -12,9 +12,9 @@ public struct StoredPost: Sendable {
     }
 }
 
-/// The posts of the last seconds, by which a repeated post is recognised.
+/// The posts of the last ten seconds, to recognise repeated posts.
 ///
-/// Writer's thread only.
+/// Only the writing thread uses it.
 ///
 /// They are in memory, because an index of posts would cost each click another page although only its last ten seconds
 /// are read. After a start, and when another process has written, the missing posts are read from the newest clicks.
@@ -47,14 +47,14 @@ struct RecentPosts {
     /// The newest click that was added.
     private var added: Int64 = 0
 
-    /// The click that a post repeats.
+    /// Returns the click that a post repeats; nil if the post is new.
     func click(of scope: Scope, _ hash: KeyedHash, recordedAt: Timestamp) -> Int64? {
         let post = Post(scope: scope, hash: hash)
         return Self.click(of: current[post], recordedAt) ?? Self.click(of: previous[post], recordedAt)
     }
 
     mutating func add(_ click: Int64, of scope: Scope, _ hash: KeyedHash, recordedAt: Timestamp) {
-        if let dropped = turn(at: recordedAt) { changes.append(dropped) }
+        if let dropped = startGeneration(at: recordedAt) { changes.append(dropped) }
         let post = Post(scope: scope, hash: hash)
         let replaced = current.updateValue(Entry(click: click, recordedAt: recordedAt), forKey: post)
         changes.append(.entry(post, replaced: replaced))
@@ -82,8 +82,8 @@ struct RecentPosts {
 
     /// Starts a new generation when the current one is older than a span, or the clock was set back.
     ///
-    /// - Returns: the change that undoes it; nil without a new generation.
-    private mutating func turn(at moment: Timestamp) -> Change? {
+    /// - Returns: the change that undoes the new generation; nil if there is none.
+    private mutating func startGeneration(at moment: Timestamp) -> Change? {
         guard !Self.isClose(startOfCurrent, moment) else { return nil }
         let change = Change.generation(dropped: previous, start: startOfCurrent)
         previous = current
@@ -92,7 +92,7 @@ struct RecentPosts {
         return change
     }
 
-    /// Reads the posts of the last seconds before the newest click, unless that was longer ago.
+    /// Reads the posts of the ten seconds before the newest click, unless that click is older than ten seconds.
     mutating func load<Reader: WriterReader>(by reader: Reader, newest last: Int64, at now: Timestamp)
         throws(Reader.Failure)
     {
@@ -100,25 +100,25 @@ struct RecentPosts {
         newest = last
     }
 
-    /// Reads what another process has recorded, given the database's newest click as the transaction begins.
+    /// Reads the posts that other processes have recorded up to `last`, the database's newest click at this time.
     ///
-    /// Identifiers grow from commit to commit, whichever process makes it: without another one, the newest click is
-    /// the one known here, and nothing is read. It is an older one only when newer ones have been deleted.
+    /// Identifiers grow from commit to commit of all processes. If no other process has recorded a click, `last` is
+    /// ``newest``, and nothing is read. `last` is older only if newer clicks have been deleted.
     mutating func catchUp<Reader: WriterReader>(to last: Int64, by reader: Reader) throws(Reader.Failure) {
         guard last != newest else { return }
         let first = last - Self.spanMilliseconds << 16
         let start = last > newest ? max(first, newest + 1) : first
         let posts = try reader.posts(from: start, atMost: Self.loadLimit)
-        // They come newest first, and the last one that is added counts.
+        // The posts come newest first; of equal posts, the one that is added last counts.
         for post in posts.reversed() {
-            _ = turn(at: post.recordedAt)
+            _ = startGeneration(at: post.recordedAt)
             let entry = Entry(click: post.click, recordedAt: post.recordedAt)
             current[Post(scope: post.scope, hash: post.hash)] = entry
         }
         newest = last
     }
 
-    /// Posts that are read at most, which takes some 50 ms.
+    /// The maximum number of posts that are read, which takes some 50 ms.
     ///
     /// After a kill under more than 6,000 clicks a second, a post may be recorded twice if its first response was lost.
     /// The alternative is a start that takes longer.
@@ -137,19 +137,19 @@ struct RecentPosts {
 
 /// The time until which each day's key for addresses is needed, because clicks of that day can be matched.
 ///
-/// Stored in the click's own transaction, so that no process destroys a key that another one's click is compared under.
+/// The click's transaction stores it, so that no process destroys a key that another process's click needs.
 struct AddressKeyDeadlines {
-    /// The stored times by day, as far as this process has written them.
+    /// The times by day, in milliseconds since 1970, that this process has stored.
     private var stored: [Int64: Int64] = [:]
     private static let hour: Int64 = 3_600_000
     private static let maximumDays = 64
 
-    /// The time that a click needs, if it is not stored yet; nil for a click without an address.
+    /// Returns the day and time to store for a click; nil if they are stored, or the click has no usable address.
     func need(of click: NewClick) -> (day: Int64, until: Int64)? {
         guard click.evidence.address != nil, !click.facts.isRobot else { return nil }
         let day = AddressKeys.day(of: click.facts.recordedAt)
         let end = click.facts.expiresAt.advanced(byMilliseconds: Self.hour).milliseconds
-        // Rounded up, so that a day's row is written once an hour and not with each click.
+        // The time is rounded up, so that a day's row is written once an hour and not with each click.
         let until = end / Self.hour * Self.hour
         if let known = stored[day], known >= until { return nil }
         return (day, until)

@@ -16,16 +16,16 @@ public struct Scope: Hashable, Sendable {
 /// Apps are never deleted and never change their number.
 struct AppNumbers: Sendable {
     private var numbers: [AppID: Int64] = [:]
-    /// The last app that was looked up: with a single app, every request asks for it.
+    /// The last app that was looked up; with a single app, every request needs it.
     private var last: (app: AppID, number: Int64)?
 
-    /// The scope of an app whose number is known; nil for any other app.
+    /// Returns the scope of an app whose number has been read; nil for any other app.
     func known(_ app: AppID, isTest: Bool) -> Scope? {
         if let last, last.app == app { return Scope(app: last.number, isTest: isTest) }
         return numbers[app].map { Scope(app: $0, isTest: isTest) }
     }
 
-    /// The scope of an app, whose number is read once; nil for an app that does not exist.
+    /// Returns the scope of an app, and reads its number if it is not in memory; nil for an app that does not exist.
     mutating func scope<Failure: Error>(
         of app: AppID,
         isTest: Bool,

@@ -1,10 +1,10 @@
 internal import Attribution
 
-/// Which campaigns, sources, OS versions and watched groups have counts of their own in a span of time.
+/// The campaigns, sources, OS versions and watched groups that have separate counts in a span of time.
 ///
-/// Owned by the writer's thread.
+/// Only the writing thread uses it.
 ///
-/// A span's names are read from the counts once and then kept, so that a name costs one look-up in a set.
+/// A span's names are read from the counts once and then stay in memory, so that a name costs one look-up in a set.
 struct AdmittedNames: Sendable {
     private struct Page: Hashable {
         let scope: Scope
@@ -13,7 +13,7 @@ struct AdmittedNames: Sendable {
     }
     private var names: [Page: Set<String>] = [:]
 
-    /// Returns the name, or the name for everything else if the span has as many names as the dimension's limit.
+    /// Returns the name to count under: `name`, or the name for everything else if `name` is new and the span is full.
     ///
     /// The period is the span's first millisecond. `read` returns the names that the span already has, which stay
     /// admitted.
@@ -40,7 +40,7 @@ struct AdmittedNames: Sendable {
     /// Forgets all names after a rollback: those that the transaction admitted are not in the database.
     mutating func forgetAll() { names = [:] }
 
-    /// Keeps two spans: around the end of one, events of both arrive.
+    /// Limits a dimension to two spans: around the end of a span, events of that span and of the next one arrive.
     private mutating func forgetOldest(like page: Page) {
         let others = names.keys.filter { $0.scope == page.scope && $0.dimension == page.dimension }
         guard others.count >= 2, let oldest = others.min(by: { $0.period < $1.period }) else { return }

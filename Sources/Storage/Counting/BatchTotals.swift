@@ -1,12 +1,12 @@
 public import Attribution
 
-/// The reads of counting in the open transaction.
+/// The reads that counting needs in the open transaction.
 public protocol CountReader {
     associatedtype Failure: Error
-    /// Returns the names that a span, given by its first millisecond, has counts of.
+    /// Returns the names that have counts in a span, which starts at `period`.
     func countedNames(of dimension: Dimension, _ scope: Scope, in period: Timestamp) throws(Failure)
         -> [String]
-    /// Returns the name of a campaign that is known by its hash, from one of its clicks; nil where none is left.
+    /// Returns the name of a campaign that is known by its hash, from one of its clicks; nil if no click of it is left.
     func campaign(hashed hash: UInt64, _ expected: PendingCheckRecords.Expected, in scope: Scope)
         throws(Failure) -> String?
 }
@@ -21,7 +21,7 @@ struct BatchTotals: Sendable {
     /// Names of campaigns by their hash.
     private var campaigns: [UInt64: String] = [:]
 
-    /// Names of campaigns that are kept at most; beyond it all are dropped, and read again when needed.
+    /// The maximum number of campaign names in memory; at the maximum all are dropped, and read again when needed.
     private static let maximumCampaigns = 20_000
 
     /// Adds a click that was recorded.
@@ -45,7 +45,7 @@ struct BatchTotals: Sendable {
         by reader: Reader
     ) throws(Reader.Failure) { try add(.duplicates, of: CountedTraits(first), scope, at: now, by: reader) }
 
-    /// Adds a claimed click, and removes the clicks retired with it from the live ones; `retired` has their expiry.
+    /// Adds a claim; removes its click, and the duplicates that expire at the times `retired`, from the live clicks.
     mutating func addMatch<Reader: CountReader>(
         _ claim: Claim,
         _ request: ClaimRequest,
@@ -100,7 +100,7 @@ struct BatchTotals: Sendable {
         drift.commit()
     }
 
-    /// Drops what the transaction added, after it was undone.
+    /// Drops what the transaction added, after it was rolled back.
     mutating func rollback() {
         counts.removeAll()
         drift.rollback()
@@ -151,7 +151,7 @@ struct BatchTotals: Sendable {
         counts.addExpected(expected.sum, of: slot.scope, campaign: campaign, at: slot.hour)
     }
 
-    /// Returns the name of a campaign, which is read once.
+    /// Returns the name of a campaign; reads it only if it is not in memory.
     private mutating func name<Reader: CountReader>(
         ofCampaign hash: UInt64,
         _ expected: PendingCheckRecords.Expected,

@@ -1,10 +1,10 @@
 public import Attribution
 
-/// The key of a count in its shortest span.
+/// The key of a count, in the shortest span by which its metric is counted.
 public struct CountKey: Hashable, Sendable {
     public let scope: Scope
     public let label: CounterLabel
-    /// What is counted: the name of a ``Metric``, or a word of ``CountWord``.
+    /// The name of what is counted: of a ``Metric``, or a word of ``CountWord``.
     public let metric: String
     public let granularity: Granularity
     /// The span's first millisecond.
@@ -71,7 +71,7 @@ public struct CountRecord: Record, Equatable, Sendable {
     }
 }
 
-/// Metrics that are not events.
+/// The names of counts that are not events.
 public enum CountWord {
     /// Sum of the probabilities that clicks led to launches, and the variance of their number, in millionths.
     public static let conversions = "conversions"
@@ -90,7 +90,7 @@ public enum CountWord {
 public struct CountDeltas: Sendable {
     public struct ExpirySlot: Hashable, Sendable {
         public let scope: Scope
-        /// Seconds since 1970, or hours.
+        /// Seconds since 1970 in ``live``, hours since 1970 in ``liveByHour``.
         public let time: Int64
     }
 
@@ -157,7 +157,7 @@ public struct CountDeltas: Sendable {
         }
     }
 
-    /// Adds expected conversions; nil stands for all campaigns, and clicks without a campaign key.
+    /// Adds expected conversions; a nil `campaign` stands for all clicks, also those without a campaign key.
     public mutating func addExpected(
         _ sum: ExpectedConversions,
         of scope: Scope,
@@ -182,7 +182,7 @@ public struct CountDeltas: Sendable {
         ] { add(count, word, to: label, of: scope, in: .day, at: day) }
     }
 
-    /// Adds to a watched group under its admitted name.
+    /// Adds to the count of a watched group under its admitted name.
     public mutating func addDrift(
         _ count: DriftCount,
         to side: DriftSide,

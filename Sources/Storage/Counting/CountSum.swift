@@ -46,7 +46,7 @@ public struct CountSum: Sendable {
         return ExpectedConversions(millionths: sum, varianceMillionths: variance)
     }
 
-    /// A group for each value, ordered by clicks and then by name.
+    /// A group for each of the most clicked values, ordered by clicks and then by name.
     public var groups: [StatisticsReport.Group] {
         let clicks = Metric.clicks.name
         let ranked = sums.keys.sorted { left, right in

@@ -1,18 +1,18 @@
 public import Attribution
 
-/// The daily compaction of counts by free text, which clients choose: old counts of rare names are added to the name for
+/// The daily compaction of counts by free text that clients choose: it adds old counts of rare names to the name for
 /// everything else.
 ///
 /// Totals and platforms are not compacted.
 enum CounterCompaction {
     /// The age in days from which counts are compacted.
     static let keptDays: Int64 = 30
-    /// Names of one pair of statements, which takes a millisecond or two.
+    /// The number of names that one pair of statements compacts, in a millisecond or two.
     static let namesAtOnce = 32
 
     static let dimensions = [Dimension.campaign, .source, .osVersion]
 
-    /// Returns the first day that is not compacted yet at a time.
+    /// Returns the first day that is too young to be compacted at a time.
     static func end(at now: Timestamp) -> Timestamp {
         Granularity.day.start(of: now.advanced(byMilliseconds: -keptDays * 86_400_000))
     }
@@ -23,7 +23,7 @@ enum CounterCompaction {
             + (0..<24 as Range<Int64>).map { (.hour, day.advanced(byMilliseconds: $0 * 3_600_000)) }
     }
 
-    /// Returns the number of most clicked names that keep their own counts in a compacted span.
+    /// Returns how many of the most clicked names keep separate counts in a compacted span.
     static func limit(_ dimension: Dimension, _ granularity: Granularity) -> Int {
         switch granularity {
         case .all: dimension.nameLimit ?? .max
@@ -34,7 +34,7 @@ enum CounterCompaction {
 
     /// Returns the names that always keep their counts, because clients cannot add to them.
     ///
-    /// The first one is the name for everything else. Empty for hours, whose counts are deleted.
+    /// The first is the name for everything else. Hours have none, because the counts of their names are deleted.
     static func keptNames(_ dimension: Dimension, _ granularity: Granularity) -> [String] {
         guard granularity != .hour else { return [] }
         let tokens = dimension == .source ? SourceToken.allCases.map(\.rawValue) : []
@@ -42,7 +42,7 @@ enum CounterCompaction {
     }
 }
 
-/// The rare names of a span that one pair of statements compacts: the most clicked ones beyond the first ``limit``.
+/// The rare names of a span that one pair of statements compacts; the ``limit`` most clicked names are not rare.
 public struct RareNames: Sendable {
     public let scope: Scope
     public let dimension: Dimension
@@ -50,7 +50,7 @@ public struct RareNames: Sendable {
     /// The span's first millisecond.
     public let period: Timestamp
     public let limit: Int
-    /// The names that are neither ranked nor compacted; the first is the one for everything else.
+    /// The names that are neither ranked nor compacted; the first is the name for everything else.
     ///
     /// Empty if the counts of the rare names are deleted.
     public let kept: [String]

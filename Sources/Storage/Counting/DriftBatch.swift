@@ -1,7 +1,7 @@
 internal import Attribution
 internal import Threads
 
-/// Counts of watched groups that are not written yet.
+/// Counts of watched groups (whose match rates are evaluated) that are not written yet.
 ///
 /// They are written once a second and not with each commit, so that commits write fewer pages; the counts of the last
 /// second may be lost with the process.
@@ -44,7 +44,7 @@ struct DriftBatch: Sendable {
         return waiting.merging(open, uniquingKeysWith: +)
     }
 
-    /// Called after the transaction was committed.
+    /// Keeps the counts that are not written yet, after the transaction was committed.
     mutating func commit() {
         if isTaken {
             waiting.removeAll(keepingCapacity: true)
@@ -57,7 +57,7 @@ struct DriftBatch: Sendable {
         mustBeWritten = false
     }
 
-    /// Called after the transaction was rolled back.
+    /// Drops the counts of the transaction, after it was rolled back.
     mutating func rollback() {
         open.removeAll(keepingCapacity: true)
         isTaken = false

@@ -21,7 +21,8 @@ public final class DirectoryCache: Sendable {
             (self.version, self.directory) = (version, directory)
         }
 
-        /// Returns a snapshot with a directory of its own: loops would contend for the reference counts of a shared one.
+        /// Returns a snapshot with a separate copy of the directory: loops would contend for a shared directory's
+        /// reference counts.
         public func copy() -> Snapshot {
             Snapshot(version: version, directory: Directory(apps: directory.apps, keys: directory.keys))
         }

@@ -19,7 +19,7 @@ public protocol FilterReader {
 
 /// Builds a filter of the stored fingerprints at the start, and again when the filter is full or was abandoned.
 ///
-/// Each slice is a snapshot of its own, so that a write-ahead log can start again between them.
+/// Each slice reads a separate snapshot, so that a write-ahead log can restart between two slices.
 public struct FilterJob<Reader: JobReader>: Job {
     public let name = JobName.filter
     /// Leaves half of the time to requests while a filter is built.
@@ -43,11 +43,11 @@ public struct FilterJob<Reader: JobReader>: Job {
     /// The capacity of a new database's filter.
     private static var minimumCapacity: Int { 65_536 }
     private static var sliceLength: Int { 10_000 }
-    /// The pause after a filter was built: a second in nanoseconds, or twenty times the duration of the build if longer.
+    /// The minimum pause after a build, in nanoseconds; the pause is at least twenty times the duration of the build.
     private static var minimumPause: UInt64 { 1_000_000_000 }
     private static var pauseFactor: UInt64 { 20 }
 
-    /// - Parameter context: has a connection for this job alone, because it reads each page once.
+    /// - Parameter context: has a connection for this job alone, with a small cache, because it reads each page once.
     public init(_ context: JobContext<Reader>) { self.context = context }
 
     public mutating func slice(at now: UInt64) throws(StoreError) -> Due {
@@ -60,7 +60,7 @@ public struct FilterJob<Reader: JobReader>: Job {
             }
             current = Building(startedAt: now)
         }
-        // Removed first, so that the build starts again after a failure.
+        // The build is removed first, so that it starts again after a failure.
         building = nil
         guard try advance(&current) else {
             building = current
@@ -115,7 +115,8 @@ public struct FilterJob<Reader: JobReader>: Job {
         let filter = FingerprintFilter(capacity: max(Self.minimumCapacity, 2 * building.rowCount))
         let newest = try context.read { reader throws(Reader.Failure) in try reader.newestClick() }
         context.state.filters.withLock { $0.adopt(filter, newest: newest) }
-        // A transaction that began before does not add to the filter; its clicks are stored before they are read here.
+        // A transaction that is open now does not add to the filter; the barrier waits until its clicks are stored, so
+        // that they are read.
         try context.queue.perform(.barrier)
         building.filter = filter
     }

@@ -1,15 +1,15 @@
 internal import Attribution
 internal import Threads
 
-/// The filter of stored fingerprints that checks ask before the database, and the newest click that it covers.
+/// The filter of stored fingerprints that checks query before the database, and the newest click that it covers.
 ///
 /// The numbers of clicks grow from commit to commit of all processes. So if the database's newest click is covered, the
 /// filter contains all stored fingerprints. If another process has recorded clicks since, checks read the database until
 /// the writer has caught up.
 struct FilterState: Sendable {
-    /// The filter that checks ask; nil until it is built.
+    /// The filter that checks query; nil until it is built.
     var current: FingerprintFilter?
-    /// The filter that is being built to replace it.
+    /// The filter that is being built to replace ``current``.
     var next: FingerprintFilter?
     /// The newest click whose fingerprints are in both filters, apart from stored ones that `next` has not read yet.
     var covered: Int64 = .min
@@ -20,13 +20,13 @@ struct FilterState: Sendable {
     /// Whether a new filter is due: there is none, or the current one is full.
     var needsFilter: Bool { next == nil && current?.isFull ?? true }
 
-    /// Adds the clicks of all later transactions to a filter, while the stored ones are read into it.
+    /// Makes all later transactions add their clicks to a filter, while the stored clicks are read into it.
     ///
     /// The reading must start after a barrier, so that it finds the clicks of the current transaction.
     ///
     /// - Parameters:
-    ///   - filter: empty as yet.
-    ///   - newest: the newest click of the database, which was read just before.
+    ///   - filter: an empty filter.
+    ///   - newest: the newest click of the database, read just before.
     mutating func adopt(_ filter: FingerprintFilter, newest: Int64) {
         if current == nil { covered = newest }
         next = filter
@@ -46,7 +46,7 @@ struct FilterUpdater {
     /// The filters at the beginning of the open transaction.
     private var filters: [FingerprintFilter] = []
 
-    /// Clicks of other processes that are read at most to catch up.
+    /// The maximum number of clicks of other processes that are read to catch up.
     private static let maximumCaughtUp = 10_000
 
     /// Adds the clicks of other processes; `newest` is the database's newest click at the beginning of the transaction.

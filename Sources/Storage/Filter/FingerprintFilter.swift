@@ -1,16 +1,17 @@
 internal import Synchronization
 
-/// A filter that tells whether a fingerprint is certainly not stored.
+/// A filter that can rule out that a fingerprint is stored.
 ///
-/// It is a Bloom filter in 32-byte blocks: a query reads one block, whereas a database searches a tree. Fingerprints are never removed; one that is no longer stored costs a read that finds nothing.
+/// It is a Bloom filter in 32-byte blocks: a query reads one block, whereas a database searches a tree. Fingerprints
+/// are never removed; a fingerprint that is no longer stored costs a read that finds nothing.
 ///
-/// Safe to use, because the words are live from `init` to `deinit`. Sendable, because they are atomic.
+/// The class is safe, because its words are allocated from `init` to `deinit`, and sendable, because they are atomic.
 @safe package final class FingerprintFilter: @unchecked Sendable {
     private static let wordsOfBlock = 4
-    /// With twelve bits for each fingerprint, about one unknown fingerprint in two hundred passes.
+    /// With twelve bits for each fingerprint, about one in two hundred fingerprints that are not stored passes.
     private static let bitsOfFingerprint = 12
-    /// The limit of memory, 8 MiB; with ten million stored fingerprints, about one unknown fingerprint in fifteen passes.
-    private static let mostBlocks = 1 << 18
+    /// The limit of memory, 8 MiB; with ten million stored fingerprints, about one in fifteen of the others passes.
+    private static let maximumBlocks = 1 << 18
 
     /// The number of fingerprints for which the filter was created.
     let capacity: Int
@@ -22,7 +23,7 @@ internal import Synchronization
     package init(capacity: Int) {
         self.capacity = capacity
         let blocks = capacity / (Self.wordsOfBlock * UInt64.bitWidth / Self.bitsOfFingerprint) + 1
-        let wordCount = min(blocks, Self.mostBlocks) * Self.wordsOfBlock
+        let wordCount = min(blocks, Self.maximumBlocks) * Self.wordsOfBlock
         blockCount = UInt64(wordCount / Self.wordsOfBlock)
         unsafe words = .allocate(capacity: wordCount)
         // The memory belongs to this object, and each word is initialised once.
@@ -34,7 +35,7 @@ internal import Synchronization
         unsafe words.deallocate()
     }
 
-    /// Whether more fingerprints were added than the capacity.
+    /// Whether more fingerprints were added than the filter was created for.
     var isFull: Bool { additions.load(ordering: .relaxed) > capacity }
 
     /// Adds the first word of a fingerprint.

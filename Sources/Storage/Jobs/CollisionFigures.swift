@@ -2,7 +2,7 @@ public import Attribution
 
 /// The stored form of a report on collisions: figures with names.
 extension CollisionReport {
-    /// Creates a report from its stored figures; nil where they are damaged.
+    /// Creates a report from its stored figures; nil if they are damaged.
     public init?(figures: [String: Double]) {
         func count(_ name: String) -> Int { figures[name].flatMap { Int(exactly: $0) } ?? 0 }
         func window(_ name: String) -> AttributionWindow? {

@@ -1,6 +1,7 @@
 public import Attribution
 
-/// Counts collisions once a minute if anything was written, and stores the reports for the statistics.
+/// Counts collisions (visitors with equal fingerprints) once a minute if this process has written anything, and stores
+/// the reports for the statistics.
 ///
 /// If several processes have the database open, the one with the lease counts.
 public struct CollisionJob<Reader: JobReader>: Job {
@@ -16,10 +17,10 @@ public struct CollisionJob<Reader: JobReader>: Job {
 
     /// The milliseconds between two rounds of any process.
     private static var pauseMilliseconds: Int64 { 60_000 }
-    /// How long the lease lasts, and when it is renewed.
+    /// How long the lease lasts, in milliseconds, and the age at which it is renewed, in nanoseconds.
     private static var leaseMilliseconds: Int64 { 300_000 }
     private static var renewal: UInt64 { 100_000_000_000 }
-    /// Reports in one write, which delays other writes.
+    /// The maximum number of reports in one write; a longer write would delay other writes.
     private static var keptAtOnce: Int { 16 }
 
     public init(_ context: JobContext<Reader>) { self.context = context }
@@ -36,7 +37,7 @@ public struct CollisionJob<Reader: JobReader>: Job {
             try beginRound()
             return .more
         }
-        // Moved out, because a copy is large; after a failure the round starts again.
+        // The census is moved out of the property, because a copy is large. After a failure the round starts again.
         self.census = nil
         // If another process has taken the lease meanwhile, it has started its own count.
         if let leasedAt, moment > leasedAt + Self.renewal {
@@ -95,10 +96,10 @@ public struct CollisionJob<Reader: JobReader>: Job {
     }
 }
 
-/// A count of the stored collisions: first of all fingerprints, then of all records of checks.
+/// Counts the stored collisions: first from all fingerprints, then from all records of checks.
 ///
-/// Each slice is a read of its own, so that a write-ahead log can start again between them. Rows that move meanwhile are
-/// counted at their new position.
+/// Each slice is a separate read, so that a write-ahead log can restart between two slices. Rows that move between two
+/// slices are counted at their new position.
 struct CollisionCensus {
     /// A scope whose clicks and checks are counted, and its window.
     struct Place: Sendable {
@@ -106,16 +107,16 @@ struct CollisionCensus {
         let window: AttributionWindow
     }
 
-    /// Rows of one slice.
+    /// The number of rows in one slice.
     private static let sliceLength = 2000
-    /// The share of the progress for the fingerprints.
+    /// The share of ``progress`` that the fingerprints make up; the records make up the rest.
     private static let fingerprintsShare = 0.8
 
     private let places: [Place]
     private var place = 0
     private var row = IndexedClick.Place.first
     private var count: CollisionCount?
-    private var crowdings: [Scope: [PlatformForm: [FingerprintSharing]]] = [:]
+    private var sharings: [Scope: [PlatformForm: [FingerprintSharing]]] = [:]
     private var estimates: [Scope: FalseMatchEstimate] = [:]
     /// The last record that was read; nil before the first.
     private var record: Int64?
@@ -124,7 +125,7 @@ struct CollisionCensus {
 
     init(of places: [Place]) { self.places = places }
 
-    /// The approximate share that is done: 0…1.
+    /// The approximate share of the count that is done: 0…1.
     var progress: Double {
         guard !isDone else { return 1 }
         guard let record, let records else {
@@ -152,7 +153,7 @@ struct CollisionCensus {
         var reports: [Scope: CollisionReport] = [:]
         for place in places {
             reports[place.scope] = CollisionReport(
-                crowdings[place.scope] ?? [:],
+                sharings[place.scope] ?? [:],
                 estimates[place.scope] ?? FalseMatchEstimate(),
                 window: place.window,
                 at: moment
@@ -165,7 +166,7 @@ struct CollisionCensus {
         throws(Reader.Failure)
     {
         var count = self.count ?? CollisionCount(windows: [place.window])
-        // Moved out, because a copy is large.
+        // The count is moved out of the property, because a copy is large.
         self.count = nil
         var (read, last) = (0, row)
         try reader.indexedClicks(of: place.scope, after: row, atMost: Self.sliceLength) { click in
@@ -176,7 +177,7 @@ struct CollisionCensus {
         row = last
         self.count = count
         guard read < Self.sliceLength else { return }
-        crowdings[place.scope] = self.count?.finished()
+        sharings[place.scope] = self.count?.finished()
         self.count = nil
         row = .first
         self.place += 1
@@ -208,7 +209,7 @@ public struct IndexedClick: Sendable {
         public let hash: Int64
         /// 0 for an open row.
         public let state: Int64
-        /// When the click happened; of a closed row, when it was closed.
+        /// When the click happened; in a closed row, when it was closed.
         public let since: Int64
         public let click: Int64
 
@@ -216,7 +217,7 @@ public struct IndexedClick: Sendable {
             (self.hash, self.state, self.since, self.click) = (hash, state, since, click)
         }
 
-        /// Before all others.
+        /// The position before all rows.
         public static let first = Place(hash: .min, state: -1, since: .min, click: .min)
     }
 
@@ -225,10 +226,10 @@ public struct IndexedClick: Sendable {
     public let clickedAt: Int64
     /// Nil for an open row.
     public let closedAs: String?
-    /// ``PlatformForm/code``; nil for a row that was closed before it was kept.
+    /// ``PlatformForm/code``; nil if a closed row does not contain it.
     public let platformForm: UInt64?
     public let weight: Double
-    /// 0 where it is unknown.
+    /// 0 if it is unknown.
     public let visitor: UInt64
 
     public static let columns: Columns = [
@@ -256,7 +257,7 @@ public struct IndexedClick: Sendable {
             platformForm: form,
             at: Timestamp(milliseconds: place.state == 0 ? place.since : clickedAt),
             weight: weight,
-            // A click without a known visitor counts as a visitor of its own.
+            // A click without a known visitor counts as a separate visitor.
             visitor: visitor != 0 ? visitor : UInt64(bitPattern: place.click)
         )
     }

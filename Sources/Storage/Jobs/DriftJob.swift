@@ -1,6 +1,7 @@
 public import Attribution
 
-/// Evaluates the match rates of all apps when a span of ``DriftHistory`` has ended: one app a slice.
+/// Evaluates the match rates of all apps, to detect drops, when a span of ``DriftHistory`` has ended, one app in each
+/// slice.
 ///
 /// If several processes have the database open, the one with the lease evaluates.
 public struct DriftJob<Reader: JobReader>: Job {
@@ -31,7 +32,7 @@ public struct DriftJob<Reader: JobReader>: Job {
             do throws(StoreError) {
                 try evaluate(app, end: end, lease(at: now))
             } catch {
-                // Tried again after the other apps, so that its failure does not delay them.
+                // The app is tried again after the other apps, so that its failure does not delay them.
                 waiting.insert(app, at: 0)
                 throw error
             }
@@ -44,7 +45,7 @@ public struct DriftJob<Reader: JobReader>: Job {
         return .after(Self.interval)
     }
 
-    /// Takes the lease for the span that ended at `end`; false while another process holds it.
+    /// Takes the lease to evaluate the span that ended at `end`; returns false while another process holds it.
     private mutating func begin(_ end: Timestamp, at now: Timestamp) throws(StoreError) -> Bool {
         let done = try context.read { reader throws(Reader.Failure) in try reader.progress(of: .drift) }
         guard DriftHistory.isDue(end, after: done) else {
@@ -81,7 +82,7 @@ public struct DriftJob<Reader: JobReader>: Job {
 }
 
 extension DriftHistory {
-    /// An evaluation more than this in the future was made under a clock that had leapt ahead.
+    /// An evaluation more than this many milliseconds in the future was made while the clock had leapt ahead.
     private static let leapMilliseconds: Int64 = 86_400_000
 
     /// Whether the span that ended at `end` must be evaluated; the last evaluated span ended at `last`.
@@ -91,11 +92,11 @@ extension DriftHistory {
     }
 }
 
-/// The counts of watched groups, and the results of their last evaluation, as a database reads them.
+/// Reads of the counts of watched groups, and of the results of their last evaluation.
 public protocol DriftRows {
     associatedtype Failure: Error
 
-    /// Feeds the counts of one side's groups to `body`, by quarter of a day, name and metric.
+    /// Feeds the counts of groups of clicks, or of launches, to `body`, by quarter of a day, name and metric.
     func driftCounts(
         of scope: Scope,
         _ side: DriftSide,

@@ -3,7 +3,7 @@ internal import Threads
 
 /// The name of a background job.
 ///
-/// The raw value names the row of its lease and its progress.
+/// The raw value names the row that stores the job's lease and progress.
 public enum JobName: String, CaseIterable, Sendable {
     case checkpoint
     case retention
@@ -20,14 +20,14 @@ public protocol Job {
     var name: JobName { get }
     /// The share of a core that the job may use: above 0, at most 1; read after each slice.
     var share: Double { get }
-    /// Whether it runs before every other job that is due.
+    /// Whether the job runs before every other job that is due.
     var comesFirst: Bool { get }
 
     /// Works for a few milliseconds.
     ///
     /// - Parameter now: the reading of the monotonic clock, in nanoseconds.
     /// - Returns: when the next slice is due.
-    /// - Throws: why it failed; the next slice tries again.
+    /// - Throws: if the slice failed; the next slice tries again.
     mutating func slice(at now: UInt64) throws(StoreError) -> Due
 }
 
@@ -44,16 +44,16 @@ extension Job {
 ///
 /// ``JobRequests`` can make it due sooner, as soon as the job's share allows.
 public enum Due: Equatable, Sendable {
-    /// As soon as the job's share allows, because there is more to do.
+    /// The next slice is due as soon as the job's share allows, because there is more to do.
     case more
-    /// The number of nanoseconds after the end of the slice.
+    /// The next slice is due this number of nanoseconds after the end of the slice.
     case after(UInt64)
     case whenAsked
 }
 
 /// Decides which job runs next, so that each keeps to its share, and a job that fails waits longer each time.
 ///
-/// Nothing here touches a clock.
+/// The schedule has no clock: callers pass the time, or a clock to read.
 public struct JobSchedule {
     private struct Entry {
         var job: any Job
@@ -77,9 +77,10 @@ public struct JobSchedule {
 
     private var entries: [Entry]
 
-    /// The time from the start to the first slices, for other reads at the start.
+    /// The pause before the first slices, in nanoseconds, so that other reads at the start come first.
     public static let firstPause: UInt64 = 1_000_000_000
-    /// How long a job waits after its first failure; the wait doubles with each further failure, up to the maximum.
+    /// How long a job waits after its first failure, in nanoseconds; the wait doubles with each failure up to the
+    /// maximum.
     public static let firstBackoff: UInt64 = 1_000_000_000
     public static let maximumBackoff: UInt64 = 8_000_000_000
 
@@ -100,7 +101,7 @@ public struct JobSchedule {
         }
     }
 
-    /// Runs a slice of the job that has been due for longest, if any job is due.
+    /// Runs a slice of the due job that comes first, or else of the job that has been due for longest, if any is due.
     ///
     /// - Parameters:
     ///   - clock: the monotonic clock, in nanoseconds.

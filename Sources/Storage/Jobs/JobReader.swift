@@ -2,7 +2,7 @@ public import Attribution
 
 /// The reads of background jobs.
 ///
-/// Each read is a snapshot of its own, so that a write-ahead log can start again between them.
+/// Each read has a separate snapshot, so that a write-ahead log can restart between two reads.
 public protocol JobReader: DatabaseReader, LearningReader, FilterReader {
     /// Returns how far a job has got; nil before it ended for the first time.
     func progress(of job: JobName) throws(Failure) -> Timestamp?
@@ -41,7 +41,7 @@ public protocol JobReader: DatabaseReader, LearningReader, FilterReader {
 }
 
 extension JobReader {
-    /// The oldest day whose counts by name have not been compacted; nil where nothing was counted.
+    /// Returns the oldest day whose counts by name are not compacted; nil if nothing was counted.
     func firstUncompactedDay() throws(Failure) -> Timestamp? {
         if let day = try value(of: .compactedBefore) { return Timestamp(milliseconds: day) }
         var first: Timestamp?
@@ -59,7 +59,7 @@ extension JobReader {
     }
 }
 
-/// An app as jobs need it.
+/// The number, name and window of an app, as jobs need them.
 public struct NumberedApp: Sendable {
     public let number: Int64
     public let name: String
@@ -76,7 +76,7 @@ public struct NumberedApp: Sendable {
 
 /// The reader that the jobs of one store share, and the store's state.
 ///
-/// Used on the jobs' thread alone.
+/// Only the thread of jobs uses it.
 public final class JobContext<Reader: JobReader> {
     let state: StoreState
     private let open: () throws(Reader.Failure) -> Reader
@@ -126,12 +126,12 @@ public final class JobContext<Reader: JobReader> {
     }
 }
 
-/// The right of one process to do a job for a while.
+/// The right of one process to do a job until a time.
 public struct JobLease: Sendable {
     public let job: JobName
-    /// The number of this process's store.
+    /// The random number that identifies this process's store.
     public let holder: Int64
     public let now: Timestamp
-    /// How long it lasts, in milliseconds; longer than a slice of the job takes.
+    /// How long the lease lasts, in milliseconds; longer than a slice of the job takes.
     public let milliseconds: Int64
 }

@@ -24,13 +24,13 @@ public struct RetentionJob<Reader: JobReader>: Job {
 
     /// The length of a series of slices, and of the pause after it, in nanoseconds.
     private static var interval: UInt64 { 1_000_000_000 }
-    /// Clicks of one slice, at most.
+    /// The maximum number of clicks in one slice.
     private static var sliceLength: Int { 200 }
-    /// The time after which a slice ends, because other writes wait for it.
+    /// The time after which a slice ends, in nanoseconds, because other writes wait for it.
     private static var sliceNanoseconds: UInt64 { 2_000_000 }
     /// The milliseconds from the end of a click's window to its closing.
     ///
-    /// If the clock is set back by less, no click is lost. Checks compare windows with the clock itself.
+    /// If the clock is set back by less, no click was closed too early. Checks compare windows with the clock itself.
     private static var closingDelay: Int64 { 60_000 }
 
     public init(_ context: JobContext<Reader>) { self.context = context }
@@ -70,7 +70,7 @@ public struct RetentionJob<Reader: JobReader>: Job {
         return slice
     }
 
-    /// Compacts some counts of the oldest day that is due; false when there is none.
+    /// Compacts some counts of the oldest day that is due; returns false if no day is.
     private func compact(at now: Timestamp) throws(StoreError) -> Bool {
         let day = try context.read { reader throws(Reader.Failure) in try reader.firstUncompactedDay() }
         guard let day, day < CounterCompaction.end(at: now) else { return false }

@@ -1,11 +1,12 @@
 public import Attribution
 internal import Threads
 
-/// The check of the wall clock for jobs, so that none deletes anything after the clock has leapt by more than a day.
+/// Validates the wall clock for jobs, so that no job deletes anything after the clock has leapt by more than a day.
 ///
-/// Requests use the wall clock as it is. The expected time is the last settled time, which the database stores, plus the
-/// monotonic time since then. Jobs wait while the wall clock differs from it by more than a day. After a day of uptime
-/// without another leap it counts as right, because an operator had time to see the warning.
+/// Requests use the wall clock as it is. The expected time is the last time at which jobs used the wall clock, which
+/// the database stores, plus the monotonic time since then. Jobs wait while the wall clock differs from the expected
+/// time by more than a day. After a day of uptime without another leap, the wall clock counts as right, because an
+/// operator had time to see the warning.
 public struct SettledClock: Sendable {
     /// Readings of both clocks at one time, from which the expected time follows.
     private struct Reading {
@@ -31,12 +32,12 @@ public struct SettledClock: Sendable {
         case unsettled(lead: Int64)
     }
 
-    /// A lead beyond it is a leap, in milliseconds.
+    /// The difference from the expected time, in milliseconds, above which the clock has leapt.
     public static let tolerance: Int64 = 86_400_000
     /// The uptime after which a clock without another leap counts as right, in nanoseconds.
     public static let settlingTime: UInt64 = 86_400_000_000_000
 
-    /// The result of the last ``update(now:monotonic:)``; settled before the first.
+    /// The result of the last ``update(now:monotonic:)``; settled before the first update.
     public private(set) var state: State = .settled
     private var settled: Reading
     /// The reading since which the unsettled clock has not leapt again.
@@ -78,13 +79,13 @@ extension SettledClock {
     /// The log line after a change of ``state``.
     public var sentence: String {
         guard case .unsettled(let lead) = state else {
-            return "the clock is trusted again: background jobs go on"
+            return "the clock is trusted again: background jobs continue"
         }
         let days = lead.magnitude / UInt64(Self.tolerance)
         return
             "the clock is \(days) days \(lead > 0 ? "later" : "earlier") than the database and the uptime lead to"
-            + " expect: retention, compaction and the destruction of keys wait until it is right, or for 24 hours of"
-            + " uptime; if it is right, restart with `afterlink serve --accept-clock`"
+            + " expect: retention, compaction and the destruction of keys wait until the clock is right, or for 24"
+            + " hours of uptime; if the clock is right, restart with `afterlink serve --accept-clock`"
     }
 }
 
@@ -118,7 +119,7 @@ final class JobClock: Sendable {
         settled.withLock { $0 = clock }
     }
 
-    /// The wall clock's reading.
+    /// The wall clock's time, even if it may have leapt.
     var now: Timestamp { wall.now() }
 
     /// Returns the time for jobs; nil, with a warning in the log, while the clock may have leapt.

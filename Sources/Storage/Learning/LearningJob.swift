@@ -7,35 +7,35 @@ struct LearningJob<Reader: JobReader>: Job {
 
     private let context: JobContext<Reader>
     private var learnt: LearningState { context.state.learnt }
-    /// The rest of the current round: increments that are not in slices yet, slices that are not stored yet, and scopes
-    /// whose models are not computed yet; the next one is last.
+    /// The rest of the current round, each with the next element last: increments that are not in slices yet, slices
+    /// that are not stored yet, and scopes whose models are not computed yet.
     private var increments: [(scope: Scope, increments: LearntIncrements)] = []
     private var slices: [LearntSlice] = []
     private var scopes: [Scope] = []
-    /// An upper bound of each scope's counters: the last count, plus all that were written since.
+    /// An upper bound of the number of each scope's counters: the last count, plus all sums written since.
     private var counts: [Scope: Int] = [:]
 
     /// The pause between two rounds, in nanoseconds.
     private static var interval: UInt64 { 5_000_000_000 }
-    /// The number of a scope's counters from which new fingerprints and addresses get none.
+    /// The number of a scope's counters from which new fingerprints and addresses get no counters.
     private static var maximumCounters: Int { 2_000_000 }
-    /// The number of a scope's systems, or signals, from which new ones get no counters.
+    /// The number of a scope's counters of systems, or of signals, from which new systems or signals get no counters.
     private static var maximumMarks: Int { 4000 }
 
     init(_ context: JobContext<Reader>) { self.context = context }
 
     mutating func slice(at _: UInt64) throws(StoreError) -> Due {
         do throws(StoreError) {
-            try goOn()
+            try runStep()
         } catch {
-            // Dropped, so that increments do not accumulate while the database cannot be written.
+            // The round is dropped, so that increments do not accumulate while the database cannot be written.
             (increments, slices, scopes) = ([], [], [])
             throw error
         }
         return increments.isEmpty && slices.isEmpty && scopes.isEmpty ? .after(Self.interval) : .more
     }
 
-    private mutating func goOn() throws(StoreError) {
+    private mutating func runStep() throws(StoreError) {
         if let slice = slices.popLast() {
             try context.queue.perform(.learning(.add([slice])))
             counts[slice.scope, default: 0] += slice.sums.count
@@ -103,7 +103,7 @@ public struct LearntSlice: Sendable {
     static func slices(_ scope: Scope, _ increments: LearntIncrements, _ room: Room = Room())
         -> [LearntSlice]
     {
-        // In the order of the table, so that neighbours share pages.
+        // The sums are in the order of the table, so that neighbours share pages.
         let sums = increments.sums.map { ($0.key, $0.value) }.sorted {
             ($0.0.family.rawValue, Int64(bitPattern: $0.0.key))
                 < ($1.0.family.rawValue, Int64(bitPattern: $1.0.key))
@@ -115,7 +115,7 @@ public struct LearntSlice: Sendable {
     }
 }
 
-/// Computes the summaries of large keys that checks request.
+/// Computes the summaries that checks request of large keys: hashes with too many live clicks to list.
 struct SummaryJob<Reader: JobReader>: Job {
     let name = JobName.summaries
     /// Leaves most of a core to requests.
@@ -134,14 +134,14 @@ struct SummaryJob<Reader: JobReader>: Job {
         var position = RowPosition.last
     }
 
-    /// Rows of one slice.
+    /// The number of rows in one slice.
     private static var sliceLength: Int { 4000 }
 
     init(_ context: JobContext<Reader>) { self.context = context }
 
     mutating func slice(at _: UInt64) throws(StoreError) -> Due {
         guard var summing = current ?? next() else { return .whenAsked }
-        // Moved out, because a copy may be large; after a failure, checks request it again.
+        // Moved out of the property, because a copy may be large. After a failure, checks request the summary again.
         current = nil
         var count = 0
         try context.read { reader throws(Reader.Failure) in
@@ -162,7 +162,7 @@ struct SummaryJob<Reader: JobReader>: Job {
 
     private mutating func next() -> Summing? {
         if waiting.isEmpty {
-            // Some were requested again while they were computed.
+            // A check may have requested a summary that was computed meanwhile; such requests are dropped.
             waiting = learnt.takeSummaryRequests().map { (key: $0.key, at: $0.value) }
                 .filter { learnt.summary(of: $0.key, at: $0.at)?.isOld(at: $0.at) ?? true }
         }
@@ -170,7 +170,7 @@ struct SummaryJob<Reader: JobReader>: Job {
     }
 }
 
-/// Deletes faded counters once an hour.
+/// Deletes counters that have faded (decayed to almost nothing), once an hour.
 public struct FadingJob<Reader: JobReader>: Job {
     public let name = JobName.fading
     public let share = 1.0 / 9
@@ -181,9 +181,10 @@ public struct FadingJob<Reader: JobReader>: Job {
     private var steps: [Step] = []
 
     private enum Step {
-        /// Moves a scope's landmark if it is too old, and adds the scope's other steps.
+        /// Moves a scope's landmark (the time that its sums are relative to) if it is too old, and adds the scope's
+        /// other steps.
         case begin(Scope)
-        /// Deletes what was learnt under a clock years ahead, which would outweigh everything learnt now.
+        /// Deletes sums learnt while the clock was years ahead, because they would outweigh everything learnt now.
         case forget(Scope)
         case fade(Scope, CounterFamily, after: Int64)
         case keepLargest(Scope, CounterFamily)
@@ -192,9 +193,9 @@ public struct FadingJob<Reader: JobReader>: Job {
     private static var interval: UInt64 { 3_600_000_000_000 }
     /// The pause while the clock is not settled, in nanoseconds.
     private static var clockInterval: UInt64 { 5_000_000_000 }
-    /// Counters of one step.
+    /// The maximum number of counters in one step.
     private static var limit: Int { 1000 }
-    /// The number of the largest counters of systems, or signals, that are kept if there are more.
+    /// The number of the largest counters of systems, or signals, that remain if there are more.
     private static var keptMarks: Int { 1000 }
 
     public init(_ context: JobContext<Reader>) { self.context = context }

@@ -34,14 +34,14 @@ extension LearningReader {
 }
 
 extension RowPosition {
-    /// After all others.
+    /// The position after all clicks.
     static let last = RowPosition(clickedAt: .max, click: .max)
 }
 
 /// What a process has learnt from traffic: models, summaries, and increments that are not stored yet.
 final class LearningState: Sendable {
-    /// Whether increments are stored and models computed before the next check, by the checks' own time: for servers with
-    /// a clock that tests move.
+    /// Whether increments are stored and models computed before the next check, at the checks' time: for servers whose
+    /// clock is moved by tests.
     let isAtOnce: Bool
     let sightings = ConditionLock(RecentLaunches())
     private let scopes = ConditionLock<[Scope: ScopeState]>([:])
@@ -49,7 +49,7 @@ final class LearningState: Sendable {
     private let traffic = ConditionLock<[AddressClickCount.Key: AddressClickCount]>([:])
     private let loops = ConditionLock<[PendingIncrements]>([])
 
-    /// The known values of a scope.
+    /// The values of a scope that are in memory.
     private struct ScopeState {
         /// Nil before the first check of the scope.
         var model: MatchingModel?
@@ -72,11 +72,11 @@ final class LearningState: Sendable {
         var requests: [KeySummary.Key: Timestamp] = [:]
     }
 
-    /// Summaries that are kept at most.
+    /// The maximum number of summaries in memory.
     private static let maximumSummaries = 1000
     /// The number of live clicks from which a count that is a second old is exact enough.
     private static let manyLiveClicks = 1000.0
-    /// Counts of addresses that are kept at most.
+    /// The maximum number of address counts in memory.
     private static let maximumAddresses = 10_000
     /// The age at which a model is computed again, in milliseconds of the checks' time.
     private static let refreshMilliseconds: Int64 = 30_000
@@ -86,7 +86,7 @@ final class LearningState: Sendable {
 
 /// Models and their parts.
 extension LearningState {
-    /// Returns the known model of a scope.
+    /// Returns the model of a scope that is in memory.
     func model(of scope: Scope) -> MatchingModel? { scopes.withLock { $0[scope]?.model } }
 
     /// Whether a scope's model is missing or too old.
@@ -103,7 +103,7 @@ extension LearningState {
         return try reload(scope, at: moment, reader)
     }
 
-    /// Computes the model from the stored sums.
+    /// Computes the model from the stored sums, and replaces the one in memory.
     @discardableResult
     func reload<Reader: LearningReader>(_ scope: Scope, at moment: Timestamp, _ reader: Reader)
         throws(Reader.Failure) -> MatchingModel
@@ -120,7 +120,7 @@ extension LearningState {
 
     /// Returns the number of a scope's live clicks; a large number may be a second old.
     ///
-    /// To add up the seconds and hours in which they expire takes longer than all other evidence of a launch.
+    /// Adding up the counts by second and hour of expiry takes longer than reading all other evidence of a launch.
     func liveClicks<Failure>(
         of scope: Scope,
         at moment: Timestamp,
@@ -137,7 +137,7 @@ extension LearningState {
         return count
     }
 
-    /// The scopes with a known model.
+    /// The scopes with a model in memory.
     var scopesWithModel: [Scope] { scopes.withLock { $0.filter { $0.value.model != nil }.map(\.key) } }
 
     /// Drops a scope's model, and its increments that are not stored yet.
@@ -151,7 +151,7 @@ extension LearningState {
     /// Whether learnt sums of a scope were seen in the database; if they are gone, another process has reset them.
     func wasStored(_ scope: Scope) -> Bool { scopes.withLock { $0[scope]?.isStored ?? false } }
 
-    /// Returns the epoch and click rate for a scope's increments: those of the stored sums if they are known.
+    /// Returns the epoch and click rate for a scope's increments: those of the stored sums if the model is in memory.
     func present(of scope: Scope, at moment: Timestamp) -> Present {
         scopes.withLock { scopes in
             if let present = scopes[scope]?.present { return present }
@@ -171,7 +171,7 @@ extension LearningState {
 
     /// - Parameters:
     ///   - summary: nil if the key now has so few clicks that all of them are listed.
-    ///   - key: the key that it sums up.
+    ///   - key: the key whose clicks are added up.
     func publish(_ summary: KeySummary?, of key: KeySummary.Key) {
         keys.withLock { keys in
             if keys.summaries.count >= Self.maximumSummaries, keys.summaries[key] == nil {
@@ -235,7 +235,8 @@ extension LearningState {
         return all
     }
 
-    /// Removes and returns the increments of all loops as slices: for the end, and for servers that learn at once.
+    /// Removes and returns the increments of all loops as slices: when the store stops, or before a check if learning
+    /// is at once.
     func takeSlices() -> [LearntSlice] { drain().flatMap { LearntSlice.slices($0.scope, $0.increments) } }
 }
 
@@ -250,7 +251,7 @@ final class PendingIncrements: Sendable {
     ) {
         content.withLock { content in
             if content[scope] == nil { content[scope] = LearntIncrements(epoch: epoch()) }
-            // Removed first, so that it is changed in place.
+            // The value is removed first, so that it is changed in place and not copied.
             guard var increments = content.removeValue(forKey: scope) else { return }
             body(&increments)
             content[scope] = increments

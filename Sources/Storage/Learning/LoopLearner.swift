@@ -1,7 +1,7 @@
 internal import Attribution
 internal import Threads
 
-/// Collects what a loop learns from clicks and checks.
+/// Collects the increments that a loop learns from clicks and checks.
 struct LoopLearner {
     private let learnt: LearningState
     private let pending: PendingIncrements
@@ -18,7 +18,7 @@ struct LoopLearner {
         guard !facts.isRobot else { return }
         var forms: [FingerprintForm?] = []
         for entry in click.fingerprints where !forms.contains(entry.form) { forms.append(entry.form) }
-        // By the time of recording: a click that is reported days later was not observed before.
+        // The time of recording counts, because a click that is reported days later was not observed earlier.
         let present = learnt.present(of: scope, at: facts.recordedAt)
         pending.update(scope, present.epoch) { increments in
             ModelUpdates.addClick(
@@ -36,8 +36,8 @@ struct LoopLearner {
 
     /// Learns from a check at a time of the store's monotonic clock, in nanoseconds.
     ///
-    /// - Returns: the number of launches that the check stands for: 1 for a match, 0 for a repetition or after a lost race.
-    ///   In a flood, a check stands for those that are left out too.
+    /// - Returns: the number of launches that the check stands for: 1 for a match, 0 for a repeated answer. Without a
+    ///   match it is 0 if nothing is learnt; under load it includes launches that are left out.
     mutating func learn(from report: CheckReport, of check: Check, _ scope: Scope, at now: UInt64)
         -> Int
     {

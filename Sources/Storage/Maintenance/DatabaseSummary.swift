@@ -1,6 +1,6 @@
 public import Attribution
 
-/// What a database contains, for commands that copy or examine it.
+/// The contents of a database in numbers, for commands that copy or examine it.
 public struct DatabaseSummary: Equatable, Sendable {
     public var apps: Int64 = 0
     /// API keys, including revoked ones.
@@ -27,10 +27,10 @@ public struct DatabaseSummary: Equatable, Sendable {
     }
 }
 
-/// A copy of a database that is complete and on disk, and has no name yet.
+/// A copy of a database that is complete and on disk, but does not have its final name yet.
 public struct DatabaseCopy {
     public let summary: DatabaseSummary
-    /// Gives the copy its name.
+    /// Gives the copy its final name.
     ///
     /// - Returns: the new path of a previous database of that name; nil if there was none, or the copy replaced it.
     public let publish: () throws(StoreError) -> String?
@@ -40,13 +40,13 @@ public struct DatabaseCopy {
     }
 }
 
-/// What a start would change in a database's schema.
+/// The migrations that a database has, and those that a start would apply.
 public struct MigrationPlan: Equatable, Sendable {
     /// File names, ascending.
     public let applied: [String]
     /// File names, ascending.
     public let pending: [String]
-    /// Where the database would be copied to first; nil if there is nothing to copy, or nothing is pending.
+    /// The path to which a start would first copy the database; nil if there is nothing to copy, or nothing is pending.
     public let backupPath: String?
 
     public init(applied: [String], pending: [String], backupPath: String?) {
@@ -56,14 +56,14 @@ public struct MigrationPlan: Equatable, Sendable {
 
 /// The result of examining a database without changing it.
 public struct DatabaseReport: Sendable {
-    /// Without symbolic links in its folders.
+    /// The path of the database, without symbolic links in its folders.
     public let path: String
     public let summary: DatabaseSummary
     public let directory: Directory
-    /// A process that has the database open; 0 if its number cannot be seen, nil if there is none.
+    /// The number of a process that has the database open; 0 if it cannot be seen, nil if there is no such process.
     public var holder: Int32?
     public var writeAheadLogBytes: Int64 = 0
-    /// Bytes that the disk can still take; nil if the system does not report it.
+    /// The number of free bytes on the disk; nil if the system does not report it.
     public var freeBytes: Int64?
     /// Clicks of the last 24 hours, including robots' clicks, to the hour.
     public var clicksOfLastDay: Int64 = 0

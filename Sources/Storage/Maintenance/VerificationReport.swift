@@ -1,4 +1,4 @@
-/// The checks of a verification, and what they found.
+/// The steps of a verification of a database, and their findings.
 public struct VerificationReport: Equatable, Sendable {
     public var checks: [Check] = []
 
@@ -7,7 +7,7 @@ public struct VerificationReport: Equatable, Sendable {
     public var isWhole: Bool { checks.allSatisfy(\.findings.isEmpty) }
 
     public struct Check: Equatable, Sendable {
-        /// A word for scripts.
+        /// The name that scripts compare.
         public let name: String
         /// The statement that was verified, which is true if nothing was found.
         public var scope: String

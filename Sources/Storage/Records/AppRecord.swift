@@ -53,12 +53,12 @@ public struct AppRecord: Record, Equatable, Sendable {
         settings.defaultLink = (row.get("default_link") as String?).map { DeepLinkURL(stored: $0) }
     }
 
-    /// Returns the app with its lists, by the names under which they are stored.
+    /// Returns the app with its lists; `lists` has them by the names under which they are stored.
     public func app(_ lists: [String: [String]]) -> App {
         var settings = settings
         for (name, list) in Self.ownLists { settings[keyPath: list] = lists[name] ?? [] }
         var links = AppLinkFields()
-        // A field of a newer program is left out.
+        // A field that only a newer version of the program knows is left out.
         for (name, values) in lists { if let field = AppLinkField(rawValue: name) { links[field] = values } }
         settings.links = AppLinks(stored: links)
         return App(id: id, settings: settings, createdAt: createdAt)

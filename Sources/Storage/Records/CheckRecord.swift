@@ -1,6 +1,6 @@
 public import Attribution
 
-/// A row of `checks`: how a check ended, and what it was decided from.
+/// A row of `checks`: how a check (a first launch's request) ended, and the facts that decided it.
 public struct CheckRecord: Record, Equatable, Sendable {
     public let id: CheckID
     public let scope: Scope
@@ -91,7 +91,7 @@ public struct CheckRecord: Record, Equatable, Sendable {
         facts.signals = SignalHashes(word: row.get("signal_marks"))
     }
 
-    /// Returns the release's code; its lowest bit, which no code uses, is ``OSRelease/isAtLeast``.
+    /// Returns the release's code, with ``OSRelease/isAtLeast`` in its lowest bit, which no code uses.
     private static func code(of release: OSRelease) -> UInt64 { release.code | (release.isAtLeast ? 1 : 0) }
 
     private static func release(_ code: UInt64) -> OSRelease? {
@@ -100,7 +100,7 @@ public struct CheckRecord: Record, Equatable, Sendable {
         }
     }
 
-    /// The probability where none is stored: the confidence, unless it is limited or a match is sure.
+    /// Returns the probability of a row without one: the confidence, unless that is capped or the match is certain.
     private static func probability(_ facts: CheckFacts) -> Double? {
         guard facts.organicShare != nil, facts.method?.confidence == nil, let confidence = facts.confidence,
             confidence < Verdict.highestConfidence

@@ -8,16 +8,16 @@ public struct ClaimRecord: Record, Equatable, Sendable {
     public let claimedAt: Timestamp
     public let method: AttributionMethod
     public let confidence: Double?
-    /// The hash that recognised the launch, which is one of the click's if it has any; zeros for a launch without one.
+    /// A hash of the launch, one that the click has too if possible; zeros for a launch without hashes.
     public let hash: KeyedHash
     public let install: KeyedHash?
-    /// Whether the response is known to have failed on its way.
+    /// Whether the delivery of the response is known to have failed.
     public var isUndelivered: Bool
     public let competingClicks: Int?
     public let isCampaignOnly: Bool
     public let caller: KeyedHash?
 
-    /// Creates the row of a claim; `hash` is nil for a launch without one.
+    /// Creates the row of a claim; `hash` is nil for a launch without hashes.
     public init(_ claim: Claim, _ scope: Scope, hash: KeyedHash?, install: KeyedHash?, caller: KeyedHash) {
         click = Int64(bitPattern: claim.click.id.high)
         self.scope = scope

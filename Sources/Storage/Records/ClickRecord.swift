@@ -4,13 +4,13 @@ public import Attribution
 public struct ClickRecord: Record, Equatable, Sendable {
     public let id: ClickID
     public let scope: Scope
-    /// The facts without app and link, which ``click(of:link:)`` adds for the row's numbers.
+    /// The facts without the app and the link, which ``click(of:link:)`` adds.
     public let facts: Click.Facts
     public let expiresAt: Timestamp
     public let visit: KeyedHash
     public let post: KeyedHash
     public let idempotency: KeyedHash?
-    /// The hashes of everything that finds the click, advertising ids included; the first fingerprint comes first.
+    /// The hashes that find the click, those of advertising ids included; the first fingerprint comes first.
     public let hashes: [KeyedHash]
     /// The ``ClickEvidence/canonicalText``.
     public let canonicalText: String?

@@ -1,6 +1,6 @@
 public import Attribution
 
-/// A row of `drift_groups`: the result of the last evaluation of a watched group.
+/// A row of `drift_groups`: the result of the last evaluation of a group whose match rate is watched.
 public struct DriftRecord: Record, Equatable, Sendable {
     public let scope: Scope
     public let reading: DriftReading

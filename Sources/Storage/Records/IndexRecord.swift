@@ -7,7 +7,7 @@ public struct IndexRecord: Record, Equatable, Sendable {
     public let clickedAt: Timestamp
     /// The last millisecond of its window.
     public let expiresAt: Timestamp
-    /// The first word of the click's visit.
+    /// The first word of the hash of the click's visit.
     public let visit: UInt64
     /// ``PlatformForm/code``; for an advertising id, the platform and the first letter of its kind.
     private let platformFormCode: UInt64

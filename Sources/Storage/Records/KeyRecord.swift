@@ -35,7 +35,7 @@ public struct KeyRecord: Record, Equatable, Sendable {
             createdAt: createdAt,
             expiresAt: expiresAt,
             revokedAt: revokedAt,
-            // Stored to the minute, which may start before the key was created.
+            // The time of use is stored to the minute, which may start before the key was created.
             lastUsedAt: lastUsedAt.map { max(createdAt, $0) }
         )
     }

@@ -1,6 +1,6 @@
 public import Attribution
 
-/// A row of `links`: the properties that taps and lists of links read.
+/// A row of `links`: the properties that are read when a link is tapped or listed.
 public struct LinkRecord: Record, Equatable, Sendable {
     public let id: LinkID
     /// The app's number.
@@ -35,7 +35,7 @@ public struct LinkRecord: Record, Equatable, Sendable {
     public func changed(to link: Link) -> LinkRecord {
         var record = LinkRecord(link, app: app)
         (record.slug, record.createdAt) = (slug, createdAt)
-        // Two changes within one millisecond differ in time.
+        // Two changes within one millisecond get different times.
         record.updatedAt = max(link.updatedAt, updatedAt.advanced(byMilliseconds: 1))
         return record
     }
@@ -57,9 +57,9 @@ public struct LinkRecord: Record, Equatable, Sendable {
         if let whole = counts[""] {
             (listing.clicks, listing.robots, listing.matches) = (whole.clicks, whole.robots, whole.matches)
         }
-        let present = link.settings.variants.map(\.name)
+        let current = link.settings.variants.map(\.name)
         // Current variants in the link's order, then former ones.
-        let names = present + counts.keys.filter { !$0.isEmpty && !present.contains($0) }.sorted()
+        let names = current + counts.keys.filter { !$0.isEmpty && !current.contains($0) }.sorted()
         listing.variants = names.map { name in
             let counts = counts[name] ?? LinkCounts()
             return LinkListing.VariantCounts(name: name, clicks: counts.clicks, matches: counts.matches)
@@ -100,7 +100,7 @@ public struct LinkRecord: Record, Equatable, Sendable {
     }
 }
 
-/// A stored link, with the numbers that other tables know it and its app by.
+/// A stored link, with its number, by which other tables refer to it, and its app.
 public struct StoredLink: Sendable {
     public let number: Int64
     public let app: AppID

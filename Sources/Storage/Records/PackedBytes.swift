@@ -42,7 +42,7 @@ extension [UInt8] {
     var unpackedWords: [UInt64] { stride(from: 0, through: count - 8, by: 8).map { unpacked(at: $0) } }
 }
 
-/// The first four bytes of each hash of a click, which rule out most clicks that a hash does not find.
+/// The first four bytes of each hash of a click, which rule out most clicks that do not have a searched hash.
 public struct HashMarks: Equatable, Sendable {
     public let bytes: [UInt8]
 

@@ -18,8 +18,8 @@ public struct Columns: Sendable, ExpressibleByArrayLiteral {
 
 /// A row of a table, whose columns are listed once.
 ///
-/// ``write(to:)`` puts and ``init(_:)`` gets the columns by name, in the order of ``columns``. In a debug build both trap
-/// if a name and its position differ; in a release build the names are gone.
+/// ``write(to:)`` puts and ``init(_:)`` gets the columns by name, in the order of ``columns``. In a debug build both
+/// trap if a name and its position differ; a release build does not contain the names.
 ///
 /// A statement with more than six parameters takes a record.
 public protocol Record {
@@ -31,7 +31,7 @@ public protocol Record {
     init?(_ row: inout some RowReader)
 }
 
-/// Takes the values of a row, column by column: a statement binds them, a pipeline gathers them in arrays.
+/// Takes the values of a row, column by column; for example, a statement binds them.
 public protocol RowWriter {
     mutating func putInteger(_ column: StaticString, _ value: Int64?)
     mutating func putReal(_ column: StaticString, _ value: Double?)
@@ -48,13 +48,13 @@ extension RowWriter {
         putInteger(column, value.map { Int64($0) })
     }
 
-    /// Stored as the signed integer of the same 64 bits.
+    /// Stores the signed integer of the same 64 bits.
     @inlinable
     public mutating func put(_ column: StaticString, _ value: UInt64?) {
         putInteger(column, value.map { Int64(bitPattern: $0) })
     }
 
-    /// Stored as 0 or 1.
+    /// Stores 0 or 1.
     @inlinable
     public mutating func put(_ column: StaticString, _ value: Bool) { putInteger(column, value ? 1 : 0) }
 
@@ -67,13 +67,13 @@ extension RowWriter {
     @inlinable
     public mutating func put(_ column: StaticString, _ value: [UInt8]?) { putBytes(column, value) }
 
-    /// Stored in milliseconds.
+    /// Stores milliseconds since 1970.
     @inlinable
     public mutating func put(_ column: StaticString, _ value: Timestamp?) {
         putInteger(column, value?.milliseconds)
     }
 
-    /// Stored as its word.
+    /// Stores the raw value.
     @inlinable
     public mutating func put<Word: RawRepresentable<String>>(_ column: StaticString, _ value: Word?) {
         putText(column, value?.rawValue)
@@ -113,7 +113,7 @@ extension RowReader {
     @inlinable
     public mutating func get(_ column: StaticString) -> UInt64 { UInt64(bitPattern: getInteger(column)) }
 
-    /// Limited to the type's range.
+    /// Returns the value, limited to the type's range.
     @inlinable
     public mutating func get(_ column: StaticString) -> Int { Int(clamping: getInteger(column)) }
 
@@ -150,7 +150,7 @@ extension RowReader {
         getOptionalInteger(column).map { UInt64(bitPattern: $0) }
     }
 
-    /// Limited to the type's range.
+    /// Returns the value, limited to the type's range.
     @inlinable
     public mutating func get(_ column: StaticString) -> Int? {
         getOptionalInteger(column).map { Int(clamping: $0) }
@@ -167,7 +167,7 @@ extension RowReader {
         getOptionalInteger(column).map { Timestamp(milliseconds: $0) }
     }
 
-    /// Nil also for a word that this program does not know.
+    /// Returns nil also for a word that this program does not know.
     @inlinable
     public mutating func get<Word: RawRepresentable<String>>(_ column: StaticString) -> Word? {
         getOptionalText(column).flatMap { Word(rawValue: $0) }

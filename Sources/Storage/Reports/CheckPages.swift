@@ -7,8 +7,8 @@ public protocol CheckRows {
     /// Feeds records to `body`, newest first, until it returns false.
     ///
     /// - Parameters:
-    ///   - id: the end of the records, exclusive; nil for the newest record.
-    ///   - times: the time of writing, as identifiers state it, from and before; nil for no bound.
+    ///   - id: only records older than this one are read; nil to start with the newest record.
+    ///   - times: the span of the times of writing, which identifiers contain; nil for no bound.
     ///   - body: returns whether to read another record.
     /// - Throws: if the database cannot be read.
     func checks(
@@ -20,7 +20,7 @@ public protocol CheckRows {
     func check(_ number: UInt64) throws(Failure) -> JoinedCheck?
 }
 
-/// A check's record, with the click that it credits, or else weighed most.
+/// A check's record, with the campaign of the click that it credits, or without a match of the most likely click.
 public struct JoinedCheck: Sendable {
     public let record: CheckRecord
     public let campaign: CampaignKey?
@@ -43,14 +43,14 @@ struct CheckedApps: Sendable {
 
     mutating func add(_ app: AppID, isTest: Bool, _ scope: Scope) { owners[scope] = (app, isTest) }
 
-    /// Returns the check of a row; nil if its app is newer than the known ones.
+    /// Returns the check of a row; nil if its app was created after the apps were read.
     func check(_ row: JoinedCheck) -> RecordedCheck? {
         guard let owner = owners[row.record.scope] else { return nil }
         let (id, app, isTest, facts) = (row.record.id, owner.app, owner.isTest, row.record.facts)
         return RecordedCheck(id: id, app: app, isTest: isTest, facts: facts, campaign: row.campaign)
     }
 
-    /// Returns the app of a scope; nil if it is newer than the known ones.
+    /// Returns the app of a scope; nil if the app was created after the apps were read.
     func owner(of scope: Scope) -> (app: AppID, isTest: Bool)? { owners[scope] }
 }
 

@@ -6,7 +6,8 @@ public protocol ExplanationRows {
 
     /// Returns the first half of the identifier of the newest record that a search finds among the newest `limit` records.
     func newestCheck(_ search: CheckSearch, among limit: Int) throws(Failure) -> UInt64?
-    /// Returns the first half of the identifier of a click's match among the first `limit` records from a time on.
+    /// Returns the first half of the identifier of the record of a click's match, among the first `limit` from a time
+    /// on.
     func match(of click: ClickID, from time: Timestamp, among limit: Int) throws(Failure) -> UInt64?
     /// Returns when a click was claimed; nil if it was not.
     func claimTime(of click: ClickID) throws(Failure) -> Timestamp?
@@ -18,9 +19,9 @@ public protocol ExplanationRows {
         -> [(click: UInt64, closedAs: String?)]
     /// Returns whether the index contains a click under its first key, and the reason why it was closed.
     ///
-    /// A click is open since its own time, or closed at a later one.
+    /// An open row has the click's time, a closed row the time of closing.
     func indexState(of click: ClaimedClick) throws(Failure) -> (isIndexed: Bool, closedAs: String?)
-    /// Returns the scope's newest clicks of people with signals, among the last `limit` clicks before a time.
+    /// Returns the scope's newest clicks with signals, not of robots, among the last `limit` clicks before a time.
     func recentClicks(of scope: Scope, before time: Timestamp, among limit: Int, atMost count: Int)
         throws(Failure) -> [ClaimedClick]
     /// Feeds traces of checks of all scopes, oldest first, at most `limit`.
@@ -39,7 +40,7 @@ public struct ClaimedClick: Sendable {
     }
 }
 
-/// What a search for a check's record compares.
+/// The value by which a check's record is searched.
 public enum CheckSearch: Sendable {
     case request(String)
     case fingerprint(KeyedHash)
@@ -79,11 +80,11 @@ private struct ExplanationReader<Reader: ReportReader> {
     let reader: Reader
     let apps: CheckedApps
 
-    /// Records that a search without the record's identifier reads.
+    /// The maximum number of records that a search without the record's identifier reads.
     private static var searched: Int { 2_000_000 }
-    /// Records from a claim on that are searched for the claim's own.
+    /// The maximum number of records from a claim on that are searched for the claim's record.
     private static var searchedAfterClaim: Int { 50_000 }
-    /// Clicks of all apps that are read to find recent ones of the app.
+    /// The maximum number of clicks of all apps that are read to find recent clicks of the app.
     private static var recentScanned: Int { 20_000 }
 
     func material(of reference: CheckReference) throws(Reader.Failure) -> ExplanationInput? {
@@ -160,9 +161,9 @@ private struct ClickExplanationReader<Reader: ReportReader> {
     let reader: Reader
     let apps: CheckedApps
 
-    /// Records from the click on that are read.
+    /// The maximum number of records from the click on that are read.
     private static var searched: Int { 500_000 }
-    /// Related checks that are gathered before all but the nearest are dropped.
+    /// The number of related checks at which all but the nearest are dropped.
     private static var kept: Int { 4096 }
 
     private typealias Found = (relation: RelatedCheck.Relation, id: UInt64)
@@ -257,7 +258,7 @@ extension DatabaseSession where Backend.Reader: ReportReader {
             try ExplanationReader(reader: reader, apps: apps).material(of: reference)
         }
         guard let material else { return nil }
-        // On the same thread, but without the snapshot.
+        // The explainer runs on the same thread, but in another read, so that the snapshot has ended.
         return try await loop.readInBackground { _ throws(Backend.Reader.Failure) in
             explainer.explain(material)
         }

@@ -7,9 +7,9 @@ public protocol LinkRows {
     func link(_ id: LinkID) throws(Failure) -> StoredLink?
     /// Returns the links of all apps with a slug.
     func links(withSlug slug: LinkSlug) throws(Failure) -> [StoredLink]
-    /// Returns the links of all apps with a campaign key that lead somewhere, among the newest 1000 with the key.
+    /// Returns the active links of all apps with a campaign key, among the newest 1000 links with the key.
     func liveLinks(ofCampaign key: CampaignKey, at now: Timestamp) throws(Failure) -> [StoredLink]
-    /// Feeds links to `body`, newest first, until it returns false; at least all that match the query.
+    /// Feeds at least the links that match the query to `body`, newest first, until it returns false.
     ///
     /// - Parameters:
     ///   - query: its limit does not apply.
@@ -36,7 +36,7 @@ extension LinkRows {
 
     fileprivate func listing(_ id: LinkID) throws(Failure) -> LinkListing? { try listing(link(id)) }
 
-    /// Returns the newest link of these apps with a campaign key that leads somewhere at a time.
+    /// Returns the newest link of these apps with a campaign key that is active at a time.
     fileprivate func liveListing(ofCampaign key: CampaignKey, of apps: [AppID], at now: Timestamp)
         throws(Failure) -> LinkListing?
     {
@@ -57,7 +57,7 @@ extension LinkRows {
         guard let link else { return nil }
         var texts: [LinkField: [String]] = [:]
         try fields(ofLink: link.number) { name, text in
-            // A field of a newer program is stored, and left out.
+            // A field that only a newer version of the program knows is left out.
             if let field = LinkField(rawValue: name) { texts[field, default: []].append(text) }
         }
         var fields = LinkFields()

@@ -1,16 +1,16 @@
-/// Everything that statistics, explanations, pages and the history read of a database, in one snapshot.
+/// The reads of statistics, explanations, pages and the history, in one snapshot of a database.
 ///
-/// A subject is a file: the rows that a database reads, the functions that order, bound and sum them, and the store of the
-/// domain that sessions implement with them.
+/// Each subject has a file, with the rows that a database reads, the functions that order, bound and add them up, and
+/// the session's functions that use them.
 public protocol ReportReader: JobReader, StatisticsRows, DriftRows, CheckRows, ExplanationRows, LinkRows,
     HistoryRows
 {}
 
-/// A bounded walk back through rows, from a cursor on, which gathers a page of those that match a query.
+/// A bounded walk back through rows, from a cursor on, which gathers a page of the rows that match a query.
 struct PageWalk<Element, Cursor> {
     private(set) var elements: [Element] = []
     private let limit: Int
-    /// The number of rows that one walk reads at most.
+    /// The maximum number of rows that one walk reads.
     private let rowLimit: Int
     private var count = 0
     private var last: Cursor?

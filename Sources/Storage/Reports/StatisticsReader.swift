@@ -24,7 +24,7 @@ public protocol StatisticsRows {
     func databaseByteCount() throws(Failure) -> Int64
 }
 
-/// Makes a report from counts: its cost grows with the values and spans of the query, and not with the clicks.
+/// Makes a report from counts, so that its cost grows with the values and spans of the query, and not with the clicks.
 private struct StatisticsReader<Reader: ReportReader> {
     let reader: Reader
     let query: StatisticsQuery
@@ -48,7 +48,8 @@ private struct StatisticsReader<Reader: ReportReader> {
         report.byMethod = try methods()
         report.byCampaign = try campaigns(totals: report.totals)
         report.series = try series()
-        // Delays and probabilities are counted by day: a range that starts or ends within a day includes all of it.
+        // Delays and probabilities are counted by day: a range that starts or ends within a day includes all of that
+        // day.
         report.timeToInstall = try sum(.timeToInstall, over: [query.delaySpan]).timeToInstall
         report.calibration = try sum(.calibration, campaign: "", over: [query.delaySpan]).calibration
         report.unrecordedChecks = try reader.unrecordedCheckCount()
@@ -110,10 +111,10 @@ private struct StatisticsReader<Reader: ReportReader> {
         return groups
     }
 
-    /// Returns the campaigns of a scope with the most clicks, by an index however many campaigns there are.
+    /// Returns the campaigns of a scope with the most clicks; an index finds them, however many campaigns there are.
     ///
-    /// Over a range, the campaigns with the most clicks of each span are compared: one that is never among a span's first
-    /// hundred is left out, even if its sum would be large enough.
+    /// Over a range, the campaigns with the most clicks of each span are compared. A campaign that is never among a
+    /// span's first hundred is left out, even if its sum would be large enough.
     private func topCampaigns(of scope: Scope) throws(Reader.Failure) -> [String] {
         let limit = StatisticsReport.campaignLimit
         var candidates: [String: Int64] = [:]
@@ -147,15 +148,15 @@ private struct StatisticsReader<Reader: ReportReader> {
         }
     }
 
-    /// Returns what the last evaluation found, or evaluates one app again if that is not up to date.
+    /// Returns the results of the last evaluation; if they are not up to date, a query of one app evaluates again.
     private func drift(at now: Timestamp) throws(Reader.Failure) -> [AppDrift] {
         let end = DriftHistory.end(at: now)
         var drift: [AppDrift] = []
         var room = AppDrift.groupLimit
-        let looked = try reader.progress(of: .drift)
+        let evaluated = try reader.progress(of: .drift)
         for app in apps where !app.scope.isTest {
             var readings: [DriftReading]
-            if apps.count == 1, DriftHistory.isDue(end, after: looked) {
+            if apps.count == 1, DriftHistory.isDue(end, after: evaluated) {
                 readings = try reader.driftFindings(of: app.scope, end: end).readings
             } else if room > 0 {
                 readings = try driftReadings(of: app.scope, atMost: room)
@@ -229,7 +230,7 @@ extension DatabaseSession where Backend.Reader: ReportReader {
         var isMore = true
         while isMore {
             isMore = try loop.read { reader throws(Backend.Reader.Failure) in try census.runSlice(reader) }
-            // A serving process must be able to start its log again.
+            // The snapshot ends, so that a serving process can restart its write-ahead log.
             endTurn()
             progress(census.progress)
         }

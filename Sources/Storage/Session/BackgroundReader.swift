@@ -1,12 +1,11 @@
 internal import Attribution
 internal import Threads
 
-/// Answers reads that take longer than a loop may be held up, one after the other, on a thread and a connection of its
-/// own.
+/// Runs reads that would block a loop for too long: one after the other, on one thread with its own connection.
 final class BackgroundReader<Backend: StorageBackend>: Sendable {
     typealias Reader = Backend.Reader
 
-    /// A read that waits; one of both closures is called, once.
+    /// A queued read; exactly one of its two closures is called, once.
     private struct Question: Sendable {
         /// Reads on the background thread.
         let answer: @Sendable (inout Reader?) -> Void
@@ -20,12 +19,12 @@ final class BackgroundReader<Backend: StorageBackend>: Sendable {
     private let state = ConditionLock(State())
     private let backend: Backend
 
-    /// Reads that wait at most.
+    /// The maximum number of queued reads.
     private static var queueLimit: Int { 16 }
 
     init(_ backend: Backend) { self.backend = backend }
 
-    /// Answers until the store stops, then refuses the reads that wait.
+    /// Runs reads until the store stops, then refuses those still queued.
     func run() {
         var reader: Reader?
         while let question = next() { question.answer(&reader) }
@@ -41,7 +40,7 @@ final class BackgroundReader<Backend: StorageBackend>: Sendable {
         state.broadcast()
     }
 
-    /// Nil when the store stops.
+    /// Waits for the next read; nil when the store stops.
     private func next() -> Question? {
         let next = state.wait(until: nil) { state -> Question?? in
             if state.isStopping { return .some(nil) }
@@ -53,13 +52,13 @@ final class BackgroundReader<Backend: StorageBackend>: Sendable {
     /// Reads in one snapshot, and suspends the caller meanwhile.
     ///
     /// - Parameter body: called on the background thread.
-    /// - Returns: what it returns.
-    /// - Throws: why nothing was read.
+    /// - Returns: the result of `body`.
+    /// - Throws: if the read failed or was refused.
     func read<Answer: Sendable>(
         _ body: @escaping @Sendable (Reader) throws(Reader.Failure) -> Answer
     ) async throws(StoreError) -> Answer {
-        // Resumed exactly once: a question that is queued is answered or refused by the thread, and one that is not is
-        // refused here.
+        // The continuation is resumed exactly once: the thread answers or refuses a queued question, and this function
+        // refuses a question that could not be queued.
         let result = await unsafe withUnsafeContinuation {
             (continuation: UnsafeContinuation<Result<Answer, StoreError>, Never>) in
             let question = Question(
@@ -89,12 +88,12 @@ final class BackgroundReader<Backend: StorageBackend>: Sendable {
         }
     }
 
-    /// Queues a question and returns nil; or returns why not.
+    /// Queues a question; returns the refusal if that is not possible, else nil.
     private func append(_ question: Question) -> StoreError? {
         let refusal = state.withLock { state -> StoreError? in
             if state.isStopping { return Self.stopping }
             guard state.waiting.count < Self.queueLimit else {
-                return StoreError(.overloaded, "too many look into the checks at once")
+                return StoreError(.overloaded, "too many long reads are waiting already")
             }
             state.waiting.append(question)
             return nil

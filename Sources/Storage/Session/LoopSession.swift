@@ -4,9 +4,9 @@ internal import Threads
 /// A store as one event loop sees it; used on that loop's thread alone.
 public protocol LoopSession: AnyObject, ClickStore, AppStore, LinkStore, StatsStore, CheckStore, LearningStore
 {
-    /// Starts a turn of the loop, which has requests of this number of connections.
+    /// Starts a turn (one pass of the loop) with requests from this number of connections.
     func beginTurn(with connectionCount: Int)
-    /// Ends a turn of the loop, and with it the open snapshot, so that an idle loop keeps no old pages of a log alive.
+    /// Ends a turn of the loop, and with it the open snapshot, so that an idle loop does not pin a write-ahead log.
     func endTurn()
     /// The number of reads that the filter has made unnecessary.
     var skippedReadCount: Int { get }
@@ -32,9 +32,9 @@ extension DatabaseSession {
 /// Clicks and their claims.
 extension DatabaseSession {
     public func record(_ click: NewClick) async throws(StoreError) -> RecordOutcome {
-        // A click that is recorded after its caller was refused stays: the retry is a duplicate.
+        // A click may be recorded after its caller got an error. It stays: the retry is then a duplicate.
         guard case .click(let outcome) = try await loop.write(.click(click)) else { throw .mismatch }
-        // The click is on disk: a failure to read its scope costs what would be learnt from it, and nothing else.
+        // The click is on disk. If its scope cannot be read, the model does not learn from it.
         if case .recorded = outcome,
             let scope = try? loop.scope(of: click.facts.app, isTest: click.facts.isTest)
         {
@@ -47,8 +47,8 @@ extension DatabaseSession {
 
     public func view(for check: Check) async throws(StoreError) -> CheckView {
         let (loop, state) = (loop, loop.state)
-        // If a claim may be on disk without its caller's knowledge, checks wait until it can be found, and get no
-        // "no match" because of it.
+        // A claim may be on disk although its caller got an error. Checks wait until reads show that claim, so that the
+        // caller's retry does not get "no match".
         if state.updates.hasUnmarkedDeliveries || state.queue.isInDoubt {
             try await loop.flushUpdates(until: check.deadline)
         }
@@ -62,7 +62,7 @@ extension DatabaseSession {
         }
     }
 
-    /// Stores the increments and computes the model, if it is missing or too old by the checks' time.
+    /// Stores the pending increments and computes the model of a scope, if its model is missing or too old at `now`.
     private func learnAtOnce(_ scope: Scope, at now: Timestamp) async throws(StoreError) {
         let learnt = loop.state.learnt
         guard learnt.needsModel(of: scope, at: now) else { return }
@@ -82,7 +82,7 @@ extension DatabaseSession {
         return try await loop.state.claims.claim(request, until: min(loop.state.deadline(), check.deadline))
     }
 
-    /// The click to claim; nil where a destination has none any more.
+    /// Returns the click to claim; nil if the destination has no live click left.
     private func click(of target: ClickChoice.Target, for check: Check) throws(StoreError) -> ClickID? {
         switch target {
         case .click(let id): return id
@@ -95,7 +95,7 @@ extension DatabaseSession {
         }
     }
 
-    /// The newest live clicks of a destination under the first of the check's fingerprints that has any.
+    /// Returns a destination's newest live clicks under the first of the check's fingerprints that has any.
     private func newest(_ count: Int, of destination: CreditedDestination, _ check: Check) throws(StoreError)
         -> [ClickID]
     {
@@ -124,7 +124,7 @@ extension DatabaseSession {
         let loop = loop
         guard let scope = loop.knownScope(of: check.app, isTest: check.isTest) else { return }
         let now = loop.turnTime
-        // The record of a match is stored with its claim; of the others, as many as the budget allows.
+        // The record of a match is stored with its claim. Other checks leave a record if the budget allows it.
         var facts: CheckFacts?
         var isLeftOut = false
         if CheckOutcome(report.ending) != .match {
@@ -135,11 +135,11 @@ extension DatabaseSession {
                 facts?.weight = weight
             }
         }
-        // The number of launches that this one stands for.
+        // The number of launches that this launch stands for in the model.
         let launches = loop.lessons.learn(from: report, of: check, scope, at: now)
         let expectation = launches > 0 ? CheckExpectation(report) : nil
         let sample = CalibrationSample(report)
-        let isMuch = loop.updates.withContent { [facts, isLeftOut] content in
+        let hasManyRecords = loop.updates.withContent { [facts, isLeftOut] content in
             content.count(report.ending, of: check, scope)
             if let facts { content.checks.add(facts, scope) }
             if isLeftOut { content.checks.leaveOut() }
@@ -147,7 +147,7 @@ extension DatabaseSession {
             if let sample { content.checks.add(sample, at: check.at, scope) }
             return content.checks.records.count >= PendingCheckRecords.writtenAtOnce
         }
-        if isMuch { loop.state.queue.requestUpdates() }
+        if hasManyRecords { loop.state.queue.requestUpdates() }
     }
 }
 
@@ -172,7 +172,7 @@ extension DatabaseSession {
     }
 
     public func noteUse(of key: KeyID, at now: Timestamp) {
-        // Most requests have the key of the one before, and the stored time is exact to the minute.
+        // Most requests have the key of the request before, and the stored time is exact only to the minute.
         if let last = loop.lastKeyUse, last.key == key, (0..<1000).contains(now.milliseconds(since: last.at))
         {
             return
@@ -191,7 +191,7 @@ extension DatabaseSession {
     public func resetLearning(of app: AppID, isTest: Bool) async throws(StoreError) {
         guard let scope = try loop.scope(of: app, isTest: isTest) else { return }
         loop.state.learnt.forget(scope)
-        // In slices, so that no other write waits for all of it.
+        // The counters are deleted in slices, so that no other write waits for long.
         while case .flag(true) = try await loop.write(.learning(.forget(scope, limit: 1000))) {}
         loop.state.learnt.forget(scope)
     }

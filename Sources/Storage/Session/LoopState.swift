@@ -1,9 +1,9 @@
 internal import Attribution
 internal import Threads
 
-/// The state of a session: its connection, the open snapshot, and the known apps.
+/// The state of a loop's session: its connection, the open snapshot, and the apps that it has looked up.
 ///
-/// Only its loop's thread uses it. Reads happen in place; writes are passed to the writing thread.
+/// Only its loop's thread uses it. It reads on that thread, and passes writes to the writing thread.
 public final class LoopState<Backend: StorageBackend> {
     typealias Reader = Backend.Reader
 
@@ -29,23 +29,23 @@ public final class LoopState<Backend: StorageBackend> {
     private var seenDirectoryChanges: UInt64
     private var directoryIsDueAt: UInt64 = 0
 
-    /// The state of the loop's current turn.
+    /// The state of the current turn: one pass of the loop.
     private struct Turn {
-        /// Whether many connections have requests in it.
+        /// Whether many connections have requests in this turn.
         var isBusy = false
-        /// By the store's monotonic clock; nil if no loop reports its turns.
+        /// The start of the turn in nanoseconds of the store's monotonic clock; nil if the loop reports no turns.
         var begunAt: UInt64?
         var readCount = 0
         var hasAskedForFilter = false
         var filter: FingerprintFilter?
     }
 
-    /// The reads of a turn that do not ask the filter.
+    /// The number of reads in a turn that do not query the filter.
     ///
-    /// A turn has more reads only under load, where their cost counts and all responses leave together at its end. So the
-    /// time of a single check does not reveal whether its fingerprint is stored.
+    /// A turn has more reads only under load. Then the cost of reads matters, and all responses leave together at the
+    /// end of the turn. So the response time of a single check does not reveal whether its fingerprint is stored.
     private static var unfilteredReadsPerTurn: Int { 1 }
-    /// From this number of connections on, the filter is asked before the first read of a turn too.
+    /// The number of connections from which the first read of a turn queries the filter too.
     private static var connectionsOfBusyTurn: Int { 4 }
     /// How long a change of apps by another process may go unseen, in nanoseconds.
     private static var directoryNanoseconds: UInt64 { 200_000_000 }
@@ -66,8 +66,8 @@ public final class LoopState<Backend: StorageBackend> {
 
     var logByteCount: Int64 { backend.logByteCount }
 
-    /// The time at which the turn began, in nanoseconds of the store's monotonic clock: exact enough for what is done by
-    /// the second.
+    /// The time at which the turn began, in nanoseconds of the store's monotonic clock: exact enough for limits per
+    /// second.
     var turnTime: UInt64 { turn.begunAt ?? state.configuration.monotonicNow() }
 
     func beginTurn(with connectionCount: Int) {
@@ -87,7 +87,7 @@ extension LoopState {
     private func endSnapshot() {
         guard snapshotCommit != nil else { return }
         snapshotCommit = nil
-        // A snapshot has no changes; if it cannot be ended, the connection is replaced.
+        // A snapshot has no changes to lose, so a connection that cannot end it is replaced.
         do throws(Reader.Failure) {
             try reader?.endSnapshot()
         } catch {
@@ -99,7 +99,7 @@ extension LoopState {
     func read<Result>(_ body: (Reader) throws(Reader.Failure) -> Result) throws(StoreError) -> Result {
         do throws(Reader.Failure) {
             let reader = try openReader()
-            // Read before the snapshot begins, which may contain later commits too.
+            // The count is read before the snapshot begins, so the snapshot contains at least this number of commits.
             let commit = state.commitCount
             if snapshotCommit != commit {
                 endSnapshot()
@@ -137,12 +137,12 @@ extension LoopState {
     ///
     /// - Parameters:
     ///   - write: the write.
-    ///   - latest: when the caller stops waiting, if that is sooner than a write's own limit.
+    ///   - latest: the caller's deadline, in nanoseconds of the monotonic clock; the store's own limit applies too.
     /// - Returns: the outcome.
     /// - Throws: the refusal.
     @discardableResult
     func write(_ write: Write, until latest: UInt64 = .max) async throws(StoreError) -> Written {
-        // A write whose time is up before it is queued would not be withdrawn in time.
+        // A write that is queued after its deadline might be committed before it is withdrawn.
         guard MonotonicTime.now().nanoseconds < latest else { throw .late }
         return try await state.queue.perform(write, until: min(state.deadline(), latest))
     }
@@ -158,7 +158,7 @@ extension LoopState {
 
 /// Apps, and the filter of fingerprints.
 extension LoopState {
-    /// The scope of an app, whose number is read once; nil for an app that does not exist.
+    /// Returns the scope of an app, whose number is read only once; nil for an app that does not exist.
     func scope(of app: AppID, isTest: Bool) throws(StoreError) -> Scope? {
         if let scope = apps.known(app, isTest: isTest) { return scope }
         return try read { reader throws(Reader.Failure) in
@@ -166,7 +166,7 @@ extension LoopState {
         }
     }
 
-    /// The scope of an app whose number is known.
+    /// Returns the scope of an app that was looked up before; nil for any other app.
     func knownScope(of app: AppID, isTest: Bool) -> Scope? { apps.known(app, isTest: isTest) }
 
     func directory() throws(StoreError) -> Directory {
@@ -175,7 +175,7 @@ extension LoopState {
         guard changes != seenDirectoryChanges || now >= directoryIsDueAt else {
             return directorySnapshot.directory
         }
-        // The counter does not show commits of other processes, so a new snapshot is needed.
+        // The count of commits does not include those of other processes, so a new snapshot is needed.
         endSnapshot()
         let latest = try read { reader throws(Reader.Failure) in try directoryCache.current(by: reader) }
         if latest.version != directorySnapshot.version { directorySnapshot = latest.copy() }
@@ -214,7 +214,8 @@ extension LoopState {
             state.requestCatchUp()
             return nil
         }
-        // If the newest click is older than the covered one, that was deleted, and later clicks may be unknown.
+        // If the newest click is older than the covered one, newer clicks were deleted, and another process may have
+        // reused their numbers.
         return newest >= before.covered && after.current === filter ? filter : nil
     }
 }

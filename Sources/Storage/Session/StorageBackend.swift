@@ -8,7 +8,7 @@ public protocol DatabaseReader: SendableMetatype {
     static func translated(_ failure: Failure) -> EngineFailure
 }
 
-/// An event loop's connection, which reads one snapshot of the database in a turn.
+/// An event loop's connection, which reads one snapshot of the database in each turn of the loop.
 public protocol LoopReader: CheckRowReader, DirectoryReader, DatabaseReader {
     /// Begins to read one snapshot of the database.
     func beginSnapshot() throws(Failure)
@@ -20,7 +20,7 @@ public protocol StorageBackend: Sendable {
     associatedtype Reader: LoopReader
 
     func openReader() throws(Reader.Failure) -> Reader
-    /// Opens a connection for a job that reads everything once, and so needs no cache.
+    /// Opens a connection with a small cache, for a job that reads every page once.
     func openScanner() throws(Reader.Failure) -> Reader
     /// The size of the write-ahead log; 0 for a database without one.
     var logByteCount: Int64 { get }

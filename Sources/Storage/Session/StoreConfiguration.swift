@@ -1,36 +1,36 @@
 public import Attribution
 internal import Threads
 
-/// How a store works, whichever database it is on.
+/// The settings of a store, for any kind of database.
 public struct StoreConfiguration: Sendable {
-    /// How long clicks are kept after their window has ended, in seconds.
+    /// How long clicks are stored after their window has ended, in seconds.
     public var retentionSeconds: Int64 = 604_800
-    /// The window of apps that have none of their own.
+    /// The attribution window of apps without a window setting.
     public var standardWindow = AttributionWindow.standard
     /// The time after which a write is withdrawn and its caller gets `timedOut`.
     public var timeLimitMilliseconds: UInt64 = 1000
-    /// Writes that wait at most; more are refused at once.
+    /// The maximum number of waiting writes; further writes are refused at once.
     public var queueLimit = 8192
-    /// Writes in one transaction, at most.
+    /// The maximum number of writes in one transaction.
     public var batchLimit = 512
-    /// Whether jobs run and long reads have a thread of their own; off for commands beside a server.
+    /// Whether the store runs jobs, and long reads on a separate thread; off for commands that run while a server does.
     public var hasBackgroundWork = true
-    /// Stores and uses what a check teaches before the next one is answered, by the checks' own time: for servers whose
-    /// clock tests move faster than the world's.
+    /// Whether the model learns from each check before the next check is answered, at the checks' time: for servers
+    /// whose clock is moved by tests.
     public var learnsAtOnce = false
-    /// Opens a database that is there and up to date without the writer's lock, and refuses all writes.
+    /// Whether the store opens an existing, up-to-date database without the writer's lock, and refuses all writes.
     public var isReadOnly = false
     public var clock: WallClock
-    /// Whether jobs go by the clock however it leaps: for servers whose clock tests move.
+    /// Whether jobs use the wall clock even after it has leapt: for servers whose clock is moved by tests.
     public var trustsClock = false
-    /// Whether an operator says that the clock is right at the start, however long nothing was recorded.
+    /// Whether an operator has confirmed that the clock is right at the start, however long ago jobs last used it.
     public var acceptsClock = false
-    /// Nanoseconds of the clock that ``Check/firstByteAt`` is read from.
+    /// Returns nanoseconds of the clock that ``Check/firstByteAt`` is read from.
     public var monotonicNow: @Sendable () -> UInt64 = { MonotonicTime.now().nanoseconds }
-    /// 64 unpredictable bits.
+    /// Returns 64 unpredictable bits.
     public var random: @Sendable () -> UInt64 = { UInt64.random(in: .min ... .max) }
     public var log = StoreLog.none
-    /// How long nothing may have failed before the log says that it works again, in nanoseconds.
+    /// How long nothing must have failed before the log reports that the database works again, in nanoseconds.
     package var quietNanoseconds = FailureLog.usualQuiet
 
     public init(clock: WallClock) { self.clock = clock }

@@ -15,7 +15,7 @@ public final class StoreState: Sendable {
     let learnt: LearningState
     let records = RecordBudget()
     let clock: JobClock
-    /// The number of this process in the leases of jobs.
+    /// The random number that identifies this process in the leases of jobs.
     let jobHolder: Int64
     let filters = ConditionLock(FilterState())
 
@@ -27,9 +27,9 @@ public final class StoreState: Sendable {
     }
     private let threads = ConditionLock(Threads())
 
-    /// Raised after each commit, before its callers are answered; while it stays the same, a snapshot is current.
+    /// The number of commits, raised before the callers are answered; a snapshot is current until the next one.
     private let commits = Atomic<UInt64>(0)
-    /// Raised when this process has changed apps or keys.
+    /// The number of commits of this process that changed apps or keys.
     private let directoryChanges = Atomic<UInt64>(0)
     private let isStoppingFlag = Atomic(false)
     private let isCatchUpQueued = Atomic(false)
@@ -49,7 +49,7 @@ public final class StoreState: Sendable {
         }
         learnt = LearningState(isAtOnce: configuration.learnsAtOnce)
         if configuration.isReadOnly {
-            queue.close(StoreError(.readOnly, "the database was opened to be read"))
+            queue.close(StoreError(.readOnly, "the database was opened for reading only"))
         }
     }
 
@@ -81,9 +81,9 @@ public final class StoreState: Sendable {
         return snapshot
     }
 
-    /// The time by which a write that is queued now must be answered, in nanoseconds of the monotonic clock.
+    /// The deadline of a write that is queued now, in nanoseconds of the monotonic clock.
     func deadline() -> UInt64 {
-        // Deadlines are compared every 50 ms, and the answer still has to travel.
+        // Deadlines are compared only every 50 ms, and the response still has to reach the caller.
         let limit = max(configuration.timeLimitMilliseconds, 100) - 75
         return MonotonicTime.now().nanoseconds + limit * 1_000_000
     }
@@ -106,7 +106,7 @@ public final class StoreState: Sendable {
         queue.append(QueuedWrite(.hold(body)) { _ in }, isInternal: true)
     }
 
-    /// Refuses all writes that wait for their deadline, as if it had passed.
+    /// Refuses all writes that have a deadline, as if it had passed.
     package func expireWaiting() {
         queue.expire(at: .max - 1)
         claims.expire(at: .max - 1)
@@ -115,7 +115,7 @@ public final class StoreState: Sendable {
 
 /// The life of the store's threads.
 extension StoreState {
-    /// Stops the jobs, queues the increments that are not stored, and refuses further writes.
+    /// Stops the jobs, queues the model's increments that are not stored yet, and refuses further writes.
     func beginStopping() {
         isStoppingFlag.store(true, ordering: .relaxed)
         jobs.stop()
@@ -146,7 +146,7 @@ extension StoreState {
     /// Refuses writes that passed their deadline, and requests the writing of pending updates twice a second, until the
     /// writing thread has ended.
     ///
-    /// Runs on a thread of its own, because the writing thread may wait for the disk.
+    /// This runs on a separate thread, because the writing thread may wait for the disk.
     func watchDeadlines() {
         var updatesAreDueAt: UInt64 = 0
         while true {
@@ -157,7 +157,7 @@ extension StoreState {
                 updatesAreDueAt = now + 500_000_000
                 queue.requestUpdates()
             }
-            // While nothing waits, longer, but shorter than any time limit.
+            // While no write waits, the pause is longer, but shorter than the time limit of a write.
             let pause: UInt64 = queue.count > 0 ? 50_000_000 : 250_000_000
             if threads.wait(until: now + pause, { $0.hasEnded ? true : nil }) != nil { return }
         }

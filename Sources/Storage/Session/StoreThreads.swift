@@ -1,7 +1,7 @@
 public import Attribution
 internal import Threads
 
-/// The threads of an open store, and their end.
+/// Starts and stops the threads of an open store.
 public final class StoreThreads<Backend: StorageBackend>: Sendable {
     let state: StoreState
     let backend: Backend
@@ -49,7 +49,7 @@ public final class StoreThreads<Backend: StorageBackend>: Sendable {
         }
     }
 
-    /// Does the waiting writes and ends the threads; blocks.
+    /// Does the waiting writes and ends the threads; blocks the calling thread.
     ///
     /// - Parameter milliseconds: after this time, writes that still wait are refused.
     public func stop(within milliseconds: UInt64) {
@@ -58,7 +58,7 @@ public final class StoreThreads<Backend: StorageBackend>: Sendable {
         state.beginStopping()
         let isDone = hasWriterEnded.wait(until: deadline) { $0 ? true : nil } ?? false
         if !isDone {
-            // The disk does not answer: its waiting callers are refused, and the writing thread is abandoned.
+            // The disk does not respond: the waiting callers are refused, and the writing thread is abandoned.
             _ = state.queue.refuseAll(StoreError(.stopping, "the server is stopping"))
             state.expireWaiting()
         }
@@ -74,9 +74,9 @@ public final class StoreThreads<Backend: StorageBackend>: Sendable {
 extension StoreThreads where Backend.Reader: JobReader {
     /// Starts the thread of jobs and the background reader, if the store has background threads.
     ///
-    /// Their connections are closed before the writing thread's.
+    /// At the end, their connections are closed before the connection of the writing thread.
     ///
-    /// - Parameter makeOwnJobs: makes the jobs of this kind of database, on their thread.
+    /// - Parameter makeOwnJobs: called on the thread of jobs; creates the jobs that only this kind of database has.
     /// - Throws: if the system refuses a thread.
     public func startBackground(_ makeOwnJobs: @escaping @Sendable () -> [any Job]) throws(StoreError) {
         guard let reader else { return }

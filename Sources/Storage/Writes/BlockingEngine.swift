@@ -1,12 +1,12 @@
 /// A database that one thread writes to, and waits for.
 ///
-/// Only that thread uses it. It asks for the next step only after the one before has ended.
+/// Only that thread uses the engine, and it starts each step after the step before has ended.
 public protocol BlockingEngine: AnyObject, SendableMetatype {
-    /// Opens the transaction that the next writes share, and reads what other processes wrote since the last one.
+    /// Opens the transaction that the next writes share, and reads other processes' writes since the last transaction.
     func begin() throws(EngineFailure)
     /// Does a write in the open transaction.
     ///
-    /// The same write is done again when the transaction was rolled back because of another write.
+    /// The same write may be done again, in a new transaction, if another write of the batch fails.
     func perform(_ write: Write) throws(EngineFailure) -> Written
     /// A number that every change of a row raises.
     var changeCount: Int64 { get }

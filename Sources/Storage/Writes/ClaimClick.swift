@@ -9,7 +9,8 @@ extension WriteTransaction {
         if let earlier = try reader.claim(ofInstalls: request.installs, in: scope, at: request.at),
             let claim = try reader.answer(of: earlier, to: request.app)
         {
-            // Overlapping checks of one installation share the answer, and the right to get it again.
+            // Overlapping checks of one installation get the same answer. If an earlier delivery failed, this response
+            // must arrive.
             let wasUndelivered = try writer.markDelivered(earlier.click)
             return WrittenClaim(outcome: .replayed(claim), mustBeDelivered: wasUndelivered)
         }
@@ -35,12 +36,12 @@ extension WriteTransaction {
         return WrittenClaim(outcome: .claimed(claim), mustBeDelivered: true)
     }
 
-    /// Closes a click that is claimed; returns false if it could not be matched any more.
+    /// Closes a click for its claim; returns false if it was closed or claimed before.
     private func consume(_ click: ClickRecord, _ request: ClaimRequest) throws(Failure) -> Bool {
         guard click.hashes.isEmpty else {
             return try close(click, as: .alreadyClaimed, at: request.at, by: request.caller.index)
         }
-        // Only its token finds the click, and only its claim shows that it is consumed.
+        // Only its token finds a click without hashes, and only a stored claim shows that it is consumed.
         return try reader.claimTime(ofClick: click.number) == nil
     }
 
@@ -66,18 +67,18 @@ extension WriteTransaction {
         return WrittenClaim(outcome: .replayed(claim), mustBeDelivered: true)
     }
 
-    /// Closes the same visitor's clicks of the minutes before, so that a reinstall does not match them.
+    /// Closes the same visitor's clicks of the ten minutes before, so that a reinstall does not match them.
     ///
     /// Later clicks stay: of two equal phones behind one address, the claim of one must not close the other's click.
     ///
-    /// - Returns: the times at which they would have expired.
+    /// - Returns: the times at which the closed clicks would have expired.
     private func retireDuplicates(of claimed: ClickRecord, _ request: ClaimRequest) throws(Failure)
         -> [Timestamp]
     {
-        // A visit is made of the first fingerprint, so its duplicates have it too.
+        // The hash of a visit contains the first fingerprint, so duplicates in the visit have the same fingerprint.
         guard let fingerprint = claimed.hashes.first else { return [] }
         var retired = try retireDuplicates(of: claimed, under: fingerprint)
-        // If the server key was replaced between two taps, they have it under another key.
+        // If the server key was replaced between two taps, the duplicates have a hash under another key.
         for other in request.firstUnderEachKey where other != fingerprint {
             retired += try retireDuplicates(of: claimed, under: other)
         }
@@ -93,10 +94,10 @@ extension WriteTransaction {
         let visit = claimed.visit.index
         var suspects: [Int64] = []
         if let near = claimed.address?.near {
-            // A visit has one address, and far fewer clicks come from there than have a common fingerprint.
+            // A visit has one address, and far fewer clicks come from one address than share a common fingerprint.
             suspects = try reader.clicks(ofVisit: visit, near: near, search)
         }
-        // On the other side of midnight the address has another hash.
+        // Before midnight the address had another hash, so those clicks are searched by the fingerprint alone.
         if claimed.address == nil || AddressKeys.day(of: first) != AddressKeys.day(of: last) {
             suspects += try reader.clicks(ofVisit: visit, near: nil, search)
         }

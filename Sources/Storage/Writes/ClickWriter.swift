@@ -11,15 +11,15 @@ public protocol ClickWriter {
     func insert(_ click: ClickRecord) throws(Failure)
     /// Lets checks find a click under a hash.
     func insert(_ entry: IndexEntry) throws(Failure)
-    /// Adds a click under a hash as one that was closed when it was recorded.
+    /// Adds a closed row under a hash, for a click that is closed when it is recorded.
     func insertClosed(_ click: ClickRecord, under hash: KeyedHash, as reason: NoMatchReason) throws(Failure)
     /// Adds a click to those that a check weighs by their address.
     func insertAddress(_ address: AddressHashes, of click: ClickRecord) throws(Failure)
-    /// Closes a click under a hash; false where it is closed already.
+    /// Closes a click under a hash, so that no check can match it; returns false if it is closed already.
     func close(_ click: ClickRecord, under hash: KeyedHash, _ closing: ClickClosing) throws(Failure) -> Bool
     /// Deletes the open row of a click under a hash.
     func removeOpen(_ click: ClickRecord, under hash: KeyedHash) throws(Failure)
-    /// Deletes the row of a click under a hash that was closed at one of these times.
+    /// Deletes the closed row of a click under a hash; the row was closed at one of these times.
     func removeClosed(_ click: ClickRecord, under hash: KeyedHash, at times: ClosingTimes) throws(Failure)
     func removeAddress(_ near: UInt64, of click: ClickRecord) throws(Failure)
     /// Deletes a click and its claim.
@@ -29,7 +29,7 @@ public protocol ClickWriter {
     func adopt(_ idempotency: KeyedHash, by click: Int64) throws(Failure)
     /// Takes an idempotency key away from the click that has it.
     func release(_ idempotency: KeyedHash, of click: Int64) throws(Failure)
-    /// Stores until when the key for addresses of a day is needed; a later time that is stored stays.
+    /// Stores until when the key for addresses of a day is needed, unless a later time is stored.
     func setNeed(ofAddressDay day: Int64, until: Int64) throws(Failure)
     /// Counts a click for its link: `variant` is empty for the link as a whole.
     func count(_ kind: LinkClickKind, of link: Int64, variant: String) throws(Failure)
@@ -37,7 +37,7 @@ public protocol ClickWriter {
     func countMatch(of link: Int64, variant: String) throws(Failure)
 
     func insert(_ claim: ClaimRecord) throws(Failure)
-    /// Makes an answer that failed on its way available to the next check.
+    /// Marks a click's answer as undelivered, so that the next check can get it.
     func markUndelivered(_ click: ClickID) throws(Failure)
     /// Returns whether the answer for a click was marked as undelivered, and removes the mark.
     func markDelivered(_ click: Int64) throws(Failure) -> Bool
@@ -47,7 +47,7 @@ public protocol ClickWriter {
 public struct ClickClosing: Sendable {
     public let reason: NoMatchReason
     public let at: Timestamp
-    /// The first word of the caller that claimed it.
+    /// The first word of the hash of the caller that claimed it; nil if no caller did.
     public var caller: UInt64?
 }
 
@@ -58,7 +58,7 @@ public struct ClosingTimes: Sendable {
     public let clickedAt: Timestamp
 }
 
-/// The kind of a link's click, for its counts.
+/// The kind of a link's click, for the counts of the link.
 public enum LinkClickKind: Sendable {
     case click
     case robot
@@ -80,7 +80,7 @@ public struct LinkLimits: Sendable {
         (self.maximumClicks, self.clicks) = (maximumClicks, clicks)
     }
 
-    /// Why the link leads nowhere at a time; nil while it leads somewhere.
+    /// Returns why the link has ended at a time; nil if it has not.
     func ending(at now: Timestamp) -> Link.Ending? {
         Link.ending(
             isArchived: isArchived,

@@ -3,7 +3,7 @@ public import Attribution
 /// The failure of an engine's step.
 public struct EngineFailure: Error, Equatable {
     public let error: StoreError
-    /// Whether the whole transaction has failed, and not one write of it.
+    /// Whether the whole transaction has failed, and not only one of its writes.
     public let endsBatch: Bool
     /// Whether the connection can no longer be relied on.
     public let endsConnection: Bool
@@ -32,7 +32,7 @@ public struct CommitCycle: Sendable {
         case done
         /// The batch has grown by the given number of writes.
         case taken(Int)
-        /// The write was refused by its rules.
+        /// The rules of the write refused it; `hasChanged` is whether it changed rows before.
         case refused(hasChanged: Bool)
         case failed(EngineFailure)
     }
@@ -93,17 +93,17 @@ public struct CommitCycle: Sendable {
 
     /// How long a transaction takes further writes, in nanoseconds.
     static let gatheringNanoseconds: UInt64 = 4_000_000
-    /// How long to wait before a database that could not be opened is tried again.
+    /// How long to wait before a database that could not be opened is tried again, in nanoseconds.
     static let retryNanoseconds: UInt64 = 250_000_000
 
     private let limit: Int
     private var phase = Phase.resting
     private var count = 0
     private var gathersUntil: UInt64 = 0
-    /// When a connection that was lost may be opened again; nil while there is one.
+    /// When a lost connection may be opened again, in nanoseconds; nil while the connection works.
     private var retryAt: UInt64?
 
-    /// - Parameter limit: writes in one transaction, at most.
+    /// - Parameter limit: the maximum number of writes in one transaction.
     public init(limit: Int) { self.limit = limit }
 
     /// Returns the first action for waiting writes.
@@ -121,7 +121,7 @@ public struct CommitCycle: Sendable {
     ///
     /// - Parameters:
     ///   - event: its result.
-    ///   - now: nanoseconds of the monotonic clock; asked for only where time matters.
+    ///   - now: nanoseconds of the monotonic clock; evaluated only where the time matters.
     /// - Returns: the next action; ``Action/rest`` ends the cycle.
     public mutating func next(_ event: Event, at now: @autoclosure () -> UInt64) -> Action {
         if case .failed(let failure) = event { return failed(failure, now) }
@@ -167,7 +167,7 @@ public struct CommitCycle: Sendable {
             retryAt = now() + Self.retryNanoseconds
             return step(.reporting, .refuseWaiting(failure.error))
         case .replacing(let first, let isCommitted):
-            // The failure that lost the connection is the one that is reported.
+            // Callers get the failure that lost the connection, and not the failure to open another.
             retryAt = now() + Self.retryNanoseconds
             return isCommitted ? step(.reporting, .report(first.error)) : refuse(first)
         case .performing where !failure.endsBatch: return step(.undoingAll, .rollback)
@@ -181,7 +181,7 @@ public struct CommitCycle: Sendable {
         }
     }
 
-    /// Refuses the batch of a transaction that failed, or all waiting writes if it had none yet.
+    /// Refuses the batch of a transaction that failed, or all waiting writes if the batch is empty.
     private mutating func refuse(_ failure: EngineFailure) -> Action {
         guard count == 0 else { return step(.reporting, .refuseBatch(failure.error)) }
         // The lock may clear before the deadlines of the waiting writes, so they stay queued.
@@ -189,7 +189,7 @@ public struct CommitCycle: Sendable {
         return step(.reporting, .refuseWaiting(failure.error))
     }
 
-    /// Does the next write of those that were taken.
+    /// Does a write of the batch.
     private mutating func perform(_ index: Int) -> Action { step(.performing(index), .perform(index)) }
 
     /// Takes the writes that have arrived meanwhile, or commits if the batch is full or old.

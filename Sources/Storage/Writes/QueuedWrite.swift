@@ -3,7 +3,7 @@ internal import Synchronization
 
 /// A queued write and its caller's completion.
 ///
-/// Sendable, because `written` is only touched by the thread that writes, between taking the write from the queue and
+/// It is sendable, because only the thread that writes uses `written`, between taking the write from the queue and
 /// answering it, and everything else is immutable or atomic.
 final class QueuedWrite: @unchecked Sendable {
     /// The time at which its caller stops waiting, in nanoseconds of the monotonic clock.
@@ -35,7 +35,7 @@ final class QueuedWrite: @unchecked Sendable {
 
     /// Passes the outcome, which is on disk now, to the caller.
     ///
-    /// - Returns: the outcome if the caller was refused before, so that it came too late; else nil.
+    /// - Returns: the outcome if it came too late, because the caller was refused before; else nil.
     func answer() -> Written? {
         guard let written else {
             refuse(StoreError(.defect, "a write was answered before it was done"))
@@ -57,7 +57,7 @@ final class QueuedWrite: @unchecked Sendable {
     /// Calls `whenEnded`, after the write was answered or withdrawn.
     func end() { whenEnded?() }
 
-    /// Returns true once: the writing thread and the thread of deadlines may both try to answer.
+    /// Returns true at the first call: the writing thread and the thread of deadlines may both try to answer.
     private func takeAnswer() -> Bool {
         isAnswered.compareExchange(expected: false, desired: true, ordering: .acquiringAndReleasing).exchanged
     }

@@ -9,7 +9,7 @@ extension WriteTransaction {
         }
         if let record = try repeated(by: click, scope) {
             let first = try reader.click(record, of: facts.app)
-            // The click gets the post's idempotency key, because this post may be repeated too.
+            // The recorded click gets this post's idempotency key, because this post may be repeated too.
             if let idempotency = click.idempotency { try writer.adopt(idempotency, by: record.number) }
             try memory.totals.addDuplicate(of: first.facts, at: facts.recordedAt, scope, by: reader)
             return .click(.duplicate(first, sharesFingerprint: sharesFingerprint(record, by: click)))
@@ -80,14 +80,14 @@ extension WriteTransaction {
         // Nil if retention has deleted it meanwhile: then this click is a new one.
         let first = try reader.click(numbered: id)
         guard let first, first.facts.isRobot, !facts.isRobot else { return first }
-        // A visit does not repeat a prefetch or a robot's visit, so the idempotency key belongs to this visit.
+        // A person's visit does not repeat a prefetch or a robot's visit, so the idempotency key goes to the new click.
         if let idempotency = click.idempotency { try writer.release(idempotency, of: first.number) }
         return nil
     }
 
-    /// Returns the click with the hashes that its visitor's last click has from the day before.
+    /// Returns the click with its visitor's hashes of the day before, if the visitor clicked shortly before midnight.
     ///
-    /// So a visitor who clicks before and after midnight is one visitor.
+    /// Address keys change at midnight, so without this a visitor who clicks before and after it would count as two.
     private func adoptingPreviousDayHashes(_ click: NewClick, _ scope: Scope) throws(Failure) -> NewClick {
         guard let visitor = click.earlier.visitor, let key = click.fingerprints.first?.key else {
             return click
@@ -106,8 +106,8 @@ extension WriteTransaction {
         return known
     }
 
-    /// Whether the click that a post repeats is found by the post's own fingerprints: a visit is made of the
-    /// fingerprint too.
+    /// Whether a post's fingerprints find the click that the post repeats: posts of one visit have the same
+    /// fingerprint.
     private func sharesFingerprint(_ first: ClickRecord, by click: NewClick) -> Bool {
         guard first.visit != click.visit, first.visit != click.earlier.visit else { return true }
         let own = [click.fingerprints.map(\.key)] + click.earlier.fingerprints

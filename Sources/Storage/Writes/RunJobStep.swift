@@ -24,7 +24,7 @@ extension WriteTransaction {
 
 /// Retention: closes and deletes clicks.
 extension WriteTransaction {
-    /// Deletes the clicks that are due, then closes those that are due if there are no more to delete.
+    /// Deletes clicks whose retention has ended; if none is left, closes clicks whose window has ended.
     private func runRetention(_ step: RetentionStep) throws(Failure) -> RetentionSlice {
         if step.notesSettledClock { try writer.noteSettled(at: step.now) }
         let deadline = MonotonicTime.now().nanoseconds + step.nanoseconds
@@ -76,7 +76,7 @@ extension WriteTransaction {
 
     /// Closes some of the clicks that expired before the step's time.
     ///
-    /// - Returns: the number that were open, and the time before which all are closed now.
+    /// - Returns: the number of clicks that were open, and the time before which all expired clicks are closed now.
     private func closeClicks(_ step: RetentionStep, until deadline: UInt64)
         throws(Failure) -> (closed: Int64, closedBefore: Timestamp)
     {
@@ -93,7 +93,8 @@ extension WriteTransaction {
         }
         // There may be more clicks that expired in the last one's millisecond.
         guard last == start else { return (closed, last) }
-        // If more clicks than the limit expire in one millisecond, all are closed at once, or this would not end.
+        // If more clicks than the limit expire in one millisecond, this step closes all of them: otherwise each step
+        // would start with the same clicks.
         let next = last.advanced(byMilliseconds: 1)
         for click in try reader.clicks(expiringFrom: last, before: next, atMost: .max)
         where try expire(click) { closed += 1 }
@@ -106,7 +107,7 @@ extension WriteTransaction {
         return try close(click, as: .expired, at: click.expiresAt)
     }
 
-    /// Deletes the oldest records: those of checks before a time, and those beyond the maximum.
+    /// Deletes the oldest check records: those before a time, or if there are none, those above the maximum number.
     ///
     /// - Returns: whether there may be more.
     private func deleteChecks(before time: Timestamp, limit: Int64) throws(Failure) -> Bool {
@@ -124,7 +125,7 @@ extension WriteTransaction {
 
 /// Compacts counts.
 extension WriteTransaction {
-    /// Compacts the counts of a day, and those that are kept for all time, until a time of the monotonic clock.
+    /// Compacts the counts of a day and the counts of all time, until a deadline on the monotonic clock.
     private func compact(_ day: Timestamp, until deadline: UInt64) throws(Failure) {
         for scope in try reader.numberedApps().flatMap(\.scopes) {
             for (granularity, period) in CounterCompaction.spans(of: day) {
@@ -137,7 +138,8 @@ extension WriteTransaction {
         try writer.set(.compactedBefore, to: day.advanced(byMilliseconds: 86_400_000).milliseconds)
     }
 
-    /// Adds some rare names of a span to the name for everything else, and deletes them; returns false if there were none.
+    /// Adds counts of some rare names to the name for everything else, and deletes the rare names; false if there are
+    /// none.
     private func compact(_ names: RareNames) throws(Failure) -> Bool {
         if !names.kept.isEmpty {
             guard try writer.foldRareNames(names) else { return false }

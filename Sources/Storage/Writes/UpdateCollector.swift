@@ -5,7 +5,7 @@ internal import Threads
 /// The pending updates of all loops of a store; the thread that writes drains them.
 final class UpdateCollector: Sendable {
     private let loops = ConditionLock<[PendingUpdates]>([])
-    /// Responses that failed in delivery and are not marked on disk yet.
+    /// The number of failed deliveries that are not marked on disk yet.
     private let unmarkedDeliveries = Atomic(0)
 
     /// Creates the updates of a new loop.
@@ -21,7 +21,7 @@ final class UpdateCollector: Sendable {
     /// Whether a failed delivery is not marked on disk yet, so that reads do not show it.
     var hasUnmarkedDeliveries: Bool { unmarkedDeliveries.load(ordering: .acquiring) > 0 }
 
-    /// Has a click's claim marked as undelivered, so that the next check can get its answer.
+    /// Adds an update that marks a click's claim as undelivered, so that the next check can get its answer.
     func addFailedDelivery(of click: ClickID) {
         unmarkedDeliveries.wrappingAdd(1, ordering: .releasing)
         first.update { $0.failedDeliveries.append(click) }
@@ -43,7 +43,7 @@ final class UpdateCollector: Sendable {
         }
     }
 
-    /// The updates of the first loop, or of none if no loop has been created.
+    /// The updates of the first loop; newly created ones if there is no loop.
     private var first: PendingUpdates {
         loops.withLock { loops in
             if let first = loops.first { return first }

@@ -14,7 +14,7 @@ public enum Write: Sendable {
     case job(JobStep)
     /// Changes nothing; when it is answered, everything queued before it is on disk.
     case barrier
-    /// Runs a closure on the thread that writes, for tests that hold it or make it fail.
+    /// Runs a closure on the thread that writes, for tests that block the thread or make it fail.
     case hold(@Sendable () -> Void)
 }
 
@@ -23,9 +23,9 @@ public enum Written: Sendable {
     case done
     case click(RecordOutcome)
     case claim(WrittenClaim)
-    /// The answer of the writes that document what it means.
+    /// True or false, for the writes whose comments document what it means.
     case flag(Bool)
-    /// The last key that was read; nil after the family's last one.
+    /// The last counter key that was read; nil if the family has no further keys.
     case faded(upTo: Int64?)
     case retention(RetentionSlice)
     case serverKeys(ServerKeyRecognition)
@@ -43,9 +43,9 @@ public enum Written: Sendable {
 
 /// The claim of a click for a check, as plain values that are computed on the check's loop.
 ///
-/// It is a class because it is larger than other writes, and the queue copies them.
+/// It is a class because it is larger than other writes, and the queue copies writes.
 public final class ClaimRequest: Sendable {
-    /// The second half of the identifier may be unknown, and 0.
+    /// The click to claim; the second half of its identifier is 0 if it is unknown.
     let click: ClickID
     /// The decision for this click.
     let choice: ClickChoice
@@ -57,11 +57,11 @@ public final class ClaimRequest: Sendable {
     let caller: KeyedHash
     /// The launch's fingerprints and advertising ids, each under each server key.
     let asked: [KeyedHash]
-    /// Its first fingerprint under each server key if there are several; duplicates are searched under all of them.
+    /// The launch's first fingerprint under each server key, to search duplicates; empty with a single server key.
     let firstUnderEachKey: [KeyedHash]
     /// The check's record, stored if the click is claimed.
     let record: CheckFacts
-    /// The launch's group in match rates.
+    /// The launch's group for match rates.
     let launch: DriftGroup
 
     /// - Parameters:
@@ -101,8 +101,8 @@ public final class ClaimRequest: Sendable {
     /// - Parameters:
     ///   - claim: the claim.
     ///   - scope: the scope of the click.
-    ///   - hashes: the hashes under which the click is stored. The row gets one that the launch asked for, so that a lost
-    ///     answer is found under it. A click that only its token finds has none.
+    ///   - hashes: the hashes under which the click is stored. The row gets one that the launch has too, or else the
+    ///     launch's first hash, so that a retry finds a lost answer. Empty for a click that only its token finds.
     /// - Returns: the row.
     func row(of claim: Claim, in scope: Scope, foundBy hashes: [KeyedHash]) -> ClaimRecord {
         let hash = asked.count > 1 ? asked.first(where: hashes.contains) ?? asked.first : asked.first
@@ -113,10 +113,10 @@ public final class ClaimRequest: Sendable {
 /// The outcome of a claim in its transaction.
 public struct WrittenClaim: Sendable {
     let outcome: ClaimOutcome
-    /// Whether no other response will contain this click.
+    /// Whether the click is lost unless this response is delivered.
     var mustBeDelivered = false
 
-    /// The click, if no other response will contain it.
+    /// The click, if it is lost unless this response is delivered.
     var undelivered: ClickID? {
         guard mustBeDelivered else { return nil }
         switch outcome {
@@ -143,14 +143,14 @@ public enum LinkChange: Sendable {
     case delete(LinkID)
 }
 
-/// A change of what is learnt.
+/// A change of the learnt sums.
 public enum LearningChange: Sendable {
     case add([LearntSlice])
     /// Deletes some of a scope's counters; ``Written/flag(_:)`` is true if there are more.
     case forget(Scope, limit: Int)
-    /// Moves the start of learning back to now, if a clock that was ahead put it later.
+    /// Moves the start of learning back to this time, if it is later because a clock was ahead.
     case beginEarlier(Scope, at: Timestamp)
-    /// Deletes faded counters of a family among a number of counters after a key.
+    /// Reads up to `limit` counters of a family after a key, and deletes those that have faded.
     ///
     /// The answer is ``Written/faded(upTo:)``.
     case fade(Scope, CounterFamily, after: Int64, at: Timestamp, limit: Int)
@@ -174,7 +174,7 @@ public enum KeyChange: Sendable {
 public enum JobStep: Sendable {
     /// The answer is ``Written/retention(_:)``.
     case retention(RetentionStep)
-    /// Compacts counts by name of a day for a number of nanoseconds, and stores that the day is done if it is.
+    /// Compacts a day's counts by name for a number of nanoseconds; stores that the day is done if it is.
     case compact(day: Timestamp, nanoseconds: UInt64)
     /// Takes or renews a lease; ``Written/flag(_:)`` is false while another process holds it.
     case takeLease(JobLease)
@@ -193,11 +193,11 @@ public struct RetentionStep: Sendable {
     /// Clicks that expired before this are deleted.
     let deletingBefore: Timestamp
     let now: Timestamp
-    /// Clicks of one step, at most.
+    /// The maximum number of clicks in one step.
     let limit: Int
     /// The duration after which the step ends even if it is not done, in nanoseconds.
     let nanoseconds: UInt64
-    /// Whether to store that jobs go by the wall clock.
+    /// Whether to store that jobs used the wall clock at `now`.
     let notesSettledClock: Bool
 }
 
@@ -208,7 +208,7 @@ public struct RetentionSlice: Sendable {
     var isMore = false
     /// Whether there is more to delete; clicks are deleted before any are closed.
     var isDeleting = false
-    /// How long the next click has been due, in milliseconds.
+    /// How long the next click to delete or close has been due, in milliseconds.
     var lag: Int64 = 0
 }
 

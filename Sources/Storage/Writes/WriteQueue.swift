@@ -19,7 +19,7 @@ public final class WriteQueue: Sendable {
         var closedBecause: StoreError?
         /// Whether pending updates are to be written with the next transaction.
         var wantsUpdates = false
-        /// Requests refused here, without the writer, since the start.
+        /// The number of writes that the queue itself has refused since the start.
         var refusals: [StoreError.Code: Int64] = [:]
     }
 
@@ -27,7 +27,7 @@ public final class WriteQueue: Sendable {
     private let limit: Int
     private let isInDoubtFlag = Atomic(false)
 
-    /// - Parameter limit: writes that wait, at most.
+    /// - Parameter limit: the maximum number of waiting writes.
     init(limit: Int) { self.limit = limit }
 
     /// Queues a write, or refuses it at once.
@@ -118,7 +118,7 @@ public final class WriteQueue: Sendable {
 
     /// Marks the running batch as answered and clears the in-doubt flag.
     ///
-    /// The thread has recorded undelivered outcomes before.
+    /// The writing thread records undelivered outcomes before it calls this.
     func finish() {
         state.withLock { state in
             state.running.removeAll(keepingCapacity: true)
@@ -126,7 +126,7 @@ public final class WriteQueue: Sendable {
         }
     }
 
-    /// Whether a caller got `timedOut` although its write may still be committed, which readers do not see yet.
+    /// Whether a caller got `timedOut` for a write that may still be committed, and that reads may not show yet.
     var isInDoubt: Bool { isInDoubtFlag.load(ordering: .acquiring) }
 
     /// Stores why no transaction can begin now; requests that time out report it.
@@ -140,7 +140,7 @@ public final class WriteQueue: Sendable {
             let late = state.waiting.filter { $0.deadline <= now }
             if !late.isEmpty { state.waiting.removeAll { $0.deadline <= now } }
             let running = state.running.filter { $0.deadline <= now }
-            // Before any caller is refused, so that its retry finds the flag set.
+            // The flag is set before any caller is refused, so that the caller's retry finds it set.
             if !running.isEmpty { isInDoubtFlag.store(true, ordering: .releasing) }
             return (late, running, state.obstacle)
         }
@@ -155,7 +155,8 @@ public final class WriteQueue: Sendable {
         let waiting = state.withLock { state in
             let waiting = state.waiting
             state.waiting = []
-            // The deadlines' thread requests them again, so that a failing database is not tried without a pause.
+            // The thread that watches deadlines requests them later, so that a failing database is not tried without a
+            // pause.
             state.wantsUpdates = false
             return waiting
         }
@@ -206,8 +207,8 @@ extension WriteQueue {
     /// - Returns: the outcome.
     /// - Throws: the refusal.
     func perform(_ write: Write, until deadline: UInt64) async throws(StoreError) -> Written {
-        // Resumed exactly once: a queued write completes once, whichever thread answers it, and every write that is
-        // queued is answered, withdrawn or refused.
+        // The continuation is resumed exactly once: a queued write completes once, whichever thread answers it, and
+        // every write that is queued is answered, withdrawn or refused.
         let written = await unsafe withUnsafeContinuation {
             (continuation: UnsafeContinuation<Written, Never>) in
             append(QueuedWrite(write, deadline: deadline) { unsafe continuation.resume(returning: $0) })

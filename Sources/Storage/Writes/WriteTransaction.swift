@@ -11,13 +11,13 @@ public protocol WriterReader: ClickReader, CountReader, LearningReader {
     func hashes(after click: Int64, atMost limit: Int, _ body: ([KeyedHash]) -> Void) throws(Failure)
     /// Returns the click with an idempotency key.
     func click(ofIdempotency key: KeyedHash, in scope: Scope) throws(Failure) -> Int64?
-    /// Returns the first words of the visits of a visitor among the newest open clicks of a search.
+    /// Returns the first word of the hash of each visit of a visitor, among the newest open clicks of a search.
     func visits(ofVisitor visitor: UInt64, _ search: VisitSearch) throws(Failure) -> [UInt64]
-    /// Returns the open clicks of a visit, given by its first word, among the newest clicks of a search.
+    /// Returns the open clicks of a visit, known by the first word of its hash, among the newest clicks of a search.
     ///
     /// If `near` is the network of the visit's address, only clicks from there are searched.
     func clicks(ofVisit visit: UInt64, near: UInt64?, _ search: VisitSearch) throws(Failure) -> [Int64]
-    /// Returns clicks that expire within a span of time without its end, in the order of their expiry.
+    /// Returns clicks that expire at or after `start` and before `end`, in the order of their expiry.
     func clicks(expiringFrom start: Timestamp, before end: Timestamp, atMost limit: Int) throws(Failure)
         -> [ClickRecord]
     /// Returns the limits of a link; nil if it was deleted.
@@ -44,11 +44,11 @@ public struct VisitSearch: Sendable {
     public let last: Timestamp
 }
 
-/// A number that a database keeps by its name.
+/// A number that a database stores under a name.
 public enum StoredValue: String, Sendable {
     /// Every click that expires before this time is closed.
     case closedBefore = "closed_before"
-    /// The expiry of the last deleted click; all clicks that expire later are stored.
+    /// The latest expiry of a deleted click; all clicks that expire later are stored.
     case deletedUpTo = "deleted_up_to"
     /// The number of stored records of checks.
     case keptChecks = "kept_checks"
@@ -65,26 +65,26 @@ public enum StoredValue: String, Sendable {
 /// ``WriteTransaction`` decides which of them run, in which order and with which values.
 public protocol StoreWriter: ClickWriter {
     func insert(_ check: CheckRecord) throws(Failure)
-    /// Deletes the oldest records of checks before an identifier; returns how many there were.
+    /// Deletes the oldest records of checks before an identifier; returns how many were deleted.
     func deleteChecks(before id: Int64, atMost limit: Int64) throws(Failure) -> Int64
     func set(_ name: StoredValue, to value: Int64) throws(Failure)
     func add(_ count: Int64, to name: StoredValue) throws(Failure)
 
     // Counts
     func write(_ deltas: CountDeltas) throws(Failure)
-    /// Deletes live clicks that expired before a second, some at a time; returns whether there may be more.
+    /// Deletes up to `limit` counts per span of live clicks that expired before a second; returns whether more may be left.
     func purgeLiveClicks(of scope: Scope, before second: Int64, atMost limit: Int) throws(Failure) -> Bool
-    /// Adds some rare names of a span to the name for everything else; false when there are none.
+    /// Adds the counts of some rare names to the name for everything else; returns false if there are none.
     func foldRareNames(_ names: RareNames) throws(Failure) -> Bool
-    /// Deletes the same names' counts; false when there are none.
+    /// Deletes the counts of the same rare names; returns false if there are none.
     func removeRareNames(_ names: RareNames) throws(Failure) -> Bool
 
-    // Apps, keys and links; what is refused is undone as a whole
+    // Apps, keys and links; a refused change is undone as a whole
     func create(_ app: App, with keys: [APIKey]) throws(Failure) -> StoreError?
     func update(_ app: AppID, to settings: App.Settings) throws(Failure) -> StoreError?
     func create(_ key: APIKey) throws(Failure) -> StoreError?
     func revoke(_ key: KeyID, at now: Timestamp) throws(Failure) -> StoreError?
-    /// Stores when a key was used; false where that is stored already.
+    /// Stores when a key was used; returns false if that is stored already.
     func setUse(of key: KeyID, at now: Timestamp) throws(Failure) -> Bool
     func create(_ links: [NewLink]) throws(Failure) -> LinkStoreError?
     func update(_ link: Link, ifUpdatedAt earlier: Timestamp?) throws(Failure) -> LinkStoreError?
@@ -92,9 +92,9 @@ public protocol StoreWriter: ClickWriter {
 
     // Learning
     func beginLearning(of scope: Scope, _ epoch: LearningEpoch) throws(Failure)
-    /// Lets learning have begun no later than a time.
+    /// Moves the start of learning back to a time, if it is later.
     func beginEarlier(_ scope: Scope, at time: Timestamp) throws(Failure)
-    /// Adds to a counter, which is created if there is room for it.
+    /// Adds to a counter; creates a missing counter only if its family has room.
     func add(_ sum: Double, to key: CounterKey, of scope: Scope, hasRoom: Bool) throws(Failure)
     func removeCounter(_ key: Int64, _ family: CounterFamily, of scope: Scope) throws(Failure)
     func keepLargest(_ count: Int, of scope: Scope, _ family: CounterFamily) throws(Failure)
@@ -107,17 +107,17 @@ public protocol StoreWriter: ClickWriter {
     // Keys of hashes
     func addFormerServerKey(_ key: UInt64, replacedAt: Timestamp) throws(Failure)
     func removeFormerServerKey(_ key: UInt64) throws(Failure)
-    /// Deletes the days whose keys for addresses were needed until before a time.
+    /// Deletes the days whose keys for addresses are no longer needed at a time.
     func removeAddressDays(before now: Timestamp) throws(Failure)
 
     // Jobs
-    /// Takes or renews a lease; false while another process holds it.
+    /// Takes or renews a lease; returns false while another process holds it.
     func take(_ lease: JobLease) throws(Failure) -> Bool
-    /// Gives up the lease of a job that has got as far as `progress`.
+    /// Releases the lease of a job, and stores `progress`, the time up to which the job is done.
     func finish(_ job: JobName, for holder: Int64, progress: Timestamp) throws(Failure)
-    /// Stores that jobs go by the wall clock, once an hour.
+    /// Stores that jobs used the wall clock at a time, at most once an hour.
     func noteSettled(at now: Timestamp) throws(Failure)
-    /// Stores what an evaluation of match rates found.
+    /// Stores the findings of an evaluation of match rates.
     func keep(_ findings: DriftDetector.Findings, of scope: Scope, lookedAt end: Timestamp) throws(Failure)
     /// Stores a report in place of the scope's last one.
     func keep(_ report: CollisionReport, of scope: Scope) throws(Failure)
@@ -132,17 +132,18 @@ struct TransactionMemory {
     struct Values {
         /// Every click that expires before this time is closed.
         ///
-        /// A click that expires earlier still, which a clock that leapt ahead and back again makes, moves it back.
+        /// After the clock leapt ahead and back, a new click may expire before this time. The click then moves this
+        /// time back.
         var closedBefore = Timestamp(milliseconds: .min)
         var addressDays = AddressKeyDeadlines()
         /// Whether apps or keys were changed.
         var changesDirectory = false
-        /// The newest record of a check; nil before the open transaction has asked for it: another process may write
-        /// the next records.
+        /// The first half of the newest check record's identifier; nil until the open transaction has read it, because
+        /// another process may have written records since the last transaction.
         var newestCheck: Int64?
-        /// The second half of the identifiers of a transaction's records, which differ in their first.
+        /// The second half of the identifiers of a transaction's check records, which differ in their first half.
         var checkWord: UInt64 = 0
-        /// Records of checks that the open transaction has stored.
+        /// The number of check records that the open transaction has stored.
         var storedChecks: Int64 = 0
     }
 
@@ -152,7 +153,7 @@ struct TransactionMemory {
     var totals = BatchTotals()
     var filter = FilterUpdater()
     var apps = AppNumbers()
-    /// The newest identifier of a click; it never goes back.
+    /// The first half of the newest click's identifier; it never decreases.
     var newestClick: Int64 = 0
 
     mutating func commit() {
@@ -195,7 +196,7 @@ public final class WriteTransaction<Writer: StoreWriter> {
 
     /// Reads what other processes wrote, after the transaction was opened.
     public func begin() throws(Failure) {
-        // Asked each time: another process may have written.
+        // This is read in each transaction, because another process may have written.
         let newest = try reader.newestClick()
         memory.newestClick = max(memory.newestClick, newest)
         try memory.posts.catchUp(to: newest, by: reader)
@@ -305,8 +306,8 @@ extension WriteTransaction {
 extension WriteTransaction {
     private func perform(_ change: KeyChange) throws(Failure) -> Written {
         switch change {
-        case .confirm(let checks, let now): return .serverKeys(try confirm(checks.map(\.index), at: now))
-        case .forget(let check): try writer.removeFormerServerKey(check)
+        case .confirm(let values, let now): return .serverKeys(try confirm(values.map(\.index), at: now))
+        case .forget(let key): try writer.removeFormerServerKey(key)
         case .forgetAddressDays(let now): try writer.removeAddressDays(before: now)
         }
         return .done
@@ -361,7 +362,7 @@ extension WriteTransaction {
 
     /// Returns the epoch of the stored sums; nil if they were deleted after the slice was gathered.
     private func epoch(for slice: LearntSlice) throws(Failure) -> LearningEpoch? {
-        // Another process may have begun before.
+        // Another process may have begun to learn before this one.
         if let stored = try reader.learningEpoch(of: slice.scope) {
             state.learnt.noteStored(slice.scope)
             return stored
