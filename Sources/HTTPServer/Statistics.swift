@@ -16,8 +16,10 @@ public struct Statistics: Sendable, Hashable {
     /// The number of rejections, by the status code of their response.
     public var rejections: [Status: Int] = [:]
 
-    /// How often the server stopped accepting for a sweep, because the system refused (EMFILE, ENFILE, ENOBUFS, ENOMEM)
-    /// or too many connections in a row were gone before they were accepted.
+    /// How often a loop stopped accepting connections until its next sweep.
+    ///
+    /// The system refused a connection (EMFILE, ENFILE, ENOBUFS, ENOMEM), or peers dropped too many connections in a
+    /// row before the loop accepted them.
     public var acceptPauses: Int = 0
 
     /// Finished TLS handshakes, including resumed ones.
@@ -26,7 +28,8 @@ public struct Statistics: Sendable, Hashable {
     /// TLS handshakes that resumed an earlier session.
     public var resumedHandshakes: Int = 0
 
-    /// TLS handshakes that started and did not finish, because one side refused or the peer was too slow.
+    /// TLS handshakes that started and did not finish, because one side refused the handshake or the peer was too
+    /// slow.
     public var failedHandshakes: Int = 0
 
     /// When the certificate that the server presents expires, in seconds since 1970; `nil` without TLS.

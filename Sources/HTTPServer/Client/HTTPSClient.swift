@@ -54,7 +54,7 @@ public struct HTTPSClient: Sendable {
         let limit = MonotonicTime.now().advanced(by: bounds.time)
         let addresses = try BoundedLookup.addresses(of: request.host, request.port, until: limit, by: lookup)
         guard !addresses.isEmpty else { throw .unknownHost }
-        // A name that also has an internal address is not trusted with its other addresses either.
+        // If one address of the name is not permitted, do not connect to its other addresses either.
         guard addresses.allSatisfy(permits) else { throw .addressRefused }
         let socket = try ClientSocket(toOneOf: addresses, until: limit)
         let tls: TLSClient
@@ -92,7 +92,7 @@ public struct HTTPSRequest: Sendable {
     public let host: String
     public let port: UInt16
     public let method: Method
-    /// Path and query.
+    /// The path and the query.
     public let target: String
     private let fields: [FieldLine]
     private let body: [UInt8]
@@ -138,7 +138,8 @@ public struct HTTPSRequest: Sendable {
 
     /// The bytes of the request, which asks the server to close the connection after the response.
     ///
-    /// It accepts no content coding. The limit applies to the received bytes, and a decoded body could be far longer.
+    /// The request accepts no content coding: the limit applies to the received bytes, and a decoded body could be far
+    /// longer.
     var bytes: [UInt8] {
         let name = host.utf8.contains(ByteClass.colon) ? "[\(host)]" : host
         var text = "\(method.rawValue) \(target) HTTP/1.1\r\n"
@@ -152,7 +153,7 @@ public struct HTTPSRequest: Sendable {
 
 /// The response of another server.
 public struct HTTPSResponse: Sendable, Equatable {
-    /// 200 to 599.
+    /// The status code, 200 to 599.
     ///
     /// A redirect is returned like any other response; the client follows none.
     public let status: Int

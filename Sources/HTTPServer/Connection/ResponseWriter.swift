@@ -78,7 +78,7 @@ package struct ResponseWriter {
         return !name.isEmpty && ByteClass.runOfFieldValue(in: value, from: 0) == value.count
     }
 
-    /// Returns whether only the writer itself writes field lines of this name.
+    /// Returns whether the writer leaves out field lines of this name from a response's `fields`.
     ///
     /// It compares the length first, which excludes most names.
     private static func isOwn(_ name: String) -> Bool {

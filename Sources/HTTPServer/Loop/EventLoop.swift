@@ -41,7 +41,7 @@ actor EventLoop {
     private var mayReturnMemoryAt: MonotonicTime
     let memory: RequestMemory
 
-    /// Whether the last turn has ended, so that free workers must end.
+    /// Whether the loop has run its last turn (iteration), so that free workers must end.
     private(set) var hasStopped = false
 
     var handler: (any RequestHandler)?
@@ -54,7 +54,7 @@ actor EventLoop {
     var readBuffer = [UInt8](repeating: 0, count: readLength)
     /// Connections whose responses the loop sends at the end of the turn.
     ///
-    /// Such a connection waits for its peer, or a handler has its next request.
+    /// Each of them waits for its peer, or a handler has its next request.
     var unsent: [Connection] = []
     /// The pending work, oldest first, from the index `nextWorkItem` on.
     var pendingWork: [Worker.WorkItem] = []

@@ -70,7 +70,8 @@ enum MethodName: Equatable {
     case other
 
     var allowsAsterisk: Bool {
-        // The preface of HTTP/2 has an asterisk, too; the server refuses it for its version or its method.
+        // The preface of HTTP/2, `PRI * HTTP/2.0`, has an asterisk, too. The server refuses it for its version, or
+        // with version 1.1 for its method, and not for its target.
         self == .known(.options) || self == .other
     }
 
