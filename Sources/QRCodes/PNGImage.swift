@@ -33,7 +33,8 @@ package struct PNGImage {
 
     /// Returns the whole file.
     package consuming func finished() -> [UInt8] {
-        // The two bytes mean Deflate with a window of 32 KiB and no dictionary; as a number, 31 divides them.
+        // The first two bytes mean Deflate with a window of 32 KiB and no dictionary. As a 16-bit number, they must be
+        // a multiple of 31.
         appendChunk("IDAT", [0x78, 0x01] + deflated.finished() + Self.bigEndian(Int(checksum.value)))
         appendChunk("IEND", [])
         return bytes

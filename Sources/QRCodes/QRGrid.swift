@@ -1,6 +1,6 @@
 internal import Attribution
 
-/// The modules of a code under construction.
+/// The modules (squares) of a QR code under construction.
 ///
 /// Source: ISO/IEC 18004, sections on symbol structure, codeword placement, format and version information.
 struct QRGrid {
@@ -10,10 +10,12 @@ struct QRGrid {
     private(set) var modules: [UInt8]
 
     static let dark: UInt8 = 1
-    /// Marks a module of a pattern, which contains no text and is never masked.
+    /// Marks a module of a function pattern, such as a finder.
+    ///
+    /// Such a module contains no text and is never masked.
     static let function: UInt8 = 2
 
-    /// Creates a grid with all patterns, without the format and the text.
+    /// Creates a grid with all function patterns, without the format and the text.
     init(version: QRVersion) {
         self.version = version
         side = version.modulesPerSide
@@ -112,8 +114,8 @@ struct QRGrid {
 
     /// Returns the indexes in ``modules`` of the text's modules, in the order of the text's bits.
     ///
-    /// The text fills two columns at a time, from the right to the left, alternately upwards and downwards. It skips the
-    /// modules of patterns.
+    /// The text fills two columns at a time, from the right to the left, alternately upwards and downwards. It skips
+    /// the modules of function patterns.
     func textModules() -> [Int] {
         var indexes: [Int] = []
         indexes.reserveCapacity(version.codewordCount * 8 + 7)
