@@ -11,8 +11,7 @@ static const int32_t afterlink_constraint_primary_key = SQLITE_CONSTRAINT_PRIMAR
 static const int32_t afterlink_constraint_rowid = SQLITE_CONSTRAINT_ROWID;
 static const int32_t afterlink_constraint_unique = SQLITE_CONSTRAINT_UNIQUE;
 
-// SQLITE_TRANSIENT makes SQLite copy the bytes before the call returns. Swift cannot import this macro, which is a
-// cast.
+// SQLITE_TRANSIENT makes SQLite copy the bytes before the call returns. Swift cannot import the macro, a cast.
 static inline int afterlink_bind_text(sqlite3_stmt *statement, int index, const char *text, size_t length) {
     return sqlite3_bind_text64(statement, index, text, length, SQLITE_TRANSIENT, SQLITE_UTF8);
 }
@@ -62,8 +61,7 @@ static inline void afterlink_watch_wal(sqlite3 *connection, int32_t *count) {
 // the end of the log. If this sync fails, pages of earlier checkpoints may be lost as well. SQLite would not copy them
 // again, because it counts them as copied. The log's index contains the count of copied pages
 // (sqlite.org/walformat.html, 2.1 and 2.3: nBackfill, and the lock under which it changes). This function uses the
-// file of SQLite's connection: closing another descriptor of the index would release the locks of all connections of
-// this process.
+// file of SQLite's connection: closing another descriptor of the index would release all locks of this process.
 static inline int afterlink_copy_log_anew(sqlite3 *connection) {
     enum { BACKFILL_OFFSET = 96, CHECKPOINT_LOCK = 1, INDEX_PART_SIZE = 32768 };
     sqlite3_file *file = NULL;
@@ -73,8 +71,7 @@ static inline int afterlink_copy_log_anew(sqlite3 *connection) {
     void volatile *index = NULL;
     status = file->pMethods->xShmMap(file, 0, INDEX_PART_SIZE, 0, &index);
     if (status != SQLITE_OK || !index) return status;
-    // Wait for at most a second while another connection holds the lock and copies. If its sync fails, it reports the
-    // failure, too.
+    // Wait for another connection's checkpoint for at most a second. If its sync fails, it also reports the failure.
     for (int attempt = 0; attempt < 100; attempt++) {
         status = file->pMethods->xShmLock(file, CHECKPOINT_LOCK, 1, SQLITE_SHM_LOCK | SQLITE_SHM_EXCLUSIVE);
         if (status != SQLITE_BUSY) break;

@@ -107,8 +107,8 @@ extension LinkSlug {
 }
 
 extension JSONWriter {
-    /// Writes a member with rules; `comment` is the name of the member for comments, which differs between the two
-    /// files.
+    /// Writes a member with rules; `comment` names the member for comments, which differs in Apple's and Google's
+    /// file.
     mutating func components(_ name: String, _ rules: [AssociationComponent], comment: String = "comment") {
         objects(name, rules) { json, component in
             json.member("/", component.path)

@@ -17,8 +17,7 @@ struct EmbedTool {
         for path in arguments.dropFirst(3) {
             let text = try String(contentsOfFile: path, encoding: .utf8)
             let name = URL(fileURLWithPath: path).lastPathComponent
-            // The literal ends at three quotation marks and four number signs, which no text file of this project
-            // contains.
+            // The literal ends at three quotation marks and four number signs, which no text file here contains.
             source += "        (\n            name: \"\(name)\",\n            text: ####\"\"\"\n"
             source += text
             source += text.hasSuffix("\n") ? "" : "\n"

@@ -104,8 +104,7 @@ public struct Timeouts: Sendable, Hashable {
     /// How long an idle connection may still send a request after the server was asked to stop.
     public var farewell: Duration = .milliseconds(100)
 
-    /// How long the server keeps the socket of an ended connection to learn whether a response with `onDelivery`
-    /// arrived.
+    /// How long the server keeps the socket of an ended connection if a response with `onDelivery` may still arrive.
     public var deliveryWatch: Duration = .seconds(2)
 
     public init() {}

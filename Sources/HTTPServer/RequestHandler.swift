@@ -13,8 +13,7 @@ public protocol RequestHandler: AnyObject {
 
     /// Renders the response to a rejection.
     ///
-    /// The server replaces the response's status with the rejection's status. After the response, it closes the
-    /// connection.
+    /// The server sends it with the rejection's status, and then closes the connection.
     func respond(to rejection: Rejection) -> Response
 
     /// Called when the loop knows which connections are ready, before it serves the first of them.

@@ -192,8 +192,7 @@ public struct StartError: Error, Sendable {
     }
 
     private static func systemErrorText(_ code: Int32) -> String {
-        // strerror returns a text in the C library's memory. This function copies the text before any other call can
-        // change it.
+        // strerror returns a text in the C library's memory, which this function copies before the next call.
         guard let text = unsafe strerror(code) else { return "error \(code)" }
         return unsafe String(cString: text)
     }

@@ -2,9 +2,8 @@ public import Attribution
 
 /// A text as a square of dark and light modules.
 ///
-/// The code splits the text into parts, each in a mode (character set), so that the code is as small as possible.
-/// Characters beyond ASCII are in UTF-8, which the code announces. The same text always gives the same code. Source:
-/// ISO/IEC 18004.
+/// The parts of the text have the modes (character sets) with which the code is smallest. Characters beyond ASCII are
+/// in UTF-8, which the code announces. The same text always gives the same code. Source: ISO/IEC 18004.
 public struct QRCode: Equatable, Sendable {
     public let version: QRVersion
     public let errorCorrection: QRErrorCorrection
@@ -58,15 +57,13 @@ public struct QRCode: Equatable, Sendable {
 
     /// Returns the smallest version that contains `bytes`, and its data codewords; nil if no version does.
     ///
-    /// In larger versions, the length of a part has more bits, so that each range of versions needs a separate
-    /// segmentation.
+    /// In larger versions, lengths of parts have more bits, so that the text is split for each range of versions.
     private static func fit(
         _ bytes: [UInt8],
         level: QRErrorCorrection,
         minimumVersion: QRVersion
     ) -> (version: QRVersion, data: [UInt8])? {
-        // Without an announcement, the text is Latin-1 by the standard, but decoders guess another character set,
-        // often wrongly.
+        // Without an announcement, the text is Latin-1 by the standard, but decoders guess, and often wrongly.
         let isBeyondASCII = !bytes.allSatisfy { $0 < 0x80 }
         let announcement = isBeyondASCII ? QRCodewords.utf8AnnouncementBitCount : 0
         for sizes in QRVersionSizes.allCases {
@@ -112,8 +109,7 @@ extension QRCode {
         for (index, distance) in distances.enumerated() {
             distancesOfBlocks[blocks.block(ofCodeword: index)].append(distance)
         }
-        // Restoring one codeword takes two correction codewords. So a quarter of their number is half of the maximum
-        // damage.
+        // Restoring one codeword takes two correction codewords. So this is half of the maximum damage.
         let damaged = blocks.correctionCodewordsPerBlock / 4
         let firstIntact = distancesOfBlocks.map { $0.sorted()[damaged] }.min() ?? 0
         // The corners of the square must not reach the finders or the format beside them.

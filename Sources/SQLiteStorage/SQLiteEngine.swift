@@ -12,13 +12,9 @@ final class SQLiteEngine: BlockingEngine {
     private var transaction: WriteTransaction<SQLiteWriter>?
     /// The transaction of a connection that failed.
     ///
-    /// It stays open until another connection exists: if the last connection closed, SQLite would read the log from
-    /// the disk again.
+    /// It stays open until another connection exists: after its last connection, SQLite would read the log again.
     private var failed: WriteTransaction<SQLiteWriter>?
-    /// The files that were opened at the start.
-    ///
-    /// The store compares them before each transaction, so that it never writes to another database that has replaced
-    /// them.
+    /// The files at the start, so that the store never writes to another database that has taken their place.
     private let files: OpenFiles
 
     /// - Parameters:

@@ -77,9 +77,7 @@ public final class SQLiteStore: Sendable {
     }
 }
 
-/// Stores and reads which keys the stored hashes need.
-///
-/// These functions wait for the disk, so an event loop must not call them.
+/// Manages the keys that the stored hashes need; waits for the disk, so an event loop must not call it.
 extension SQLiteStore {
     /// Stores the check values of the server keys in use, the current one first; see ``ServerKey/checkValue``.
     ///

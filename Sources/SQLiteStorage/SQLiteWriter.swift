@@ -6,7 +6,7 @@ internal import Storage
 struct SQLiteWriter: StoreWriter {
     let connection: SQLiteConnection
 
-    /// Reads the state that the open transaction sees.
+    /// A reader of the state that the open transaction sees.
     var reader: SQLiteReader { SQLiteReader(connection: connection) }
 }
 

@@ -138,8 +138,7 @@ public struct HTTPSRequest: Sendable {
 
     /// The bytes of the request, which asks the server to close the connection after the response.
     ///
-    /// The request accepts no content coding: the limit applies to the received bytes, and a decoded body could be far
-    /// longer.
+    /// The request accepts no content coding: the limit is for received bytes, and a decoded body could be far longer.
     var bytes: [UInt8] {
         let name = host.utf8.contains(ByteClass.colon) ? "[\(host)]" : host
         var text = "\(method.rawValue) \(target) HTTP/1.1\r\n"

@@ -166,8 +166,7 @@ extension ConnectionState {
 
     /// Records that the server stops.
     ///
-    /// The connection still finishes a request that has started. If it is idle, its peer may send one more request
-    /// within `farewell`.
+    /// The server finishes a request that has started. On an idle connection, one more may start within `farewell`.
     package mutating func stop(at now: MonotonicTime) {
         isStopping = true
         if case .idle = phase { deadline = min(deadline, now.advanced(byNanoseconds: timeouts.farewell)) }
@@ -281,8 +280,8 @@ extension ConnectionState {
     private mutating func refuse(_ refusal: Refusal) -> Action {
         phase = .responding
         isLast = true
-        // Without a method, `finish` continues to read. If the server closed with unread bytes, the peer could lose
-        // the response.
+        // Without a method, `finish` reads on: if the server closed with unread bytes, the peer could lose the
+        // response.
         method = nil
         let origin = refusedOrigin
         input = InputBuffer()
@@ -292,9 +291,7 @@ extension ConnectionState {
         return .reject(.init(kind: kind, reason: reason, peer: peer, firstByteAt: start, origin: origin))
     }
 
-    /// The `Origin` field, if the parser has read it.
-    ///
-    /// The response needs the field to permit a web page to read the reason.
+    /// The `Origin` field if the parser has read it: with it, the response can permit a web page to read the reason.
     private var refusedOrigin: String? {
         guard let last = parser.lines.last else { return nil }
         let head = RequestHead(bytes: input.head(Int(last.value.upperBound)), lines: parser.lines)

@@ -209,8 +209,8 @@ extension EventLoop {
 
     /// Waits until there is room in the socket.
     ///
-    /// - Returns: `false` if the peer took no byte for too long, if all waiting responses hold too much memory, or
-    ///   after a cut-off.
+    /// - Returns: `false` after a cut-off, if the peer took no byte for too long, or if waiting responses hold too
+    ///   much memory.
     private func waitToSend(_ connection: Connection, since acknowledged: inout UInt64) async -> Bool {
         let held = connection.output.capacity + connection.state.inputByteCount
         defer { _ = memory.change(.unsent, from: held, to: 0) }

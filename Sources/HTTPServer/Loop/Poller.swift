@@ -31,8 +31,8 @@ struct Poller: ~Copyable {
         self.descriptor = descriptor
     }
 
-    /// Watches a connection: epoll reports each change once (edge-triggered), so that the loop never changes the
-    /// events to watch.
+    /// Watches a connection: epoll reports each change once (edge-triggered), so that the loop need not call epoll
+    /// again.
     func watchConnection(_ number: Int32, token: UInt64) -> Bool {
         let events = EPOLLIN.rawValue | EPOLLOUT.rawValue | EPOLLRDHUP.rawValue | EPOLLET.rawValue
         return linux_epoll_control(descriptor.number, EPOLL_CTL_ADD, number, events, token) == 0

@@ -83,8 +83,7 @@ struct ChunkedDecoder {
             guard extensionParser != nil else { throw .chunkSizeSyntax }
             state = .chunkExtension
         }
-        // The limit is checked after the last digit. So a size with too many digits is malformed (400), not too large
-        // (413).
+        // The limit is checked after the last digit. So a size with too many digits gets 400, not 413.
         guard remaining <= room else { throw .bodyLength }
     }
 

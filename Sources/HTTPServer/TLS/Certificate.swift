@@ -2,8 +2,7 @@ internal import COpenSSL
 
 /// Reads certificates and keys from a PEM text (RFC 7468) one by one.
 ///
-/// It is `@safe` because only this value creates, uses and frees the OpenSSL object. The same is true of `Certificate`
-/// and `PrivateKey`.
+/// It is `@safe`, like the next two types, because only this value creates, uses and frees the OpenSSL object.
 @safe struct PEMReader: ~Copyable {
     private let source: OpaquePointer
 

@@ -75,8 +75,8 @@ extension EventLoop {
     /// Writes the alert that ends the TLS session (close_notify).
     ///
     /// It first waits until the peer has acknowledged the responses with `onDelivery`. Many clients never read the
-    /// alert, and a client that closes with unread bytes resets the connection. The server would then take these
-    /// responses for lost.
+    /// alert, and a client that closes with unread bytes resets the connection. The server would then count the
+    /// responses as lost.
     func endTLS(_ connection: Connection) async {
         guard let session = connection.tls else { return }
         if !connection.ledger.isEmpty, await flush(connection) { await settleDeliveries(connection) }

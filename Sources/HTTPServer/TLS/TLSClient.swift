@@ -18,8 +18,7 @@ public final class TLSClient {
     ///     server could respond, so that the request must contain no secret.
     ///   - roots: a file in PEM with the authorities that may have issued the certificate; nil means the authorities that
     ///     this machine trusts.
-    /// - Throws: `TLSError` with the cause `resources` if memory has run out or the file of authorities cannot be
-    ///   used.
+    /// - Throws: `TLSError` with the cause `resources` if memory has run out, or `roots` cannot be used.
     public init(sending data: [UInt8], verifying host: String? = nil, roots: String? = nil) throws(TLSError) {
         // The session holds its own reference to the context.
         guard let context = unsafe SSL_CTX_new(TLS_client_method()) else { throw TLSError(.resources) }

@@ -41,8 +41,7 @@ internal import COpenSSL
         unsafe SSL_session_reused(connection) == 1
     }
 
-    /// OpenSSL's reason for refusing the peer's certificate; nil if OpenSSL accepted the certificate or requested
-    /// none.
+    /// OpenSSL's reason for refusing the peer's certificate; nil if it accepted the certificate or requested none.
     var verificationError: String? {
         // The connection is alive, and the text is a constant of OpenSSL.
         unsafe tls_verification_error(connection).map { unsafe String(cString: $0) }

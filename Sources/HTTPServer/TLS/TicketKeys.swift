@@ -14,8 +14,7 @@ final class TicketKeys: Sendable {
 
     /// Lets a context encrypt and decrypt its tickets with these keys, which must outlive it.
     func attach(to context: OpaquePointer) {
-        // OpenSSL leaves index 0 to the application. The pointer is no counted reference, because the caller keeps the
-        // keys alive.
+        // OpenSSL leaves index 0 to the application. The pointer is not counted: the caller keeps the keys alive.
         unsafe SSL_CTX_set_ex_data(context, 0, Unmanaged.passUnretained(self).toOpaque())
         unsafe SSL_CTX_set_tlsext_ticket_key_evp_cb(context) { connection, name, vector, cipher, mac, seals in
             guard let context = unsafe SSL_get_SSL_CTX(connection),

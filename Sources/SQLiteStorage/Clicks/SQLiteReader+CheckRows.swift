@@ -4,9 +4,8 @@ internal import Storage
 
 /// Reads the rows for a check (a first launch's request), in the snapshot of its connection.
 extension SQLiteReader {
-    /// Reads the clicks of a key with one statement.
-    ///
-    /// Most checks find nothing, so that most of their cost is the start of each statement.
+    /// Reads a key's clicks with one statement: for most checks, which find nothing, the start of a statement is the
+    /// cost.
     func read(_ selection: inout KeySelection, in scope: Scope) throws(SQLiteError) {
         let statement = try connection.statement(Self.clicksOfKey)
         try statement.bind(scope.number, selection.key.index, selection.key.rest)

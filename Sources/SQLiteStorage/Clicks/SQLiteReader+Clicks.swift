@@ -97,8 +97,7 @@ extension SQLiteReader {
             .all(search.scope.number, search.key.index, first, last, visitor) { $0.word(0) }
     }
 
-    /// Searches the newest 256 clicks of the fingerprint at most: a flood of clicks with one fingerprint must not hold
-    /// up the writer.
+    /// Searches at most the newest 256 clicks of the fingerprint: a flood of clicks must not delay the writer.
     static let visitsOfVisitor: SQL = """
         SELECT visit
         FROM (
@@ -134,10 +133,8 @@ extension SQLiteReader {
             AND f.since = around.clicked_at AND f.click = around.click
         WHERE f.visit = ?5
         """
-    /// Searches the newest 512 clicks of the fingerprint at most: a flood of clicks with one fingerprint must not hold
-    /// up the writer.
-    ///
-    /// The range of time ends at the claimed click, so these are the clicks closest to it.
+    /// Searches at most 512 clicks of the fingerprint, the newest up to the claimed click: a flood must not delay the
+    /// writer.
     static let clicksOfVisit: SQL = """
         SELECT click
         FROM (

@@ -2,7 +2,7 @@ internal import Attribution
 internal import SQLite
 internal import Storage
 
-/// Reads the counts of each span (quarter, hour, day, all time), and the number of live clicks.
+/// Reads the counts of each span (such as an hour or a day), and the number of live clicks.
 extension SQLiteReader {
     /// Adds up the counts of a query.
     func add(_ query: CountQuery, to sum: inout CountSum) throws(SQLiteError) {

@@ -61,9 +61,7 @@ extension SQLiteWriter {
         }
     }
 
-    /// The maximum number of spans to delete in one evaluation.
-    ///
-    /// One span grows too old from one evaluation to the next; after a pause, several have.
+    /// The maximum number of spans to delete in one evaluation: usually one is too old, after a pause several are.
     private static let spansRemoved = 4
 
     static let removeGroups: SQL = "DELETE FROM drift_groups WHERE scope = ?1"

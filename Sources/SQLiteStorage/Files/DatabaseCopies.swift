@@ -4,8 +4,7 @@ public import Storage
 
 /// Copies databases: makes a backup of a database, or replaces the database by a backup.
 ///
-/// A copy is complete and verified before it is published, and only publishing gives it its final name. A copy that is
-/// not published is deleted.
+/// Publishing a copy, which is complete and verified, gives it its final name. Without that, the copy is deleted.
 public enum DatabaseCopies {
     /// Copies a database into the folder of the copy's name, while other processes read and write it.
     ///
@@ -56,8 +55,8 @@ public enum DatabaseCopies {
     ///   - mayReplace: whether an existing database may be moved aside.
     ///   - isInterrupted: called from time to time; true ends the copy.
     ///   - check: called with the summary of the backup before it is copied; throws to refuse the copy.
-    /// - Returns: the copy; publishing it returns the new path of the previous database, or of its log; nil without
-    ///   both.
+    /// - Returns: the copy; publishing it returns the new path of the old database, or of a log alone; nil for
+    ///   neither.
     /// - Throws: an error that says what to do; nothing has changed.
     public static func restore(
         _ backup: String,
@@ -173,9 +172,8 @@ extension DatabaseCopies {
         if isRefused { throw .refused(.constraint, reason()) }
     }
 
-    /// Gives the old database and its log second names, and deletes the log's first name.
-    ///
-    /// Otherwise SQLite would apply the old log to the new database.
+    /// Gives the old database and its log second names, and deletes the log, which SQLite must not apply to the new
+    /// one.
     private static func moveAside(_ target: DatabaseFile, to aside: String) throws(SQLiteError) {
         for suffix in ["", "-wal"] where DatabaseFile.exists(target.path + suffix) {
             let isNamed = try DatabaseFile.link(target.path + suffix, as: aside + suffix)

@@ -34,8 +34,7 @@ public enum DatabaseSurvey {
         }
     }
 
-    /// Returns the id of a process that has a database open; 0 if the id is not visible, nil if there is no such
-    /// process.
+    /// Returns the id of a process that has a database open; 0 if the id is not visible, nil for no process.
     ///
     /// Call this only while this process does not have the database open.
     public static func holder(of path: String) -> Int32? { DatabaseFile.holder(of: path) }

@@ -4,8 +4,7 @@ internal import Storage
 
 /// The stored clicks and checks of one app, which can be read with or without a running server.
 ///
-/// Each page is read in a separate snapshot: a long snapshot would keep the server from restarting its write-ahead
-/// log.
+/// It reads each page in a separate snapshot: with a long one, the server could not restart its write-ahead log.
 public struct SQLiteHistory: TrafficHistory {
     public let span: (first: Timestamp, last: Timestamp)?
     public let isWhole: Bool

@@ -51,7 +51,7 @@ extension SQLiteWriter {
         try connection.statement(Self.noteSettled).run(now.milliseconds)
     }
 
-    /// Takes a free lease, and one that ends far in the future, because a clock that was ahead has set its end.
+    /// Takes a lease that is free, the holder's, or so far in the future that a clock that was ahead has set its end.
     private static let takeLease: SQL = """
         INSERT INTO jobs VALUES (?1, ?2, ?3 + ?4, ?5)
         ON CONFLICT DO UPDATE SET holder = excluded.holder, until = excluded.until

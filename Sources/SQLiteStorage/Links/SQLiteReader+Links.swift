@@ -35,9 +35,8 @@ extension SQLiteReader {
         "SELECT \(linkColumns) FROM links CROSS JOIN apps ON apps.number = app"
     static let linkByID: SQL = "\(selectLinks) WHERE links.id_high = ?1 AND links.id_low = ?2"
     static let linksBySlug: SQL = "\(selectLinks) WHERE slug = ?1"
-    /// Selects live links among the campaign's newest 1,000 links, which bounds the read.
-    ///
-    /// An operator with more links of one campaign probably has a live link among them.
+    /// Selects live links among the campaign's newest 1,000: an operator who has archived more has usually made a live
+    /// one since.
     static let liveLinks: SQL = """
         SELECT \(linkColumns)
         FROM (

@@ -26,8 +26,7 @@ struct DatabaseOpening: Sendable {
         guard DatabaseFile.byteCount(file.path) > 0 else {
             return MigrationPlan(applied: [], pending: migrations.map(\.name), backupPath: nil)
         }
-        // Without a write-ahead log, no process has the file open. Then it can be read without creating files next to
-        // it.
+        // Without a write-ahead log, no process has the file open. Then reading creates no files next to it.
         let hasLog = DatabaseFile.byteCount(file.logPath) > 0
         let applied = try inspect(connect(hasLog ? .readOnly : .immutable, busyMilliseconds: 2000))
         let pending = applied.pending(of: migrations)
@@ -85,9 +84,7 @@ struct DatabaseOpening: Sendable {
         return connection
     }
 
-    /// Opens a database for reading, while another process may write to it.
-    ///
-    /// Throws if the database is not Afterlink's or not up to date.
+    /// Opens a database for reading, while another process may write to it; refuses a database that is not up to date.
     func openAccepted() throws(StoreError) -> SQLiteConnection {
         try translated { () throws(SQLiteError) in try file.requireWritableFileSystem() }
         let connection = try connect(.readOnly, busyMilliseconds: 2000)
