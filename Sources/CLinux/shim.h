@@ -139,7 +139,7 @@ static inline int linux_connect(int socket, int is_ipv4, linux_address address) 
     return connect(socket, (const struct sockaddr *)&storage, length);
 }
 
-// The error of a connection that was started, after the socket became writable; 0 if it succeeded.
+// Returns the error of a started connection after its socket became writable; 0 if the connection succeeded.
 static inline int linux_connection_error(int socket) {
     int error = 0;
     socklen_t length = sizeof error;

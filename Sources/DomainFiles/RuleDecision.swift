@@ -136,7 +136,7 @@ extension [AssociationComponent] {
     }
 }
 
-/// An entry of a detail's `paths`, the form before iOS 13.
+/// An entry of a detail's `paths`, the form of rules before iOS 13.
 ///
 /// Systems compare the entry with the URL's path alone, and distinguish capitals from small letters.
 struct LegacyPath {

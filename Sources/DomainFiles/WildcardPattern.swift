@@ -61,7 +61,7 @@ public struct WildcardPattern: Hashable, Sendable {
         weight * (text.unicodeScalars.count + 1) > Self.maximumSteps
     }
 
-    /// Returns whether the pattern fits a text; false if it ``isTooComplex(for:)`` the text.
+    /// Returns whether the pattern fits a text; false if the comparison is too complex, see ``isTooComplex(for:)``.
     public func matches(_ text: String, ignoringCase: Bool = false) -> Bool {
         guard !isTooComplex(for: text) else { return false }
         let scalars = text.unicodeScalars.map { ignoringCase ? $0.folded : $0 }

@@ -13,7 +13,7 @@ public protocol RequestHandler: AnyObject {
 
     /// Renders the response to a rejection.
     ///
-    /// The server sends it with the rejection's status, and then closes the connection.
+    /// The server sends the response with the rejection's status, and then closes the connection.
     func respond(to rejection: Rejection) -> Response
 
     /// Called when the loop knows which connections are ready, before it serves the first of them.
@@ -74,7 +74,7 @@ public struct Rejection: Sendable, Hashable {
 
     public let peer: PeerAddress
 
-    /// When the server read the first byte of the refused request; without one, when it accepted the connection.
+    /// When the server read the first byte of the refused request; without a byte, when it accepted the connection.
     public let firstByteAt: MonotonicTime
 
     /// The request's `Origin` field, if it was read before the refusal.

@@ -2,7 +2,8 @@ internal import Synchronization
 
 /// Counts since the server's start, over all loops.
 ///
-/// Each count is exact, but the server reads them one after the other while it runs.
+/// Each count is exact. But the server reads the counts one after the other while it runs, so they may not fit
+/// together.
 public struct Statistics: Sendable, Hashable {
     public var openConnections: Int = 0
     public var acceptedConnections: Int = 0

@@ -109,7 +109,8 @@ extension QRCode {
         for (index, distance) in distances.enumerated() {
             distancesOfBlocks[blocks.block(ofCodeword: index)].append(distance)
         }
-        // Restoring one codeword takes two correction codewords. So this is half of the maximum damage.
+        // Restoring one codeword takes two correction codewords: a quarter of their number is half of the maximum
+        // damage.
         let damaged = blocks.correctionCodewordsPerBlock / 4
         let firstIntact = distancesOfBlocks.map { $0.sorted()[damaged] }.min() ?? 0
         // The corners of the square must not reach the finders or the format beside them.

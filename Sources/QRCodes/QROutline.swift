@@ -50,8 +50,7 @@ struct QROutline {
 
     /// Returns the direction in which an outline leaves the top left corner of the module at `index`.
     private func nextDirection(after direction: Int, at index: Int) -> Int {
-        // The four modules around the corner: for each direction, the module to the right of an edge that leaves in
-        // it.
+        // The four modules around the corner: for each direction, the module on the right of an edge that way.
         let around: [4 of Int] = [index, index - 1, index - 1 - side, index - side]
         guard isDark[around[direction]] else { return (direction + 1) % 4 }
         return isDark[around[(direction + 3) % 4]] ? (direction + 3) % 4 : direction

@@ -1,6 +1,6 @@
 public import Attribution
 
-/// The appearance of a QR code, limited to what scanners can read.
+/// The appearance of a QR code, limited to codes that scanners can read.
 public struct QRStyle: Hashable, Sendable {
     public private(set) var errorCorrection = QRErrorCorrection.medium
     /// The colour of the dark modules.
@@ -94,7 +94,7 @@ extension QRStyleFields {
         for item in QueryItem.items(ofQuery: query[...].utf8) {
             guard let field = QRStyleField(rawValue: item.name) else {
                 let names = QRStyleField.allCases.map(\.rawValue).joined(separator: ", ")
-                problems.append(FieldProblem(String(item.name.prefix(64)), "There are only \(names)."))
+                problems.append(FieldProblem(String(item.name.prefix(64)), "The only options are \(names)."))
                 continue
             }
             if item.value.isEmpty {

@@ -77,7 +77,9 @@ public final class SQLiteStore: Sendable {
     }
 }
 
-/// Manages the keys that the stored hashes need; waits for the disk, so an event loop must not call it.
+/// Manages the keys that the stored hashes need.
+///
+/// These functions wait for the disk, so an event loop must not call them.
 extension SQLiteStore {
     /// Stores the check values of the server keys in use, the current one first; see ``ServerKey/checkValue``.
     ///
@@ -125,7 +127,7 @@ extension SQLiteStore {
     package func expireWaiting() { state.expireWaiting() }
 }
 
-/// Carries a value from the thread that made it to the one that will own it.
+/// Carries a value from the thread that created it to the thread that will own it.
 ///
 /// It is `Sendable` because the first thread no longer uses the value.
 private final class SendOnce<Value>: @unchecked Sendable {

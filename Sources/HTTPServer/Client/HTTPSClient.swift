@@ -34,8 +34,8 @@ public struct HTTPSClient: Sendable {
 
     /// - Parameters:
     ///   - bounds: the limits of one call.
-    ///   - roots: a file of certificate authorities in PEM, instead of those that this machine trusts.
-    ///   - lookup: the look-up of names, by default the system's.
+    ///   - roots: a file of certificate authorities in PEM; nil means the authorities that this machine trusts.
+    ///   - lookup: returns the addresses of a name; by default, the system's look-up.
     ///   - permits: returns whether the client may connect to an address.
     public init(
         bounds: Bounds = Bounds(),
@@ -154,7 +154,7 @@ public struct HTTPSRequest: Sendable {
 public struct HTTPSResponse: Sendable, Equatable {
     /// The status code, 200 to 599.
     ///
-    /// A redirect is returned like any other response; the client follows none.
+    /// The client returns a redirect like any other response, and does not follow it.
     public let status: Int
     /// The field lines as received, in order.
     public let fields: [FieldLine]
@@ -207,7 +207,7 @@ public enum HTTPSFailure: Error, Equatable, Sendable {
         case .malformed(let reason): "the response is not HTTP/1.1: \(reason)"
         case .tooLarge: "the response is too long"
         case .endedEarly: "the connection ended before the response did"
-        case .resources: "this machine makes too many calls at once"
+        case .resources: "this machine makes too many calls at once, or has no memory or descriptor left"
         }
     }
 }

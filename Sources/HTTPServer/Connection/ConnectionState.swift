@@ -179,14 +179,14 @@ extension ConnectionState {
     /// Parses the received bytes, until it needs more or a request is complete.
     private mutating func advance(at now: MonotonicTime) -> Action {
         do {
-            let action = try readOn(at: now)
+            let action = try continueReading(at: now)
             return accountFor(action) ? action : refuse(.memoryExhausted)
         } catch {
             return refuse(error)
         }
     }
 
-    private mutating func readOn(at now: MonotonicTime) throws(Refusal) -> Action {
+    private mutating func continueReading(at now: MonotonicTime) throws(Refusal) -> Action {
         switch phase {
         case .idle, .head: return try readHead(at: now)
         case .body(let head, let count): return readBody(head, count: count)
@@ -217,7 +217,7 @@ extension ConnectionState {
         deadline = now.advanced(byNanoseconds: timeouts.body)
         let action: Action
         switch head.body {
-        case .none: return handOver(head)
+        case .none: return passToHandler(head)
         case .length(let count):
             guard count <= limits.bodyByteCount else { throw .bodyLength }
             input.beginBody(after: head.length)
@@ -236,7 +236,7 @@ extension ConnectionState {
 
     private mutating func readBody(_ head: HeadParser.Head, count: Int) -> Action {
         appendToBody(input.takeBody(count - body.count), of: count)
-        guard body.count < count else { return handOver(head) }
+        guard body.count < count else { return passToHandler(head) }
         phase = .body(head, count: count)
         return .read
     }
@@ -250,12 +250,12 @@ extension ConnectionState {
         let unread = bytes.span.extracting(droppingFirst: input.readStart)
         let outcome = try decoder.decode(unread, into: &body, used: &used, limits: limits)
         input.consumeBody(used)
-        guard outcome == .more else { return handOver(head) }
+        guard outcome == .more else { return passToHandler(head) }
         phase = .chunkedBody(head, decoder)
         return .read
     }
 
-    private mutating func handOver(_ head: HeadParser.Head) -> Action {
+    private mutating func passToHandler(_ head: HeadParser.Head) -> Action {
         requestCount += 1
         version = head.version
         method = head.method

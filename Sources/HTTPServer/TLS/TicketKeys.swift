@@ -92,7 +92,7 @@ package struct TicketKeyRing: Sendable {
         package static let length = nameLength + 2 * secretLength
 
         package let bytes: [UInt8]
-        let madeAt: MonotonicTime
+        let createdAt: MonotonicTime
 
         package var name: ArraySlice<UInt8> { bytes[..<Self.nameLength] }
     }
@@ -105,10 +105,10 @@ package struct TicketKeyRing: Sendable {
     ///
     /// - Returns: `nil` if the newest key is too old and the system has no randomness.
     package mutating func sealing(at now: MonotonicTime, random: (Int) -> [UInt8]?) -> Key? {
-        if let newest = keys.first, now < newest.madeAt.advanced(by: Self.rotation) { return newest }
+        if let newest = keys.first, now < newest.createdAt.advanced(by: Self.rotation) { return newest }
         guard let bytes = random(Key.length), bytes.count == Key.length else { return nil }
-        let key = Key(bytes: bytes, madeAt: now)
-        keys.removeAll { now >= $0.madeAt.advanced(by: Self.rotation + Self.sessionLifetime) }
+        let key = Key(bytes: bytes, createdAt: now)
+        keys.removeAll { now >= $0.createdAt.advanced(by: Self.rotation + Self.sessionLifetime) }
         keys.insert(key, at: 0)
         return key
     }
@@ -117,7 +117,7 @@ package struct TicketKeyRing: Sendable {
     package func opening(named name: some Collection<UInt8>, at now: MonotonicTime) -> Key? {
         keys.first { key in
             key.name.elementsEqual(name)
-                && now < key.madeAt.advanced(by: Self.rotation + Self.sessionLifetime)
+                && now < key.createdAt.advanced(by: Self.rotation + Self.sessionLifetime)
         }
     }
 }

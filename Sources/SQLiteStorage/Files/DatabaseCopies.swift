@@ -4,7 +4,8 @@ public import Storage
 
 /// Copies databases: makes a backup of a database, or replaces the database by a backup.
 ///
-/// Publishing a copy, which is complete and verified, gives it its final name. Without that, the copy is deleted.
+/// A copy is complete and verified. Publishing a copy gives it its final name; a copy that is not published is
+/// deleted.
 public enum DatabaseCopies {
     /// Copies a database into the folder of the copy's name, while other processes read and write it.
     ///

@@ -2,7 +2,7 @@ public import Attribution
 internal import SQLite
 public import Storage
 
-/// Reports to operators about a database, without changing it.
+/// Reports on a database to operators, without changing the database.
 public enum DatabaseSurvey {
     /// Examines the database, whether a server runs or not.
     ///
