@@ -15,7 +15,7 @@ package struct PNGImage {
     ///   - height: in pixels, the number of rows to append.
     ///   - colors: the colours of bits 0 and 1.
     package init(width: Int, height: Int, colors: (zero: QRColor, one: QRColor)) {
-        // One bit for each pixel, colours from a palette, and the default compression, filters and row order.
+        // These bytes set one bit for each pixel, colours from a palette, and the defaults of all other options.
         appendChunk("IHDR", Self.bigEndian(width) + Self.bigEndian(height) + [1, 3, 0, 0, 0])
         appendChunk("PLTE", [colors.zero, colors.one].flatMap { [$0.red, $0.green, $0.blue] })
     }

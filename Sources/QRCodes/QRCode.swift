@@ -68,7 +68,7 @@ public struct QRCode: Equatable, Sendable {
         let announcement = isBeyondASCII ? QRCodewords.utf8AnnouncementBitCount : 0
         for sizes in QRVersionSizes.allCases {
             let versions = sizes.versions.filter { $0 >= minimumVersion }
-            // A digit takes the fewest bits of all characters.
+            // Skip sizes that are too small even for a text of digits, which take the fewest bits.
             guard let largest = versions.last,
                 bytes.count * 10 / 3 <= largest.blocks(level).dataCodewordCount * 8
             else { continue }

@@ -23,7 +23,7 @@ struct QRGrid {
             set(column: 6, row: index, isDark: index % 2 == 0)
         }
         for (column, row) in [(3, 3), (side - 4, 3), (3, side - 4)] {
-            // A finder with the light separator around it.
+            // This draws a finder with the light separator around it.
             drawRings(column: column, row: row, radius: 4) { $0 != 2 && $0 != 4 }
         }
         let centres = version.alignmentCentres

@@ -27,7 +27,7 @@ extension EventLoop {
             switch consume action {
             case .read:
                 // If no further request is pending, send at the end of the turn: responses that leave together wake a
-                // reader only once.
+                // client of several connections only once.
                 if !connection.maySendLater, !sendNow(connection) {
                     guard await flush(connection) else { break perform }
                 }
@@ -219,7 +219,7 @@ extension EventLoop {
         while true {
             // The kernel reports room only when a large part of the buffer is free, and a slow peer takes bytes before
             // that. So the loop reads the peer's progress four times within the timeout: with one check, a peer that
-            // takes bytes early and then stops could wait for twice the timeout.
+            // takes bytes early and then stops could stay for twice the timeout.
             let limit = MonotonicTime.now().advanced(byNanoseconds: timeouts.write / 4)
             switch await wait(connection, for: .writing, until: limit) {
             case .ready: return true

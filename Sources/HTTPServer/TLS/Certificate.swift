@@ -15,7 +15,7 @@ internal import COpenSSL
     }
 
     deinit {
-        // This value is its only owner.
+        // This value is the only owner of the source.
         _ = unsafe BIO_free(source)
     }
 
@@ -59,7 +59,7 @@ internal import COpenSSL
     init(owning pointer: OpaquePointer) { unsafe self.pointer = pointer }
 
     deinit {
-        // This value is its only owner.
+        // This value is the only owner of the certificate.
         unsafe X509_free(pointer)
     }
 
@@ -94,7 +94,7 @@ internal import COpenSSL
     init(owning pointer: OpaquePointer) { unsafe self.pointer = pointer }
 
     deinit {
-        // This value is its only owner.
+        // This value is the only owner of the key.
         unsafe EVP_PKEY_free(pointer)
     }
 }

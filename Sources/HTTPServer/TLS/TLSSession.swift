@@ -31,7 +31,7 @@ internal import COpenSSL
     }
 
     deinit {
-        // This value is its only owner.
+        // This object is the only owner of the connection.
         unsafe SSL_free(connection)
     }
 
