@@ -12,7 +12,7 @@ final class SQLiteEngine: BlockingEngine {
     private var transaction: WriteTransaction<SQLiteWriter>?
     /// The transaction of a connection that failed.
     ///
-    /// It stays open until another connection exists: after its last connection, SQLite would read the log again.
+    /// It stays open until another connection exists: without one, SQLite would read the log from the disk again.
     private var failed: WriteTransaction<SQLiteWriter>?
     /// The files at the start, so that the store never writes to another database that has taken their place.
     private let files: OpenFiles
@@ -20,8 +20,8 @@ final class SQLiteEngine: BlockingEngine {
     /// - Parameters:
     ///   - transaction: the transaction on the first connection.
     ///   - state: the state that the store's threads share.
-    ///   - opening: opens the connection again after a failure.
-    ///   - checkpoints: decides when the log is copied.
+    ///   - opening: opens another connection after a failure.
+    ///   - checkpoints: decides when the write-ahead log (here: the log) is copied into the database.
     init(
         _ transaction: WriteTransaction<SQLiteWriter>,
         _ state: StoreState,

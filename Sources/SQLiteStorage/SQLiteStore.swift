@@ -92,7 +92,7 @@ extension SQLiteStore {
         return recognition
     }
 
-    /// Returns the keys that must not be destroyed, as of now by the store's own clock.
+    /// Returns the keys that must not be destroyed, at the current time of the store's clock.
     public func keyNeeds() throws(StoreError) -> RequiredKeys {
         let now = state.configuration.clock.now()
         // Read on this thread, not on the writing thread: only real writes may show that the disk works.

@@ -115,7 +115,7 @@ public enum DatabaseCopies {
         }
     }
 
-    /// Copies a database into a draft of `target`, whose suffix marks it as incomplete.
+    /// Copies a database into a draft: a file named as `target`, with a suffix that marks it as incomplete.
     private static func makeDraft(
         _ source: DatabaseFile,
         _ summary: DatabaseSummary,
@@ -173,8 +173,7 @@ extension DatabaseCopies {
         if isRefused { throw .refused(.constraint, reason()) }
     }
 
-    /// Gives the old database and its log second names, and deletes the log, which SQLite must not apply to the new
-    /// one.
+    /// Gives the old database and its log second names; deletes the log, which must not change the new database.
     private static func moveAside(_ target: DatabaseFile, to aside: String) throws(SQLiteError) {
         for suffix in ["", "-wal"] where DatabaseFile.exists(target.path + suffix) {
             let isNamed = try DatabaseFile.link(target.path + suffix, as: aside + suffix)

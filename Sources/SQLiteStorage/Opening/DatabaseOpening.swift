@@ -60,7 +60,7 @@ struct DatabaseOpening: Sendable {
             try setUp(connection)
             // This fails if the process cannot write to the folder.
             try connection.begin(.immediate)
-            // The previous process may have ended because the disk failed, with parts of the log not on disk.
+            // The disk may have failed under the previous process, so that parts of the log are not on disk.
             try file.rewriteLog()
             try connection.rollback()
         }
