@@ -93,7 +93,8 @@ public struct Timeouts: Sendable, Hashable {
     /// After it, the server closes the connection without a response.
     public var idle: Duration = .seconds(75)
 
-    /// How long the peer may take no byte of a response; then the server drops the connection.
+    /// How long the peer may take no byte of a response; then, or up to a quarter later, the server drops the
+    /// connection.
     public var write: Duration = .seconds(10)
 
     /// How long the server reads from a peer after the last response.
