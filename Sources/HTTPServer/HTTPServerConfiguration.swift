@@ -76,8 +76,8 @@ public struct Limits: Sendable, Hashable {
 
 /// The time limits for the steps of a connection.
 ///
-/// A loop checks them every `HTTPServerConfiguration.sweepInterval`. So a timeout is never shorter than its value, and
-/// at most one interval longer. The first four have settings, such as `--timeout-header`.
+/// A loop checks them every `HTTPServerConfiguration.sweepInterval`. So a timeout is never shorter than its value and,
+/// except `write`, at most one interval longer. The first four have settings, such as `--timeout-header`.
 public struct Timeouts: Sendable, Hashable {
     /// The time from the first byte of a request to the end of its field lines; a slower request gets 408.
     ///
