@@ -56,8 +56,8 @@ static inline void linux_return_memory(void) {
 #endif
 }
 
-// Makes the C library's allocator take each block of `least` bytes or more from the system, and return it at once
-// when it is freed. Of the memory for smaller blocks, it returns the free bytes beyond `spare` at the heap's end.
+// Makes the C library's allocator take each block of `least` bytes or more from the system, and return the block as
+// soon as it is freed. It also returns the free memory at the heap's end when that memory exceeds `spare` bytes.
 static inline void linux_return_large_blocks(int least, int spare) {
 #ifdef __GLIBC__
     mallopt(M_MMAP_THRESHOLD, least);
@@ -66,7 +66,7 @@ static inline void linux_return_large_blocks(int least, int spare) {
 }
 
 // Waits until a descriptor is ready for `events`, or until the time is over. The time is in nanoseconds, because the
-// milliseconds of epoll_wait are too long.
+// milliseconds of epoll_wait are too coarse.
 static inline int linux_wait_for(int descriptor, short events, uint64_t nanoseconds) {
     struct pollfd entry = {.fd = descriptor, .events = events};
     struct timespec limit = {.tv_sec = nanoseconds / 1000000000, .tv_nsec = nanoseconds % 1000000000};
@@ -139,7 +139,7 @@ static inline int linux_connect(int socket, int is_ipv4, linux_address address) 
     return connect(socket, (const struct sockaddr *)&storage, length);
 }
 
-// The error of a connection that was started, after the socket became writable; 0 if it succeeded.
+// Returns the error of a started connection after its socket became writable; 0 if the connection succeeded.
 static inline int linux_connection_error(int socket) {
     int error = 0;
     socklen_t length = sizeof error;

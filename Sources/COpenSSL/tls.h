@@ -1,5 +1,5 @@
-// TLS in memory: OpenSSL reads and writes the bytes of a wire, which an event loop fills and empties. Also functions
-// for the macros of OpenSSL that Swift cannot import.
+// TLS in memory: OpenSSL reads and writes the bytes of a `tls_wire`, which an event loop fills and empties. The other
+// functions replace macros of OpenSSL that Swift cannot import.
 #ifndef AFTERLINK_COPENSSL_TLS_H
 #define AFTERLINK_COPENSSL_TLS_H
 
@@ -109,7 +109,7 @@ static inline int tls_verify_peer(SSL_CTX *context, SSL *connection, const char 
     return SSL_set1_host(connection, host) == 1 && SSL_set_tlsext_host_name(connection, host) == 1;
 }
 
-// OpenSSL's reason why it refused the peer's certificate; NULL if it did not.
+// OpenSSL's reason for refusing the peer's certificate; NULL if OpenSSL did not refuse it.
 static inline const char *tls_verification_error(const SSL *connection) {
     long result = SSL_get_verify_result(connection);
     return result == X509_V_OK ? NULL : X509_verify_cert_error_string(result);

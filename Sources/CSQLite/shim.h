@@ -6,12 +6,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// SQLITE_CONSTRAINT with a detail: Swift cannot import these macros.
+// The extended codes of SQLITE_CONSTRAINT, whose macros Swift cannot import.
 static const int32_t afterlink_constraint_primary_key = SQLITE_CONSTRAINT_PRIMARYKEY;
 static const int32_t afterlink_constraint_rowid = SQLITE_CONSTRAINT_ROWID;
 static const int32_t afterlink_constraint_unique = SQLITE_CONSTRAINT_UNIQUE;
 
-// SQLITE_TRANSIENT is a cast macro: SQLite copies the bytes before the call returns.
+// SQLITE_TRANSIENT makes SQLite copy the bytes before the call returns. Swift cannot import the macro, a cast.
 static inline int afterlink_bind_text(sqlite3_stmt *statement, int index, const char *text, size_t length) {
     return sqlite3_bind_text64(statement, index, text, length, SQLITE_TRANSIENT, SQLITE_UTF8);
 }
@@ -20,8 +20,8 @@ static inline int afterlink_bind_blob(sqlite3_stmt *statement, int index, const 
     return sqlite3_bind_blob64(statement, index, bytes, length, SQLITE_TRANSIENT);
 }
 
-// Stops the counting of memory, for which all threads would need one lock (sqlite3_config is variadic).
-// It has an effect only before the first use of SQLite.
+// Stops SQLite's counting of its memory, for which all threads would need one lock (sqlite3_config is variadic). It
+// has an effect only before the first use of SQLite.
 static inline void afterlink_stop_counting_memory(void) { sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0); }
 
 // Sets whether the last connection makes a checkpoint when it closes (sqlite3_db_config is variadic).
@@ -57,11 +57,11 @@ static inline void afterlink_watch_wal(sqlite3 *connection, int32_t *count) {
 
 // Makes the next checkpoint copy the whole write-ahead log, not only the pages since the last checkpoint.
 //
-// SQLite syncs the database only when a checkpoint has reached the end of the log, but counts the copied pages before.
-// If the sync fails, the pages of earlier checkpoints are also lost, and SQLite would not copy them again before the
-// log starts from its beginning. The log's index contains the count of copied pages (sqlite.org/walformat.html, 2.1
-// and 2.3: nBackfill, and the lock under which it changes). This function uses the file of SQLite's connection: closing
-// another descriptor of the index would release the locks of all connections of this process.
+// SQLite counts a page as copied when it has written the page, but syncs the database only when a checkpoint reaches
+// the end of the log. If this sync fails, pages of earlier checkpoints may be lost as well. SQLite would not copy them
+// again, because it counts them as copied. The log's index contains the count of copied pages
+// (sqlite.org/walformat.html, 2.1 and 2.3: nBackfill, and the lock under which it changes). This function uses the
+// file of SQLite's connection: closing another descriptor of the index would release all locks of this process.
 static inline int afterlink_copy_log_anew(sqlite3 *connection) {
     enum { BACKFILL_OFFSET = 96, CHECKPOINT_LOCK = 1, INDEX_PART_SIZE = 32768 };
     sqlite3_file *file = NULL;
@@ -71,7 +71,7 @@ static inline int afterlink_copy_log_anew(sqlite3 *connection) {
     void volatile *index = NULL;
     status = file->pMethods->xShmMap(file, 0, INDEX_PART_SIZE, 0, &index);
     if (status != SQLITE_OK || !index) return status;
-    // A connection that has the lock copies for at most a second, and its sync reports the failure, too.
+    // Wait for another connection's checkpoint for at most a second. If its sync fails, it also reports the failure.
     for (int attempt = 0; attempt < 100; attempt++) {
         status = file->pMethods->xShmLock(file, CHECKPOINT_LOCK, 1, SQLITE_SHM_LOCK | SQLITE_SHM_EXCLUSIVE);
         if (status != SQLITE_BUSY) break;

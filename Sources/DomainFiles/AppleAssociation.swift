@@ -21,7 +21,7 @@ public struct AppleAssociation: Equatable, Sendable {
     public struct Detail: Equatable, Sendable {
         /// The app ids, each in the form `<prefix>.<bundle id>`.
         public var appIDs: [String]
-        /// The rules; nil if the file has no list, which differs from an empty list.
+        /// The rules; nil if the file has no list of rules, empty if no URL opens the app.
         public var components: [AssociationComponent]?
         /// Patterns of paths for iOS 12 and earlier; a path that fits a pattern with `NOT ` stays in the browser.
         public var paths: [String]?
@@ -107,7 +107,8 @@ extension LinkSlug {
 }
 
 extension JSONWriter {
-    /// Writes a member with rules; `comment` is the file's name for comments.
+    /// Writes a member with rules; `comment` names the member for comments, which differs in Apple's and Google's
+    /// file.
     mutating func components(_ name: String, _ rules: [AssociationComponent], comment: String = "comment") {
         objects(name, rules) { json, component in
             json.member("/", component.path)

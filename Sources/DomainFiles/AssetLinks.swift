@@ -48,7 +48,7 @@ extension AssetLinks {
             statements.append(Statement(relations: relations, target: app, components: components))
         }
         guard statements.contains(where: { $0.relations.contains(Self.sharesCredentials) }) else { return }
-        // Password managers require that the site names itself, too.
+        // Password managers require a statement for the site itself, too.
         let site = Statement(relations: [Self.sharesCredentials], target: .site("https://\(host.text)"))
         statements.insert(site, at: 0)
     }
@@ -113,8 +113,8 @@ extension AssetLinks.Target {
 extension AppLinks {
     /// The app's rules for Android; nil if there are none, or if Android does not support one of them.
     ///
-    /// Android's rules can neither ignore case nor decode escapes. Without one rule, the others would have another
-    /// meaning, so that the file contains all rules or none.
+    /// Android's rules can neither ignore case nor decode escapes. If the file left out one rule, the remaining rules
+    /// would have another meaning. So the file contains all rules or none.
     fileprivate var androidComponents: [AssociationComponent]? {
         guard !rules.isEmpty, rules.allSatisfy(\.component.isPlain) else { return nil }
         return components

@@ -5,7 +5,7 @@ public struct AssociationFinding: Equatable, Sendable {
     public enum Severity: String, Sendable {
         /// Apple or Google does not accept the file, or this part of it.
         case error = "error"
-        /// Both accept the part, but its effect is probably not what the operator wants.
+        /// Apple and Google accept the part, but its effect is probably not what the operator wants.
         case warning = "warning"
         /// The part works, but the operator may want to change it.
         case note = "note"
@@ -63,7 +63,7 @@ public struct AssociationFinding: Equatable, Sendable {
     private func filled(_ sentence: String) -> String {
         let parts = sentence.split(separator: "{", omittingEmptySubsequences: false)
         return parts.dropFirst().reduce(into: String(parts[0])) { text, part in
-            // A sentence may also contain braces of an example in JSON.
+            // A sentence may also contain braces that belong to an example in JSON.
             if part.dropFirst().first == "}", let number = part.first?.wholeNumberValue,
                 number <= details.count
             {

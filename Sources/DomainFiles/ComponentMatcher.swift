@@ -15,7 +15,7 @@ public struct AssociationURL: Equatable, Sendable {
     public init?(_ text: String) {
         let text = text.trimmed
         let isPath = text.utf8.first == UInt8(ascii: "/")
-        // A path alone is parsed with a host, which is then dropped.
+        // Parse a path alone with a placeholder host, which is dropped below.
         let whole = Array((isPath ? "https://path.invalid" + text : text).utf8)
         guard whole.allSatisfy({ $0 > 0x20 && $0 != 0x7f }), let written = try? URLParts(whole),
             written.isWeb,

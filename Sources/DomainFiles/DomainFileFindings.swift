@@ -157,12 +157,12 @@ extension [ComponentMatcher] {
     /// The defects of each rule's patterns, and then the rules that never apply.
     fileprivate var findings: [AssociationFinding] { flatMap(\.findings) + orderFindings }
 
-    /// The maximum number of rules that are compared with each other, and of the characters of their patterns.
+    /// The maximum number of rules that are compared with each other, and the maximum sum of their weights.
     ///
-    /// Of a longer list, only the first rules are compared.
+    /// In a longer list, only the first rules are compared.
     private static var maximumCompared: (count: Int, weight: Int) { (500, 20_000) }
 
-    /// The rules that never apply, because an earlier rule fits every URL that they fit.
+    /// The rules that never apply, because an earlier rule fits all their URLs.
     private var orderFindings: [AssociationFinding] {
         var weight = 0
         let compared = prefix(Self.maximumCompared.count).prefix { matcher in

@@ -97,7 +97,7 @@ extension DomainFileReader {
     }
 }
 
-/// Reads the rules, which both files can contain.
+/// Reads the rules, which both Apple's and Google's file can contain.
 extension DomainFileReader {
     /// Reads a list of rules; nil if the file has no list.
     ///

@@ -1,6 +1,6 @@
 internal import JSON
 
-/// Reads domain files; it records each defect as a finding and continues.
+/// Reads domain files (Apple's and Google's lists of a host's apps); records each defect as a finding and continues.
 struct DomainFileReader {
     var findings: [AssociationFinding] = []
 

@@ -18,16 +18,17 @@ public struct RuleDecision: Equatable, Sendable {
     /// Apple's app id, or an Android package.
     public let app: String
     public let outcome: Outcome
-    /// The position of the rule in the file; nil if none fits.
+    /// The position in the file of the deciding rule, or of a statement without rules; nil if no rule fits.
     public private(set) var place: String?
-    /// The rule, as an operator would write it; nil if none fits.
+    /// The deciding rule, as an operator would write it; nil if no rule fits or the file has no rules.
     public private(set) var rule: String?
 }
 
 extension AppleAssociation {
     /// Returns the decision about a URL for each app, in the order of the file.
     ///
-    /// It decides as iOS 13 and later: the paths of a detail apply only if the detail has no components.
+    /// It decides as iOS 13 and later do: the paths of a detail (a list of apps with their rules) apply only if the
+    /// detail has no components.
     public func decisions(for url: AssociationURL) -> [RuleDecision] {
         var apps: [String] = []
         var known: Set<String> = []
@@ -98,7 +99,7 @@ private struct FittingRule {
 
 /// The number of steps that remain for comparing a file with a URL.
 ///
-/// The steps are limited, because files come from strangers. No file that people write needs as many.
+/// The steps are limited, because files come from strangers. A file that a person wrote does not reach the limit.
 private struct RuleBudget {
     private static let maximumSteps = 20_000_000
 
@@ -135,9 +136,9 @@ extension [AssociationComponent] {
     }
 }
 
-/// An entry of a detail's `paths`, the form before iOS 13.
+/// An entry of a detail's `paths`, the form of rules before iOS 13.
 ///
-/// Systems compare it with the URL's path alone, and distinguish capitals.
+/// Systems compare the entry with the URL's path alone, and distinguish capitals from small letters.
 struct LegacyPath {
     let pattern: WildcardPattern
     let excludes: Bool

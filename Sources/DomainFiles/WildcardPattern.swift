@@ -6,7 +6,7 @@ internal import Attribution
 /// a substitution variable. Sources: Apple, "applinks.Details.Components" and "applinks.SubstitutionVariables".
 public struct WildcardPattern: Hashable, Sendable {
     public let text: String
-    /// The undefined names in `$(…)`; the pattern treats such a `$(…)` as plain text.
+    /// The names in `$(…)` that no variable has; the pattern treats such a `$(…)` as plain text.
     public let unknownVariables: [String]
     /// The number of steps that a comparison takes for each character of a text.
     ///
@@ -53,7 +53,7 @@ public struct WildcardPattern: Hashable, Sendable {
     /// Whether the pattern fits every text.
     public var isUniversal: Bool { tokens == [.many] }
 
-    /// The maximum number of steps of a comparison; no pattern that people write needs as many.
+    /// The maximum number of steps of a comparison; a pattern that a person wrote does not reach it.
     private static let maximumSteps = 2_000_000
 
     /// Returns whether a comparison takes more than two million steps; ``matches(_:ignoringCase:)`` then returns false.
@@ -61,7 +61,7 @@ public struct WildcardPattern: Hashable, Sendable {
         weight * (text.unicodeScalars.count + 1) > Self.maximumSteps
     }
 
-    /// Returns whether the pattern fits a text; false if it ``isTooComplex(for:)`` the text.
+    /// Returns whether the pattern fits a text; false if the comparison is too complex, see ``isTooComplex(for:)``.
     public func matches(_ text: String, ignoringCase: Bool = false) -> Bool {
         guard !isTooComplex(for: text) else { return false }
         let scalars = text.unicodeScalars.map { ignoringCase ? $0.folded : $0 }
@@ -110,7 +110,9 @@ public struct WildcardPattern: Hashable, Sendable {
         }
     }
 
-    /// Returns whether this pattern fits every text that `other` fits; may be false although it does.
+    /// Returns whether this pattern fits every text that `other` fits.
+    ///
+    /// The comparison is approximate: true is certain, but false may be wrong.
     public func covers(_ other: WildcardPattern, ignoringCase: Bool) -> Bool {
         let symbols = other.tokens
         guard tokens.count * (symbols.count + 1) <= Self.maximumSteps else { return false }

@@ -17,7 +17,7 @@ struct EmbedTool {
         for path in arguments.dropFirst(3) {
             let text = try String(contentsOfFile: path, encoding: .utf8)
             let name = URL(fileURLWithPath: path).lastPathComponent
-            // No text file of this project contains three quotation marks and four number signs: the literal's end.
+            // The literal ends at three quotation marks and four number signs, which no text file here contains.
             source += "        (\n            name: \"\(name)\",\n            text: ####\"\"\"\n"
             source += text
             source += text.hasSuffix("\n") ? "" : "\n"

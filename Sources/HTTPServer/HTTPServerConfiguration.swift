@@ -13,14 +13,14 @@ public struct HTTPServerConfiguration: Sendable {
     public var limits = Limits()
     public var timeouts = Timeouts()
 
-    /// The maximum number of open connections over all loops; one more gets 503 and is closed.
+    /// The maximum number of open connections over all loops; a further connection gets 503, and the server closes it.
     public var maximumConnections = 20_000
 
     /// The maximum memory, in bytes, that requests may hold over all loops.
     ///
-    /// The limit applies three times: to requests that have not arrived completely, to requests that handlers have, and
-    /// to responses that their peers do not take. A request above the limit gets 503, and the server closes its
-    /// connection.
+    /// The limit applies three times: to requests that have not arrived completely, to requests that handlers have,
+    /// and to responses that their peers do not take. A request above the limit gets 503, and the server closes its
+    /// connection. If a response is above the limit, the server drops its connection.
     public var requestMemoryByteCount = 64 * 1024 * 1024
 
     /// The maximum number of connections that the kernel queues for each loop until the loop accepts them.
@@ -76,8 +76,8 @@ public struct Limits: Sendable, Hashable {
 
 /// The time limits for the steps of a connection.
 ///
-/// A loop checks them every `HTTPServerConfiguration.sweepInterval`. So a timeout is never shorter than its value, and
-/// at most one interval longer. The first four have settings, such as `--timeout-header`.
+/// A loop checks them every `HTTPServerConfiguration.sweepInterval`. So a timeout is never shorter than its value and,
+/// except `write`, at most one interval longer. The first four have settings, such as `--timeout-header`.
 public struct Timeouts: Sendable, Hashable {
     /// The time from the first byte of a request to the end of its field lines; a slower request gets 408.
     ///
@@ -93,7 +93,8 @@ public struct Timeouts: Sendable, Hashable {
     /// After it, the server closes the connection without a response.
     public var idle: Duration = .seconds(75)
 
-    /// The time in which the peer takes no byte of a response; after it, the server drops the connection.
+    /// How long the peer may take no byte of a response; then, or up to a quarter later, the server drops the
+    /// connection.
     public var write: Duration = .seconds(10)
 
     /// How long the server reads from a peer after the last response.
@@ -104,7 +105,7 @@ public struct Timeouts: Sendable, Hashable {
     /// How long an idle connection may still send a request after the server was asked to stop.
     public var farewell: Duration = .milliseconds(100)
 
-    /// How long the server keeps the socket of an ended connection to learn whether a watched response arrived.
+    /// How long the server keeps the socket of an ended connection if a response with `onDelivery` may still arrive.
     public var deliveryWatch: Duration = .seconds(2)
 
     public init() {}

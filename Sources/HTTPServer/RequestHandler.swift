@@ -13,18 +13,18 @@ public protocol RequestHandler: AnyObject {
 
     /// Renders the response to a rejection.
     ///
-    /// The server replaces the response's status by the rejection's, and closes the connection after the response.
+    /// The server sends the response with the rejection's status, and then closes the connection.
     func respond(to rejection: Rejection) -> Response
 
     /// Called when the loop knows which connections are ready, before it serves the first of them.
     ///
-    /// - Parameter connectionCount: the number of connections with work in this turn, which shows how busy the loop
-    ///   is.
+    /// - Parameter connectionCount: the number of connections with work in this turn (one iteration of the loop). It
+    ///   shows how busy the loop is.
     func loopTurnWillBegin(connectionCount: Int)
 
     /// Called at the end of each turn of the loop, before it polls its sockets.
     ///
-    /// The handler flushes here what it gathered during the turn, and releases what it held for the turn.
+    /// Here the handler flushes the data and frees the memory that it gathered during the turn.
     func loopTurnDidEnd()
 }
 
@@ -55,13 +55,13 @@ public struct Rejection: Sendable, Hashable {
         case expectationUnknown = 417
         /// The field lines are too many or too long.
         case fieldsTooLarge = 431
-        /// The server has a fault.
+        /// The server failed for an internal reason.
         case broken = 500
         /// The server does not implement the method or the transfer coding.
         case notImplemented = 501
         /// Too many connections are open, or requests hold too much memory.
         case overloaded = 503
-        /// The request has another major version of HTTP.
+        /// The request's major version of HTTP is not 1.
         case versionNotSupported = 505
 
         public var status: Status { Status(rawValue) }
@@ -74,7 +74,7 @@ public struct Rejection: Sendable, Hashable {
 
     public let peer: PeerAddress
 
-    /// When the server read the first byte of the refused request; without one, when it accepted the connection.
+    /// When the server read the first byte of the refused request; without a byte, when it accepted the connection.
     public let firstByteAt: MonotonicTime
 
     /// The request's `Origin` field, if it was read before the refusal.

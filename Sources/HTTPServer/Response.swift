@@ -6,24 +6,24 @@ public enum Delivery: Sendable, Hashable {
     /// The connection broke before the peer had acknowledged the whole response.
     ///
     /// A peer may read a response and reset the connection before it acknowledges the bytes; Linux delays an
-    /// acknowledgement by up to 40 ms. The response then counts as failed. A reset contains how far the peer had
-    /// received, but the kernel does not use it, and still counts the bytes as not acknowledged. A close without a
+    /// acknowledgement by up to 40 ms. The response then counts as failed. A TCP reset states which bytes the peer had
+    /// received. But the kernel ignores that number, and still counts the bytes as not acknowledged. A close without a
     /// reset acknowledges all bytes.
     case failed
 }
 
 /// A response to a request.
 ///
-/// The server writes `Date`, `Content-Length`, `Content-Type`, `X-Content-Type-Options` and `Connection` itself, and
-/// leaves out lines of these names in `fields`. It answers HEAD with the length of `body` but not with `body`. It
-/// sends 204 and 304 with neither.
+/// The server writes `Date`, `Content-Length`, `Content-Type`, `X-Content-Type-Options` and `Connection` itself. It
+/// leaves out lines of these names, and of the name `Transfer-Encoding`, in `fields`. It answers HEAD with the length
+/// of `body` but not with `body`. It sends 204 and 304 with neither.
 public struct Response {
     public var status: Status
 
     /// Further field lines, in the order in which the server writes them.
     ///
-    /// A name must be a token, and a value must not contain a control byte, such as CR, LF or NUL. Any other line
-    /// traps in debug builds, and is left out in release builds.
+    /// A name must be a token, and a value must not contain a control byte other than a tab. Any other line traps in
+    /// debug builds, and is left out in release builds.
     public var fields: [FieldLine]
 
     public var body: [UInt8]
@@ -37,7 +37,8 @@ public struct Response {
     /// Called once, on the loop's thread, when the server knows whether the response was delivered.
     ///
     /// The server reports `failed` only if it saw a failure. A peer that acknowledged everything and then reset the
-    /// connection got its response. Leave it `nil` where no code needs to know: watching a delivery takes time.
+    /// connection got its response. Leave the property `nil` if no code needs the result, because the server spends
+    /// time on watching a delivery.
     public var onDelivery: ((Delivery) -> Void)?
 
     public init(

@@ -2,12 +2,13 @@ internal import Synchronization
 
 /// Counts since the server's start, over all loops.
 ///
-/// Each count is exact, but the server reads them one after the other while it runs.
+/// Each count is exact. But the server reads the counts one after the other while it runs, so they may not fit
+/// together.
 public struct Statistics: Sendable, Hashable {
     public var openConnections: Int = 0
     public var acceptedConnections: Int = 0
 
-    /// Connections that got 503 because too many were open, or because descriptors ran out.
+    /// Connections that the server refused because too many were open, or because descriptors ran out.
     public var turnedAwayConnections: Int = 0
 
     /// Requests passed to a handler.
@@ -16,8 +17,10 @@ public struct Statistics: Sendable, Hashable {
     /// The number of rejections, by the status code of their response.
     public var rejections: [Status: Int] = [:]
 
-    /// How often the server stopped accepting for a sweep, because the system refused (EMFILE, ENFILE, ENOBUFS, ENOMEM)
-    /// or too many connections in a row were gone before they were accepted.
+    /// How often a loop stopped accepting connections until its next sweep.
+    ///
+    /// The system refused a connection (EMFILE, ENFILE, ENOBUFS, ENOMEM), or peers dropped too many connections in a
+    /// row before the loop accepted them.
     public var acceptPauses: Int = 0
 
     /// Finished TLS handshakes, including resumed ones.
@@ -26,7 +29,7 @@ public struct Statistics: Sendable, Hashable {
     /// TLS handshakes that resumed an earlier session.
     public var resumedHandshakes: Int = 0
 
-    /// TLS handshakes that started and did not finish, because one side refused or the peer was too slow.
+    /// TLS handshakes that started and did not finish, because one side refused or was too slow.
     public var failedHandshakes: Int = 0
 
     /// When the certificate that the server presents expires, in seconds since 1970; `nil` without TLS.

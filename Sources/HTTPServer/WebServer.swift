@@ -80,8 +80,9 @@ public final class WebServer: Sendable {
 
     /// Stops gracefully: accepts no more connections, closes idle ones, and finishes requests that have started.
     ///
-    /// Blocks until all loops have ended. When the grace is over, the loops drop the connections that are still open.
-    /// Any thread except a loop's may call it; after a second call, the shorter grace counts.
+    /// Blocks until all loops have ended, at most one second longer than `grace`. When `grace` is over, the loops drop
+    /// the connections that are still open. Any thread may call this function, except a loop's. Of two calls, the one
+    /// whose grace ends first counts.
     public func stop(within grace: Duration) {
         let limit = MonotonicTime.now().advanced(by: grace)
         for loop in loops {
@@ -120,7 +121,9 @@ public final class WebServer: Sendable {
     }
 }
 
-/// The reports of the loops' threads: no loop accepts a connection before all loops have a handler.
+/// Collects the reports of the loops' threads at the start.
+///
+/// No loop accepts a connection before all loops have a handler.
 private struct Assembly {
     /// The number of loops that have not reported.
     var missingCount: Int
@@ -189,7 +192,7 @@ public struct StartError: Error, Sendable {
     }
 
     private static func systemErrorText(_ code: Int32) -> String {
-        // strerror returns a text of the C library; this function copies it before any other call.
+        // strerror returns a text in the C library's memory, which this function copies before the next call.
         guard let text = unsafe strerror(code) else { return "error \(code)" }
         return unsafe String(cString: text)
     }

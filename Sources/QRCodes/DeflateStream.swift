@@ -12,7 +12,7 @@ package struct DeflateStream {
     private static let minimumMatch = 3
 
     package init() {
-        // The header of a last block with the fixed codes.
+        // These bits are the header of a last block with the fixed codes.
         append(0b011, count: 3)
     }
 
@@ -59,18 +59,18 @@ package struct DeflateStream {
     }
 
     private mutating func appendMatch(length: Int, distance: Int) {
-        // Each power of two has four symbols of lengths; the maximum length has a separate symbol.
+        // There are four symbols for the lengths between two powers of two; the maximum length has a separate symbol.
         let (code, count, extra) = Self.bucket(of: length - Self.minimumMatch, bits: 2)
         let isMaximum = length == Self.maximumMatch
         appendSymbol(isMaximum ? 285 : 257 + code)
         if !isMaximum { append(extra, count: count) }
-        // Each power of two has two codes of distances.
+        // There are two codes for the distances between two powers of two.
         let (distanceCode, distanceCount, distanceExtra) = Self.bucket(of: distance - 1, bits: 1)
         append(Self.reversed(distanceCode, count: 5), count: 5)
         append(distanceExtra, count: distanceCount)
     }
 
-    /// Splits a value into its code and its extra bits; each power of two has 2^`bits` codes.
+    /// Splits a value into its code and its extra bits; there are 2^`bits` codes between two powers of two.
     private static func bucket(of value: Int, bits: Int) -> (code: Int, extraCount: Int, extra: Int) {
         let extraCount = max(0, Int.bitWidth - 1 - bits - value.leadingZeroBitCount)
         return (extraCount << bits + value >> extraCount, extraCount, value & (1 << extraCount - 1))

@@ -15,7 +15,7 @@ package struct PNGImage {
     ///   - height: in pixels, the number of rows to append.
     ///   - colors: the colours of bits 0 and 1.
     package init(width: Int, height: Int, colors: (zero: QRColor, one: QRColor)) {
-        // One bit for each pixel, colours from a palette, and the default compression, filters and row order.
+        // These bytes set one bit for each pixel, colours from a palette, and the defaults of all other options.
         appendChunk("IHDR", Self.bigEndian(width) + Self.bigEndian(height) + [1, 3, 0, 0, 0])
         appendChunk("PLTE", [colors.zero, colors.one].flatMap { [$0.red, $0.green, $0.blue] })
     }
@@ -33,7 +33,8 @@ package struct PNGImage {
 
     /// Returns the whole file.
     package consuming func finished() -> [UInt8] {
-        // The two bytes mean Deflate with a window of 32 KiB and no dictionary; as a number, 31 divides them.
+        // The first two bytes mean Deflate with a window of 32 KiB and no dictionary. As a 16-bit number, they must be
+        // a multiple of 31.
         appendChunk("IDAT", [0x78, 0x01] + deflated.finished() + Self.bigEndian(Int(checksum.value)))
         appendChunk("IEND", [])
         return bytes

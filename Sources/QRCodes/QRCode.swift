@@ -2,8 +2,8 @@ public import Attribution
 
 /// A text as a square of dark and light modules.
 ///
-/// The modes of the text's parts are those with which the code is smallest. Characters beyond ASCII are in UTF-8, which
-/// the code announces. The same text always gives the same code. Source: ISO/IEC 18004.
+/// The parts of the text have the modes (character sets) with which the code is smallest. Characters beyond ASCII are
+/// in UTF-8, which the code announces. The same text always gives the same code. Source: ISO/IEC 18004.
 public struct QRCode: Equatable, Sendable {
     public let version: QRVersion
     public let errorCorrection: QRErrorCorrection
@@ -55,20 +55,20 @@ public struct QRCode: Equatable, Sendable {
         return modules[row * side + column] != 0
     }
 
-    /// Returns the smallest version that contains `bytes`, and its data codewords; nil if none does.
+    /// Returns the smallest version that contains `bytes`, and its data codewords; nil if no version does.
     ///
-    /// In larger versions, lengths have more bits, so that each range of versions needs a separate segmentation.
+    /// In larger versions, lengths of parts have more bits, so that the text is split for each range of versions.
     private static func fit(
         _ bytes: [UInt8],
         level: QRErrorCorrection,
         minimumVersion: QRVersion
     ) -> (version: QRVersion, data: [UInt8])? {
-        // Without an announcement, the standard's character set is Latin-1, and decoders guess another, often wrongly.
+        // Without an announcement, the text is Latin-1 by the standard, but decoders guess, and often wrongly.
         let isBeyondASCII = !bytes.allSatisfy { $0 < 0x80 }
         let announcement = isBeyondASCII ? QRCodewords.utf8AnnouncementBitCount : 0
         for sizes in QRVersionSizes.allCases {
             let versions = sizes.versions.filter { $0 >= minimumVersion }
-            // A digit takes the fewest bits of all characters.
+            // Skip sizes that are too small even for a text of digits, which take the fewest bits.
             guard let largest = versions.last,
                 bytes.count * 10 / 3 <= largest.blocks(level).dataCodewordCount * 8
             else { continue }
@@ -87,13 +87,13 @@ public struct QRCode: Equatable, Sendable {
 extension QRCode {
     /// The side, in modules, of the central square that a logo may cover while the code remains readable.
     ///
-    /// In each block, the square covers at most half of the codewords that error correction can restore; the other half
-    /// is for dirt, folds and poor light. The square is at most three tenths as wide as the code, because some decoders
-    /// need the central alignment patterns of a large code. At level H, it is about a quarter as wide as the code, and
-    /// less in the smallest codes. The size depends only on version and level.
+    /// In each block, the square covers at most half of the codewords that error correction can restore; the other
+    /// half is for dirt, folds and poor light. The square is at most three tenths as wide as the code, because some
+    /// decoders need the central alignment patterns of a large code. At level H, the square is about a quarter as wide
+    /// as the code, and narrower in the smallest codes. The size depends only on version and level.
     ///
-    /// The square includes a light margin around the logo, a tenth on each side: some decoders mistake a dark shape that
-    /// touches the modules for a pattern.
+    /// The square includes a light margin around the logo, a tenth of the square's width on each side: some decoders
+    /// mistake a dark shape that touches the modules for a function pattern.
     public var logoModules: Int {
         let grid = QRGrid(version: version)
         let side = grid.side
@@ -109,7 +109,8 @@ extension QRCode {
         for (index, distance) in distances.enumerated() {
             distancesOfBlocks[blocks.block(ofCodeword: index)].append(distance)
         }
-        // It takes two correction codewords to restore one: a quarter of them restores half of the maximum.
+        // Restoring one codeword takes two correction codewords: a quarter of their number is half of the maximum
+        // damage.
         let damaged = blocks.correctionCodewordsPerBlock / 4
         let firstIntact = distancesOfBlocks.map { $0.sorted()[damaged] }.min() ?? 0
         // The corners of the square must not reach the finders or the format beside them.
@@ -137,7 +138,7 @@ public enum QRCodeError: Error, Equatable, Sendable {
     case tooFewPixels(minimum: Int)
     case logoNeedsHighCorrection
 
-    /// What is wrong and what to do, for the caller; it contains no part of the text.
+    /// The problem and what to do, for the caller; the message contains no part of the text.
     public var message: String {
         switch self {
         case .emptyText: "There is no text to make a QR code of; send one."

@@ -1,6 +1,6 @@
 internal import Attribution
 
-/// The modules of a code under construction.
+/// The modules (squares) of a QR code under construction.
 ///
 /// Source: ISO/IEC 18004, sections on symbol structure, codeword placement, format and version information.
 struct QRGrid {
@@ -10,10 +10,10 @@ struct QRGrid {
     private(set) var modules: [UInt8]
 
     static let dark: UInt8 = 1
-    /// Marks a module of a pattern, which contains no text and is never masked.
+    /// Marks a module of a function pattern, such as a finder, which contains no text and is never masked.
     static let function: UInt8 = 2
 
-    /// Creates a grid with all patterns, without the format and the text.
+    /// Creates a grid with all function patterns, without the format and the text.
     init(version: QRVersion) {
         self.version = version
         side = version.modulesPerSide
@@ -23,7 +23,7 @@ struct QRGrid {
             set(column: 6, row: index, isDark: index % 2 == 0)
         }
         for (column, row) in [(3, 3), (side - 4, 3), (3, side - 4)] {
-            // A finder with the light separator around it.
+            // This draws a finder with the light separator around it.
             drawRings(column: column, row: row, radius: 4) { $0 != 2 && $0 != 4 }
         }
         let centres = version.alignmentCentres
@@ -112,8 +112,8 @@ struct QRGrid {
 
     /// Returns the indexes in ``modules`` of the text's modules, in the order of the text's bits.
     ///
-    /// The text fills two columns at a time, from the right to the left, alternately upwards and downwards. It skips the
-    /// modules of patterns.
+    /// The text fills two columns at a time, from the right to the left, alternately upwards and downwards. It skips
+    /// the modules of function patterns.
     func textModules() -> [Int] {
         var indexes: [Int] = []
         indexes.reserveCapacity(version.codewordCount * 8 + 7)

@@ -5,7 +5,8 @@
 struct QRMask {
     /// The number of the mask in the standard, 0…7.
     let number: Int
-    /// The modules, row by row, with 1 for an inverted module; each mask repeats after ``rows`` and ``columns``.
+    /// The modules, row by row, with 1 for an inverted module; a mask repeats after ``rows`` rows and ``columns``
+    /// columns.
     let pattern: [UInt8]
 
     static let rows = 12

@@ -27,7 +27,7 @@ struct QROutline {
     /// Regions that touch only at a corner get separate outlines.
     private func appendOutline(from start: Int, passing isPassed: inout [Bool], to text: inout [UInt8]) {
         text += "M\(start % side - 1) \(start / side - 1)".utf8
-        // The steps go right, down, left and up; each has a letter with its sign, and the change of the index.
+        // The steps right, down, left and up, each as an SVG command with its sign, and the change of the index.
         let steps = [("h", 1), ("v", side), ("h-", -1), ("v-", -side)]
         var index = start
         var direction = 0
@@ -50,7 +50,7 @@ struct QROutline {
 
     /// Returns the direction in which an outline leaves the top left corner of the module at `index`.
     private func nextDirection(after direction: Int, at index: Int) -> Int {
-        // The four modules around the corner: for each direction, the module that is then on the right.
+        // The four modules around the corner: for each direction, the module on the right of an edge that way.
         let around: [4 of Int] = [index, index - 1, index - 1 - side, index - side]
         guard isDark[around[direction]] else { return (direction + 1) % 4 }
         return isDark[around[(direction + 3) % 4]] ? (direction + 3) % 4 : direction

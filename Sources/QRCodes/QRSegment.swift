@@ -12,7 +12,7 @@ package enum QRMode: Int, CaseIterable, Sendable {
     /// The four bits at the start of a segment in this mode.
     var indicator: UInt32 { 1 << UInt32(rawValue) }
 
-    /// Returns the number of bits of a segment's length.
+    /// Returns the number of bits in which a segment states its length.
     func countBits(in sizes: QRVersionSizes) -> Int {
         [[10, 12, 14], [9, 11, 13], [8, 16, 16]][rawValue][sizes.rawValue]
     }

@@ -1,6 +1,6 @@
 public import Attribution
 
-/// The appearance of a QR code, limited to what scanners can read.
+/// The appearance of a QR code, limited to codes that scanners can read.
 public struct QRStyle: Hashable, Sendable {
     public private(set) var errorCorrection = QRErrorCorrection.medium
     /// The colour of the dark modules.
@@ -15,7 +15,7 @@ public struct QRStyle: Hashable, Sendable {
 
     /// The allowed widths of the quiet zone in modules.
     ///
-    /// The standard requires 4; around a smaller zone, the surroundings must be as light as the background.
+    /// The standard requires 4. Around a narrower zone, the paper or screen must be as light as the background.
     public static let allowedQuietZone = 0...16
 
     /// The allowed widths of a picture in pixels, from the smallest readable code to a poster.
@@ -94,7 +94,7 @@ extension QRStyleFields {
         for item in QueryItem.items(ofQuery: query[...].utf8) {
             guard let field = QRStyleField(rawValue: item.name) else {
                 let names = QRStyleField.allCases.map(\.rawValue).joined(separator: ", ")
-                problems.append(FieldProblem(String(item.name.prefix(64)), "There are only \(names)."))
+                problems.append(FieldProblem(String(item.name.prefix(64)), "The only options are \(names)."))
                 continue
             }
             if item.value.isEmpty {
@@ -113,8 +113,8 @@ extension QRStyleFields {
 extension QRStyle {
     /// Creates the style that `fields` describe.
     ///
-    /// An option that is missing has the link's setting, or otherwise that of ``standard``. With a logo, the default level
-    /// is H.
+    /// A missing option takes the link's setting, or otherwise the setting of ``standard``. With a logo, the default
+    /// level is H.
     ///
     /// - Throws: ``FieldProblems`` with all problems.
     public init(_ fields: QRStyleFields, of link: Link.Settings) throws(FieldProblems) {

@@ -69,7 +69,7 @@ public struct QRVersion: Hashable, Comparable, Sendable {
     }
 }
 
-/// A range of versions in which the length of a segment has the same number of bits.
+/// A range of versions in which segments state their length in the same number of bits.
 package enum QRVersionSizes: Int, CaseIterable, Sendable {
     case small
     case medium

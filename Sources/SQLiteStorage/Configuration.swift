@@ -1,20 +1,20 @@
 public import Attribution
 public import Storage
 
-/// A database on SQLite: its file, and how its store works, whose settings are members too.
+/// The settings of a SQLite database and of its store; the store's settings are members too.
 @dynamicMemberLookup
 public struct SQLiteConfiguration: Sendable {
-    /// What an acknowledged write survives.
+    /// The faults that an acknowledged write survives.
     public enum Durability: String, CaseIterable, Sendable {
-        /// A power cut: each commit is synced to disk before its callers are answered.
+        /// A power cut: the store syncs each commit to disk before it acknowledges its writes.
         case full
-        /// The death of the process, but not of the machine, with which the commits of the last seconds may be lost.
+        /// The end of the process, but not a crash of the machine, which may lose the commits of the last seconds.
         case relaxed
     }
 
     public var path: String
     public var durability = Durability.full
-    /// Pages that the database may have; nil: as many as the disk holds.
+    /// The maximum number of pages of the database; nil for no limit.
     public var pageLimit: Int64?
     public var store: StoreConfiguration
     /// The migrations of this program, as file names and texts; tests add others.

@@ -3,7 +3,7 @@ internal import Glibc
 internal import SQLite
 
 extension StoreError {
-    /// Runs `body`, and translates its errors; `path` is the file that they name for the operator.
+    /// Runs `body`, and translates its errors, which then name the file at `path` for the operator.
     static func translating<Result>(
         _ path: String? = nil,
         _ body: () throws(SQLiteError) -> Result
@@ -15,7 +15,7 @@ extension StoreError {
         }
     }
 
-    /// Creates the domain's error for an error of SQLite, or for a refusal, whose sentence stays.
+    /// Creates the domain's error for an error of SQLite; a refusal keeps its sentence.
     init(_ error: SQLiteError) {
         let (code, advice) = Self.meaning(of: error)
         guard !error.isRefusal else {
@@ -34,13 +34,13 @@ extension StoreError {
         case .cannotOpen where [EACCES, EPERM, EROFS].contains(error.systemError):
             (.readOnly, "this user may not open the database, or a file beside it; check owners and modes")
         case .inputOutput, .cannotOpen:
-            (.inputOutput, "the database's disk does not answer as it should; check it")
+            (.inputOutput, "the disk failed to read or write the database; check the disk")
         case .busy, .locked:
-            (.locked, "another process holds the database; end what writes to it for long")
+            (.locked, "another process has locked the database; end the process that writes to it for long")
         case .corrupt, .notADatabase: (.corrupted, "the database is damaged; restore it from a backup")
         case .error:
-            // Our statements are constants that tests prepare: one that SQLite cannot prepare here met other tables.
-            (.corrupted, "the database's tables are not as they were made; restore it")
+            // Tests prepare all statements, which are constants. If SQLite cannot prepare one, the tables differ.
+            (.corrupted, "the database's tables differ from those that this program made; restore it")
         case .outOfMemory: (.overloaded, "SQLite had no memory left")
         case .missing where error.isRefusal: (.notFound, "")
         case .mismatch where error.isRefusal: (.incompatible, "")
@@ -54,9 +54,8 @@ extension StoreError {
 extension SQLiteError {
     /// Whether the connection must be replaced, because its state in memory may be wrong.
     ///
-    /// After a failed sync in particular, a later one can succeed without the lost pages (PostgreSQL's fsync
-    /// finding of 2018). And a connection that was opened while the file could only be read never writes again,
-    /// even when the file can be written to once more.
+    /// After a failed sync, a later sync can succeed although pages are lost (PostgreSQL's fsync finding of 2018). A
+    /// connection that was opened while the file was read-only never writes, even after the file becomes writable.
     var endsConnection: Bool {
         switch code {
         case .inputOutput, .corrupt, .notADatabase, .cannotOpen, .outOfMemory, .readOnly: true
@@ -64,7 +63,7 @@ extension SQLiteError {
         }
     }
 
-    /// Whether the whole transaction has failed, and not one write of it.
+    /// Whether the error fails the whole transaction, and not only one of its writes.
     var endsBatch: Bool {
         switch code {
         case .constraint, .error: false

@@ -3,24 +3,25 @@ internal import SQLite
 internal import Storage
 internal import Threads
 
-/// The transactions of the writing thread on a SQLite database.
+/// Runs the writing thread's transactions on a SQLite database.
 final class SQLiteEngine: BlockingEngine {
     private let state: StoreState
     private let checkpoints: ConditionLock<CheckpointPolicy>
     private let open: () throws(StoreError) -> SQLiteConnection
     /// Nil after a failure, until another connection is open.
     private var transaction: WriteTransaction<SQLiteWriter>?
-    /// The transaction of a connection that failed; it stays open until there is another connection, because the last one
-    /// to close would make SQLite read the log from the disk again.
+    /// The transaction of a connection that failed.
+    ///
+    /// It stays open until another connection exists: without one, SQLite would read the log from the disk again.
     private var failed: WriteTransaction<SQLiteWriter>?
-    /// The files as they were at the start: the store never writes to another database that took their place.
+    /// The files at the start, so that the store never writes to another database that has taken their place.
     private let files: OpenFiles
 
     /// - Parameters:
     ///   - transaction: the transaction on the first connection.
     ///   - state: the state that the store's threads share.
-    ///   - opening: opens the connection again after a failure.
-    ///   - checkpoints: decides when the log is copied.
+    ///   - opening: opens another connection after a failure.
+    ///   - checkpoints: decides when the write-ahead log (here: the log) is copied into the database.
     init(
         _ transaction: WriteTransaction<SQLiteWriter>,
         _ state: StoreState,
@@ -90,14 +91,14 @@ final class SQLiteEngine: BlockingEngine {
 
     /// Copies the log if it is long, so that SQLite can write it from its start again.
     ///
-    /// SQLite starts the log again only when all of it has been copied, so without this, writes without a pause would make
-    /// it grow without end.
+    /// SQLite starts the log again only when the whole log has been copied. Without this function, writes without a
+    /// pause would make the log grow without limit.
     func tidy() throws(EngineFailure) {
         switch checkpoints.withLock({ $0.copier }) {
         case .writer:
             try run { transaction throws(SQLiteError) in
                 let checkpoint = try transaction.writer.connection.checkpoint(.passive)
-                // New snapshots read only the database, so the next write can start the log again.
+                // Snapshots that start now read nothing from the log, so the next write can start the log again.
                 if checkpoint.copiedPages == checkpoint.logPages { state.renewSnapshots() }
             }
         case .background: state.jobs.ask(for: .checkpoint)
@@ -107,9 +108,10 @@ final class SQLiteEngine: BlockingEngine {
 
     /// Opens a connection after a failure, and overwrites what the failure may have left in the log.
     ///
-    /// A commit whose sync failed can be in the log completely: SQLite goes on as if it were not there, but a start
-    /// would read it back (sqlite.org/walformat.html, 4.1), and clicks would be consumed by claims whose checks were
-    /// asked to try again. A commit in the same place makes the rest of the log unreadable, synced or not.
+    /// The log can contain the whole of a commit whose sync failed. SQLite continues without this commit, but the next
+    /// start of the process would read it back (sqlite.org/walformat.html, 4.1). Its claims would then have consumed
+    /// clicks, although their checks got a retryable error. A new commit at the same position makes the rest of the
+    /// log unreadable, even if its own sync fails.
     func reopen() throws(EngineFailure) {
         let isFirstTry = transaction != nil
         if let transaction { failed = transaction }
@@ -135,14 +137,14 @@ final class SQLiteEngine: BlockingEngine {
         }
     }
 
-    /// Changes the value each time, because SQLite does not write a row that stays the same.
+    /// Changes a value with each failure, because SQLite does not write a row that stays the same.
     private static let overwrite: SQL = """
         INSERT INTO progress VALUES ('failures', 1) ON CONFLICT DO UPDATE SET value = value + 1
         """
 
     /// Copies the whole log into the database, and closes the connection.
     func close() {
-        // Of two threads that copy the log, the second one fails at once (sqlite.org/c3ref/wal_checkpoint_v2.html).
+        // If two threads copy the log at once, the second copy fails (sqlite.org/c3ref/wal_checkpoint_v2.html).
         state.awaitBackgroundThreads()
         do throws(SQLiteError) {
             _ = try transaction?.writer.connection.checkpoint(.truncate)

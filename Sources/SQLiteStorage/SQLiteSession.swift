@@ -2,7 +2,7 @@ internal import Attribution
 internal import SQLite
 internal import Storage
 
-/// An event loop's session on SQLite, which reads on a connection of its own.
+/// An event loop's session on SQLite, which reads on a separate connection.
 final class SQLiteSession: DatabaseSession, LoopSession {
     let loop: LoopState<SQLiteBackend>
 
@@ -29,9 +29,9 @@ struct SQLiteBackend: StorageBackend {
     var logByteCount: Int64 { DatabaseFile.byteCount(opening.file.logPath) }
 }
 
-/// A connection that reads: the questions that statements answer, in extensions by subject.
+/// A connection that reads; extensions in the folders of the subjects add its statements.
 ///
-/// Belongs to its connection's thread, and sees what the connection's transaction sees.
+/// Only its connection's thread may use it. It reads the state that the connection's transaction sees.
 struct SQLiteReader: LoopReader, WriterReader {
     typealias Failure = SQLiteError
 

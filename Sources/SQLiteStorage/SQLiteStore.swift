@@ -5,7 +5,7 @@ internal import Threads
 
 /// An open database file, with one writer and any number of readers.
 ///
-/// Each event loop has its own session, which reads in place and passes its writes to the writing thread.
+/// Each event loop has a session, which reads on the loop's thread and passes its writes to the writing thread.
 public final class SQLiteStore: Sendable {
     /// Whether opening the store has created the database.
     public let isNew: Bool
@@ -21,7 +21,7 @@ public final class SQLiteStore: Sendable {
 
     /// Opens the database, creates it if it does not exist, brings it up to date, and starts the writing thread.
     ///
-    /// - Throws: an error that names the file and what to do; the file has not changed.
+    /// - Throws: an error that names the file and what to do; a refused file has not changed.
     public static func open(_ configuration: SQLiteConfiguration) throws(StoreError) -> SQLiteStore {
         try SQLiteStore(DatabaseOpening(configuration))
     }
@@ -69,15 +69,17 @@ public final class SQLiteStore: Sendable {
         return health
     }
 
-    /// Does the waiting writes, copies the log into the database, and closes; blocks.
+    /// Performs the waiting writes, copies the log into the database, and closes the database; blocks.
     ///
-    /// - Parameter milliseconds: after this time, writes that still wait are refused.
+    /// - Parameter milliseconds: the time after which the store refuses writes that still wait.
     public func stop(within milliseconds: UInt64) {
         if !state.configuration.isReadOnly { threads.stop(within: milliseconds) }
     }
 }
 
-/// The keys that the stored hashes need; these functions wait for the disk, and are never called on a loop.
+/// Manages the keys that the stored hashes need.
+///
+/// These functions wait for the disk, so an event loop must not call them.
 extension SQLiteStore {
     /// Stores the check values of the server keys in use, the current one first; see ``ServerKey/checkValue``.
     ///
@@ -90,10 +92,10 @@ extension SQLiteStore {
         return recognition
     }
 
-    /// Returns the keys that must not be destroyed, as of now by the store's own clock.
+    /// Returns the keys that must not be destroyed, at the current time of the store's clock.
     public func keyNeeds() throws(StoreError) -> RequiredKeys {
         let now = state.configuration.clock.now()
-        // Not on the writing thread, because only real writes may show that the disk works.
+        // Read on this thread, not on the writing thread: only real writes may show that the disk works.
         let (needs, hasPastDays) = try opening.translated { () throws(SQLiteError) in
             let reader = SQLiteReader(connection: try opening.openReader())
             return (try reader.requiredKeys(at: now), try reader.hasPastAddressDays(at: now))
@@ -109,9 +111,9 @@ extension SQLiteStore {
     }
 }
 
-/// Jobs, and control of the writing thread; the tests run jobs in place.
+/// Gives access to jobs and to the writing thread, mostly to tests, which run jobs on their own threads.
 extension SQLiteStore {
-    /// Whether jobs go by the wall clock; see ``SettledClock``.
+    /// Whether jobs trust the wall clock; see ``SettledClock``.
     public var isClockSettled: Bool { state.isClockSettled }
 
     package func makeJobContext() -> JobContext<some JobReader> { threads.makeJobContext() }
@@ -125,9 +127,9 @@ extension SQLiteStore {
     package func expireWaiting() { state.expireWaiting() }
 }
 
-/// Carries a value from the thread that made it to the one that will own it.
+/// Carries a value from the thread that created it to the thread that will own it.
 ///
-/// Sendable, because the first thread does not use the value any more.
+/// It is `Sendable` because the first thread no longer uses the value.
 private final class SendOnce<Value>: @unchecked Sendable {
     let value: Value
 

@@ -2,15 +2,15 @@ internal import Attribution
 internal import SQLite
 internal import Storage
 
-/// The connection of the thread that writes: the statements of its transactions, in extensions by subject.
+/// The writing thread's connection; extensions in the folders of the subjects add its statements.
 struct SQLiteWriter: StoreWriter {
     let connection: SQLiteConnection
 
-    /// What the open transaction sees.
+    /// A reader of the state that the open transaction sees.
     var reader: SQLiteReader { SQLiteReader(connection: connection) }
 }
 
-/// Records of checks, and values with names.
+/// Writes records of checks, and named values.
 extension SQLiteWriter {
     func insert(_ check: CheckRecord) throws(SQLiteError) {
         try connection.statement(Self.insertCheck).run(check)
@@ -52,7 +52,7 @@ extension SQLiteReader {
     private static let storedValue: SQL = "SELECT value FROM progress WHERE name = ?1"
 }
 
-/// The keys that the stored hashes need.
+/// Stores which keys the stored hashes need.
 extension SQLiteWriter {
     func setNeed(ofAddressDay day: Int64, until: Int64) throws(SQLiteError) {
         try connection.statement(Self.setAddressDay).run(day, until)
@@ -80,7 +80,7 @@ extension SQLiteWriter {
         try connection.statement("DELETE FROM former_server_keys WHERE key_check = ?1").run(key)
     }
 
-    /// Stores the minute, so that a key in use costs one write a minute and not one for each request.
+    /// Stores the minute of a key's use, so that a key costs at most one write a minute, not one for each request.
     func setUse(of key: KeyID, at now: Timestamp) throws(SQLiteError) -> Bool {
         let minute = now.milliseconds - now.milliseconds % 60_000
         try connection.statement(Self.setUse).run(key.high, key.low, minute)
@@ -120,7 +120,7 @@ extension SQLiteReader {
         SELECT day FROM address_days WHERE needed_until >= ?1 ORDER BY day LIMIT 1
         """
 
-    /// Whether the key for addresses of any stored day was needed only until before a time.
+    /// Returns whether the address key of any stored day is no longer needed at the given time.
     func hasPastAddressDays(at now: Timestamp) throws(SQLiteError) -> Bool {
         try connection.statement(Self.pastAddressDay).first(now.milliseconds) { _ in true } ?? false
     }

@@ -116,7 +116,7 @@ struct VerificationTests {
             "UPDATE clicks SET is_robot = 1 WHERE id = (SELECT max(click) FROM claims)",
         "open_and_closed: robots' clicks can be found":
             "UPDATE clicks SET is_robot = 1 WHERE id = (SELECT max(click) FROM click_index WHERE state = 0)",
-        "open_and_closed: up to a later moment":
+        "open_and_closed: up to which expired clicks are closed":
             "INSERT INTO progress VALUES ('closed_before', 9000000000000)"
             + " ON CONFLICT DO UPDATE SET value = excluded.value",
         "migrations: its digest differs": "UPDATE migrations SET digest = zeroblob(32) WHERE number = 1",

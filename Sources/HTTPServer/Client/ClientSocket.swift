@@ -131,7 +131,7 @@ struct ClientSocket: ~Copyable {
         while sent < bytes.count {
             switch socket.send(bytes, from: sent) {
             case .bytes(let count): sent += count
-            // The server has closed, but the client can still read the bytes that it sent before.
+            // The server has closed the connection, but the bytes that it sent before can still be read.
             case .failed: return
             case .full:
                 let left = limit.nanoseconds(since: .now())

@@ -34,8 +34,8 @@ public struct HTTPSClient: Sendable {
 
     /// - Parameters:
     ///   - bounds: the limits of one call.
-    ///   - roots: a file of certificate authorities in PEM, instead of those that this machine trusts.
-    ///   - lookup: the look-up of names, by default the system's.
+    ///   - roots: a file of certificate authorities in PEM; nil means the authorities that this machine trusts.
+    ///   - lookup: returns the addresses of a name; by default, the system's look-up.
     ///   - permits: returns whether the client may connect to an address.
     public init(
         bounds: Bounds = Bounds(),
@@ -54,7 +54,7 @@ public struct HTTPSClient: Sendable {
         let limit = MonotonicTime.now().advanced(by: bounds.time)
         let addresses = try BoundedLookup.addresses(of: request.host, request.port, until: limit, by: lookup)
         guard !addresses.isEmpty else { throw .unknownHost }
-        // A name that also has an internal address is not trusted with its other addresses either.
+        // If one address of the name is not permitted, do not connect to its other addresses either.
         guard addresses.allSatisfy(permits) else { throw .addressRefused }
         let socket = try ClientSocket(toOneOf: addresses, until: limit)
         let tls: TLSClient
@@ -92,7 +92,7 @@ public struct HTTPSRequest: Sendable {
     public let host: String
     public let port: UInt16
     public let method: Method
-    /// Path and query.
+    /// The path and the query.
     public let target: String
     private let fields: [FieldLine]
     private let body: [UInt8]
@@ -138,7 +138,7 @@ public struct HTTPSRequest: Sendable {
 
     /// The bytes of the request, which asks the server to close the connection after the response.
     ///
-    /// It accepts no content coding. The limit applies to the received bytes, and a decoded body could be far longer.
+    /// The request accepts no content coding: the limit is for received bytes, and a decoded body could be far longer.
     var bytes: [UInt8] {
         let name = host.utf8.contains(ByteClass.colon) ? "[\(host)]" : host
         var text = "\(method.rawValue) \(target) HTTP/1.1\r\n"
@@ -152,9 +152,9 @@ public struct HTTPSRequest: Sendable {
 
 /// The response of another server.
 public struct HTTPSResponse: Sendable, Equatable {
-    /// 200 to 599.
+    /// The status code, 200 to 599.
     ///
-    /// A redirect is returned like any other response; the client follows none.
+    /// The client returns a redirect like any other response, and does not follow it.
     public let status: Int
     /// The field lines as received, in order.
     public let fields: [FieldLine]
@@ -207,7 +207,7 @@ public enum HTTPSFailure: Error, Equatable, Sendable {
         case .malformed(let reason): "the response is not HTTP/1.1: \(reason)"
         case .tooLarge: "the response is too long"
         case .endedEarly: "the connection ended before the response did"
-        case .resources: "this machine makes too many calls at once"
+        case .resources: "this machine makes too many calls at once, or has no memory or descriptor left"
         }
     }
 }

@@ -68,7 +68,7 @@ package struct HTTPSResponseParser {
         return HTTPSResponse(status: status, fields: fields, body: body)
     }
 
-    /// Parses `HTTP/1.0` or `HTTP/1.1`, a blank, three digits, and a phrase, which it ignores.
+    /// Parses `HTTP/1.0` or `HTTP/1.1`, a blank, three digits, and a phrase, which the parser ignores.
     private mutating func readStatusLine() throws(HTTPSFailure) -> Bool {
         guard let end = input.firstIndex(of: ByteClass.lineFeed) else {
             guard input.count <= Self.statusLineLimit else {

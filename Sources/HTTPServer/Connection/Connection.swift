@@ -13,7 +13,7 @@ final class Connection {
 
     /// A TLS handshake that has not finished.
     struct Handshake {
-        /// When it must have finished.
+        /// When the handshake must have finished.
         let deadline: MonotonicTime
         /// Whether the connection is above the limit, so that it gets 503 after the handshake.
         let turnsAway: Bool
@@ -30,7 +30,7 @@ final class Connection {
     ///
     /// It is created on the peer's first byte, because a session takes tens of kilobytes.
     var tls: TLSSession?
-    /// `nil` without TLS, and after the handshake.
+    /// The unfinished handshake; `nil` without TLS, and after the handshake.
     var handshake: Handshake?
 
     /// The bytes to send, encrypted with TLS; empty while the connection is idle.
@@ -78,7 +78,7 @@ final class Connection {
     /// Whether the connection should let other connections run.
     var shouldYield: Bool { readsInARow >= Self.maximumReadsInARow }
 
-    /// Whether the loop can send the written bytes at the end of its turn.
+    /// Whether the loop may wait until the end of its turn (iteration) before it sends the written bytes.
     var maySendLater: Bool { !canRead && sentCount == 0 && canWrite && !isBroken }
 
     /// The number of bytes from the connection's start to the end of the bytes written last.

@@ -35,7 +35,7 @@ package struct ConnectionState {
         case lingering
     }
 
-    /// The number of bytes after the last response that the machine drops; then it closes the connection.
+    /// The maximum number of bytes that the machine drops after the last response; then it closes the connection.
     package static let maximumLingeringByteCount = 1024 * 1024
 
     /// When `read`, `sendContinue` or `linger` times out.
@@ -56,9 +56,9 @@ package struct ConnectionState {
     private var firstByteAt: MonotonicTime
     private var requestCount = 0
     private var lingeringBytes = 0
-    /// The bytes of this connection in the account `waiting` of the loop's memory.
+    /// The bytes of this connection in the account `waiting` of `memory`.
     private var waitingByteCount = 0
-    /// The bytes of this connection in the account `answering` of the loop's memory.
+    /// The bytes of this connection in the account `answering` of `memory`.
     private var answeringByteCount = 0
     /// The size of the request that a handler got last.
     private var requestByteCount = 0
@@ -166,7 +166,7 @@ extension ConnectionState {
 
     /// Records that the server stops.
     ///
-    /// A request that has started is finished. An idle connection may still send one request within `farewell`.
+    /// The server finishes a request that has started. On an idle connection, one more may start within `farewell`.
     package mutating func stop(at now: MonotonicTime) {
         isStopping = true
         if case .idle = phase { deadline = min(deadline, now.advanced(byNanoseconds: timeouts.farewell)) }
@@ -179,14 +179,14 @@ extension ConnectionState {
     /// Parses the received bytes, until it needs more or a request is complete.
     private mutating func advance(at now: MonotonicTime) -> Action {
         do {
-            let action = try readOn(at: now)
+            let action = try continueReading(at: now)
             return accountFor(action) ? action : refuse(.memoryExhausted)
         } catch {
             return refuse(error)
         }
     }
 
-    private mutating func readOn(at now: MonotonicTime) throws(Refusal) -> Action {
+    private mutating func continueReading(at now: MonotonicTime) throws(Refusal) -> Action {
         switch phase {
         case .idle, .head: return try readHead(at: now)
         case .body(let head, let count): return readBody(head, count: count)
@@ -217,7 +217,7 @@ extension ConnectionState {
         deadline = now.advanced(byNanoseconds: timeouts.body)
         let action: Action
         switch head.body {
-        case .none: return handOver(head)
+        case .none: return passToHandler(head)
         case .length(let count):
             guard count <= limits.bodyByteCount else { throw .bodyLength }
             input.beginBody(after: head.length)
@@ -227,7 +227,7 @@ extension ConnectionState {
             var decoder = ChunkedDecoder()
             action = try readChunks(head, &decoder)
         }
-        // RFC 9110 §10.1.1: do not send it to HTTP/1.0, nor when a part of the body has arrived.
+        // RFC 9110 §10.1.1: do not send `100 Continue` to HTTP/1.0, nor when a part of the body has arrived.
         if case .read = action, head.framing.expectsContinue, head.version == .http11, !input.bodyHasBegun {
             return .sendContinue
         }
@@ -236,7 +236,7 @@ extension ConnectionState {
 
     private mutating func readBody(_ head: HeadParser.Head, count: Int) -> Action {
         appendToBody(input.takeBody(count - body.count), of: count)
-        guard body.count < count else { return handOver(head) }
+        guard body.count < count else { return passToHandler(head) }
         phase = .body(head, count: count)
         return .read
     }
@@ -250,12 +250,12 @@ extension ConnectionState {
         let unread = bytes.span.extracting(droppingFirst: input.readStart)
         let outcome = try decoder.decode(unread, into: &body, used: &used, limits: limits)
         input.consumeBody(used)
-        guard outcome == .more else { return handOver(head) }
+        guard outcome == .more else { return passToHandler(head) }
         phase = .chunkedBody(head, decoder)
         return .read
     }
 
-    private mutating func handOver(_ head: HeadParser.Head) -> Action {
+    private mutating func passToHandler(_ head: HeadParser.Head) -> Action {
         requestCount += 1
         version = head.version
         method = head.method
@@ -280,7 +280,8 @@ extension ConnectionState {
     private mutating func refuse(_ refusal: Refusal) -> Action {
         phase = .responding
         isLast = true
-        // Without a method, `finish` reads what the peer still sends; otherwise the peer's kernel may drop the response.
+        // Without a method, `finish` reads on: if the server closed with unread bytes, the peer could lose the
+        // response.
         method = nil
         let origin = refusedOrigin
         input = InputBuffer()
@@ -290,7 +291,7 @@ extension ConnectionState {
         return .reject(.init(kind: kind, reason: reason, peer: peer, firstByteAt: start, origin: origin))
     }
 
-    /// The `Origin` field, if the parser has read it; with it, the response can permit a page to read the reason.
+    /// The `Origin` field if the parser has read it: with it, the response can permit a web page to read the reason.
     private var refusedOrigin: String? {
         guard let last = parser.lines.last else { return nil }
         let head = RequestHead(bytes: input.head(Int(last.value.upperBound)), lines: parser.lines)
@@ -317,9 +318,9 @@ extension ConnectionState {
         body.append(contentsOf: part)
     }
 
-    /// Counts in the loop's memory what the connection holds during the action.
+    /// Updates the accounts of `memory` with the bytes that the connection holds during the action.
     ///
-    /// - Returns: whether the loop's memory is within its limit.
+    /// - Returns: whether the changed account is within its limit.
     private mutating func accountFor(_ action: Action) -> Bool {
         switch action {
         case .read, .sendContinue:

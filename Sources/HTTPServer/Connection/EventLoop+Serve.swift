@@ -27,7 +27,7 @@ extension EventLoop {
             switch consume action {
             case .read:
                 // If no further request is pending, send at the end of the turn: responses that leave together wake a
-                // reader only once.
+                // client of several connections only once.
                 if !connection.maySendLater, !sendNow(connection) {
                     guard await flush(connection) else { break perform }
                 }
@@ -209,7 +209,8 @@ extension EventLoop {
 
     /// Waits until there is room in the socket.
     ///
-    /// - Returns: `false` if the peer took no byte for too long, or if responses that wait hold too much memory.
+    /// - Returns: `false` after a cut-off, if the peer took no byte for too long, or if waiting responses hold too
+    ///   much memory.
     private func waitToSend(_ connection: Connection, since acknowledged: inout UInt64) async -> Bool {
         let held = connection.output.capacity + connection.state.inputByteCount
         defer { _ = memory.change(.unsent, from: held, to: 0) }
@@ -218,7 +219,7 @@ extension EventLoop {
         while true {
             // The kernel reports room only when a large part of the buffer is free, and a slow peer takes bytes before
             // that. So the loop reads the peer's progress four times within the timeout: with one check, a peer that
-            // takes bytes early and then stops could wait for twice the timeout.
+            // takes bytes early and then stops could stay for twice the timeout.
             let limit = MonotonicTime.now().advanced(byNanoseconds: timeouts.write / 4)
             switch await wait(connection, for: .writing, until: limit) {
             case .ready: return true
@@ -233,7 +234,7 @@ extension EventLoop {
 
     /// Sends the responses that the loop has written in this turn.
     ///
-    /// The connection is parked, or its next, pipelined request waits for its handler.
+    /// The connection is parked (it waits for its peer without a task), or a handler has its next request.
     func sendGathered(_ connection: Connection) {
         guard connection.sentCount < connection.output.count, connection.waiter == nil else { return }
         if connection.canWrite {
@@ -254,7 +255,7 @@ extension EventLoop {
         }
     }
 
-    /// Suspends until an event, the deadline or the end of the stop's grace wakes the connection.
+    /// Suspends until an event, the deadline or the end of a stop's grace period wakes the connection.
     func wait(
         _ connection: Connection,
         for interest: Connection.Interest,
@@ -275,10 +276,10 @@ extension EventLoop {
 // MARK: - Delivery
 
 extension EventLoop {
-    /// Reports whether the watched responses of an ended connection were delivered.
+    /// Reports whether the responses with `onDelivery` of an ended connection were delivered.
     ///
-    /// The socket stays open meanwhile, because the kernel has the count of acknowledged bytes. If neither an
-    /// acknowledgement nor a reset arrives within `deliveryWatch`, the responses count as delivered.
+    /// The socket stays open meanwhile, because the kernel counts acknowledged bytes only for open sockets. If neither
+    /// an acknowledgement nor a reset arrives within `deliveryWatch`, the responses count as delivered.
     func settleDeliveries(_ connection: Connection) async {
         let limit = MonotonicTime.now().advanced(byNanoseconds: timeouts.deliveryWatch)
         while true {

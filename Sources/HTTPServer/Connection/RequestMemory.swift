@@ -1,8 +1,8 @@
 /// The memory that the connections of one loop hold for requests and responses, and its limit.
 ///
-/// It has several accounts, each with the same limit, so that no account can use the memory of another. A request that
-/// arrives in a single read is never in the account `waiting`. So the server answers such requests as usual while slow
-/// requests fill that account.
+/// It has several accounts, each with the same limit, so that one account cannot use up the memory of another. A
+/// request that arrives in a single read is never in the account `waiting`. So the server answers such requests as
+/// usual while slow requests fill that account.
 ///
 /// It is not `Sendable`: only its loop's thread touches it.
 package final class RequestMemory {
@@ -61,7 +61,7 @@ package final class RequestMemory {
     /// Changes the number of TLS sessions.
     package func changeSessions(by count: Int) { _ = held.change(.sessions, by: count * Self.sessionBytes) }
 
-    /// Whether most of the memory was freed and not returned to the system yet.
+    /// Whether at least 8 MiB and three quarters of the peak were freed since the last return to the system.
     package var hasMemoryToReturn: Bool {
         let held = held
         return held.peak - held.sum >= Self.worthReturning && held.sum <= held.peak / 4

@@ -66,7 +66,7 @@ package struct ResponseWriter {
             assertionFailure("a field line of a response contains bytes that would break the message")
             return
         }
-        guard !isOwn(field.name) else { return }
+        guard !isReserved(field.name) else { return }
         output.append(field)
     }
 
@@ -78,10 +78,10 @@ package struct ResponseWriter {
         return !name.isEmpty && ByteClass.runOfFieldValue(in: value, from: 0) == value.count
     }
 
-    /// Returns whether only the writer itself writes field lines of this name.
+    /// Returns whether the writer leaves out field lines of this name from a response's `fields`.
     ///
     /// It compares the length first, which excludes most names.
-    private static func isOwn(_ name: String) -> Bool {
+    private static func isReserved(_ name: String) -> Bool {
         switch name.utf8.count {
         case 4: ByteClass.equals("date", name)
         case 10: ByteClass.equals("connection", name)

@@ -39,7 +39,7 @@ struct WorkerPool {
     private static let worthReturning = 512
 
     private var free: [Worker] = []
-    /// The smallest number of free workers since the last dismissal; the loop did not need that many.
+    /// The smallest number of free workers since the last dismissal; the loop did not need these workers.
     private var minimumIdleCount = 0
     /// The number of workers in the last dismissal; they keep their memory until the loop runs them.
     private var endingCount = 0
@@ -55,7 +55,7 @@ struct WorkerPool {
 
     mutating func add(_ worker: Worker) { free.append(worker) }
 
-    /// Whether workers must still be dismissed or end.
+    /// Whether the pool has workers to dismiss, or dismissed workers that may not have ended.
     var hasSurplus: Bool { free.count > Self.maximumIdleWorkers || endingCount > 0 }
 
     /// Whether enough workers have ended to return their memory to the system.
@@ -83,15 +83,15 @@ struct WorkerPool {
 enum Wake {
     case ready
     case deadline
-    /// The grace of a stop is over, so that the connection must end at once.
+    /// The grace period of a stop is over, so that the connection must end at once.
     case cutOff
 }
 
 /// A suspended task that waits for a message.
 ///
 /// The runtime does not check the continuation. This is safe for two reasons. A waiter is not copyable and `resume`
-/// consumes it, so that no continuation is resumed twice. And none is lost: a connection stays in the loop's table until
-/// its task has ended, and a worker stays among the loop's free workers until the loop calls it.
+/// consumes it, so that no continuation is resumed twice. No continuation is lost: a connection stays in the loop's
+/// table until its task has ended, and a worker stays among the loop's free workers until the loop calls it.
 @safe struct Waiter<Message: Sendable>: ~Copyable {
     private let continuation: UnsafeContinuation<Message, Never>
 

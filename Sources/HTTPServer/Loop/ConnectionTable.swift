@@ -1,6 +1,6 @@
 internal import Threads
 
-/// A loop's connections by slot, and the deadlines of the connections that wait.
+/// A loop's connections, each in a numbered slot, and the deadlines of the connections that wait.
 ///
 /// The deadlines have their own array, so that a sweep over ten thousand connections reads only 80 KB.
 struct ConnectionTable {
@@ -38,7 +38,7 @@ struct ConnectionTable {
     /// The generation distinguishes the connections that use the slot one after the other.
     func token(_ slot: Int) -> UInt64 { UInt64(generations[slot]) << 32 | UInt64(slot) }
 
-    /// Returns the connection of a token; `nil` if it has ended.
+    /// Returns the connection of a token; `nil` if the connection has ended.
     func connection(_ token: UInt64) -> Connection? {
         let slot = Int(token & 0xFFFF_FFFF)
         guard slot < connections.count, generations[slot] == UInt32(token >> 32) else { return nil }

@@ -22,7 +22,7 @@ actor EventLoop {
     private static let wakeToken = UInt64.max - 1
     /// The maximum number of connections above the limit that stay open until the peer has read the 503.
     ///
-    /// The loop sends the 503 to any further connection and closes it at once.
+    /// The loop closes any further connection at once, after a 503 if the connection has no TLS.
     private static let maximumGracefulRejections = 1_024
     /// The maximum number of failed accepts in a row; then the loop pauses, because further tries would spin.
     private static let maximumConsecutiveAcceptFailures = 16
@@ -41,7 +41,7 @@ actor EventLoop {
     private var mayReturnMemoryAt: MonotonicTime
     let memory: RequestMemory
 
-    /// Whether the last turn has ended, so that free workers must end.
+    /// Whether the loop has run its last turn (iteration), so that free workers must end.
     private(set) var hasStopped = false
 
     var handler: (any RequestHandler)?
@@ -54,7 +54,7 @@ actor EventLoop {
     var readBuffer = [UInt8](repeating: 0, count: readLength)
     /// Connections whose responses the loop sends at the end of the turn.
     ///
-    /// Such a connection waits for its peer, or a handler has its next request.
+    /// Each of them waits for its peer, or a handler has its next request.
     var unsent: [Connection] = []
     /// The pending work, oldest first, from the index `nextWorkItem` on.
     var pendingWork: [Worker.WorkItem] = []
@@ -279,7 +279,7 @@ extension EventLoop {
         spareDescriptor = Descriptor(linux_open_null())
     }
 
-    /// Sends 503 and closes the connection at once.
+    /// Sends 503, except over TLS, and closes the connection at once.
     private func reject(_ socket: consuming Socket, peer: PeerAddress) {
         // A TLS client would not understand the response.
         guard tls == nil else { return }

@@ -137,7 +137,7 @@ struct Listener: ~Copyable, Sendable {
         }
     }
 
-    /// The number of bytes of responses that the kernel buffers for a connection; it reserves twice this memory.
+    /// The number of bytes of responses that the kernel buffers for a connection; the kernel reserves twice as many.
     private static let sendBufferByteCount: Int32 = 128 * 1024
 
     private static func bound(_ address: PeerAddress, isShared: Bool) throws(StartError) -> Descriptor {

@@ -46,7 +46,7 @@ final class LoopExecutor: SerialExecutor, TaskExecutor {
 extension LoopExecutor {
     func adoptCurrentThread() { thread.store(UInt(pthread_self()), ordering: .relaxed) }
 
-    /// Runs the queued jobs, but not the jobs that these enqueue.
+    /// Runs the queued jobs, but not the jobs that they enqueue while they run.
     func runQueuedJobs(_ batch: inout [UnownedJob]) {
         queue.withLock { swap(&$0.jobs, &batch) }
         for job in batch {
@@ -77,10 +77,12 @@ extension LoopExecutor {
 /// The request to stop a loop, which the loop reads once in each turn.
 final class LoopStopRequest: Sendable {
     private let stopIsWanted = Atomic<Bool>(false)
-    // This is no atomic, because `Atomic<UInt64>.min` compares as if signed (Swift 6.3).
+    // This is a mutex, because `Atomic<UInt64>.min` compares its values as signed numbers (Swift 6.3).
     private let cutOffTime = Mutex(MonotonicTime(nanoseconds: .max))
 
-    /// Requests a graceful stop that ends at the given time; of two requests, the earlier time counts.
+    /// Requests a graceful stop that ends at the given time.
+    ///
+    /// After two requests, the earlier time counts.
     func stop(until moment: MonotonicTime) {
         cutOffTime.withLock { $0 = min($0, moment) }
         stopIsWanted.store(true, ordering: .releasing)

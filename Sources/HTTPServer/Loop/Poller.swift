@@ -31,13 +31,14 @@ struct Poller: ~Copyable {
         self.descriptor = descriptor
     }
 
-    /// Watches a connection: epoll reports each change once (edge-triggered), so that no call is needed later.
+    /// Watches a connection: epoll reports each change once (edge-triggered), so that the loop need not call epoll
+    /// again.
     func watchConnection(_ number: Int32, token: UInt64) -> Bool {
         let events = EPOLLIN.rawValue | EPOLLOUT.rawValue | EPOLLRDHUP.rawValue | EPOLLET.rawValue
         return linux_epoll_control(descriptor.number, EPOLL_CTL_ADD, number, events, token) == 0
     }
 
-    /// Watches for input: epoll reports it as long as there is some (level-triggered).
+    /// Watches a descriptor for input: epoll reports it as long as unread input exists (level-triggered).
     func watchInput(_ number: Int32, token: UInt64) -> Bool {
         linux_epoll_control(descriptor.number, EPOLL_CTL_ADD, number, EPOLLIN.rawValue, token) == 0
     }

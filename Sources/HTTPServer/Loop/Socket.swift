@@ -16,7 +16,7 @@ struct Socket: ~Copyable {
         case failed
     }
 
-    /// What the kernel knows about a connection, even after a reset.
+    /// The kernel's record of a connection, which is readable even after a reset.
     struct Progress: Equatable {
         /// Bytes acknowledged since the connection's start; 0 where the system does not report them.
         var acknowledgedCount: UInt64

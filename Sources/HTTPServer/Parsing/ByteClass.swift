@@ -56,7 +56,7 @@ extension ByteClass {
     /// Returns the index of the first byte from `start` on that is not of a class, or the count of all bytes.
     @inline(__always)
     static func run(of isOfClass: (UInt8) -> Bool, in bytes: Span<UInt8>, from start: Int) -> Int {
-        precondition(start >= 0, "a run of bytes begins among them")
+        precondition(start >= 0, "the start of a run of bytes is not negative")
         var index = start
         // The index is not negative, and the loop's condition keeps it below the count.
         while index < bytes.count, isOfClass(unsafe bytes[unchecked: index]) { index += 1 }
@@ -65,7 +65,7 @@ extension ByteClass {
 
     /// Returns the index of the first byte from `start` on that is not of a field value.
     ///
-    /// It reads eight bytes at a time, as long as all of them are visible ASCII characters or spaces.
+    /// It reads eight bytes at a time until one of them is a control byte, such as a tab, and then single bytes.
     @inline(__always)
     static func runOfFieldValue(in bytes: Span<UInt8>, from start: Int) -> Int {
         words(of: bytes, from: start) { word in
@@ -105,10 +105,10 @@ extension ByteClass {
         while areOfClass: (UInt64) -> Bool,
         then finish: (Int) -> Int
     ) -> Int {
-        precondition(start >= 0, "a run of bytes begins among them")
+        precondition(start >= 0, "the start of a run of bytes is not negative")
         var index = start
         while index <= bytes.count - 8 {
-            // Eight bytes from an index that is not negative and at least eight below the count.
+            // The index is not negative and at least eight below the count, so the eight bytes exist.
             guard areOfClass(unsafe word(of: bytes, at: index)) else { break }
             index += 8
         }
@@ -125,7 +125,7 @@ extension ByteClass {
     @inline(__always)
     private static func every(_ byte: UInt8) -> UInt64 { UInt64(byte) &* 0x0101_0101_0101_0101 }
 
-    /// Returns a word with the highest bit set in each byte that equals the given one.
+    /// Returns a word with the highest bit set in each byte that equals the given one; the other bits mean nothing.
     ///
     /// In bytes after the first equal byte, the bit may be set wrongly.
     @inline(__always)
@@ -141,7 +141,7 @@ extension ByteClass {
         guard left.count == right.count else { return false }
         var index = 0
         while index <= left.count - 8 {
-            // Eight bytes from an index that is not negative and at least eight below both counts.
+            // The index is not negative and at least eight below both counts, so the eight bytes exist.
             let (one, other) = unsafe (word(of: left, at: index), word(of: right, at: index))
             guard (one | other) & every(0x80) == 0 else { break }
             // The highest bit of each byte is set for a letter. No sum carries into the next byte.

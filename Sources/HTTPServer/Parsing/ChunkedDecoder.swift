@@ -25,7 +25,7 @@ struct ChunkedDecoder {
 
     private var state = State.sizeStart
     private var sizeDigits = 0
-    /// While the size of a chunk is read, its value so far; then the length of the chunk's data that remains.
+    /// The part of a chunk's size that the decoder has read; after the size, the number of data bytes that remain.
     private var remaining = 0
     /// The parser of extensions in the state `chunkExtension`.
     private var extensionParser: ChunkExtensionParser?
@@ -83,7 +83,7 @@ struct ChunkedDecoder {
             guard extensionParser != nil else { throw .chunkSizeSyntax }
             state = .chunkExtension
         }
-        // The limit is checked after the last digit, so that too many digits are malformed, not too large.
+        // The limit is checked after the last digit. So a size with too many digits gets 400, not 413.
         guard remaining <= room else { throw .bodyLength }
     }
 

@@ -8,9 +8,9 @@ struct RequestHead: Sendable {
 
     private var bytes: [UInt8]
     let lines: [Line]
-    /// A bit for each length, modulo 64, of the lines' names.
+    /// A set of bits, in which each field name sets the bit of its length modulo 64.
     ///
-    /// A search for a name ends at once if the length of the name has no bit, as is usual for missing names.
+    /// A search for a name ends at once if the bit of the name's length is not set, which is usual for missing names.
     private let nameLengths: UInt64
 
     init(bytes: [UInt8], lines: [Line]) {
@@ -21,7 +21,7 @@ struct RequestHead: Sendable {
 
     private static func bit(ofLength length: Int) -> UInt64 { 1 &<< UInt64(truncatingIfNeeded: length) }
 
-    /// Creates a head without a connection.
+    /// Creates a head from field lines, for a request that came over no connection.
     init(_ fields: [FieldLine]) {
         var bytes: [UInt8] = []
         var lines: [Line] = []
@@ -35,7 +35,7 @@ struct RequestHead: Sendable {
         self.init(bytes: bytes, lines: lines)
     }
 
-    /// Appends a text to a head without a connection, and returns the text's range.
+    /// Appends a text, for a request that came over no connection; returns the text's range.
     mutating func append(_ text: String) -> Range<UInt32> {
         let start = UInt32(bytes.count)
         bytes.append(contentsOf: text.utf8)

@@ -3,7 +3,7 @@
 /// The raw value is the sentence that the client gets. It contains no byte of the request.
 package enum Refusal: String, Error, Hashable, Sendable, CaseIterable {
     // The request line (RFC 9112 §2, §3).
-    case emptyLines = "More than one empty line before the request line."
+    case emptyLines = "There is more than one empty line before the request line."
     case methodSyntax = "The method is not a token followed by one space."
     case methodLength = "The method is too long."
     case methodUnknown = "The method is not implemented here."
@@ -57,7 +57,7 @@ package enum Refusal: String, Error, Hashable, Sendable, CaseIterable {
     case headTooSlow = "The request line and fields took too long."
     case bodyTooSlow = "The body took too long."
     case tooManyConnections = "Too many connections are open."
-    case memoryExhausted = "Too many requests have not arrived completely."
+    case memoryExhausted = "The requests in progress hold too much memory."
     case tlsMissing = "This port speaks HTTPS only."
 
     /// The kind of the refusal, which determines the status code.

@@ -70,7 +70,8 @@ enum MethodName: Equatable {
     case other
 
     var allowsAsterisk: Bool {
-        // The preface of HTTP/2 has an asterisk, too; the server refuses it for its version or its method.
+        // An unknown method with an asterisk gets 501 for its method, not 400 for its target. The preface of HTTP/2,
+        // `PRI * HTTP/2.0`, is refused before that, for its version.
         self == .known(.options) || self == .other
     }
 

@@ -2,12 +2,12 @@ internal import COpenSSL
 
 /// Reads certificates and keys from a PEM text (RFC 7468) one by one.
 ///
-/// Safe: only this value creates, uses and frees the handle. The same is true of the next two types.
+/// It is `@safe`, like the next two types, because only this value creates, uses and frees the OpenSSL object.
 @safe struct PEMReader: ~Copyable {
     private let source: OpaquePointer
 
     init(_ bytes: [UInt8]) throws(TLSError) {
-        // This value owns the source, into which the second call copies the bytes.
+        // This value owns the source. BIO_write copies the bytes into it.
         guard let source = unsafe BIO_new(BIO_s_mem()) else { throw TLSError(.resources) }
         unsafe self.source = source
         _ = unsafe BIO_write(source, bytes, Int32(clamping: bytes.count))
@@ -15,7 +15,7 @@ internal import COpenSSL
     }
 
     deinit {
-        // This value is its only owner.
+        // This value is the only owner of the source.
         _ = unsafe BIO_free(source)
     }
 
@@ -32,7 +32,7 @@ internal import COpenSSL
         return nil
     }
 
-    /// Returns the first private key, also after other PEM texts.
+    /// Returns the first private key; skips other PEM texts before it.
     mutating func privateKey() throws(TLSError) -> PrivateKey {
         var passwordWasWanted = false
         // The flag is valid during the call, which keeps no pointer to it.
@@ -59,7 +59,7 @@ internal import COpenSSL
     init(owning pointer: OpaquePointer) { unsafe self.pointer = pointer }
 
     deinit {
-        // This value is its only owner.
+        // This value is the only owner of the certificate.
         unsafe X509_free(pointer)
     }
 
@@ -81,7 +81,7 @@ internal import COpenSSL
     private var digest: [UInt8] {
         var digest = [UInt8](repeating: 0, count: 32)
         var count: UInt32 = 0
-        // SHA-256 writes 32 bytes, which the array has.
+        // X509_digest writes 32 bytes, the length of the array.
         _ = unsafe X509_digest(pointer, EVP_sha256(), &digest, &count)
         return digest
     }
@@ -94,7 +94,7 @@ internal import COpenSSL
     init(owning pointer: OpaquePointer) { unsafe self.pointer = pointer }
 
     deinit {
-        // This value is its only owner.
+        // This value is the only owner of the key.
         unsafe EVP_PKEY_free(pointer)
     }
 }
@@ -131,7 +131,7 @@ public struct TLSError: Error, Sendable, Hashable {
         case certificateUnusable
         /// The key file contains no private key in PEM, or a damaged one.
         case keyNotPEM
-        /// The private key needs a password, for which a server cannot ask at its start.
+        /// The private key is encrypted, and the server asks for no password.
         case keyEncrypted
         /// The private key belongs to another certificate.
         case keyDoesNotFit

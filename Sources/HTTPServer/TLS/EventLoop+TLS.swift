@@ -63,7 +63,7 @@ extension EventLoop {
         return connection.state.received(tls.received[..<plainCount], at: .now())
     }
 
-    /// Returns the action for a TLS session that can receive no more; `nil` while it can.
+    /// Returns the action for a TLS session that can receive no more bytes; `nil` while the session can receive.
     func endOf(_ session: TLSSession, _ connection: Connection) -> ConnectionState.Action? {
         switch session.phase {
         case .handshake, .established: nil
@@ -74,8 +74,9 @@ extension EventLoop {
 
     /// Writes the alert that ends the TLS session (close_notify).
     ///
-    /// It first waits for the acknowledgement of watched responses. Many clients never read the alert, and a client that
-    /// closes with unread bytes resets the connection. The server would take such a response for lost.
+    /// It first waits until the peer has acknowledged the responses with `onDelivery`. Many clients never read the
+    /// alert, and a client that closes with unread bytes resets the connection. The server would then count the
+    /// responses as lost.
     func endTLS(_ connection: Connection) async {
         guard let session = connection.tls else { return }
         if !connection.ledger.isEmpty, await flush(connection) { await settleDeliveries(connection) }

@@ -18,7 +18,7 @@ public final class TLSClient {
     ///     server could respond, so that the request must contain no secret.
     ///   - roots: a file in PEM with the authorities that may have issued the certificate; nil means the authorities that
     ///     this machine trusts.
-    /// - Throws: `TLSError` with the cause `resources`, also if the file of authorities cannot be used.
+    /// - Throws: `TLSError` with the cause `resources` if memory has run out, or `roots` cannot be used.
     public init(sending data: [UInt8], verifying host: String? = nil, roots: String? = nil) throws(TLSError) {
         // The session holds its own reference to the context.
         guard let context = unsafe SSL_CTX_new(TLS_client_method()) else { throw TLSError(.resources) }
@@ -42,10 +42,10 @@ public final class TLSClient {
     /// Whether the server has sent a close_notify; an attacker may have caused any other end.
     public var hasEndedWell: Bool { session.phase == .closedByPeer }
 
-    /// Whether the handshake has ended.
+    /// Whether the handshake has succeeded, and TLS has not failed since.
     public var isEstablished: Bool { session.phase == .established || session.phase == .closedByPeer }
 
-    /// OpenSSL's reason why it refused the server's certificate; nil if it accepted the certificate.
+    /// OpenSSL's reason for refusing the server's certificate; nil if OpenSSL accepted the certificate.
     public var certificateProblem: String? { session.phase == .failed ? session.verificationError : nil }
 
     /// Handles received bytes; the first call passes none.

@@ -1,15 +1,15 @@
 internal import COpenSSL
 
-/// The TLS of one loop: the server's termination, a wire, and buffers for plain text.
+/// The TLS of one loop: the server's certificate and keys, a ``TLSWire``, and buffers for plain text.
 ///
 /// It is not `Sendable`, because it belongs to its loop, and only the loop's thread touches it.
 final class TLSEngine {
-    /// The field line with which browsers use only https for this host, for a year (RFC 6797).
+    /// The field line that makes browsers use only https for this host, for a year (RFC 6797).
     static let strictTransportSecurity = "Strict-Transport-Security: max-age=31536000\r\n"
 
-    /// A number of bytes that is more than the longest record with its frame (RFC 8446, 5.2).
+    /// A buffer length, in bytes, above that of the longest TLS record with its header (RFC 8446, 5.2).
     static let recordRoom = 32 * 1024
-    /// The engine frees the memory of a response of more bytes than this.
+    /// The maximum memory, in bytes, that the engine retains for the plain text of the next response.
     private static let maximumSpareByteCount = 64 * 1024
 
     private let termination: TLSTermination
@@ -32,8 +32,8 @@ final class TLSEngine {
 
     /// Encrypts a response and appends it to the bytes to send.
     ///
-    /// The connection counts encrypted bytes, as the kernel does when it reports acknowledged bytes. So a response ends
-    /// with its last record.
+    /// The connection counts encrypted bytes, as the kernel does when it reports acknowledged bytes. So the end of a
+    /// response is the end of its last TLS record.
     ///
     /// - Returns: `false` if the connection can send no more.
     func write(
@@ -50,9 +50,9 @@ final class TLSEngine {
 
 /// The memory through which OpenSSL gets and returns encrypted bytes; all connections of a loop share it.
 ///
-/// OpenSSL reads the bytes that the loop has received, and writes the bytes that the loop will send. So OpenSSL makes no
-/// system call, raises no signal, and keeps no buffer for an idle connection. Only the loop's thread touches the
-/// wire. Safe: the memory belongs to this object and is freed with it.
+/// OpenSSL reads the bytes that the loop has received, and writes the bytes that the loop will send. So OpenSSL makes
+/// no system call, raises no signal, and keeps no buffer for an idle connection. Only the loop's thread touches the
+/// wire. The class is `@safe` because the memory belongs to this object, which frees it in `deinit`.
 @safe final class TLSWire {
     let pointer: UnsafeMutablePointer<tls_wire>
 

@@ -2,8 +2,8 @@ internal import COpenSSL
 
 /// The TLS of one connection: it turns received bytes into plain text, and plain text into bytes to send.
 ///
-/// It has no socket and no clock, and never waits. Only its loop's thread touches it. Safe: this object is the only
-/// owner of the handle, and frees it at its end.
+/// It has no socket and no clock, and never waits. Only its loop's thread touches it. It is `@safe` because this
+/// object is the only owner of the OpenSSL connection, and frees it in `deinit`.
 @safe final class TLSSession {
     enum Phase: Equatable {
         /// Both sides can send only messages of the handshake.
@@ -23,7 +23,7 @@ internal import COpenSSL
     /// The context, which this object keeps alive because the connection's callbacks use it.
     private let context: TLSContext?
 
-    /// Takes ownership of a connection, and keeps its wire and its context alive.
+    /// Takes ownership of an OpenSSL connection, and keeps its wire and its context alive.
     init(owning connection: OpaquePointer, over wire: TLSWire, keeping context: TLSContext?) {
         unsafe self.connection = connection
         self.context = context
@@ -31,7 +31,7 @@ internal import COpenSSL
     }
 
     deinit {
-        // This value is its only owner.
+        // This object is the only owner of the connection.
         unsafe SSL_free(connection)
     }
 
@@ -41,7 +41,7 @@ internal import COpenSSL
         unsafe SSL_session_reused(connection) == 1
     }
 
-    /// OpenSSL's reason why it refused the peer's certificate; nil if it accepted or did not request one.
+    /// OpenSSL's reason for refusing the peer's certificate; nil if it accepted the certificate or requested none.
     var verificationError: String? {
         // The connection is alive, and the text is a constant of OpenSSL.
         unsafe tls_verification_error(connection).map { unsafe String(cString: $0) }
@@ -127,7 +127,7 @@ internal import COpenSSL
                 // Without pending bytes, another call would only allocate a buffer and free it again.
                 if wire.isEmpty, unsafe SSL_has_pending(connection) == 0 { return }
             }
-            // The array has room for more bytes than were received, so that it cannot be full.
+            // The array is full. This cannot happen, because it has room for more bytes than were received.
             fail()
         }
         return length

@@ -44,7 +44,7 @@ public final class TLSTermination: Sendable {
 /// context for each loop would save no time, and the server would have to replace all of them.
 final class TLSContext: Sendable {
     private let handle: ContextHandle
-    /// The keys that the context's callback uses; each session keeps its context, and so the keys, alive.
+    /// The ticket keys, which the context's callback uses; each session keeps its context alive, and so the keys.
     private let ticketKeys: TicketKeys
     let certificate: CertificateSummary
 
@@ -95,7 +95,7 @@ final class TLSContext: Sendable {
         guard let certificate = try reader.nextCertificate() else { throw TLSError(.certificateNotPEM) }
         var keyReader = try PEMReader(keyPEM)
         let key = try keyReader.privateKey()
-        // All pointers are valid during the calls, which count the references that they keep.
+        // All pointers are valid during the calls, and OpenSSL counts the references that it keeps.
         guard unsafe X509_check_private_key(certificate.pointer, key.pointer) == 1 else {
             throw TLSError(.keyDoesNotFit)
         }
@@ -104,8 +104,8 @@ final class TLSContext: Sendable {
         else { throw TLSError(.certificateUnusable) }
         while let next = try reader.nextCertificate() { try addToChain(next) }
         let summary = certificate.summary
-        // A session is resumed only with the certificate of its start: after an operator replaces a stolen
-        // certificate, the sessions of the stolen one must not continue.
+        // A client can resume a session only while the server has the certificate with which the session started. So
+        // after an operator replaces a stolen certificate, no client resumes a session that started with it.
         guard
             unsafe SSL_CTX_set_session_id_context(pointer, summary.digest, UInt32(summary.digest.count)) == 1
         else { throw TLSError(.resources) }

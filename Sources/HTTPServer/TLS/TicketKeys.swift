@@ -2,9 +2,9 @@ internal import COpenSSL
 internal import Synchronization
 package import Threads
 
-/// The ticket keys of a server, which all its loops and all its certificates share.
+/// The keys that encrypt TLS session tickets; all loops and all certificates of a server share them.
 ///
-/// The server does not store them, so that every client makes a full handshake after a restart.
+/// The keys exist only in memory, so that every client makes a full handshake after a restart.
 final class TicketKeys: Sendable {
     private typealias Bytes = UnsafeMutablePointer<UInt8>
     /// OpenSSL's contexts of the cipher and of the HMAC of one ticket.
@@ -14,14 +14,14 @@ final class TicketKeys: Sendable {
 
     /// Lets a context encrypt and decrypt its tickets with these keys, which must outlive it.
     func attach(to context: OpaquePointer) {
-        // Index 0 is for the application. The pointer is not counted, because the caller keeps the keys alive.
+        // OpenSSL leaves index 0 to the application. The pointer is not counted: the caller keeps the keys alive.
         unsafe SSL_CTX_set_ex_data(context, 0, Unmanaged.passUnretained(self).toOpaque())
         unsafe SSL_CTX_set_tlsext_ticket_key_evp_cb(context) { connection, name, vector, cipher, mac, seals in
             guard let context = unsafe SSL_get_SSL_CTX(connection),
                 let keys = unsafe SSL_CTX_get_ex_data(context, 0), let name = unsafe name,
                 let vector = unsafe vector
             else { return -1 }
-            // The object that `attach` has put there, and that the context's owner keeps alive.
+            // This is the object that `attach` stored in the context. The context's owner keeps it alive.
             let ticketKeys = unsafe Unmanaged<TicketKeys>.fromOpaque(keys).takeUnretainedValue()
             guard seals == 0 else { return unsafe ticketKeys.seal(name, vector, (cipher, mac)) }
             let isTLS13 = unsafe SSL_version(connection) == TLS1_3_VERSION
@@ -29,7 +29,7 @@ final class TicketKeys: Sendable {
         }
     }
 
-    /// Encrypts a ticket: writes the name of the newest key and a random vector, and sets up the contexts.
+    /// Prepares to encrypt a ticket: writes the name of the newest key and a random vector, and sets up the contexts.
     ///
     /// - Returns: for OpenSSL, 1 if the contexts are ready, 0 for no ticket, -1 for an error.
     private func seal(_ name: Bytes, _ vector: Bytes, _ contexts: Contexts) -> Int32 {
@@ -40,7 +40,7 @@ final class TicketKeys: Sendable {
         return unsafe setUp(contexts, key, vector, seals: true) ? 1 : -1
     }
 
-    /// Decrypts a ticket: finds the key that the ticket names, and sets up the contexts.
+    /// Prepares to decrypt a ticket: finds the key that the ticket names, and sets up the contexts.
     ///
     /// With TLS 1.3, each ticket is replaced, so that an observer cannot link two connections of a client (RFC 8446,
     /// C.4). With TLS 1.2, a ticket is replaced when its key is not the newest one.
@@ -59,7 +59,7 @@ final class TicketKeys: Sendable {
     }
 
     private func setUp(_ contexts: Contexts, _ key: TicketKeyRing.Key, _ vector: Bytes, seals: Bool) -> Bool {
-        // The secrets follow the name, and the call copies them.
+        // In a key, the two secrets follow the name. The call copies them.
         unsafe key.bytes.withUnsafeBufferPointer { bytes in
             guard let start = bytes.baseAddress else { return false }
             let secrets = unsafe start + TicketKeyRing.Key.nameLength
@@ -78,21 +78,21 @@ final class TicketKeys: Sendable {
 
 /// The keys of session tickets, newest first.
 ///
-/// A key encrypts tickets for `rotation`, and decrypts each of them for `sessionLifetime`.
+/// A key encrypts new tickets for `rotation`, and decrypts tickets for `sessionLifetime` longer.
 package struct TicketKeyRing: Sendable {
     /// How long one key encrypts new tickets.
     package static let rotation: Duration = .seconds(12 * 3600)
     /// How long a session may be resumed.
     package static let sessionLifetime: Duration = .seconds(24 * 3600)
 
-    /// The name of a key, which its tickets contain, then a key for AES-256 and a key for HMAC-SHA-256.
+    /// A name, which the key's tickets contain, followed by a secret for AES-256 and a secret for HMAC-SHA-256.
     package struct Key: Sendable, Hashable {
         package static let nameLength = 16
         package static let secretLength = 32
         package static let length = nameLength + 2 * secretLength
 
         package let bytes: [UInt8]
-        let madeAt: MonotonicTime
+        let createdAt: MonotonicTime
 
         package var name: ArraySlice<UInt8> { bytes[..<Self.nameLength] }
     }
@@ -105,10 +105,10 @@ package struct TicketKeyRing: Sendable {
     ///
     /// - Returns: `nil` if the newest key is too old and the system has no randomness.
     package mutating func sealing(at now: MonotonicTime, random: (Int) -> [UInt8]?) -> Key? {
-        if let newest = keys.first, now < newest.madeAt.advanced(by: Self.rotation) { return newest }
+        if let newest = keys.first, now < newest.createdAt.advanced(by: Self.rotation) { return newest }
         guard let bytes = random(Key.length), bytes.count == Key.length else { return nil }
-        let key = Key(bytes: bytes, madeAt: now)
-        keys.removeAll { now >= $0.madeAt.advanced(by: Self.rotation + Self.sessionLifetime) }
+        let key = Key(bytes: bytes, createdAt: now)
+        keys.removeAll { now >= $0.createdAt.advanced(by: Self.rotation + Self.sessionLifetime) }
         keys.insert(key, at: 0)
         return key
     }
@@ -117,7 +117,7 @@ package struct TicketKeyRing: Sendable {
     package func opening(named name: some Collection<UInt8>, at now: MonotonicTime) -> Key? {
         keys.first { key in
             key.name.elementsEqual(name)
-                && now < key.madeAt.advanced(by: Self.rotation + Self.sessionLifetime)
+                && now < key.createdAt.advanced(by: Self.rotation + Self.sessionLifetime)
         }
     }
 }

@@ -2,7 +2,7 @@ internal import Attribution
 internal import SQLite
 internal import Storage
 
-/// Records of checks with their clicks, for pages and explanations.
+/// Reads records of checks with their clicks, for pages and explanations.
 extension SQLiteReader: ReportReader {
     func checks(
         before id: CheckID?,
@@ -47,7 +47,7 @@ extension SQLiteReader: ReportReader {
         }
     }
 
-    // Each reads from the newest record on, and ends at the first that is found.
+    // Each statement reads from the newest record on, and ends at the first one that fits.
     private static let checkOfRequest: SQL = """
         SELECT id FROM (SELECT id, request_id FROM checks ORDER BY id DESC LIMIT ?1) WHERE request_id = ?2 LIMIT 1
         """
@@ -91,7 +91,7 @@ extension SQLiteReader: ReportReader {
         """
 }
 
-/// Clicks with the claims that consumed them, for explanations.
+/// Reads clicks with the claims that consumed them, for explanations.
 extension SQLiteReader {
     func claimedClick(_ number: UInt64) throws(SQLiteError) -> ClaimedClick? {
         try connection.statement(Self.claimedClick).first(number, read: Self.claimedClick)
@@ -151,7 +151,7 @@ extension SQLiteReader {
         return (true, row.closedAs)
     }
 
-    /// A click is open since its own time, or closed at one of three times.
+    /// In an open row, `since` is the click's time; in a closed row, the time of the click, its expiry or its claim.
     static let indexRow: SQL = """
         SELECT hash_rest, closed_as FROM click_index
         WHERE scope = ?1 AND hash = ?2 AND state IN (0, 1) AND since IN (?3, ?4, ?5) AND click = ?6

@@ -2,9 +2,10 @@ internal import Attribution
 internal import SQLite
 internal import Storage
 
-/// The reads of a check, in the snapshot of its connection.
+/// Reads the rows for a check (a first launch's request), in the snapshot of its connection.
 extension SQLiteReader {
-    /// One statement reads all of it, because for most checks, which find nothing, each statement's start is the cost.
+    /// Reads a key's clicks with one statement: for most checks, which find nothing, the start of a statement is the
+    /// cost.
     func read(_ selection: inout KeySelection, in scope: Scope) throws(SQLiteError) {
         let statement = try connection.statement(Self.clicksOfKey)
         try statement.bind(scope.number, selection.key.index, selection.key.rest)
@@ -20,7 +21,7 @@ extension SQLiteReader {
             guard let reason = NoMatchReason(rawValue: closedAs) else {
                 throw .corrupt("reading why a click was closed")
             }
-            // `since` is when it was closed.
+            // In the row of a closed click, `since` is when the click was closed.
             let closed = KeySelection.Closed(
                 RowPosition(clickedAt: row.get("clicked_at"), click: click.click),
                 closedAt: click.clickedAt.milliseconds,
@@ -31,9 +32,9 @@ extension SQLiteReader {
         }
     }
 
-    /// The click that was closed last, then those that are not closed, newest first.
+    /// Selects the click that was closed last, and then the open clicks, newest first.
     ///
-    /// A limit of -1 is none; it keeps the order, which SQLite may drop from a subquery without a limit.
+    /// A limit of -1 means no limit. But without a LIMIT, SQLite may ignore the order of a subquery.
     static let clicksOfKey: SQL = """
         SELECT * FROM (
             SELECT closed_as, \(IndexRecord.columns), clicked_at, EXISTS (
@@ -132,7 +133,7 @@ extension SQLiteReader {
             .first(scope.number, key.index, key.rest, click.clickedAt) { _ in true } ?? false
     }
 
-    /// A claimed click of a key that is not older than a given time, among the 512 that were closed last.
+    /// Selects a claimed click of a key that is not older than a given time, among the key's 512 clicks closed last.
     static let claimedSince: SQL = """
         SELECT 1
         FROM (

@@ -2,7 +2,7 @@ internal import Attribution
 internal import SQLite
 internal import Storage
 
-/// The reads of clicks and claims that both checks and the writer make.
+/// Reads clicks and claims, for checks and for the writer.
 extension SQLiteReader {
     func newestClick() throws(SQLiteError) -> Int64 {
         try connection.integer("SELECT ifnull(max(id), 0) FROM clicks")
@@ -56,7 +56,7 @@ extension SQLiteReader {
         """
 }
 
-/// The reads that only the writer makes.
+/// Reads rows that only the writer needs.
 extension SQLiteReader {
     func posts(from click: Int64, atMost limit: Int) throws(SQLiteError) -> [StoredPost] {
         try connection.statement(Self.recentPosts).all(click, limit) { row in
@@ -97,8 +97,7 @@ extension SQLiteReader {
             .all(search.scope.number, search.key.index, first, last, visitor) { $0.word(0) }
     }
 
-    /// Searches the newest 256 clicks of the fingerprint at most: a flood of clicks with one fingerprint must not hold the
-    /// writer.
+    /// Searches at most the newest 256 clicks of the fingerprint: a flood of clicks must not delay the writer.
     static let visitsOfVisitor: SQL = """
         SELECT visit
         FROM (
@@ -134,8 +133,8 @@ extension SQLiteReader {
             AND f.since = around.clicked_at AND f.click = around.click
         WHERE f.visit = ?5
         """
-    /// Searches 512 clicks of the fingerprint at most, those closest to the claimed one: a flood of clicks with one
-    /// fingerprint must not hold the writer.
+    /// Searches at most 512 clicks of the fingerprint, the newest up to the claimed click: a flood must not delay the
+    /// writer.
     static let clicksOfVisit: SQL = """
         SELECT click
         FROM (
@@ -187,13 +186,13 @@ extension SQLiteReader {
         """
 }
 
-/// The reads that build a filter of fingerprints.
+/// Reads the rows from which the filter of fingerprints is built.
 extension SQLiteReader {
     /// A row's position in the order of the index.
     struct IndexPosition {
         let scope, hash, state, since, click: Int64
 
-        /// Before all others.
+        /// The position before all rows.
         static let first = IndexPosition(scope: .min, hash: .min, state: .min, since: .min, click: .min)
     }
 
@@ -228,7 +227,7 @@ extension SQLiteReader {
         WHERE (scope, hash, state, since, click) > (?1, ?2, ?3, ?4, ?5)
         ORDER BY scope, hash, state, since, click LIMIT ?6
         """
-    /// The row that comes a given number of rows, and one, after another.
+    /// Selects the row that is ?6 + 1 rows after the given position.
     static let indexRowAfter: SQL = """
         SELECT scope, hash, state, since, click FROM click_index
         WHERE (scope, hash, state, since, click) > (?1, ?2, ?3, ?4, ?5)

@@ -2,7 +2,7 @@ internal import Attribution
 internal import SQLite
 internal import Storage
 
-/// Recording and deleting clicks.
+/// Records and deletes clicks.
 extension SQLiteWriter {
     func insert(_ click: ClickRecord) throws(SQLiteError) {
         try connection.statement(Self.insertClick).run(click)
@@ -11,7 +11,7 @@ extension SQLiteWriter {
     static let insertClick = SQL.insert("clicks", ClickRecord.columns)
 
     func delete(_ click: Int64) throws(SQLiteError) {
-        // Takes the claim with it.
+        // This deletes the click's claim as well (ON DELETE CASCADE).
         try connection.statement(Self.deleteClick).run(click)
     }
 
@@ -35,7 +35,7 @@ extension SQLiteWriter {
         """
 }
 
-/// The rows by which checks find clicks.
+/// Writes the rows by which checks find clicks.
 extension SQLiteWriter {
     func insert(_ entry: IndexEntry) throws(SQLiteError) {
         try connection.statement(Self.insertOpen).run(entry)
@@ -67,7 +67,7 @@ extension SQLiteWriter {
         return connection.changeCount > 0
     }
 
-    /// What shows how crowded a fingerprint is stays: platform and form, weight, visitor.
+    /// Closes a row; platform form, weight and visitor remain, to count the visitors who share the fingerprint.
     static let closeClick: SQL = """
         UPDATE click_index
         SET state = 1, since = ?5, expires_at = NULL, visit = NULL, clicked_at = ?3, closed_as = ?6, caller = ?7,
@@ -120,7 +120,7 @@ extension SQLiteWriter {
         """
 }
 
-/// Claims.
+/// Writes claims, and whether their responses were delivered.
 extension SQLiteWriter {
     func insert(_ claim: ClaimRecord) throws(SQLiteError) {
         try connection.statement(Self.insertClaim).run(claim)

@@ -2,9 +2,9 @@ internal import Attribution
 internal import SQLite
 internal import Storage
 
-/// The last report on collisions of an app, which is stored as named figures.
+/// Reads the last report on collisions (visitors who share a fingerprint), which is stored as named figures.
 extension SQLiteReader {
-    /// Returns the report of a scope; nil if nothing has been counted.
+    /// Returns the report of a scope; nil if no report is stored.
     func collisionReport(of scope: Scope) throws(SQLiteError) -> CollisionReport? {
         let rows = try connection.statement(Self.collisionFigures).all(scope.number) {
             ($0.text(0), $0.real(1))
@@ -21,7 +21,7 @@ extension SQLiteReader {
         """
 }
 
-/// The rows that a count of collisions reads.
+/// Reads the rows from which collisions are counted.
 extension SQLiteReader {
     func indexedClicks(
         of scope: Scope,
@@ -69,7 +69,7 @@ extension SQLiteReader {
 }
 
 extension SQLiteWriter {
-    /// Stores a report in place of the scope's last one.
+    /// Replaces the stored report of a scope.
     func keep(_ report: CollisionReport, of scope: Scope) throws(SQLiteError) {
         try connection.statement(Self.removeCollisions).run(scope.number)
         for figure in report.figures {

@@ -2,7 +2,7 @@ internal import Attribution
 internal import SQLite
 internal import Storage
 
-/// Counts by span, and live clicks.
+/// Reads the counts of each span (such as an hour or a day), and the number of live clicks.
 extension SQLiteReader {
     /// Adds up the counts of a query.
     func add(_ query: CountQuery, to sum: inout CountSum) throws(SQLiteError) {
@@ -20,7 +20,7 @@ extension SQLiteReader {
         GROUP BY value, metric
         """
 
-    /// Returns the names that a span has counts of.
+    /// Returns the names (campaigns, or values of another dimension) that have counts in a span.
     func countedNames(of dimension: Dimension, _ scope: Scope, in period: Timestamp) throws(SQLiteError)
         -> [String]
     {
@@ -31,7 +31,7 @@ extension SQLiteReader {
         case .launch, .click:
             let counted = try connection.statement(Self.countedValues)
                 .all(scope, dimension.rawValue, Granularity.quarter.rawValue, period) { $0.text(0) }
-            // Watched groups are always admitted, so that invented names cannot take their places.
+            // Watched groups are always among the names, so that names that clients invent cannot displace them.
             return try counted
                 + connection.statement(Self.watchedDriftGroups).all(scope, dimension.rawValue) { $0.text(0) }
         default:
@@ -121,13 +121,13 @@ extension SQLiteReader {
 }
 
 extension SQLiteWriter {
-    /// Adds each number to every span that it is kept in.
+    /// Adds each number to every span for which it is stored.
     func write(_ deltas: CountDeltas) throws(SQLiteError) {
         let statement = try connection.statement(Self.addCount)
         for (key, count) in deltas.counts {
             let record = CountRecord(key, count)
             let (scope, campaign) = (key.scope.number, record.campaign)
-            // Bound once for all spans of a number, because binding a text copies it.
+            // Bind the record once for all spans of a number, because binding a text copies it.
             try statement.bind(record)
             for granularity in key.granularity.kept {
                 let period = granularity.start(of: key.period).milliseconds
@@ -146,12 +146,12 @@ extension SQLiteWriter {
     private static let spanParameter: Int32 = 4
     private static let periodParameter: Int32 = 5
 
-    // The words of spans are not checked by the table: SQLite would look each one up in a table of its own.
+    // The schema does not check the words of spans: for each row, SQLite would search a temporary table of the words.
     private static let addCount: SQL = """
         \(SQL.insert("counts", CountRecord.columns))
         ON CONFLICT DO UPDATE SET count = count + excluded.count
         """
-    /// A campaign is known and ranked by its clicks, also where it has none.
+    /// Adds a row of 0 clicks for a campaign without clicks, because the rows of clicks name and rank campaigns.
     static let addCampaign: SQL = """
         INSERT INTO counts VALUES (?1, ?2, 'total', ?3, ?4, '', 'clicks', 0) ON CONFLICT DO NOTHING
         """

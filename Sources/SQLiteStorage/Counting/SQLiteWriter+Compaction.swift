@@ -2,7 +2,7 @@ internal import Attribution
 internal import SQLite
 internal import Storage
 
-/// Compacting the counts of rare names.
+/// Compacts the counts of rare names.
 extension SQLiteWriter {
     func foldRareNames(_ names: RareNames) throws(SQLiteError) -> Bool {
         try run(Self.foldCampaigns, orForValues: Self.foldValues, names)
@@ -28,8 +28,8 @@ extension SQLiteWriter {
         return connection.changeCount > 0
     }
 
-    // ?1…?3 are the span. The names of the JSON list ?5 are neither ranked nor changed; its first is the one for
-    // everything else. 32 is ``CounterCompaction/namesAtOnce``.
+    // ?1…?3 are the scope, the span and its start. The names of the JSON list ?5 are neither ranked nor changed; the
+    // first one is the name for everything else. 32 is ``CounterCompaction/namesAtOnce``.
 
     /// The rows of the most clicked campaigns beyond the first ?4.
     private static let rareCampaigns: SQL = """

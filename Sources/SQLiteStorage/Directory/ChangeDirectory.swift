@@ -4,7 +4,7 @@ internal import Storage
 
 /// Creates and changes apps and keys.
 extension SQLiteWriter {
-    /// Creates an app and its keys; the caller undoes all of it after a refusal.
+    /// Creates an app and its keys; if one is refused, the caller must undo those created before.
     func create(_ app: App, with keys: [APIKey]) throws(SQLiteError) -> StoreError? {
         if let refusal = try create(app) { return refusal }
         for key in keys { if let refusal = try create(key) { return refusal } }
@@ -74,7 +74,7 @@ extension SQLiteWriter {
         INSERT INTO app_fields SELECT number, ?3, ?4, ?5 FROM apps WHERE id_high = ?1 AND id_low = ?2
         """
 
-    /// Returns a refusal if a row with such a name, identifier or digest exists: SQLite has then undone the statement.
+    /// Runs `body`; returns a refusal, with its statement undone, if a row has the same name, identifier or digest.
     private func refusing(_ reason: String, _ body: () throws(SQLiteError) -> Void) throws(SQLiteError)
         -> StoreError?
     {

@@ -2,7 +2,7 @@ internal import Attribution
 internal import SQLite
 internal import Storage
 
-/// Apps and keys.
+/// Reads apps and keys.
 extension SQLiteReader: DirectoryReader {
     func directoryVersion() throws(SQLiteError) -> Int64 {
         try connection.integer("SELECT version FROM directory")
@@ -31,7 +31,7 @@ extension SQLiteReader: DirectoryReader {
         return DirectoryCache.Snapshot(version: version, directory: Directory(apps: apps, keys: keys))
     }
 
-    /// Returns the settings that are lists, by the app's number and their name.
+    /// Returns the list settings of all apps, by the app's number and the setting's name.
     private func appFields() throws(SQLiteError) -> [Int64: [String: [String]]] {
         var fields: [Int64: [String: [String]]] = [:]
         try connection.statement(Self.selectAppFields).forEach { row in

@@ -2,7 +2,7 @@ internal import Attribution
 internal import SQLite
 internal import Storage
 
-/// The watch on match rates: counts by group, and the results of the last evaluation.
+/// Reads counts and stored results for the drift detector, which watches match rates.
 extension SQLiteReader {
     func driftCounts(
         of scope: Scope,
@@ -44,7 +44,7 @@ extension SQLiteReader {
 }
 
 extension SQLiteWriter {
-    /// Stores what an evaluation found, and deletes the oldest counts, which no later one reads.
+    /// Stores the findings of an evaluation, and deletes the oldest counts, which no later evaluation reads.
     func keep(_ findings: DriftDetector.Findings, of scope: Scope, lookedAt end: Timestamp)
         throws(SQLiteError)
     {
@@ -61,7 +61,7 @@ extension SQLiteWriter {
         }
     }
 
-    /// One span grows too old with each evaluation; after a time without any, several have.
+    /// The maximum number of spans to delete in one evaluation: usually one is too old, after a pause several are.
     private static let spansRemoved = 4
 
     static let removeGroups: SQL = "DELETE FROM drift_groups WHERE scope = ?1"

@@ -2,9 +2,10 @@ public import Attribution
 internal import SQLite
 public import Storage
 
-/// Copies of a database: a backup, and a backup that becomes the database.
+/// Copies databases: makes a backup of a database, or replaces the database by a backup.
 ///
-/// A copy is complete and verified, and gets its name when it is published; without that, it is deleted.
+/// A copy is complete and verified. Publishing a copy gives it its final name; a copy that is not published is
+/// deleted.
 public enum DatabaseCopies {
     /// Copies a database into the folder of the copy's name, while other processes read and write it.
     ///
@@ -13,10 +14,10 @@ public enum DatabaseCopies {
     /// - Parameters:
     ///   - configuration: the database.
     ///   - path: the copy's name.
-    ///   - mayReplace: whether a file of that name is replaced.
+    ///   - mayReplace: whether publishing may replace a file of that name.
     ///   - isInterrupted: called from time to time; true ends the copy.
-    ///   - check: called with the summary of the database before it is copied; throws to refuse it.
-    /// - Returns: the copy; publishing it throws `conflict` if its name was taken meanwhile.
+    ///   - check: called with the summary of the database before it is copied; throws to refuse the copy.
+    /// - Returns: the copy; publishing it throws `conflict` if a file of its name was created meanwhile.
     /// - Throws: an error that says what to do; no part of the copy remains.
     public static func backUp(
         _ configuration: SQLiteConfiguration,
@@ -38,7 +39,7 @@ public enum DatabaseCopies {
             let draft = try makeDraft(source, summary, from: connection, to: target, unless: isInterrupted)
             return (summary, draft)
         }
-        // After the end of the snapshot, which keeps the server from starting its log again.
+        // Verify after the end of the snapshot, because a snapshot keeps the server from starting its log again.
         try StoreError.translating { () throws(SQLiteError) in try draft.verify(isThorough: false) }
         return DatabaseCopy(summary) { () throws(StoreError) in
             try StoreError.translating { () throws(SQLiteError) in try draft.publish(mayReplace: mayReplace) }
@@ -52,10 +53,11 @@ public enum DatabaseCopies {
     ///   - backup: the backup's path; symbolic links are followed.
     ///   - configuration: the database to replace or create.
     ///   - suffix: appended to the name of an existing database, and of its log, to move them aside.
-    ///   - mayReplace: whether an existing database is moved aside.
+    ///   - mayReplace: whether an existing database may be moved aside.
     ///   - isInterrupted: called from time to time; true ends the copy.
-    ///   - check: called with the summary of the backup before it is copied; throws to refuse it.
-    /// - Returns: the copy; publishing it returns the path of what was moved aside.
+    ///   - check: called with the summary of the backup before it is copied; throws to refuse the copy.
+    /// - Returns: the copy; publishing it returns the new path of the old database, or of a log alone; nil for
+    ///   neither.
     /// - Throws: an error that says what to do; nothing has changed.
     public static func restore(
         _ backup: String,
@@ -105,7 +107,7 @@ public enum DatabaseCopies {
             try refuseTarget(target, mayReplace: mayReplace)
             let aside = target.path + suffix
             let isThere = DatabaseFile.exists(target.path)
-            // A log without its database must not meet the new database either.
+            // Also move a log without a database: SQLite must not apply it to the new database.
             let hasLog = DatabaseFile.exists(target.logPath)
             try moveAside(target, to: aside)
             try draft.publish(mayReplace: isThere)
@@ -113,7 +115,7 @@ public enum DatabaseCopies {
         }
     }
 
-    /// Copies a database into a draft of `target`, whose suffix marks it as incomplete.
+    /// Copies a database into a draft: a file named as `target`, with a suffix that marks it as incomplete.
     private static func makeDraft(
         _ source: DatabaseFile,
         _ summary: DatabaseSummary,
@@ -131,7 +133,7 @@ public enum DatabaseCopies {
     }
 }
 
-/// What is refused, and what happens to the files of an existing database.
+/// Refuses names of files, and moves an existing database aside.
 extension DatabaseCopies {
     private static func refuseName(_ target: DatabaseFile, of source: DatabaseFile, mayReplace: Bool)
         throws(SQLiteError)
@@ -140,18 +142,18 @@ extension DatabaseCopies {
         let own = ["", "-wal", "-shm", "-journal"].map { source.path + $0 }
         try refuse(
             own.contains(path) || DatabaseFile.isSameFile(path, source.path),
-            "\(path) is the database itself; give the copy a name of its own"
+            "\(path) is the database itself; give the copy another name"
         )
         try DatabaseFile.requireRegular(path)
         try refuse(
             DatabaseFile.byteCount(target.logPath) > 0 || DatabaseFile.holder(of: path) != nil,
-            "\(path) is a database in use; give the copy a name of its own"
+            "\(path) is a database in use; give the copy another name"
         )
         try refuse(exists && !mayReplace, "\(path) exists already; --overwrite replaces an earlier backup")
         // A mistyped name must not destroy another file, such as a key.
         try refuse(
             exists && !DatabaseFile.isDatabase(path, ofApplication: DatabaseOpening.applicationID),
-            "\(path) is no backup of Afterlink's, and nothing else is replaced"
+            "\(path) is no backup of Afterlink's, and --overwrite replaces only such backups"
         )
     }
 
@@ -162,16 +164,16 @@ extension DatabaseCopies {
         }
         try refuse(
             !mayReplace && DatabaseFile.exists(target.path),
-            "\(target.path) exists already; --overwrite moves it aside and takes the backup instead"
+            "\(target.path) exists already; --overwrite moves it aside and restores the backup"
         )
     }
 
-    /// Throws a refusal for a name that must not be used.
+    /// Throws a refusal with `reason` if `isRefused` is true.
     private static func refuse(_ isRefused: Bool, _ reason: @autoclosure () -> String) throws(SQLiteError) {
         if isRefused { throw .refused(.constraint, reason()) }
     }
 
-    /// Gives the old database a second name, and deletes its log, which must not meet the new database.
+    /// Gives the old database and its log second names; deletes the log, which must not change the new database.
     private static func moveAside(_ target: DatabaseFile, to aside: String) throws(SQLiteError) {
         for suffix in ["", "-wal"] where DatabaseFile.exists(target.path + suffix) {
             let isNamed = try DatabaseFile.link(target.path + suffix, as: aside + suffix)

@@ -2,16 +2,16 @@ public import Attribution
 internal import SQLite
 public import Storage
 
-/// Answers operators' questions about a database without changing it.
+/// Reports on a database to operators, without changing the database.
 public enum DatabaseSurvey {
     /// Examines the database, whether a server runs or not.
     ///
-    /// - Throws: if there is no database, or it is another program's, newer, or damaged.
+    /// - Throws: if there is no database, or if it is another program's, of a newer version, or damaged.
     public static func report(_ configuration: SQLiteConfiguration) throws(StoreError) -> DatabaseReport {
         let path = try StoreError.translating { () throws(SQLiteError) in
             try DatabaseFile(path: configuration.path).path
         }
-        // Before this process opens the file itself.
+        // Find the holder before this process opens the file itself.
         let holder = DatabaseFile.holder(of: path)
         let snapshot = try DatabaseSnapshot(configuration)
         let (file, connection) = (snapshot.file, snapshot.connection)
@@ -34,7 +34,7 @@ public enum DatabaseSurvey {
         }
     }
 
-    /// Returns a process that has a database open: 0 if its number cannot be seen, nil if there is none.
+    /// Returns the id of a process that has a database open; 0 if the id is not visible, nil for no process.
     ///
     /// Call this only while this process does not have the database open.
     public static func holder(of path: String) -> Int32? { DatabaseFile.holder(of: path) }
@@ -44,7 +44,7 @@ public enum DatabaseSurvey {
     /// - Throws: `notFound` for an empty file, `corrupted` for a file of another format.
     public static func checkIsDatabase(_ path: String) throws(StoreError) {
         guard DatabaseFile.byteCount(path) > 0 else {
-            throw StoreError(.notFound, "there is nothing in \(path) yet")
+            throw StoreError(.notFound, "\(path) is missing or empty")
         }
         try StoreError.translating { () throws(SQLiteError) in try DatabaseFile(path: path).requireHeader() }
     }
@@ -62,7 +62,7 @@ public enum DatabaseSurvey {
         """
 }
 
-/// A database that is read and not changed, whether a server runs or not.
+/// A database that is open only for reading, with or without a running server.
 struct DatabaseSnapshot {
     let opening: DatabaseOpening
     let connection: SQLiteConnection
@@ -70,7 +70,7 @@ struct DatabaseSnapshot {
     var file: DatabaseFile { opening.file }
     var reader: SQLiteReader { SQLiteReader(connection: connection) }
 
-    /// - Throws: if there is no database, or the file is none.
+    /// - Throws: if the file does not exist, or is not a database.
     init(_ configuration: SQLiteConfiguration) throws(StoreError) {
         let opening = try DatabaseOpening(configuration)
         let file = opening.file
@@ -91,7 +91,7 @@ struct DatabaseSnapshot {
             // The first read takes the snapshot.
             _ = try connection.integer("SELECT count(*) FROM sqlite_schema")
         }
-        // A read transaction has nothing to lose.
+        // The transaction has only read, so that its rollback loses nothing.
         defer { try? connection.rollback() }
         return try body()
     }

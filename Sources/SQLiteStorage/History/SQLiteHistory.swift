@@ -2,9 +2,9 @@ public import Attribution
 internal import SQLite
 internal import Storage
 
-/// The stored clicks and checks of one app, whether a server runs or not.
+/// The stored clicks and checks of one app, which can be read with or without a running server.
 ///
-/// Each page is a read of its own: a long snapshot would keep the server from starting its write-ahead log again.
+/// It reads each page in a separate snapshot: with a long one, the server could not restart its write-ahead log.
 public struct SQLiteHistory: TrafficHistory {
     public let span: (first: Timestamp, last: Timestamp)?
     public let isWhole: Bool
@@ -14,11 +14,11 @@ public struct SQLiteHistory: TrafficHistory {
     private var history: RecordedHistory
 
     /// - Parameters:
-    ///   - configuration: the database, which is up to date.
+    ///   - configuration: the database, to which all migrations must have been applied.
     ///   - app: the app of the clicks and checks.
     ///   - isTest: whether to read test traffic instead of live traffic.
     ///   - remaking: reconstructs fingerprints.
-    /// - Throws: if there is no database, or it cannot be read.
+    /// - Throws: if the database or the app does not exist, or the database cannot be read.
     public init(
         _ configuration: SQLiteConfiguration,
         of app: AppID,
@@ -46,7 +46,7 @@ public struct SQLiteHistory: TrafficHistory {
     }
 }
 
-/// The clicks and checks of one app, in the order of their identifiers.
+/// Reads the clicks and checks of one app, in the order of their identifiers.
 extension SQLiteReader {
     func historyBounds(of scope: Scope) throws(SQLiteError) -> HistoryBounds {
         func time(_ column: StaticString, _ table: StaticString, _ order: StaticString) throws(SQLiteError)

@@ -5,7 +5,7 @@ internal import Threads
 
 /// Copies the write-ahead log into the database when the writer asks for it, and every second.
 ///
-/// It waits for no reader and no writer: it copies what it can.
+/// It never waits for a reader or a writer, and copies only the pages that none of them blocks.
 struct CheckpointJob: Job {
     let name = JobName.checkpoint
     let share = 1.0

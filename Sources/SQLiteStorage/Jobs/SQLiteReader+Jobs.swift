@@ -2,7 +2,7 @@ internal import Attribution
 internal import SQLite
 internal import Storage
 
-/// The table of jobs; what else jobs ask is with its subject.
+/// Reads the table of jobs; the other reads of jobs are in the folders of their subjects.
 extension SQLiteReader: JobReader {
     func numberedApps() throws(SQLiteError) -> [NumberedApp] {
         try connection.statement("SELECT number, name, window_seconds FROM apps").all { row in
@@ -19,9 +19,9 @@ extension SQLiteReader: JobReader {
         return progress.flatMap { $0 == Self.noProgress ? nil : Timestamp(milliseconds: $0) }
     }
 
-    /// When jobs last went by the wall clock; where no process has noted that, when the newest record was made.
+    /// Returns when jobs last trusted the wall clock; if that is not stored, the time of the newest click or check.
     ///
-    /// Nil for a database without either.
+    /// Nil if the database has none of the three.
     func lastSettled() throws(SQLiteError) -> Timestamp? {
         if let noted = try connection.statement(Self.jobProgress).first("clock", read: { $0.integer(0) }) {
             return Timestamp(milliseconds: noted)
@@ -51,7 +51,7 @@ extension SQLiteWriter {
         try connection.statement(Self.noteSettled).run(now.milliseconds)
     }
 
-    /// A lease far in the future was taken by a clock that had leapt ahead.
+    /// Takes a lease that is free, the holder's, or so far in the future that a clock that was ahead has set its end.
     private static let takeLease: SQL = """
         INSERT INTO jobs VALUES (?1, ?2, ?3 + ?4, ?5)
         ON CONFLICT DO UPDATE SET holder = excluded.holder, until = excluded.until

@@ -2,7 +2,7 @@ internal import Attribution
 internal import SQLite
 internal import Storage
 
-/// The learnt counters.
+/// Reads the learnt counters, from which the matching model is computed.
 extension SQLiteReader {
     func modelSums(of scope: Scope) throws(SQLiteError) -> [CounterKey: Double] {
         var sums: [CounterKey: Double] = [:]
@@ -63,7 +63,7 @@ extension SQLiteReader {
         try connection.statement("SELECT scope FROM learning").all { Scope(number: $0.integer(0)) }
     }
 
-    /// Returns nil for a scope that the model has not learnt from.
+    /// Returns when the model began to learn from a scope; nil if it has not learnt from the scope.
     func learningEpoch(of scope: Scope) throws(SQLiteError) -> LearningEpoch? {
         try connection.statement("SELECT began_at, landmark FROM learning WHERE scope = ?1")
             .first(scope.number) { LearningEpoch(began: $0.time(0), landmark: $0.time(1)) }

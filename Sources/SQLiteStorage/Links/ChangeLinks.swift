@@ -4,7 +4,7 @@ internal import Storage
 
 /// Creates, changes and deletes links.
 extension SQLiteWriter {
-    /// Creates links; the caller undoes all of them after a refusal.
+    /// Creates links; if one is refused, the caller must undo those created before.
     func create(_ links: [NewLink]) throws(SQLiteError) -> LinkStoreError? {
         for new in links { if let refusal = try create(new) { return refusal } }
         return nil
@@ -39,10 +39,10 @@ extension SQLiteWriter {
 
     func delete(_ link: LinkID) throws(SQLiteError) -> LinkStoreError? {
         guard let number = try number(of: link) else { return .notFound }
-        // A link has a row of counts from its first click of any kind on.
+        // A link gets a row of counts with its first click, also with a click of a robot or a test key.
         let counts = try connection.statement("SELECT 1 FROM link_counts WHERE link = ?1")
         guard try counts.first(number, read: { _ in true }) == nil else { return .clicked }
-        // Deletes the link's fields as well.
+        // This deletes the link's fields as well (ON DELETE CASCADE).
         try connection.statement("DELETE FROM links WHERE number = ?1").run(number)
         return nil
     }
@@ -61,7 +61,7 @@ extension SQLiteWriter {
     }
 }
 
-/// The counts of links, and the limits that end them.
+/// Counts the clicks and matches of links.
 extension SQLiteWriter {
     func count(_ kind: LinkClickKind, of link: Int64, variant: String) throws(SQLiteError) {
         try connection.statement(Self.countClick)

@@ -2,7 +2,7 @@ internal import Attribution
 internal import SQLite
 internal import Storage
 
-/// Links, their fields and their counts.
+/// Reads links, their fields and their counts.
 extension SQLiteReader {
     func link(_ id: LinkID) throws(SQLiteError) -> StoredLink? {
         try connection.statement(Self.linkByID).first(id.high, id.low, read: Self.storedLink)
@@ -35,7 +35,8 @@ extension SQLiteReader {
         "SELECT \(linkColumns) FROM links CROSS JOIN apps ON apps.number = app"
     static let linkByID: SQL = "\(selectLinks) WHERE links.id_high = ?1 AND links.id_low = ?2"
     static let linksBySlug: SQL = "\(selectLinks) WHERE slug = ?1"
-    /// Reads a bounded number of the campaign's links: an operator who has archived more has a newer one.
+    /// Selects live links among the campaign's newest 1,000: an operator who has archived more has usually made a live
+    /// one since.
     static let liveLinks: SQL = """
         SELECT \(linkColumns)
         FROM (
@@ -82,7 +83,7 @@ extension SQLiteReader {
         """
 }
 
-/// Pages of links.
+/// Reads pages of links.
 extension SQLiteReader {
     func links(_ query: LinkQuery, _ body: (_ link: StoredLink, _ isMatch: Bool) -> Bool) throws(SQLiteError)
     {
@@ -107,7 +108,7 @@ extension SQLiteReader {
         return query.app != nil ? linksOfApp : allLinks
     }
 
-    /// Whether a link matches the query, apart from its tag.
+    /// The condition that a link matches the query, apart from the query's tag.
     private static let linkMatches: SQL = """
         (?2 IS NULL OR app = ?2) AND (?3 IS NULL OR campaign_key IS ?3)
             AND (?4 IS NULL OR (archived_at IS NOT NULL) = ?4)

@@ -3,7 +3,7 @@ internal import Crypto
 internal import SQLite
 internal import Storage
 
-/// Opens a database: its file must be Afterlink's, undamaged, writable and up to date.
+/// Opens a database; refuses a file that is not Afterlink's, damaged, or not writable.
 struct DatabaseOpening: Sendable {
     /// "AFLK": the number that distinguishes Afterlink's databases from those of other programs.
     static let applicationID: Int64 = 0x4146_4C4B
@@ -21,12 +21,12 @@ struct DatabaseOpening: Sendable {
         }
     }
 
-    /// Returns what ``open()`` would do, and changes nothing.
+    /// Returns the migrations that ``open()`` would apply, and changes nothing.
     func plan() throws(StoreError) -> MigrationPlan {
         guard DatabaseFile.byteCount(file.path) > 0 else {
             return MigrationPlan(applied: [], pending: migrations.map(\.name), backupPath: nil)
         }
-        // Without a log, no process has the file open, and it can be read without creating files beside it.
+        // Without a write-ahead log, no process has the file open. Then reading creates no files next to it.
         let hasLog = DatabaseFile.byteCount(file.logPath) > 0
         let applied = try inspect(connect(hasLog ? .readOnly : .immutable, busyMilliseconds: 2000))
         let pending = applied.pending(of: migrations)
@@ -52,15 +52,15 @@ struct DatabaseOpening: Sendable {
             try file.requireWritableFileSystem()
         }
         let connection = try connect(.readWrite, busyMilliseconds: 5000)
-        // Until it is accepted, the file does not change by a byte, even when this connection closes.
+        // The file must not change before it is accepted, so this connection makes no checkpoint when it closes.
         try translated { () throws(SQLiteError) in try connection.setCheckpointOnClose(false) }
         let applied = try inspect(connection)
         try requireWritable(connection)
         try translated { () throws(SQLiteError) in
             try setUp(connection)
-            // Fails if the folder cannot be written to.
+            // This fails if the process cannot write to the folder.
             try connection.begin(.immediate)
-            // The previous process may have died of a disk that failed.
+            // The disk may have failed under the previous process, so that parts of the log are not on disk.
             try file.rewriteLog()
             try connection.rollback()
         }
@@ -75,7 +75,7 @@ struct DatabaseOpening: Sendable {
         return (connection, applied.version == 0)
     }
 
-    /// Opens an accepted database again after its connection was given up.
+    /// Opens an accepted database again, after the writer has discarded its connection.
     func reopen() throws(StoreError) -> SQLiteConnection {
         try translated { () throws(SQLiteError) in try file.requireWritableFileSystem() }
         let connection = try connect(.readWrite, busyMilliseconds: Self.writerBusyMilliseconds)
@@ -84,7 +84,7 @@ struct DatabaseOpening: Sendable {
         return connection
     }
 
-    /// Opens a database that is Afterlink's and up to date for reading, beside a writer or not.
+    /// Opens a database for reading, while another process may write to it; refuses a database that is not up to date.
     func openAccepted() throws(StoreError) -> SQLiteConnection {
         try translated { () throws(SQLiteError) in try file.requireWritableFileSystem() }
         let connection = try connect(.readOnly, busyMilliseconds: 2000)
@@ -96,10 +96,10 @@ struct DatabaseOpening: Sendable {
 
     func openReader() throws(SQLiteError) -> SQLiteConnection { try .reader(path: file.path) }
 
-    /// A short wait for a lock: the writer tries again, and the watchdog answers requests that wait too long.
+    /// A short wait for a lock: the writer tries again, and the watchdog fails requests that wait too long.
     private static let writerBusyMilliseconds: Int32 = 100
 
-    /// Refuses a file that SQLite has opened for reading because it cannot be written.
+    /// Throws if SQLite could open the file only for reading.
     private func requireWritable(_ connection: SQLiteConnection) throws(StoreError) {
         guard connection.isReadOnly else { return }
         throw StoreError(.readOnly, "\(file.path) cannot be written to; check its mode and its owner")
@@ -129,18 +129,18 @@ struct DatabaseOpening: Sendable {
         }
     }
 
-    /// Runs `body`, and names the database's file in its errors, which an operator reads.
+    /// Runs `body`, and adds the database's path to its errors, for the operator.
     func translated<Result>(_ body: () throws(SQLiteError) -> Result) throws(StoreError) -> Result {
         try StoreError.translating(file.path, body)
     }
 }
 
-/// Refusals of databases that this program cannot use.
+/// Refuses databases that this program cannot use.
 extension DatabaseOpening {
-    /// The first of ten migrations that were never released, and that one replaced.
+    /// The first of ten migrations that were never released; a single migration has replaced them.
     private static let developmentMigration = "0001_clicks_claims_counters.sql"
 
-    /// Refuses a database of another program or of another version, and returns its migrations.
+    /// Returns the migrations of a database; throws for a database of another program or of an unknown version.
     func inspect(_ connection: SQLiteConnection) throws(StoreError) -> AppliedMigrations {
         let (application, tables) = try translated { () throws(SQLiteError) in
             try connection.checkCells(true)
@@ -153,7 +153,7 @@ extension DatabaseOpening {
         guard application == Self.applicationID || (application == 0 && tables == 0) else {
             throw StoreError(.incompatible, "\(path) is the database of another program; give another path")
         }
-        // If the checks cannot be switched off, they cost time and do no harm.
+        // If SQLite cannot switch the cell checks off, they only cost time.
         defer { try? connection.checkCells(false) }
         let applied = try translated { () throws(SQLiteError) in try AppliedMigrations(of: connection) }
         guard !applied.rows.contains(where: { $0.number == 1 && $0.name == Self.developmentMigration }) else {
@@ -166,10 +166,10 @@ extension DatabaseOpening {
         guard applied.version <= known else {
             throw StoreError(
                 .incompatible,
-                "\(path) has schema \(applied.version), this program knows \(known): start a newer program"
+                "\(path) has schema \(applied.version), and this program knows schemas up to \(known); start a newer program"
             )
         }
-        // Regardless of the version: this program's statements may be for other tables.
+        // Refuse an unknown migration at any version: this program's statements may not fit its tables.
         if let unknown = applied.unknown(to: migrations).last {
             throw StoreError(
                 .incompatible,
@@ -180,7 +180,7 @@ extension DatabaseOpening {
         if let migration = applied.unrecorded(of: migrations).first {
             throw StoreError(
                 .corrupted,
-                "\(path) does not know its migration \(migration.name); restore a backup"
+                "\(path) has no record of its migration \(migration.name); restore a backup"
             )
         }
         if let migration = applied.changed(of: migrations).first {

@@ -2,7 +2,7 @@ internal import Attribution
 package import SQLite
 package import Storage
 
-/// Statements for the columns of records.
+/// Builds statements for the columns of records.
 extension SQL {
     /// Returns `INSERT INTO table (columns) VALUES (…)`, with a parameter for each column.
     package static func insert(_ table: StaticString, _ columns: Columns) -> SQL {
@@ -48,7 +48,7 @@ extension SQL.StringInterpolation {
     }
 }
 
-/// Running statements with records.
+/// Runs statements with records (structures that a row stores).
 extension Statement {
     /// Binds a record's columns in their order, and runs to the end.
     package func run(_ record: some Record) throws(SQLiteError) {
@@ -86,7 +86,7 @@ extension Statement {
     }
 }
 
-/// Values of the domain in the row that ``step()`` moved to.
+/// Reads values of the domain from the row that ``step()`` moved to.
 extension Statement {
     func word(_ column: Int32) -> UInt64 { UInt64(bitPattern: integer(column)) }
 

@@ -2,7 +2,7 @@ public import Attribution
 internal import SQLite
 public import Storage
 
-/// Verifies that a database is consistent, even if it is damaged.
+/// Verifies that a database is consistent; also reads a damaged database.
 public struct DatabaseVerification {
     private typealias Check = VerificationReport.Check
 
@@ -13,9 +13,9 @@ public struct DatabaseVerification {
     ///
     /// - Parameters:
     ///   - configuration: the database.
-    ///   - serverKeys: the keys that its hashes should be made with; empty if there is none to compare.
-    /// - Returns: what was verified, and what was found.
-    /// - Throws: if there is no database, or the file is none.
+    ///   - serverKeys: the server keys that should have made the database's hashes; empty to compare none.
+    /// - Returns: the steps of the verification, each with its findings.
+    /// - Throws: if the file does not exist, or is not a database.
     public static func run(
         _ configuration: SQLiteConfiguration,
         serverKeys: [ServerKey] = []
@@ -36,20 +36,20 @@ public struct DatabaseVerification {
             ),
             check(
                 "foreign_keys",
-                "every row that names another one names one that there is (SQLite's foreign_key_check)",
+                "every row that refers to another row refers to one that exists (SQLite's foreign_key_check)",
                 foreignKeys
             ),
-            check("application", "the file says that it is a database of Afterlink", application),
+            check("application", "the file's application id is Afterlink's", application),
             check(
                 "migrations",
                 "the tables were made by this program's migrations, each unchanged",
                 migrations
             ),
-            check("server_key", "the server key is the one that the database was made with") {
+            check("server_key", "the server key is the one that made the database's hashes") {
                 check throws(SQLiteError) in try compare(serverKeys, &check)
             },
         ]
-        // The invariants are about Afterlink's tables alone.
+        // The invariants' queries need Afterlink's tables.
         if report.checks.dropFirst(2).prefix(2).allSatisfy(\.findings.isEmpty) {
             report.checks += Invariant.all.map { check($0.name, $0.scope, verifier(of: $0)) }
         }
@@ -61,7 +61,7 @@ public struct DatabaseVerification {
         { check throws(SQLiteError) in try invariant.verify(connection, &check) }
     }
 
-    /// Runs a step of the verification; an error of SQLite is a finding.
+    /// Runs a step of the verification, and reports an error of SQLite as a finding.
     private func check(
         _ name: String,
         _ scope: String,
@@ -84,7 +84,7 @@ public struct DatabaseVerification {
 
     private func foreignKeys(_ check: inout Check) throws(SQLiteError) {
         try connection.prepare("PRAGMA foreign_key_check").forEach { row in
-            check.add("row \(row.integer(1)) of \(row.text(0)) names a row of \(row.text(2)) that is gone")
+            check.add("row \(row.integer(1)) of \(row.text(0)) refers to a missing row of \(row.text(2))")
         }
     }
 
@@ -132,18 +132,18 @@ public struct DatabaseVerification {
 
     private func compare(_ keys: [ServerKey], _ check: inout Check) throws(SQLiteError) {
         guard !keys.isEmpty else {
-            check.scope = "not compared: there is no server key at hand"
+            check.scope = "not compared: no server key was found"
             return
         }
         let reader = SQLiteReader(connection: connection)
         guard let stored = try reader.value(of: .serverKey) else {
-            check.scope = "not compared: the database does not say which key it was made with"
+            check.scope = "not compared: the database has no record of the key that made its hashes"
             return
         }
         let words = keys.map { Int64(bitPattern: $0.checkValue.index) }
         guard words.contains(stored) else {
             check.add(
-                "the server key is another one, so that no click in the database can be found",
+                "the server key is another one, not the key that made the database's hashes, so checks find no click",
                 "put the database's own key back from the backup, or name it with --server-key-file"
             )
             return

@@ -1,13 +1,13 @@
 internal import SQLite
 internal import Storage
 
-/// Something that is true of every click, claim or count: queries select the exceptions.
+/// A rule for every click, claim or count, with queries that select the exceptions.
 struct Invariant: Sendable {
     let name: String
     let scope: String
-    /// What the queries' only column identifies.
+    /// The kind of row that the queries' only column identifies.
     var subject = "click"
-    /// The queries by what is wrong with the rows that they select.
+    /// The queries, each by a description of the rows that it selects.
     let exceptions: KeyValuePairs<String, SQL>
 
     /// Counts the exceptions, and reports the first of each kind.
@@ -41,7 +41,7 @@ struct Invariant: Sendable {
     private static let fingerprints = Invariant(
         name: "fingerprints",
         scope:
-            "what checks look into says the same of each click as the click itself, and nothing is missing",
+            "the index that checks read agrees with the clicks, and no row of it is missing",
         exceptions: [
             "open fingerprints differ from their click, or have none": """
             SELECT f.click FROM click_index AS f LEFT JOIN clicks AS c ON c.id = f.click
@@ -60,12 +60,12 @@ struct Invariant: Sendable {
             LEFT JOIN (SELECT click, count(*) AS rows FROM click_index GROUP BY click) ON click = id
             WHERE ifnull(rows, 0) <> length(fingerprints) / 16
             """,
-            "clicks' addresses differ from the click, or have none": """
+            "rows of addresses differ from their click, or have no click": """
             SELECT a.click FROM click_addresses AS a LEFT JOIN clicks AS c ON c.id = a.click
             WHERE c.id IS NULL OR a.scope <> c.scope OR a.clicked_at <> c.clicked_at
                 OR a.near_address IS NOT c.near_address OR a.exact_address IS NOT c.exact_address
             """,
-            "clicks that can be matched are not found by the address that they have": """
+            "clicks that can be matched have an address but no row of addresses": """
             SELECT f.click FROM click_index AS f
             WHERE state = 0 AND near_address IS NOT NULL AND NOT EXISTS (
                 SELECT 1 FROM click_addresses AS a
@@ -78,7 +78,7 @@ struct Invariant: Sendable {
 
     private static let states = Invariant(
         name: "open_and_closed",
-        scope: "what can be matched is what should be: no claimed click, no robot's, none long expired",
+        scope: "no click can be matched that is claimed, from a robot or long expired",
         exceptions: [
             "clicks are claimed and can still be found": """
             SELECT f.click FROM click_index AS f CROSS JOIN claims ON claims.click = f.click WHERE state = 0
@@ -89,27 +89,27 @@ struct Invariant: Sendable {
             SELECT f.click FROM click_index AS f CROSS JOIN clicks AS c ON c.id = f.click
             WHERE state = 0 AND c.is_robot = 1
             """,
-            "fingerprints of robots are not closed as such, or others are": """
+            "fingerprints of robots' clicks are closed for another reason, or others for this one": """
             SELECT f.click FROM click_index AS f CROSS JOIN clicks AS c ON c.id = f.click
             WHERE state = 1 AND (c.is_robot = 1) <> (f.closed_as = 'robot_click')
             """,
-            "fingerprints were closed at a moment at which nothing happened to their click": """
+            "fingerprints were closed at a time at which nothing happened to their click": """
             SELECT f.click FROM click_index AS f
             CROSS JOIN clicks AS c ON c.id = f.click LEFT JOIN claims ON claims.click = f.click
             WHERE state = 1 AND f.since NOT IN (c.expires_at, c.clicked_at, ifnull(claimed_at, c.clicked_at))
             """,
-            "fingerprints are open though expired ones were closed up to a later moment": """
+            "fingerprints are open, but expired before the time up to which expired clicks are closed": """
             SELECT click FROM click_index
             WHERE state = 0 AND expires_at < (SELECT value FROM progress WHERE name = 'closed_before')
             """,
         ]
     )
 
-    /// Counts of links outlive their clicks: they may be higher than what is stored, and never lower.
+    /// Counts of links remain when clicks are deleted: they may be higher than the stored numbers, and never lower.
     private static let links = Invariant(
         name: "links",
         scope:
-            "every click of a link is of a link of its app, and links count no fewer clicks and matches than are held",
+            "every click of a link is of a link of its app, and links count no fewer clicks and matches than are stored",
         exceptions: [
             "clicks are of a link that does not exist, or of another app's": """
             SELECT clicks.id FROM clicks LEFT JOIN links ON links.number = link
@@ -127,7 +127,7 @@ struct Invariant: Sendable {
             WHERE clicks.link IS NOT NULL AND clicks.scope % 2 = 0 GROUP BY clicks.link
             HAVING ifnull(c.matches, -1) < count(*)
             """,
-            "links of a click count less than their variants together": """
+            "links count fewer clicks than their variants together": """
             SELECT min(id) FROM clicks JOIN link_counts AS c ON c.link = clicks.link AND c.variant = ''
             GROUP BY clicks.link
             HAVING c.clicks < (SELECT ifnull(sum(clicks), 0) FROM link_counts AS v
@@ -136,18 +136,19 @@ struct Invariant: Sendable {
         ]
     )
 
-    /// Counts outlive their facts as well.
+    /// Counts by hour, day and all time also remain when clicks and claims are deleted.
     ///
-    /// They change in the transaction of the fact: wrong ones mean a defect or damage. Compaction adds names together
-    /// within a span, and deletes hours by name: sums over all names remain, and so do hours of totals and platforms.
+    /// A count changes in the transaction that stores the click or claim, so that a wrong count means a defect or
+    /// damage. Compaction merges the counts of rare names within a span, and deletes hourly counts by name. Sums over
+    /// all names remain, and so do the hourly counts of totals and platforms.
     private static let counts = Invariant(
         name: "counts",
         scope:
-            "no hour counts fewer clicks and matches than are held, hours add up to days, days to the whole, and as many"
-            + " records of checks are held as are counted",
+            "no hour counts fewer clicks and matches than are stored, hours add up to days and days to all time, and"
+            + " the number of stored records of checks is the counted number",
         subject: "scope",
         exceptions: [
-            "hours count fewer clicks, or robots' clicks, than are held": """
+            "hours count fewer clicks, or robots' clicks, than are stored": """
             SELECT facts.scope FROM (
                 SELECT scope, recorded_at - (recorded_at % 3600000 + 3600000) % 3600000 AS hour,
                     iif(is_robot, 'robots', 'clicks') AS metric, count(*) AS held
@@ -155,7 +156,7 @@ struct Invariant: Sendable {
             ) AS facts LEFT JOIN \(countOfHour)
             WHERE ifnull(c.count, 0) < held
             """,
-            "hours count fewer matches than are held": """
+            "hours count fewer matches than are stored": """
             SELECT facts.scope FROM (
                 SELECT scope, claimed_at - (claimed_at % 3600000 + 3600000) % 3600000 AS hour,
                     'matches' AS metric, count(*) AS held
@@ -174,14 +175,14 @@ struct Invariant: Sendable {
             GROUP BY scope, campaign = '', dimension, metric
             HAVING sum(iif(span = 'day', count, 0)) <> sum(iif(span = 'all', count, 0))
             """,
-            "counts of records of checks are not as many as there are": """
+            "counts of records of checks differ from the number of stored records": """
             SELECT 0 WHERE (SELECT count(*) FROM checks)
                 <> ifnull((SELECT value FROM progress WHERE name = 'kept_checks'), 0)
             """,
         ]
     )
 
-    /// The count of a fact's hour and metric.
+    /// The table and condition of a join to the count of a row's hour and metric.
     private static let countOfHour: SQL = """
         counts AS c ON c.scope = facts.scope AND c.campaign = '' AND c.dimension = 'total'
             AND c.span = 'hour' AND c.period = hour AND c.value = '' AND c.metric = facts.metric
