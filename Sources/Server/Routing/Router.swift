@@ -1,12 +1,12 @@
 internal import Attribution
 internal import HTTPServer
 
-/// One row of the list of routes.
+/// One route: a method, a path pattern, the keys that it permits, and its endpoint.
 ///
-/// A class, so that a request carries a reference to its row instead of a copy. Each loop has rows of its own: loops that
-/// counted references to a shared row would contend for the count.
+/// This is a class, so that a request carries a reference instead of a copy. Each loop has its own routes: loops that
+/// shared a route would contend for its reference count.
 final class Route: Sendable {
-    /// Who may call.
+    /// The keys that a call needs.
     enum Access: Sendable {
         case anyone
         /// Needs no key; a key that is sent must be valid and of one of these kinds.
@@ -28,7 +28,7 @@ final class Route: Sendable {
     let rateLimitClass: RateLimitClass?
     /// Whether pages of other origins may call it.
     let isCrossOrigin: Bool
-    /// Whether a GET changes something, so that HEAD cannot stand for it.
+    /// Whether a GET consumes a click, so that HEAD must not run it.
     let consumes: Bool
     /// Whether the endpoint needs apps and keys.
     ///
@@ -79,7 +79,7 @@ struct Router {
         let parameter: Parameter
         var routes: [Route]
 
-        /// Whether it matches every path, and so is tried last.
+        /// Whether the pattern matches every path, and so is tried last.
         var isFallback: Bool { parameter == .anyParts && suffix.isEmpty }
     }
 
@@ -94,9 +94,10 @@ struct Router {
         }
     }
 
-    /// The patterns in the order in which they are tried: literal paths first, which are few and mostly differ in length.
+    /// The patterns in the order in which they are tried. Literal paths come first: they are few, and comparing them is
+    /// cheap.
     ///
-    /// A parameter of any number of parts matches nearly everything and comes last, the longest suffix first.
+    /// Patterns with `{name...}` match nearly every path and come last, those with the longest suffix first.
     private let patterns: [PathPattern]
 
     init(_ routes: [Route]) {
