@@ -3,7 +3,8 @@ internal import JSON
 
 /// The body of a check's response in the form that released clients decode.
 ///
-/// Clients differ in the spelling of two names, so both spellings are written.
+/// Clients differ in the spelling of two names, so both spellings are written. No member changes its type, because
+/// clients could not decode it.
 enum MatchResponse {
     /// Writes a match; nil if only the campaign is credited and the app has no default link.
     ///
