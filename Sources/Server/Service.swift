@@ -19,7 +19,7 @@ public struct ServiceSettings: Sendable {
     public var robots = RobotAgents.embedded
     /// The tables of devices and systems that signals are read with.
     public var devices = DeviceData.embedded
-    /// The addresses of relays. Many distant people share a relay, so its address does not distinguish visitors.
+    /// The addresses of relays; many distant people share each, so it does not distinguish visitors.
     public var relays = AddressRanges()
     /// The pages that people see when they open a link.
     public var pages = LandingPages.embedded
@@ -37,8 +37,7 @@ public struct ServiceSettings: Sendable {
 
 /// The stores through which one event loop reads and writes the database.
 ///
-/// Created on the loop's thread and touched only there. This is a class, so that a request carries one reference
-/// instead of six stores.
+/// Created on the loop's thread and touched only there. It is a class, so that a request carries one reference.
 public final class Stores {
     public let clicks: any ClickStore
     public let apps: any AppStore
@@ -84,8 +83,7 @@ public final class Service: Sendable {
     /// The time of the start on the monotonic clock, because a wall clock may be set back.
     private let startedAt = MonotonicTime.now()
     let rateLimiters: [RateLimiter?]
-    /// The earliest time of the next log line about a proxy that the settings do not name, in nanoseconds of the
-    /// monotonic clock.
+    /// The earliest time of the next warning about an unnamed proxy, in nanoseconds of the monotonic clock.
     private let nextProxyHint = Atomic<UInt64>(0)
     private static let proxyHintNanoseconds: UInt64 = 60_000_000_000
     private let stopping = Atomic<Bool>(false)

@@ -21,9 +21,7 @@ extension Exchange {
         return campaign
     }
 
-    /// Reads `from` and `to`, and swaps them if `from` is later.
-    ///
-    /// Each is a time, or a date, which means the start of that day in UTC.
+    /// Reads `from` and `to`, each a time or a day in UTC; swaps them if `from` is later.
     func rangeItems() throws(APIError) -> (from: Timestamp?, to: Timestamp?) {
         let (from, to) = (try timeItem("from"), try timeItem("to"))
         guard let from, let to else { return (from, to) }
@@ -68,8 +66,7 @@ extension Exchange {
         }
     }
 
-    /// Refuses query parameters that the call does not take: a call that ignored a mistyped filter would list
-    /// everything.
+    /// Refuses query parameters that the call does not take, because ignoring a mistyped filter would list everything.
     ///
     /// - Throws: 400 that names the unknown parameters, each with the nearest known name.
     func checkQueryNames(_ known: [String]) throws(APIError) {

@@ -2,8 +2,7 @@ public import Attribution
 internal import HTTPServer
 public import JSON
 
-/// `GET /admin/api/checks/{id}/explain`: explains the outcome of a check, or the state of a click that no check
-/// matched.
+/// `GET /admin/api/checks/{id}/explain`: explains a check, or the state of a click without a match.
 ///
 /// `{id}` is the id of a check, of a check's request, or of a click.
 enum ExplainCheck {

@@ -33,7 +33,6 @@ enum ListChecks {
 }
 
 extension RecordedCheck {
-    /// Writes the members of the check's JSON form.
     func writeMembers(to json: inout JSONWriter) {
         json.member("id", id.text)
         json.member("at", facts.at.iso8601)
@@ -60,9 +59,7 @@ extension RecordedCheck {
         json.member("first_install_time", facts.firstInstalledAt?.iso8601)
     }
 
-    /// The id of the matched click; nil if there is none.
-    ///
-    /// It is also nil for a click that is no longer stored, because half of its id is unknown then.
+    /// The id of the matched click; nil if it is no longer stored, because half of its id is unknown then.
     var clickID: String? { facts.click.flatMap { $0.low == 0 ? nil : $0.text } }
 }
 

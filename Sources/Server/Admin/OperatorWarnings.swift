@@ -133,9 +133,7 @@ private struct PolicyWarnings {
 }
 
 extension StatisticsReport {
-    /// Returns the figures of the report's apps.
-    ///
-    /// They contain counts only if the report covers the whole live traffic of a single app.
+    /// Returns the apps' figures, with counts only if the report covers the whole live traffic of a single app.
     public func policyFigures(of query: StatisticsQuery) -> [AppID: PolicyFigures] {
         guard !query.isTest else { return [:] }
         var figures: [AppID: PolicyFigures] = [:]

@@ -71,7 +71,6 @@ public struct StatisticsBody {
         return clicks > 0 ? Double(counts[.matches] ?? 0) / Double(clicks) : nil
     }
 
-    /// Writes the whole body.
     public func json() -> JSONWriter {
         .object { json in
             json.member("now", now.iso8601)
@@ -146,8 +145,7 @@ public struct StatisticsBody {
         }
     }
 
-    /// Writes the calibration: the launches whose token named their click, by tenths of the probability that matching
-    /// by fingerprint would have stated.
+    /// Writes the calibration: by tenths of the stated probability, the launches whose token named their click.
     private func writeCalibration(to json: inout JSONWriter) {
         json.member("launches", report.calibration.launches)
         json.member("error", orNull: report.calibration.error)

@@ -54,7 +54,6 @@ extension APIError {
 
 /// The JSON form of an app and its settings.
 public enum AppBody {
-    /// Writes the members of an app.
     public static func write(_ app: App, to json: inout JSONWriter) {
         let settings = app.settings
         json.member("id", app.id.text)

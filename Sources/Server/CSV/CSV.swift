@@ -1,8 +1,7 @@
 /// Reads comma-separated values line by line (RFC 4180), in UTF-8.
 ///
 /// Quotation marks must enclose a whole cell, or be doubled inside such a cell, as the standard requires. A line may
-/// also end in LF. If the first line has semicolons and no comma, semicolons separate the cells: spreadsheets in many
-/// countries write such files.
+/// also end in LF. If the first line has semicolons and no comma, semicolons separate the cells, as in many countries.
 public struct CSVReader {
     /// The line on which reading stopped, and the reason.
     public struct Failure: Error, Equatable {

@@ -96,8 +96,7 @@ extension Exchange {
 
     /// Finds the app of a click: the app of its key, body or link, in this order.
     ///
-    /// If none of these names an app, it is the one app whose allowed origins contain the page's origin, or else the
-    /// only app.
+    /// If none names an app, it is the one app that allows the page's origin, or else the only app.
     private func namedApp(_ body: ClickBody, _ link: TappedLink?, _ origin: Origin?) throws(APIError) -> App {
         if let id = key?.app, let app = directory.app(id) {
             guard body.app == nil || body.app == id.text else {
@@ -142,8 +141,7 @@ struct ClickDestination {
     /// The query of the tapped link, without the parameters that make up a long link.
     let query: [QueryItem]
 
-    /// The text that identifies the destination of a visit: the link's id, for all variants and queries, or else the
-    /// URL.
+    /// The text that identifies a visit's destination: the link's id, for all variants and queries, or else the URL.
     var visited: String { link?.id?.text ?? url.text }
 
     /// The parameters that may name the source, with those of the tapped address first.

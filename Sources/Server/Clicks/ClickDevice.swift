@@ -3,8 +3,8 @@ internal import HTTPServer
 
 /// The device of a click.
 ///
-/// The first launch finds the click by the device's fingerprints. The signals weigh the click against other clicks with
-/// the same fingerprints.
+/// A first launch finds the click by the device's fingerprints. The device's signals decide how much the click counts
+/// against other clicks with the same fingerprint.
 struct ClickDevice {
     let platform: Platform
     /// The system's major and minor version as apps report it; nil if unknown.

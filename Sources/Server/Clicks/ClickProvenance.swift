@@ -1,13 +1,10 @@
 internal import Attribution
 package import HTTPServer
 
-/// The address, user agent and time of a click.
-///
-/// A request with a server key states them in its body; for all others, those of the request itself count.
+/// The address, user agent and time of a click: those of the request, or with a server key those in the body.
 struct ClickProvenance {
     let address: NetworkAddress
-    /// Whether ``address`` is the visitor's; false if a customer's server states none, so that the address is the
-    /// server's.
+    /// Whether ``address`` is the visitor's; false if it is a customer's server's, because the body states none.
     let isVisitorsAddress: Bool
     /// The header fields of the visitor's browser, from the visitor's own request.
     let headers: VisitHeaders

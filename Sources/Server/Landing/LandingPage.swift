@@ -49,8 +49,7 @@ struct LandingPage {
         values["banner"] = banner
     }
 
-    /// The content of Apple's Smart App Banner, with the app clip if there is one; nil on other platforms than iOS, and
-    /// without the app's App Store id.
+    /// The content of Apple's Smart App Banner, with the app clip if there is one; nil without iOS or an App Store id.
     private var banner: String? {
         let apple = visit.app.settings.links.apple
         guard visit.visitor.platform == .ios, let id = apple.appStoreID else { return nil }

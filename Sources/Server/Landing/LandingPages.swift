@@ -15,7 +15,6 @@ public struct LandingPages: Sendable {
     /// The collecting script alone, for other sites' pages.
     let collector: [UInt8]
 
-    /// The built-in pages.
     public static let embedded: LandingPages = {
         do throws(PageTemplate.Problem) {
             return try LandingPages(landing: file("landing.html"))
@@ -95,7 +94,6 @@ struct PageTexts: Sendable {
     /// The texts by key and language.
     fileprivate let texts: [String: [String: String]]
 
-    /// Creates the texts of the embedded table.
     init(_ table: String) {
         let rows: [DataRow]
         do throws(DataFileError) {
@@ -188,8 +186,7 @@ struct Page {
         return Response(status, fields: fields, contentType: .html, body: body)
     }
 
-    /// Returns `https://host` of an address that an operator stored; nil if the host has other characters than a host
-    /// may.
+    /// Returns `https://host` of an address that an operator stored; nil if its host contains anything else.
     private static func origin(_ url: String) -> String? {
         let start = "https://"
         guard url.hasPrefix(start) else { return nil }

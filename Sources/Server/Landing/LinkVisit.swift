@@ -12,9 +12,7 @@ struct LinkVisit {
     /// The query of the visit, without the page's own parameters.
     let query: [QueryItem]
     let actions: LandingActions
-    /// Whether a preview robot or a crawler visits.
-    ///
-    /// It gets the page with its preview, but no script and no redirect that records a click.
+    /// Whether a robot visits: it gets the preview, but no script or redirect that records a click.
     let isRobot: Bool
 
     init(_ link: TappedLink, of app: App, _ exchange: Exchange) {
@@ -49,9 +47,7 @@ struct LinkVisit {
         return own + passed.filter { item in !own.contains { $0.name == item.name } }
     }
 
-    /// The address of the store button.
-    ///
-    /// The operator's own page gets the parameters that the link passes on; a store does not.
+    /// The store button's address; only an operator's own page gets the parameters that the link passes on.
     var storeURL: String? {
         guard actions.store == .page, let url = actions.storeURL else { return actions.storeURL }
         return DeepLinkURL(stored: url).adding(link.settings.passed(query)).text

@@ -2,9 +2,7 @@ internal import Attribution
 internal import HTTPServer
 internal import QRCodes
 
-/// Handles the store button of a page that ran no script.
-///
-/// It records the click from the request alone, and redirects the visitor.
+/// Handles the store button of a page that ran no script: records the click, and redirects the visitor.
 enum RedirectToStore {
     static func respond(_ visit: LinkVisit, _ exchange: inout Exchange) async throws(APIError) -> Response {
         guard var url = visit.storeURL else { return LandingPage(visit, exchange).response }
@@ -76,8 +74,7 @@ enum HandoffQRCode {
         return try? QRPicture(of: visit.address.url())
     }
 
-    /// Requires a token that this server signed for the app, so that strangers cannot have codes drawn with other
-    /// texts.
+    /// Requires a token that this server signed, so that strangers cannot have codes drawn with other texts.
     private static func verify(_ text: String, of app: App, _ exchange: Exchange) throws(APIError) -> String {
         let (keys, now) = (exchange.keys.server.all, exchange.now)
         guard let token = try? ClickToken(verifying: text, of: app.id, among: [], signedBy: keys, at: now)

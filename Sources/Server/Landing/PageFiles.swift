@@ -1,9 +1,7 @@
 internal import Attribution
 internal import HTTPServer
 
-/// `GET /v1/collector.js`: returns the script with which other sites' pages record clicks.
-///
-/// The landing page contains the same script.
+/// `GET /v1/collector.js`: returns the script that records clicks on other sites' pages.
 ///
 /// The script's functions stay the same within `v1`. Their code may change, so browsers revalidate the file each hour.
 enum ShowCollector {

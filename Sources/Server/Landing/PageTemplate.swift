@@ -80,9 +80,7 @@ private struct TemplateReader {
     let rawParts: Set<String>
     var position = 0
 
-    /// Reads the parts of the whole page, or of a section.
-    ///
-    /// For a section, `end` contains its name, and the error that is thrown if its end is missing.
+    /// Reads the parts of the page, or of the section that `end` names; throws `orElse` if the section does not end.
     mutating func parts(until end: (name: String, orElse: PageTemplate.Problem)?)
         throws(PageTemplate.Problem) -> [PageTemplate.Part]
     {

@@ -38,12 +38,11 @@ struct FoundLink {
         }
     }
 
-    /// Reads the part of a long link's address after its host: `?link=…`, with or without a path before the question
-    /// mark.
+    /// Reads the part of a long link's address after its host: `?link=…`, which may follow a path.
     static func long(_ text: String, of apps: [App]) -> FoundLink? {
-        guard let queryMark = text.firstIndex(of: "?") else { return nil }
-        var path = text[..<queryMark].drop { $0 == "/" }
+        guard let end = text.firstIndex(of: "?") else { return nil }
+        var path = text[..<end].drop { $0 == "/" }
         while path.last == "/" { path.removeLast() }
-        return long(String(path), QueryItem.items(ofQuery: text[text.index(after: queryMark)...].utf8), of: apps)
+        return long(String(path), QueryItem.items(ofQuery: text[text.index(after: end)...].utf8), of: apps)
     }
 }

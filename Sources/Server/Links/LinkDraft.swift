@@ -1,8 +1,7 @@
 public import Attribution
 public import JSON
 
-/// Creates links from the fields of the admin API, of commands and of imported files, and validates each link as a
-/// whole.
+/// Creates links from the fields of the admin API, commands and imported files, and validates each as a whole.
 public enum LinkDraft {
     /// Reads a link's settings from fields.
     ///
@@ -119,9 +118,8 @@ enum LinkMetadata {
 
     /// Merges the metadata that the app gets: the click's, then the link's, its UTM parameters and its referral code.
     ///
-    /// If two sources have the same name, the first one counts.
-    ///
-    /// If the result is too long, returns the click's metadata alone, or the link's if the click has none.
+    /// If two of them have the same name, the first counts. If the result is too long, returns the click's metadata
+    /// alone, or the link's if the click has none.
     static func merged(_ own: String?, _ settings: Link.Settings) -> String? {
         let parameters =
             settings.utm.map { ($0.name, $0.value) }

@@ -65,8 +65,7 @@ final class FirstLaunch: LaunchSource, @unchecked Sendable {
         self.makeDetails = makeDetails
     }
 
-    /// Creates the ladder, the ordered ways to recognise the launch; it has no fingerprints if the app does not use
-    /// them.
+    /// Creates the ladder (the ordered ways to recognise the launch), without fingerprints if the app uses none.
     func ladder(_ evidence: LaunchEvidence, _ fingerprints: [Fingerprint], _ directory: Directory)
         -> MatchingLadder
     {
@@ -83,9 +82,9 @@ final class FirstLaunch: LaunchSource, @unchecked Sendable {
 
     /// The caller's hashes under the address keys of earlier days, for the days within the replay grace.
     var earlierCallers: [KeyedHash] {
-        let firstDay = AddressKeys.day(of: now.advanced(byMilliseconds: -service.settings.replayGrace))
-        let currentDay = keys.addresses.key(at: now).day
-        let days = (max(firstDay, keys.addresses.firstDay)..<max(currentDay, firstDay, keys.addresses.firstDay))
+        let first = AddressKeys.day(of: now.advanced(byMilliseconds: -service.settings.replayGrace))
+        let today = keys.addresses.key(at: now).day
+        let days = (max(first, keys.addresses.firstDay)..<max(today, first, keys.addresses.firstDay))
             .suffix(Self.maximumDays)
         return days.reversed().map { callerHash(under: keys.addresses.key(on: $0)) }
     }
@@ -168,18 +167,15 @@ final class FirstLaunch: LaunchSource, @unchecked Sendable {
         keys.server.all.map { $0.install(app: app, isTest: isTest, installID: installID) }
     }
 
-    /// Creates the response of a match; if its delivery fails, the next check with the same fingerprint gets the
-    /// response.
+    /// Creates the response of a match; if its delivery fails, the next check with the fingerprint gets the match.
     private func answer(_ claim: Claim, _ exchange: Exchange) -> Response {
         let defaultLink = exchange.directory.app(app)?.settings.defaultLink
         guard let body = MatchResponse.match(claim, defaultLink: defaultLink) else {
-            // The app's default link was removed after the first response, and this caller may not get the click's own
-            // link.
+            // The default link was removed after the first response, and this caller may not get the click's link.
             return noMatch(.ambiguous, exchange)
         }
         var response = Response(.ok, json: body)
-        // The closure captures only the receipt, to save memory: a client that does not read has many responses under
-        // way.
+        // The closure captures only the receipt, to save memory: many responses wait if a client does not read them.
         let receipt = exchange.stores.clicks.receipt(for: claim)
         response.onDelivery = { $0 == .delivered ? receipt.delivered() : receipt.failed() }
         return response

@@ -12,8 +12,7 @@ final class LaunchClassifier {
         let sdk: SDKVersion?
     }
 
-    /// The kinds by a hash of their header fields. The hash has a random seed, so that strangers cannot make two kinds
-    /// collide.
+    /// The kinds by a hash of their header fields; its random seed prevents strangers from making two kinds collide.
     private var kinds: [Int: Kind] = [:]
     /// The number of kinds at which the table is emptied, so that strangers' header fields cannot fill the memory.
     private static let limit = 512

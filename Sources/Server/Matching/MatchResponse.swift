@@ -3,8 +3,7 @@ internal import JSON
 
 /// The body of a check's response in the form that released clients decode.
 ///
-/// Clients differ in the spelling of two names, so both spellings are written. No member changes its type, because
-/// clients could not decode it.
+/// Clients differ in the spelling of two names, so both spellings are written. No member ever changes its type.
 enum MatchResponse {
     /// Writes a match; nil if only the campaign is credited and the app has no default link.
     ///
@@ -21,8 +20,7 @@ enum MatchResponse {
                 json.member("campaignKey", campaignKey.text)
                 json.member("campaign_key", campaignKey.text)
             }
-            // A match of the campaign alone does not identify the visitor, and journey and metadata belong to a
-            // visitor.
+            // Journey and metadata belong to a visitor, and a match of the campaign alone identifies none.
             if !claim.isCampaignOnly { json.member("jid", facts.journeyID.text) }
             json.member("clickTimestamp", facts.clickedAt.iso8601)
             json.member("attributionWindow", facts.window.seconds)
@@ -52,9 +50,7 @@ enum MatchResponse {
         Double(Int(probability * 10_000 + 0.5)) / 10_000
     }
 
-    /// The body of a no match for every key but a test key.
-    ///
-    /// It is always the same, so that a caller cannot probe fingerprints with it.
+    /// The body of a no match without a reason, always the same, so that a caller cannot probe fingerprints with it.
     static var plainNoMatch: [UInt8] { noMatch(nil).bytes }
 
     /// Writes a no match; `reason` is nil unless the caller has a test key.

@@ -1,8 +1,7 @@
 package import Attribution
 package import HTTPServer
 
-/// The body of a newer client's first launch (`POST …/resolve`), with the type, length and form of every member
-/// validated.
+/// The body of `POST …/resolve`, a newer client's first launch, with validated types, lengths and forms.
 ///
 /// Unlisted members are ignored; `null` and an empty text count as not sent.
 package struct ResolveBody {
@@ -15,7 +14,6 @@ package struct ResolveBody {
     package let platform: Platform?
 
     private static let maximumNameLength = 255
-    /// The largest number of ``localizations``.
     private static let maximumCount = 1000
 
     /// Reads the body, and adds evidence from the header fields and the query of the same request.
@@ -42,9 +40,7 @@ package struct ResolveBody {
         firstInstalledAt = try body.time("first_install_time")
     }
 
-    /// Adds the values that may name a click, and returns whether the body has any.
-    ///
-    /// A referrer names a click only if a link led to the store.
+    /// Adds the values that may name a click, and returns whether the body has any; not every referrer names one.
     private static func addReferences(of body: JSONBody, to evidence: inout LaunchEvidence) throws(APIError)
         -> Bool
     {

@@ -1,9 +1,9 @@
 internal import HTTPServer
 internal import JSON
 
-/// `GET /v1/skan/config`: instructs newer clients not to update conversion values.
+/// `GET /v1/skan/config`: switches conversion updates off in newer clients.
 ///
-/// Without this final response the clients would retry for thirty days.
+/// Without this final response they would retry for thirty days.
 enum ShowSKAdNetworkConfiguration {
     static func respond(_ exchange: inout Exchange) async throws(APIError) -> Response {
         Response(.ok) { $0.member("enabled", false) }

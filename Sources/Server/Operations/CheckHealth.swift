@@ -9,9 +9,7 @@ enum CheckHealth {
     }
 }
 
-/// `GET /readyz`: reports whether the service can serve clicks and checks.
-///
-/// It can while the store reads and writes and the server is not stopping.
+/// `GET /readyz`: reports whether the store reads and writes and the server is not stopping.
 enum CheckReadiness {
     static func respond(_ exchange: inout Exchange) async throws(APIError) -> Response {
         let reason: String? =

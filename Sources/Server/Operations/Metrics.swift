@@ -33,7 +33,6 @@ public final class Metrics: Sendable {
 ///
 /// Each loop has its own locks, so that it waits only while the metrics are read.
 final class LoopMetrics: Sendable {
-    /// The counts of one route.
     struct RouteCounts {
         /// The number of responses by status code.
         var statuses: [Int: Int64] = [:]

@@ -1,8 +1,7 @@
 internal import Attribution
 internal import HTTPServer
 
-/// Gathers the log lines of one event loop's requests during one turn (iteration) of the loop, and passes them to the
-/// log together.
+/// Gathers the log lines of requests during one turn (iteration) of an event loop, and passes them on together.
 struct RequestLog {
     /// The values of one request's line; the handler sets status, duration and size when the response is made.
     struct Line {
@@ -40,7 +39,6 @@ struct RequestLog {
         lineCount += 1
     }
 
-    /// Passes the gathered lines to the log.
     mutating func flush() {
         guard lineCount > 0 else { return }
         log.append(bytes, lineCount: lineCount)
@@ -60,10 +58,7 @@ struct RequestLog {
         static let outcome = #","outcome":""#
     }
 
-    /// Appends the line piece by piece.
-    ///
-    /// Nothing needs escaping: the line contains fixed words, numbers, and a request id whose characters JSON does not
-    /// escape.
+    /// Appends the line without escaping: its words, its numbers and a request id contain nothing that JSON escapes.
     private mutating func appendJSON(_ line: Line) {
         append(line.at)
         bytes.append(line.requestID)
@@ -88,7 +83,6 @@ struct RequestLog {
         if let lastTime { bytes += lastTime.text }
     }
 
-    /// Appends the app's member.
     private mutating func append(_ app: AppID) {
         if lastApp?.app != app { lastApp = (app, Array((Piece.app + app.text + "\"").utf8)) }
         if let lastApp { bytes += lastApp.text }

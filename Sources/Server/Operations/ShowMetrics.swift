@@ -73,8 +73,7 @@ enum ShowMetrics {
 
     /// Returns the statistics' counts of live traffic since the database was created.
     ///
-    /// Returns an empty list if the statistics cannot be read, because the process's own figures are still worth
-    /// reporting.
+    /// Returns an empty list if they cannot be read, because the process's figures are still worth reporting.
     private static func counts(_ exchange: Exchange) async -> [MetricFamily] {
         let report: StatisticsReport
         do throws(StoreError) {
@@ -167,9 +166,7 @@ enum ShowMetrics {
 public struct MetricFamily: Sendable {
     /// A value and the names and values of its labels.
     typealias LabelledValue = ([(String, String)], Double)
-    /// The labels, upper bounds, counts and sum of a histogram.
-    ///
-    /// The counts are not cumulative: one for each bound, and one for all values above the last bound.
+    /// The labels, upper bounds, counts and sum of a histogram; one count for each bound, and one for higher values.
     typealias LabelledCounts = ([(String, String)], [Double], [Int64], Double)
 
     private let name: String

@@ -29,8 +29,7 @@ struct EntityTag {
 extension Response {
     /// Creates a response with a body, or 304 for a client that has the body already.
     ///
-    /// `tag` is the body's tag; if nil, it is computed. Caches may store the response for an hour, unless
-    /// `cacheControl` differs.
+    /// Computes the tag if `tag` is nil. Caches may store the response for an hour, unless `cacheControl` differs.
     init(
         _ body: [UInt8],
         tagged tag: EntityTag? = nil,

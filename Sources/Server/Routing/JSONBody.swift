@@ -44,7 +44,6 @@ extension JSONBody {
         self.init(object: object, bytes: request.body, path: "")
     }
 
-    /// The object itself.
     var members: JSONObject { object }
 
     /// The object's text in the body.

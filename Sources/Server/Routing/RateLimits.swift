@@ -37,7 +37,7 @@ public enum RateLimitClass: String, CaseIterable, Sendable {
     /// QR codes, which are drawn for each request.
     case pictures
 
-    /// The index of the class's limiter in an array. Every request reads it, and a dictionary would hash the name.
+    /// The index of the limiter in an array, because every request reads it and a dictionary would hash the class.
     var index: Int {
         switch self {
         case .clicks: 0
@@ -53,7 +53,6 @@ public struct RateLimits: Equatable, Sendable {
     /// A limit, and whether it applies to requests from this machine too.
     public struct Rule: Equatable, Sendable {
         public var limit: RateLimit
-        /// Whether requests from this machine itself count too.
         public var countsLoopback: Bool
 
         public init(_ limit: RateLimit, countsLoopback: Bool) {

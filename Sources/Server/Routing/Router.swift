@@ -94,10 +94,10 @@ struct Router {
         }
     }
 
-    /// The patterns in the order in which they are tried. Literal paths come first: they are few, and comparing them is
-    /// cheap.
+    /// The patterns in the order in which they are tried.
     ///
-    /// Patterns with `{name...}` match nearly every path and come last, those with the longest suffix first.
+    /// Literal paths come first: they are few and mostly differ in length. Patterns with `{name...}` come last, the
+    /// longest suffix first.
     private let patterns: [PathPattern]
 
     init(_ routes: [Route]) {

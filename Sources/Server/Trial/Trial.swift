@@ -6,8 +6,7 @@ public struct Trial: Sendable {
     ///
     /// The raw value is the word on the command line.
     public enum Poster: String, CaseIterable, Sendable {
-        /// A page with a test key: no live key can match the click, and neither click nor launch counts as live
-        /// traffic.
+        /// A page with a test key: no live key matches the click, and neither click nor launch is live traffic.
         case test
         /// A landing page without a key.
         case page
@@ -31,7 +30,6 @@ public struct Trial: Sendable {
     public let release: SDKRelease
     public let person: TrialPerson
     public let poster: Poster
-    /// The destination of the click.
     public let destination: Target
     /// The click's journey, which no other trial has.
     public let journey: String
@@ -44,8 +42,6 @@ public struct Trial: Sendable {
     /// The click's campaign, unless it leads to a link, which has its own.
     let campaignKey: String
 
-    /// Creates a trial.
-    ///
     /// - Parameters:
     ///   - profile: the browser of the click.
     ///   - device: the device of the launch.
@@ -104,12 +100,9 @@ public struct Trial: Sendable {
         return VisitHeaders { name in fields.first { $0.name.lowercased() == name }?.value }
     }
 
-    /// The signals that the page's script sends.
     var signals: DeviceSignals { profile.signals(of: person) }
 
-    /// The inputs of the fingerprints that a server derives from a launch's signals.
-    ///
-    /// The input with the fewest components comes first.
+    /// The inputs of the fingerprints that a server derives from the launch's signals, fewest components first.
     public var inputsOfValues: [FingerprintInput] {
         let (values, languages) = (device.values(for: person), DeviceData.embedded.languages)
         let native = values.withLanguageOfClicks(localization, reported: nil, languages: languages)
@@ -185,9 +178,7 @@ public struct TrialRun {
         return TrialReport(result: result, click: click, launch: launch)
     }
 
-    /// Throws if the server did not use the time of the request.
-    ///
-    /// A click expires whole seconds after its time; any other expiry comes from the server's own clock.
+    /// Throws if the click does not expire whole seconds after its time, because the server uses its own clock.
     private func requireSetClock(_ response: ClientResponse, _ clickedAt: Timestamp?) throws(OwnClock) {
         guard let clickedAt, let expiresAt = response.expiresAt, !response.isRepeated,
             expiresAt.milliseconds(since: clickedAt) % 1000 != 0

@@ -8,7 +8,6 @@ public struct TrialReport: Sendable {
     /// Nil if the click was refused.
     public let launch: ClientRequest?
 
-    /// Writes the members of the report.
     public func write(to json: inout JSONWriter) {
         let (trial, reading) = (result.trial, result.reading)
         json.member("profile", trial.profile.name)
@@ -169,7 +168,7 @@ extension TrialResult {
         }
         sentences += differences.map { difference in
             let values = difference.click.prefix(5).map(\.text).joined(separator: " or ")
-            let click = values.isEmpty ? "the click does not report it" : "the click reports \(values)"
+            let click = values.isEmpty ? "the click does not report it" : "the click says \(values)"
             return "They differ in \(difference.component.rawValue): \(click), the launch"
                 + " \(trial.release.sendsRawSignals ? "says" : "hashes") \(difference.launch)."
         }

@@ -1,7 +1,6 @@
 public import Attribution
 
-/// The browsers, devices, people and SDK releases of trials (simulated clicks and launches), in the order of
-/// `Data/trials.tsv`. That file describes its rows.
+/// The browsers, devices, people and SDK releases of trials (simulated clicks and launches) in `Data/trials.tsv`.
 struct TrialTables: Sendable {
     private(set) var people: [String: TrialPerson] = [:]
     private(set) var devices: [TrialDevice] = []
@@ -142,7 +141,6 @@ public struct TrialDevice: Sendable {
     /// `UIScreen.scale`; 1 on Android, whose sides are pixels.
     public let scale: Int
 
-    /// The built-in devices.
     public static let all = TrialTables.embedded.devices
 
     fileprivate init(_ row: DataRow) throws(DataFileError) {
@@ -207,7 +205,6 @@ public struct SDKRelease: Sendable {
     /// Whether the client sends its signals, from which the server makes the fingerprint.
     public let sendsRawSignals: Bool
 
-    /// The built-in releases.
     public static let all = TrialTables.embedded.releases
 
     fileprivate init(_ row: DataRow) throws(DataFileError) {

@@ -1,5 +1,4 @@
-// Records the click, then opens the app or the store. For a visitor who comes back, the button that opens the app
-// becomes the first one.
+// Records the click, then opens the app or the store. If the visitor comes back, the app's button comes first.
 (function (window, document, navigator) {
   'use strict';
 
