@@ -84,7 +84,7 @@ public final class DomainFileMonitor: Sendable {
         }
         guard before != state else { return }
         switch state {
-        case .current where before != nil: log.event(.info, "\(copy.title) equals this service's file again")
+        case .current where before != nil: log.event(.info, "\(copy.title) is as it should be again")
         case .current: break
         case .differs(let differences):
             let list = differences.prefix(5).joined(separator: "; ")
