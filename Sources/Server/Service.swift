@@ -170,7 +170,7 @@ public final class Service: Sendable {
         }
     }
 
-    /// The time of a request: the wall clock's, or that of its `X-Test-Time` where the test clock is on.
+    /// The time of a request: its `X-Test-Time` if the test clock is on, else the wall clock's time.
     func moment(of request: Request) throws(APIError) -> Timestamp {
         guard settings.usesTestClock, let text = request.field("x-test-time") else { return clock.now() }
         guard let moment = Timestamp(iso8601: text) else {
@@ -182,7 +182,7 @@ public final class Service: Sendable {
 }
 
 extension WallClock {
-    /// The machine's own wall clock.
+    /// The machine's wall clock.
     public static let system = WallClock {
         Timestamp(milliseconds: Int64((Date().timeIntervalSince1970 * 1000).rounded(.down)))
     }

@@ -38,7 +38,7 @@ struct ClickBody {
 
     static let maximumMetadataByteCount = 8 * 1024
     private static let maximumTextLength = 2048
-    /// The limit of a long link's address, in characters: that of a request target.
+    /// The limit of a long link's address in characters, which equals the standard limit of a request target.
     private static let maximumLinkLength = 8192
     private static let maximumNameLength = 255
 

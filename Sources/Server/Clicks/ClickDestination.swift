@@ -135,7 +135,7 @@ extension Exchange {
 /// The app must allow the destination, unless the click comes with a server key.
 struct ClickDestination {
     let url: DeepLinkURL
-    /// The link that was tapped; nil if the body stated the destination alone.
+    /// The link that was tapped; nil if the body names no link.
     let link: TappedLink?
     let variant: Link.Variant?
     /// The query of the tapped link, without the parameters that make up a long link.

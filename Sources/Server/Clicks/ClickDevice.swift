@@ -17,7 +17,7 @@ struct ClickDevice {
     let primary: Fingerprint?
     /// Whether the caller's fingerprint differs from all fingerprints that are made from the signals.
     let isContradictory: Bool
-    /// The canonical values as a line; nil for a click that brought no signals.
+    /// The canonical values as a line; nil for a click without signals.
     let canonicalText: String?
     /// Hashes of the values that a fingerprint may lack.
     let signals: SignalHashes

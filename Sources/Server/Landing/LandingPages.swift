@@ -111,7 +111,7 @@ struct PageTexts: Sendable {
         self.texts = texts
     }
 
-    /// Returns the first accepted language that has texts, else the first language of the table.
+    /// Returns the browser's first accepted language that has texts, else the first language of the table.
     func language(acceptLanguage: String?) -> Language {
         for tag in acceptLanguage.map(AcceptLanguage.tags) ?? [] {
             let code = tag.prefix { $0 != "-" }.lowercased()

@@ -21,7 +21,7 @@ final class FirstLaunch: LaunchSource, @unchecked Sendable {
     let fingerprint: Fingerprint?
     let service: Service
     let keys: Keyring
-    /// Everything that identifies the launch; nil for a fingerprint alone.
+    /// Everything that identifies the launch; nil if it sent only a fingerprint.
     private let evidence: LaunchEvidence?
     private let makeDetails: (FirstLaunch) -> LaunchDetails
 
@@ -39,7 +39,7 @@ final class FirstLaunch: LaunchSource, @unchecked Sendable {
     /// - Parameters:
     ///   - exchange: the request.
     ///   - fingerprint: the fingerprint that the request names; nil for none.
-    ///   - evidence: everything that identifies the launch; nil for a fingerprint alone.
+    ///   - evidence: everything that identifies the launch; nil if it sent only a fingerprint.
     ///   - makeDetails: makes the details; called once at most.
     /// - Throws: 401 for a request without the key of an app.
     init(

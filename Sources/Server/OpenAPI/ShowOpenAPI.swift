@@ -49,7 +49,7 @@ package struct RouteSummary: Sendable {
     /// Whether the call is allowed without a key.
     package let isOpen: Bool
     package let rateLimitClass: RateLimitClass?
-    /// The query parameters that the call takes, refusing all others; nil for a call that ignores unknown ones.
+    /// The only query parameters that the call accepts; nil for a call that ignores unknown parameters.
     package let queryNames: [String]?
 
     /// All routes at the service's own address.

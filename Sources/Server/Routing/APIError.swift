@@ -44,7 +44,7 @@ package struct APIError: Error, Equatable {
     package let message: String
     /// The body member, query parameter or header that is wrong.
     package var field: String?
-    /// All problems, where a call reports several at once; ``message`` and ``field`` are those of the first one.
+    /// All problems, if a call reports several at once; ``message`` and ``field`` are those of the first one.
     var problems: [FieldProblem] = []
     /// Seconds until another attempt makes sense; sent as `Retry-After`.
     ///
@@ -69,7 +69,7 @@ extension APIError {
     static let invalidFingerprint = APIError(
         status: .badRequest,
         code: .invalidFingerprint,
-        message: "fingerprint must be 64 hexadecimal digits, given once: the SHA-256 of the device's values",
+        message: "fingerprint must be 64 hexadecimal digits, sent only once: the SHA-256 of the device's values",
         field: "fingerprint"
     )
 

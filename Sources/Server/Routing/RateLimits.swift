@@ -77,13 +77,13 @@ public struct RateLimits: Equatable, Sendable {
         RateLimitClass.allCases.map { rules[$0].map { RateLimiter($0) } }
     }
 
-    /// The limits where the operator sets none.
+    /// The limits that apply if the operator sets none.
     ///
     /// More than ten thousand phones of a carrier may share one address, and an old client may lose its attribution for
-    /// good if its check is refused. So a burst of ten thousand passes, and then 500 a second: many times the number
-    /// that a campaign brings from one carrier's address, and a small part of the number that one machine serves.
-    /// Requests from this machine itself are not limited: if the settings do not name a proxy on this machine, all its
-    /// clients would share one bucket.
+    /// good if its check is refused. So a burst of ten thousand passes, and then 500 requests a second. That is many
+    /// times what a campaign causes from one carrier's address, and a small part of what one machine serves. Requests
+    /// from this machine itself are not limited: if the settings do not name a proxy on this machine, all its clients
+    /// would share one bucket.
     public static let standard: RateLimits = {
         var limits = RateLimits()
         for limitClass in RateLimitClass.allCases {
@@ -130,9 +130,10 @@ public struct RateLimit: Equatable, Sendable {
 
 /// A token bucket for each address, for one class of requests.
 ///
-/// A bucket is stored as the time at which it will be full again (the generic cell rate algorithm, ITU-T I.371). A time in
-/// the past means a full bucket, which need not be stored. The table is bounded: if a shard is full of buckets in use, new
-/// addresses share one bucket, so that a flood of addresses does not fill the memory.
+/// A bucket is stored as the time at which it will be full again (the generic cell rate algorithm, ITU-T I.371). A time
+/// in the past means a full bucket, which need not be stored. The table is bounded: if a shard (a part of the table
+/// with its own lock) is full of buckets in use, new addresses share one bucket, so that a flood of addresses does not
+/// fill the memory.
 package final class RateLimiter: Sendable {
     package struct Refusal: Equatable {
         /// Whole seconds until the next request is allowed, at least 1.

@@ -17,7 +17,7 @@ final class Route: Sendable {
     typealias Endpoint = @Sendable (inout Exchange) async throws(APIError) -> Response
 
     let method: Method
-    /// A literal path, or one with `{name}` for any single part or `{name...}` for any number of parts.
+    /// The path; `{name}` in it matches any single part, `{name...}` any number of parts.
     ///
     /// A path of only `{name...}` is the fallback for GET and HEAD.
     let path: String
@@ -34,7 +34,7 @@ final class Route: Sendable {
     ///
     /// Other routes work without the store, because a process whose database cannot be read is still alive.
     let needsDirectory: Bool
-    /// The query parameters that the call takes, refusing all others; nil for a call that ignores unknown ones.
+    /// The only query parameters that the call accepts; nil for a call that ignores unknown parameters.
     let queryNames: [String]?
     let endpoint: Endpoint
 
@@ -74,7 +74,7 @@ struct Router {
     private struct PathPattern {
         /// The whole path, or its text before `{name}`.
         let path: [UInt8]
-        /// The text after `{name}`; empty where the parameter ends the path.
+        /// The text after `{name}`; empty if the parameter ends the path.
         let suffix: [UInt8]
         let parameter: Parameter
         var routes: [Route]
@@ -160,7 +160,7 @@ struct Router {
         return true
     }
 
-    /// The text of a parameter; nil where it is empty, or has more parts than the parameter allows.
+    /// The text of a parameter; nil if it is empty, or has more parts than the parameter allows.
     private static func text(_ parts: Span<UInt8>, as parameter: Parameter) -> String? {
         var bytes: [UInt8] = []
         for index in parts.indices {
@@ -171,7 +171,7 @@ struct Router {
     }
 
     private func choose(_ method: Method, from routes: [Route], parameter: String?) -> Result {
-        // HEAD is GET without a body, except where GET consumes: such a route does not allow HEAD.
+        // HEAD is GET without a body, but a route whose GET consumes a click does not allow HEAD.
         let wanted = method == .head && !routes.contains { $0.consumes } ? Method.get : method
         if let route = routes.first(where: { $0.method == wanted }) {
             return .found(route, parameter: parameter)

@@ -48,7 +48,7 @@ public struct BrowserProfile: Sendable {
         case script
         /// The browser sends header fields to a site that requested them with `Accept-CH`.
         case fields
-        /// A customer's script states model and version; the user agent states other ones.
+        /// A customer's script states model and version; the user agent has other values.
         case page
     }
 
