@@ -88,8 +88,8 @@ private struct PolicyWarnings {
     private var withoutDefaultLink: String? {
         guard policy.onAmbiguity == .campaignOnly, app.settings.defaultLink == nil else { return nil }
         return
-            "\(name) credits the campaign alone where several people may have clicked, and has no link to answer"
-            + " with, so that such launches get no match; set one with \(command) --default-link …`"
+            "\(name) credits only the campaign if several people may have clicked, but it has no default link, so"
+            + " such launches get no match; set one with \(command) --default-link …`"
     }
 
     private var unusualConfidence: String? {

@@ -28,8 +28,8 @@ enum RecordClick {
 
     /// Records a click.
     ///
-    /// - Throws: 410 for a link that no longer leads anywhere; 400 and 404 for wrong values in the body; the store's
-    ///   error otherwise.
+    /// - Throws: 410 for a link that no longer leads anywhere; 400 and 404 for wrong values in the body; 500 or 503 for
+    ///   a store's failure.
     static func record(
         _ body: ClickBody,
         of link: TappedLink?,

@@ -22,7 +22,7 @@ enum FindDeferredDeepLink {
 
     /// Reads the fingerprint; nil if the request has none.
     ///
-    /// - Throws: 400 for a malformed fingerprint, and for several.
+    /// - Throws: 400 for a malformed fingerprint, and for more than one.
     private static func fingerprint(_ exchange: Exchange) throws(APIError) -> Fingerprint? {
         let item = exchange.withOnlyQueryItem("fingerprint") { Fingerprint(hexDigits: $0) }
         if let fingerprint = item ?? nil { return fingerprint }

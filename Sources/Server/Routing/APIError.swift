@@ -69,7 +69,7 @@ extension APIError {
     static let invalidFingerprint = APIError(
         status: .badRequest,
         code: .invalidFingerprint,
-        message: "fingerprint must be 64 hexadecimal digits, sent only once: the SHA-256 of the device's values",
+        message: "fingerprint must be 64 hexadecimal digits, sent once: the SHA-256 of the device's values",
         field: "fingerprint"
     )
 
