@@ -9,7 +9,8 @@ enum OpenLink {
         let apps: [App]
         let found: FoundLink?
         do throws(StoreError) {
-            // The endpoint reads the apps, not the router, so that browsers get a page if the read fails.
+            // This endpoint reads the apps itself, so that browsers get a page instead of a JSON error if the read
+            // fails.
             apps = try exchange.stores.apps.directory().apps(onHost: exchange.host)
             found = try await find(apps, exchange)
         } catch {

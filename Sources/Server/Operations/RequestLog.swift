@@ -23,7 +23,8 @@ struct RequestLog {
     private let log: Log
     private var bytes: [UInt8] = []
     private var lineCount = 0
-    /// The last line's time with its bytes, because many lines share their millisecond, app or route.
+    /// The last line's time, app and call, each with its bytes, because many lines share their millisecond, app or
+    /// route.
     private var lastTime: (moment: Timestamp, text: [UInt8])?
     private var lastApp: (app: AppID, text: [UInt8])?
     private var lastCall: (method: String, route: Route?, status: Int, text: [UInt8])?
