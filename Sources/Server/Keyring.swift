@@ -1,17 +1,17 @@
 public import Attribution
 internal import Synchronization
 
-/// The keys that values are hashed with, until another keyring replaces this one.
+/// The server and address keys that hash fingerprints, ids and addresses, until another keyring replaces this one.
 ///
-/// Keyrings form a chain, and every loop follows it to its end by itself, so that no loop waits for another. A request
-/// keeps the keyring that it started with. The chain grows by one or two keyrings a day.
+/// Keyrings form a chain. Each event loop follows it to its end without a lock, so that no loop waits for another. A
+/// request keeps the keyring that it started with. The chain grows by one or two keyrings a day.
 public final class Keyring: Sendable {
     public let server: ServerKeys
     public let addresses: AddressKeys
     private let next = AtomicLazyReference<Keyring>()
     /// Whether there is a next keyring.
     ///
-    /// Every request reads this flag first, because that costs no reference count.
+    /// Every request reads this flag before ``next``, because reading a flag changes no reference count.
     private let isReplaced = Atomic(false)
 
     public init(server: ServerKeys, addresses: AddressKeys) {
@@ -29,7 +29,7 @@ public final class Keyring: Sendable {
         return ring
     }
 
-    /// Replaces this keyring by another; called once, and by one thread alone.
+    /// Replaces this keyring by another; only one thread may call it, and only once.
     public func replace(by ring: Keyring) {
         _ = next.storeIfNil(ring)
         isReplaced.store(true, ordering: .releasing)

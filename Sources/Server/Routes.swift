@@ -3,9 +3,9 @@ internal import HTTPServer
 
 /// Every route of the service: method, path, permitted keys and endpoint.
 enum Routes {
-    /// Makes the routes at the service's own address; each loop has rows of its own.
+    /// Makes the routes of the service's public address; each event loop makes its own list.
     static func makePublic() -> [Route] {
-        // The prefixes under which released clients call.
+        // The path prefixes that released clients use.
         let prefixes = ["/v1/deferred-deeplink", "/deferred-deeplink", "/api/v1/deferred-deeplink"]
         let checks = [
             "app", "campaign", "from", "to", "test", "outcome", "reason", "fingerprint", "limit", "before",
@@ -13,13 +13,13 @@ enum Routes {
         let links = ["app", "search", "tag", "campaign", "archived", "limit", "before"]
         let statistics = ["app", "campaign", "from", "to", "interval", "test"]
         let others: [Route] = [
-            // Calls of newer clients that get a final, cheap response.
+            // Newer clients make these calls. Each response is final, so that the client does not retry.
             Route(.get, "/v1/skan/config", .anyone, ShowSKAdNetworkConfiguration.respond),
             Route(.post, "/v1/apple-ads/attribution", .anyone, DeclineAppleAdsAttribution.respond),
             withDirectory("/campaign/resolve/{key}", ResolveCampaign.respond),
             withDirectory("/resolve/{key}", ResolveCampaign.respond),
             Route(.get, "/openapi.json", .anyone, ShowOpenAPI.respond),
-            // The files of a link host that Apple's and Google's systems read.
+            // Apple's and Google's systems read these files of a link host.
             withDirectory("/.well-known/apple-app-site-association", ShowAppleAssociation.respond),
             withDirectory("/apple-app-site-association", ShowAppleAssociation.respond),
             withDirectory("/.well-known/assetlinks.json", ShowAssetLinks.respond),
@@ -45,7 +45,7 @@ enum Routes {
             withDirectory("/apple-touch-icon.png", ShowIcon.respond),
             withDirectory("/{slug...}/qr.svg", limitedAs: .pictures, ShowQRCode.svg),
             withDirectory("/{slug...}/qr.png", limitedAs: .pictures, ShowQRCode.png),
-            // A link's path is one that no other route matches.
+            // This route takes the paths that no other route matches: those of links.
             Route(.get, "/{slug...}", .anyone, OpenLink.respond),
         ]
         return prefixes.flatMap(sdk) + health + others
@@ -84,7 +84,7 @@ enum Routes {
         Route(method, path, .key([.admin]), limitedAs: .admin, query: query, endpoint)
     }
 
-    /// Makes a GET that anyone may call and whose endpoint needs apps and keys.
+    /// Makes a GET route that needs no key, and whose endpoint reads the apps.
     private static func withDirectory(
         _ path: String,
         limitedAs limitClass: RateLimitClass? = nil,

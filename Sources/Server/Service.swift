@@ -6,12 +6,12 @@ internal import Threads
 
 /// The operator's settings for the service.
 public struct ServiceSettings: Sendable {
-    /// The attribution window of a click that states none, whose link has none, and whose app has none;
-    /// `--attribution-window` sets it.
+    /// The attribution window of a click if its request, its link and its app all set none; `--attribution-window` sets
+    /// it.
     public var attributionWindow = AttributionWindow.standard
     /// How long a caller that repeats its check gets the same response, in milliseconds; 0 switches this off.
     public var replayGrace: Int64 = 60_000
-    /// Peers whose `Forwarded` and `X-Forwarded-For` are believed.
+    /// The proxies whose `Forwarded` and `X-Forwarded-…` fields the service uses; other peers' fields are ignored.
     public var trustedProxies = TrustedProxies([])
     /// How many requests one address may make before it gets 429.
     public var rateLimits = RateLimits.standard
@@ -19,7 +19,7 @@ public struct ServiceSettings: Sendable {
     public var robots = RobotAgents.embedded
     /// The tables of devices and systems that signals are read with.
     public var devices = DeviceData.embedded
-    /// Addresses of relays, which many distant people share, so that they do not distinguish visitors.
+    /// The addresses of relays; many distant people share each, so it does not distinguish visitors.
     public var relays = AddressRanges()
     /// The pages that people see when they open a link.
     public var pages = LandingPages.embedded
@@ -35,9 +35,9 @@ public struct ServiceSettings: Sendable {
     public init(version: String) { self.version = version }
 }
 
-/// One event loop's own view of the database.
+/// The stores through which one event loop reads and writes the database.
 ///
-/// Created on the loop's thread and touched only there. A class, so that a request gets one reference to all of them.
+/// Created on the loop's thread and touched only there. It is a class, so that a request carries one reference.
 public final class Stores {
     public let clicks: any ClickStore
     public let apps: any AppStore
@@ -50,7 +50,7 @@ public final class Stores {
     /// Called with the number of connections that have work in this turn.
     public let beginTurn: (Int) -> Void
 
-    /// Creates the view of one session; tests replace its clicks.
+    /// Creates the stores of one database session; tests replace `clicks`.
     public init(
         _ session: some AppStore & CheckStore & ClickStore & LearningStore & LinkStore & StatsStore,
         clicks: (any ClickStore)? = nil,
@@ -74,16 +74,16 @@ public final class Service: Sendable {
     public let metrics: Metrics
     let clock: WallClock
     let random: RandomSource
-    /// The first of the keyrings; see ``Keyring/latest``.
+    /// The first keyring of the chain; ``Keyring/latest`` returns the current one.
     let keyring: Keyring
     let log: Log
     let storeHealth: @Sendable () -> StoreHealth
     let connections: @Sendable () -> Statistics
     let process: @Sendable () -> [MetricFamily]
-    /// The start by the monotonic clock, because a wall clock may be set back.
+    /// The time of the start on the monotonic clock, because a wall clock may be set back.
     private let startedAt = MonotonicTime.now()
     let rateLimiters: [RateLimiter?]
-    /// The earliest time of the next hint at an unnamed proxy, in nanoseconds of the monotonic clock.
+    /// The earliest time of the next warning about an unnamed proxy, in nanoseconds of the monotonic clock.
     private let nextProxyHint = Atomic<UInt64>(0)
     private static let proxyHintNanoseconds: UInt64 = 60_000_000_000
     private let stopping = Atomic<Bool>(false)
@@ -170,7 +170,7 @@ public final class Service: Sendable {
         }
     }
 
-    /// The time of a request: the wall clock's, or that of its `X-Test-Time` where the test clock is on.
+    /// The time of a request: its `X-Test-Time` if the test clock is on, else the wall clock's time.
     func moment(of request: Request) throws(APIError) -> Timestamp {
         guard settings.usesTestClock, let text = request.field("x-test-time") else { return clock.now() }
         guard let moment = Timestamp(iso8601: text) else {
@@ -182,7 +182,7 @@ public final class Service: Sendable {
 }
 
 extension WallClock {
-    /// The machine's own wall clock.
+    /// The machine's wall clock.
     public static let system = WallClock {
         Timestamp(milliseconds: Int64((Date().timeIntervalSince1970 * 1000).rounded(.down)))
     }

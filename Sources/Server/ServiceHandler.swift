@@ -107,20 +107,20 @@ final class ServiceHandler: RequestHandler {
         do throws(APIError) {
             CrossOrigin.allow(request.field("origin"), app: nil, try directory(requestID), &response)
         } catch {
-            // Browsers remember a permission for a day, so that they get none while the apps are unknown.
+            // A browser stores a permission for a day. The apps could not be read, so it gets an error instead.
             response = self.response(to: error, request, isCrossOrigin: true)
         }
         return response
     }
 
-    /// Creates the response for the time in which the apps cannot be read.
+    /// Creates the response to a request for which the apps could not be read.
     private func response(to error: APIError, _ request: Request, isCrossOrigin: Bool) -> Response {
         var response = response(to: error, request.firstByteAt)
         if isCrossOrigin { CrossOrigin.allowAny(&response) }
         return response
     }
 
-    /// Lets the page read the response to bytes that were rejected before they became a request.
+    /// Lets a browser's page read the response to bytes that the HTTP server rejected before they became a request.
     private func allowOrigin(_ origin: String?, _ response: inout Response) {
         do throws(StoreError) {
             CrossOrigin.allow(origin, app: nil, try loop.stores.apps.directory(), &response)
@@ -137,7 +137,7 @@ final class ServiceHandler: RequestHandler {
 
     private func call(_ route: Route, _ exchange: inout Exchange) async -> Response {
         let request = exchange.request
-        // Apps send no origin: a check, which is nearly always theirs, skips what only browsers need.
+        // Native apps send no `Origin`, and they send nearly all checks. Such a check skips the steps for browsers.
         let hasOrigin = route.isCrossOrigin && request.hasField("origin")
         var response: Response
         do throws(APIError) {

@@ -57,7 +57,7 @@ struct PolicyWarningTests {
     @Test("name the option that corrects it")
     func settings() {
         for (policy, words) in [
-            (MatchPolicy(onAmbiguity: .campaignOnly), ["has no link to answer", "--default-link …`"]),
+            (MatchPolicy(onAmbiguity: .campaignOnly), ["has no default link", "--default-link …`"]),
             (MatchPolicy(minimumConfidence: 0.49), ["more likely wrong than right", "0.49", "0.7`"]),
             (MatchPolicy(minimumConfidence: 1), ["hardly any fingerprint", "--minimum-confidence 0.7`"]),
             (

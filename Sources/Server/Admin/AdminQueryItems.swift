@@ -4,7 +4,7 @@ internal import Attribution
 extension Exchange {
     /// Reads `app`, an app's id; nil without it.
     ///
-    /// - Throws: 400 for a text that is not an id, 404 where there is no such app.
+    /// - Throws: 400 for a text that is not an id, 404 for an unknown app.
     func appItem() throws(APIError) -> App? {
         guard let text = sentQueryItem("app") else { return nil }
         guard let id = AppID(text) else { throw .invalidField("app", "must be the id of an app, as app_…") }
@@ -21,14 +21,14 @@ extension Exchange {
         return campaign
     }
 
-    /// Reads `from` and `to`, each a time, or a date, which stands for its start in UTC; swaps them where `from` is later.
+    /// Reads `from` and `to`, each a time or a day in UTC; swaps them if `from` is later.
     func rangeItems() throws(APIError) -> (from: Timestamp?, to: Timestamp?) {
         let (from, to) = (try timeItem("from"), try timeItem("to"))
         guard let from, let to else { return (from, to) }
         return (min(from, to), max(from, to))
     }
 
-    /// Reads `limit`, the largest number of entries of a page.
+    /// Reads `limit`, the largest number of entries in a page.
     func limitItem(_ limits: ClosedRange<Int>, standard: Int) throws(APIError) -> Int {
         guard let text = queryItem("limit") else { return standard }
         guard let limit = Int(text), limits.contains(limit) else {
@@ -37,16 +37,16 @@ extension Exchange {
         return limit
     }
 
-    /// Reads `before`, the `next` of the page before, which is an id such as `example`.
+    /// Reads `before`: the `next` of the previous page, an id such as `example`.
     func pageItem<ID>(_ example: String, _ id: (String) -> ID?) throws(APIError) -> ID? {
         guard let text = sentQueryItem("before") else { return nil }
         guard let id = id(text) else {
-            throw .invalidField("before", "must be the \"next\" of the page before, as \(example)")
+            throw .invalidField("before", "must be the \"next\" of the previous page, such as \(example)")
         }
         return id
     }
 
-    /// Reads a parameter that must be one of a type's words.
+    /// Reads a parameter that must be a raw value of `Value`; nil without it.
     func word<Value: RawRepresentable & CaseIterable>(_ name: String) throws(APIError) -> Value?
     where Value.RawValue == String {
         guard let text = sentQueryItem(name) else { return nil }
@@ -66,7 +66,7 @@ extension Exchange {
         }
     }
 
-    /// Refuses query parameters that a call does not take: a mistyped filter would list everything.
+    /// Refuses query parameters that the call does not take, because ignoring a mistyped filter would list everything.
     ///
     /// - Throws: 400 that names the unknown parameters, each with the nearest known name.
     func checkQueryNames(_ known: [String]) throws(APIError) {

@@ -2,12 +2,13 @@ public import Attribution
 internal import HTTPServer
 public import JSON
 
-/// `GET /admin/api/checks/{id}/explain`: explains a check, which its own id, its request's id or a click's id names; or
-/// the state of a click that no check found.
+/// `GET /admin/api/checks/{id}/explain`: explains a check, or the state of a click without a match.
+///
+/// `{id}` is the id of a check, of a check's request, or of a click.
 enum ExplainCheck {
     static func respond(_ exchange: inout Exchange) async throws(APIError) -> Response {
         let keys = exchange.keys.server.all
-        // Proxies would log a fingerprint in a path.
+        // A fingerprint is refused, because proxies log paths.
         guard let text = exchange.parameter.map(QueryItem.text(ofPathPart:)), Fingerprint(hex: text) == nil,
             let reference = CheckReference(text, keys: keys)
         else {

@@ -33,7 +33,6 @@ enum ListChecks {
 }
 
 extension RecordedCheck {
-    /// Writes the members of the check's JSON form.
     func writeMembers(to json: inout JSONWriter) {
         json.member("id", id.text)
         json.member("at", facts.at.iso8601)
@@ -60,12 +59,12 @@ extension RecordedCheck {
         json.member("first_install_time", facts.firstInstalledAt?.iso8601)
     }
 
-    /// The id of the matched click; nil also for a click that is no longer stored, because half of its id is unknown then.
+    /// The id of the matched click; nil if it is no longer stored, because half of its id is unknown then.
     var clickID: String? { facts.click.flatMap { $0.low == 0 ? nil : $0.text } }
 }
 
 extension AddressAgreement {
-    /// The word on the wire.
+    /// The word for the agreement in JSON.
     package var word: String {
         switch self {
         case .exact: "exact"
@@ -77,6 +76,6 @@ extension AddressAgreement {
 }
 
 extension OSRelease {
-    /// The release as `17.2`, or `17` where the minor number is unknown.
+    /// The release as `17.2`, or `17` if the minor number is unknown.
     var text: String { minor.map { "\(major).\($0)" } ?? String(major) }
 }

@@ -35,11 +35,11 @@ extension Directory {
     private static let namedApps = 10
 }
 
-/// Figures of an app's traffic by which its matching policy is judged.
+/// Figures of an app's traffic, from which warnings about its matching policy are derived.
 public struct PolicyFigures: Equatable, Sendable {
-    /// The number of all checks of live traffic; nil where the report covers a part of it.
+    /// The number of all checks of live traffic; nil if the report covers only a part of the app's traffic.
     public var checks: Int64?
-    /// The number of all certain matches, which are those by token, click id or advertising id; nil like ``checks``.
+    /// The number of matches by token, click id or advertising id, which are certain; nil if ``checks`` is nil.
     public var certainMatches: Int64?
     public var collisions: CollisionReport?
 
@@ -49,9 +49,9 @@ public struct PolicyFigures: Equatable, Sendable {
         self.collisions = collisions
     }
 
-    /// The fewest checks or matches that allow a judgement.
+    /// The smallest number of checks or matches for which a warning is possible.
     fileprivate static let minimumChecks = 100
-    /// The share of wrong matches above which there is a warning.
+    /// The expected share of wrong matches above which there is a warning.
     fileprivate static let maximumFalseShare = 0.10
 }
 
@@ -88,8 +88,8 @@ private struct PolicyWarnings {
     private var withoutDefaultLink: String? {
         guard policy.onAmbiguity == .campaignOnly, app.settings.defaultLink == nil else { return nil }
         return
-            "\(name) credits the campaign alone where several people may have clicked, and has no link to answer"
-            + " with, so that such launches get no match; set one with \(command) --default-link …`"
+            "\(name) credits only the campaign if several people may have clicked, but it has no default link, so"
+            + " such launches get no match; set one with \(command) --default-link …`"
     }
 
     private var unusualConfidence: String? {
@@ -133,8 +133,7 @@ private struct PolicyWarnings {
 }
 
 extension StatisticsReport {
-    /// Returns the figures of the report's apps; these contain counts only if the report covers one app's whole live
-    /// traffic.
+    /// Returns the apps' figures, with counts only if the report covers the whole live traffic of a single app.
     public func policyFigures(of query: StatisticsQuery) -> [AppID: PolicyFigures] {
         guard !query.isTest else { return [:] }
         var figures: [AppID: PolicyFigures] = [:]

@@ -59,19 +59,18 @@ public struct StatisticsBody {
         self.now = now
     }
 
-    /// Returns the share of checks that led to a match, leaving replays out; nil without any check.
+    /// Returns the share of checks that led to a match, without replays; nil if there is no check.
     public static func matchRate(_ counts: Counts) -> Double? {
         let checks = (counts[.checks] ?? 0) - (counts[.replays] ?? 0)
         return checks > 0 ? Double(counts[.matches] ?? 0) / Double(checks) : nil
     }
 
-    /// Returns the share of clicks that led to a match; nil without any click.
+    /// Returns the share of clicks that led to a match; nil if there is no click.
     public static func conversionRate(_ counts: Counts) -> Double? {
         let clicks = counts[.clicks] ?? 0
         return clicks > 0 ? Double(counts[.matches] ?? 0) / Double(clicks) : nil
     }
 
-    /// Writes the whole body.
     public func json() -> JSONWriter {
         .object { json in
             json.member("now", now.iso8601)
@@ -146,7 +145,7 @@ public struct StatisticsBody {
         }
     }
 
-    /// Writes the calibration: for each tenth of the probability, the launches whose token named their click.
+    /// Writes the calibration: by tenths of the stated probability, the launches whose token named their click.
     private func writeCalibration(to json: inout JSONWriter) {
         json.member("launches", report.calibration.launches)
         json.member("error", orNull: report.calibration.error)
@@ -160,7 +159,7 @@ public struct StatisticsBody {
         }
     }
 
-    /// Writes the match rates by group.
+    /// Writes the match rates of groups of launches and clicks, and the drops in them.
     private func writeDrift(to json: inout JSONWriter) {
         json.member("alarms", report.drift.flatMap(\.readings).count { $0.alarm != nil })
         json.objects("groups", report.drift.flatMap { app in app.readings.map { (app.app, $0) } }) {
@@ -188,7 +187,7 @@ public struct StatisticsBody {
         json.member("detected_at", alarm.began.iso8601)
     }
 
-    /// Returns the text of a part of a group's name; nil for an unknown part.
+    /// Returns the text of one part of a drift group's name; nil for an unknown part.
     private static func text(_ part: DriftGroup.Part) -> String? {
         switch part {
         case .value(let text): text
@@ -217,8 +216,9 @@ public struct StatisticsBody {
 
 /// The JSON form of reports on collisions, shared by statistics reports and `afterlink collisions --json`.
 public enum CollisionBody {
-    /// Writes the member `collisions` of an object; omits values that are unknown, and thresholds and windows that no
-    /// limit allows.
+    /// Writes the member `collisions` of an object, without unknown values.
+    ///
+    /// A limit has no threshold if no threshold meets it, and no window if no window does.
     public static func write(_ reports: [AppCollisions], in directory: Directory, to json: inout JSONWriter) {
         json.objects("collisions", reports) { json, app in
             let report = app.report

@@ -2,7 +2,7 @@ public import Attribution
 internal import HTTPServer
 public import JSON
 
-/// The admin API's calls on apps; each returns the apps in the form of ``AppBody``.
+/// The admin API's calls on apps; ``AppBody`` writes the apps of each response.
 enum AppEndpoints {
     /// `GET /admin/api/apps`: lists the apps, oldest first.
     static func list(_ exchange: inout Exchange) async throws(APIError) -> Response {
@@ -14,7 +14,7 @@ enum AppEndpoints {
         response(try app(&exchange))
     }
 
-    /// The members of the response that are not fields; ignored when a client sends them back.
+    /// The members of the response that are not settings; ignored if a client sends them back.
     private static let others: Set<String> = ["id", "created_at"]
 
     /// `PATCH /admin/api/apps/{id}`: changes the link settings that the body names; `null` removes a field.
@@ -46,7 +46,7 @@ enum AppEndpoints {
 }
 
 extension APIError {
-    /// The error for an unknown app; `field` names the parameter or member, nil for a path.
+    /// The error for an unknown app; `field` names the parameter or member, and is nil if the path named the app.
     static func noApp(field: String? = nil) -> APIError {
         .notFound("There is no such app; GET /admin/api/apps lists them", field: field)
     }
@@ -54,7 +54,6 @@ extension APIError {
 
 /// The JSON form of an app and its settings.
 public enum AppBody {
-    /// Writes the members of an app.
     public static func write(_ app: App, to json: inout JSONWriter) {
         let settings = app.settings
         json.member("id", app.id.text)
@@ -75,16 +74,16 @@ public enum AppBody {
     }
 }
 
-/// Checks that an app may get other link hosts: on one host no slug may lead to two links.
+/// Validates a change of an app's link hosts: on one host no slug may lead to two links.
 public enum LinkHostChange {
-    /// Returns the problem of a change of link hosts; nil where there is none.
+    /// Returns the problem of a change of link hosts; nil if the change is allowed.
     ///
     /// - Parameters:
     ///   - app: the app as it is now.
     ///   - settings: its new settings.
     ///   - directory: all apps.
     ///   - links: the store of all apps' links.
-    /// - Returns: the refused field, with what to do.
+    /// - Returns: the refused field, and advice what to do.
     /// - Throws: a store's failure.
     public static func problem(
         of app: App,

@@ -9,7 +9,7 @@ enum CheckDomain {
     static func respond(_ exchange: inout Exchange) async throws(APIError) -> Response {
         let body = try JSONBody(exchange.request)
         guard let host = try body.text("host", 253) else {
-            throw .missingField("host", "Send the host name whose domain files are to be checked as \"host\"")
+            throw .missingField("host", "Send the host name of the domain files as \"host\"")
         }
         guard let name = LinkHost(host), name.text == host.lowercased() else {
             let rule = "must be a host name such as links.example.com, without https:// and a path"
@@ -20,22 +20,22 @@ enum CheckDomain {
         guard text == nil || url != nil else {
             throw .invalidField("url", "must be a path such as /products/1, or a whole https URL")
         }
-        // The outer nil stands for too many calls at once, the inner one for an invalid host.
+        // The outer nil means too many calls at once, the inner nil an invalid host.
         let validation = await exchange.service.settings.outgoing.perform { client in
             DomainValidation.ofHost(name.text, url: url, by: client)
         }
         guard let validation else {
-            let message = "Too many checks of domains are under way; try again in some seconds"
+            let message = "Too many domains are being checked; try again in 5 seconds"
             throw APIError(status: .serviceUnavailable, code: .unavailable, message: message, retryAfter: 5)
         }
-        guard let validation else { throw .invalidField("host", "is no host name") }
+        guard let validation else { throw .invalidField("host", "is not a host name") }
         return Response(.ok, json: validation.json())
     }
 }
 
-/// The validated domain files of a host, or a single file, and their decisions about a URL.
+/// The validated domain files of a host, or a single validated file, and the files' decisions about a URL.
 package struct DomainValidation: Sendable {
-    /// The host, URL or path of a file that was validated.
+    /// The host, or the URL or path of the single file.
     package let subject: String
     package let files: [DomainFileValidation]
     package let url: AssociationURL?
@@ -46,11 +46,11 @@ package struct DomainValidation: Sendable {
         self.url = url
     }
 
-    /// Fetches both files of a host where Apple and Google look for them; blocks.
+    /// Fetches both files of a host from the paths that Apple and Google request; blocks.
     ///
     /// - Parameters:
     ///   - host: a host name, with a port for a host that is not public yet.
-    ///   - url: the URL to decide about; nil for none.
+    ///   - url: the URL for which the files' decisions are reported; nil for none.
     ///   - client: the client that makes the requests.
     /// - Returns: nil if `host` is not a host name.
     package static func ofHost(_ host: String, url: AssociationURL?, by client: HTTPSClient) -> Self? {
@@ -63,7 +63,7 @@ package struct DomainValidation: Sendable {
         return files.isEmpty ? nil : DomainValidation(host, files, url: url)
     }
 
-    /// Fetches Apple's file as Apple does: from the root if there is none under `.well-known`.
+    /// Fetches Apple's file as Apple does: from the root if the path under `.well-known` does not return it.
     private static func apple(_ url: WebURL, _ host: String, _ client: HTTPSClient) -> DomainFileValidation {
         let file = DomainFileValidation.fetch(.apple, url, by: client)
         guard file.findings.contains(where: { $0.kind == .status }),
@@ -117,7 +117,7 @@ extension DomainValidation {
 }
 
 extension DomainFileValidation {
-    /// The largest number of bytes to fetch: a little more than Apple reads, to detect files that are too long.
+    /// The largest number of bytes to fetch: 1024 more than Apple reads, to detect files that are too long.
     private static let bodyLimit = AppleAssociation.maximumByteCount + 1024
 
     /// Fetches a file, and validates its delivery and its content; blocks.

@@ -3,11 +3,11 @@ public import DomainFiles
 internal import HTTPServer
 internal import Synchronization
 
-/// Polls the copies of the link hosts' domain files that phones read, and compares them with this service's own files.
+/// Polls the copies of domain files that phones read, and compares each with the file that this service makes.
 ///
-/// A correct file here has no effect while the host serves another one, or while Apple and Google have an old copy.
+/// The service's file has no effect while the link host serves another file, or while Apple or Google has an old copy.
 public final class DomainFileMonitor: Sendable {
-    /// The addresses of Apple's and Google's copies, with `{host}` in place of the host; nil skips one.
+    /// The addresses of Apple's and Google's copies, with `{host}` in place of the host; nil skips that copy.
     public struct Copies: Sendable {
         public var apple: String? = "https://app-site-association.cdn-apple.com/a/v1/{host}"
         public var google: String? =
@@ -35,7 +35,7 @@ public final class DomainFileMonitor: Sendable {
         }
     }
 
-    /// Polls every copy once; blocks.
+    /// Polls every copy once; blocks until the last request ends.
     ///
     /// - Parameters:
     ///   - directory: the current apps.
@@ -93,7 +93,7 @@ public final class DomainFileMonitor: Sendable {
         }
     }
 
-    /// Returns the address of a file's copy; nil for one that is skipped.
+    /// Returns the address of a file's copy; nil if the copy is skipped.
     private func url(of file: DomainFile, _ holder: DomainCopy.Holder, _ host: LinkHost) -> WebURL? {
         let address =
             switch holder {
@@ -104,7 +104,7 @@ public final class DomainFileMonitor: Sendable {
         return address.flatMap { try? WebURL(parsing: $0.replacing("{host}", with: host.text)) }
     }
 
-    /// Fetches a file as it is served, and compares it by `differences`, which returns nil for a file of another form.
+    /// Fetches a file and compares it by `differences`, which returns nil for a file that it cannot read.
     private static func state(
         _ kind: DomainFile,
         _ url: WebURL,
@@ -119,7 +119,7 @@ public final class DomainFileMonitor: Sendable {
         return differences.isEmpty ? .current : .differs(differences)
     }
 
-    /// Fetches Google's copy, which Google returns in a form of its own, and compares it.
+    /// Fetches Google's copy, which has another JSON form than the file, and compares it.
     private static func stateOfGoogleCopy(
         _ url: WebURL,
         _ outgoing: OutgoingRequests,

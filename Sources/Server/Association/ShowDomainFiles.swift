@@ -3,8 +3,9 @@ internal import DomainFiles
 internal import HTTPServer
 internal import JSON
 
-/// `GET /.well-known/apple-app-site-association`, and the same file at the root, where Apple requests it if the first
-/// request fails.
+/// `GET /.well-known/apple-app-site-association`: returns Apple's domain file.
+///
+/// The root has it too: Apple requests it there if the first request fails.
 enum ShowAppleAssociation {
     static func respond(_ exchange: inout Exchange) async throws(APIError) -> Response {
         let (_, apps) = try exchange.appsOfHost()
@@ -19,7 +20,7 @@ enum ShowAppleAssociation {
     }
 }
 
-/// `GET /.well-known/assetlinks.json`.
+/// `GET /.well-known/assetlinks.json`: returns Google's domain file.
 enum ShowAssetLinks {
     static func respond(_ exchange: inout Exchange) async throws(APIError) -> Response {
         let (host, apps) = try exchange.appsOfHost()
@@ -28,15 +29,15 @@ enum ShowAssetLinks {
 }
 
 extension Exchange {
-    /// Creates the response with a domain file.
+    /// Creates the response that contains a domain file.
     ///
-    /// It may be cached for an hour: systems request the files rarely, through copies of Apple and Google, and a change must
-    /// take effect soon.
+    /// Caches may store it for an hour: phones request the files rarely, from Apple's and Google's copies, and a change
+    /// must take effect soon.
     fileprivate func domainFile(_ body: [UInt8]) -> Response { Response(body, as: .json, for: request) }
 
     /// Returns the requested link host and the apps that list it.
     ///
-    /// - Throws: 404 if no app does, with the command that adds the host.
+    /// - Throws: 404 if no app lists the host, with the command that adds it.
     fileprivate func appsOfHost() throws(APIError) -> (LinkHost, [App]) {
         guard let host else {
             throw .notFound("The request names no host name, and domain files belong to one", field: "Host")

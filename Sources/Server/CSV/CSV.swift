@@ -1,11 +1,11 @@
 /// Reads comma-separated values line by line (RFC 4180), in UTF-8.
 ///
-/// Quotation marks must enclose a whole cell, or be doubled inside one, as the standard requires. A line may also end in LF.
-/// Semicolons separate cells where the first line has semicolons and no comma, as spreadsheets of many countries write it.
+/// Quotation marks must enclose a whole cell, or be doubled inside such a cell, as the standard requires. A line may
+/// also end in LF. If the first line has semicolons and no comma, semicolons separate the cells, as in many countries.
 public struct CSVReader {
     /// The line on which reading stopped, and the reason.
     public struct Failure: Error, Equatable {
-        /// The first line of the file is 1.
+        /// Counted from 1.
         public let line: Int
         /// A sentence that says what is wrong and what to do.
         public let message: String
@@ -133,20 +133,19 @@ public struct CSVReader {
 
 /// Writes comma-separated values (RFC 4180) that spreadsheets read as texts and never as formulas.
 public enum CSVText {
-    /// The bytes that start a formula at the start of a cell.
+    /// The bytes that make a spreadsheet read a cell as a formula if the cell starts with one.
     ///
     /// Source: OWASP, "CSV Injection".
     private static let formulaStarts = Set("=+-@\t\r\n".utf8)
-    /// The apostrophe that is put before such a cell.
+    /// The apostrophe that makes a spreadsheet read the cell as a text.
     private static let mark = UInt8(ascii: "'")
 
-    /// Returns a line of cells, with its end.
+    /// Returns a line of cells, with its line end.
     public static func line(_ cells: [String]) -> String {
         cells.map { quoted(escaped($0)) }.joined(separator: ",") + "\n"
     }
 
-    /// Returns the text with an apostrophe before it if a spreadsheet would read it as a formula, or if it starts with an
-    /// apostrophe.
+    /// Returns the text, with an apostrophe before it if it starts like a formula or with an apostrophe.
     public static func escaped(_ text: String) -> String {
         guard let first = text.utf8.first, formulaStarts.contains(first) || first == mark else { return text }
         return "'" + text
@@ -163,7 +162,7 @@ public enum CSVText {
     private static func quoted(_ text: String) -> String {
         let needsMarks = text.utf8.contains { ",;\"\n\r".utf8.contains($0) }
         let isPadded = text.utf8.first == UInt8(ascii: " ") || text.utf8.last == UInt8(ascii: " ")
-        // At the start of a file it would be read as the file's own byte order mark.
+        // At the start of a file, U+FEFF would be read as the file's byte order mark.
         let beginsWithMark = text.unicodeScalars.first == "\u{FEFF}"
         guard needsMarks || isPadded || beginsWithMark else { return text }
         return "\"" + text.replacing("\"", with: "\"\"") + "\""

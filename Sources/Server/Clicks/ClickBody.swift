@@ -1,10 +1,10 @@
 internal import Attribution
 internal import HTTPServer
 
-/// The body of a click; the type and length of every member have been checked.
+/// The body of a click's request, with the type and length of every member validated.
 ///
-/// Unlisted members are ignored; `null` and an empty text count as not sent. ``ClickReading`` copies the values that are
-/// stored into `Click.Facts`, where a new member must be named too.
+/// Unlisted members are ignored; `null` and an empty text count as not sent. ``ClickReading`` copies values to
+/// `Click.Facts`, which the store writes. A new member that is to be stored must be added in all three.
 struct ClickBody {
     var app: String?
     var fingerprint: Fingerprint?
@@ -28,21 +28,21 @@ struct ClickBody {
     var utmSource: String?
     var metadata: String?
     var idempotencyKey: String?
-    /// False where the visitor does not want to be tracked.
+    /// False if the visitor does not want to be tracked; nil if the body does not say.
     var hasConsent: Bool?
-    /// Whether the click comes from the visitor's request alone, because the page ran no script.
+    /// Whether the click is recorded from the visitor's request for the store, because the page ran no script.
     var isRequestAlone = false
-    /// The ids that an ad network put on the link, one of each kind at most; placeholders that it did not fill are left
-    /// out.
+    /// The ids that an ad network put on the link, at most one of each kind; texts that are no id, such as unfilled
+    /// placeholders, are left out.
     var advertisingIDs: [AdvertisingID] = []
 
     static let maximumMetadataByteCount = 8 * 1024
     private static let maximumTextLength = 2048
-    /// The limit of a request's address, in characters.
+    /// The limit of a long link's address in characters, which equals the standard limit of a request target.
     private static let maximumLinkLength = 8192
     private static let maximumNameLength = 255
 
-    /// Creates the body of a visit to a link whose page ran no script.
+    /// Creates the body of a click on a link whose page ran no script.
     init(ofRequestFor link: TappedLink, variant: Link.Variant?, query: String?) {
         self.link = link.name
         self.variant = variant?.name

@@ -2,12 +2,12 @@ internal import Attribution
 internal import HTTPServer
 
 extension Exchange {
-    /// Finds the link that a click's body names by its slug, or by the address of a long link; nil where it names none.
+    /// Finds the link that a click's body names by its slug, or by the address of a long link; nil if it names none.
     ///
-    /// Searches the links of the key's app or the app that the body names; else those of the requested host; else all
-    /// links, because pages post to other hosts than their links are on.
+    /// Searches the links of the app that the key or the body names. If they name no app, searches the links of the
+    /// requested host, and then all links, because a page may post to another host than its link's.
     ///
-    /// - Throws: 404 where there is none, 400 where several apps have one.
+    /// - Throws: 404 if there is no such link, 400 if several apps have one.
     func link(of body: ClickBody) async throws(APIError) -> TappedLink? {
         guard let text = body.link else { return nil }
         let app = key?.app ?? body.app.flatMap { AppID($0) }
@@ -16,7 +16,7 @@ extension Exchange {
         return TappedLink(try await storedLink(LinkSlug(stored: text), of: app))
     }
 
-    /// Finds a stored link; `app` is nil where neither the key nor the body names one.
+    /// Finds a stored link; `app` is nil if neither the key nor the body names an app.
     private func storedLink(_ slug: LinkSlug, of app: AppID?) async throws(APIError) -> Link {
         let nearest = app == nil ? directory.apps(onHost: host) : []
         if let link = try await link(slug, of: nearest.map(\.id)) { return link }
@@ -37,7 +37,7 @@ extension Exchange {
         return try await store(await stores.links.link(slug, of: apps)?.link)
     }
 
-    /// Reads a long link: of the app that is known, or of those of the requested host.
+    /// Reads a long link of `app`, or of the requested host's apps if `app` is nil.
     private func longLink(_ text: String, of app: AppID?) throws(APIError) -> TappedLink {
         let apps = app.map { directory.app($0).map { [$0] } ?? [] }
         guard let found = FoundLink.long(text, of: apps ?? nearestApps) else {
@@ -74,12 +74,14 @@ extension Link.Ending {
 }
 
 extension Exchange {
-    /// Finds the app of a click, and checks that the click is accepted: without a key, from the link's own page, or where
-    /// the app takes open clicks, from its allowed origins.
+    /// Finds the app of a click, and requires that the app accepts the click.
+    ///
+    /// A click with a key or from the link's own page is always accepted. Any other click needs an app that accepts
+    /// open clicks and, if the app lists allowed origins, one of these.
     func owner(of body: ClickBody, _ link: TappedLink?) throws(APIError) -> App {
         let origin = request.field("origin").flatMap(Origin.init)
         let app = try namedApp(body, link, origin)
-        // The link's own page may always post, on a link host or on the host of the request.
+        // A link's own page has a link host or the request's host as its origin.
         let requested = request.host.flatMap { LinkHost($0) }
         let hosts = app.settings.links.hosts
         let isOwnPage = link != nil && origin?.host.map { $0 == requested || hosts.contains($0) } == true
@@ -92,8 +94,9 @@ extension Exchange {
         return app
     }
 
-    /// Finds the app of a click: the key's; else the body's; else the link's; else the app whose allowed origins contain
-    /// the page's origin; else the only app.
+    /// Finds the app of a click: the app of its key, body or link, in this order.
+    ///
+    /// If none names an app, it is the one app that allows the page's origin, or else the only app.
     private func namedApp(_ body: ClickBody, _ link: TappedLink?, _ origin: Origin?) throws(APIError) -> App {
         if let id = key?.app, let app = directory.app(id) {
             guard body.app == nil || body.app == id.text else {
@@ -127,26 +130,27 @@ extension Exchange {
     }
 }
 
-/// The destination of a click: a deep link that released clients can open, and without a server key one that the app
-/// allows.
+/// The destination of a click: a deep link that released clients can open.
+///
+/// The app must allow the destination, unless the click comes with a server key.
 struct ClickDestination {
     let url: DeepLinkURL
-    /// The link that was tapped.
+    /// The link that was tapped; nil if the body names no link.
     let link: TappedLink?
     let variant: Link.Variant?
-    /// The query of the tapped link, without the parameters that contain a long link.
+    /// The query of the tapped link, without the parameters that make up a long link.
     let query: [QueryItem]
 
-    /// The text that identifies the destination of a visit: the link's id, for every variant and query, or else the URL.
+    /// The text that identifies a visit's destination: the link's id, for all variants and queries, or else the URL.
     var visited: String { link?.id?.text ?? url.text }
 
-    /// The parameters that may name the source, those of the tap first.
+    /// The parameters that may name the source, with those of the tapped address first.
     var sourceItems: [QueryItem] {
         let own = link?.settings.source.map { [QueryItem(name: "source", value: $0)] } ?? []
         return query + own + url.queryItems
     }
 
-    /// Chooses the destination: `stated`, which the body names, wins over the link's.
+    /// Chooses the destination: `stated`, the body's destination, takes precedence over the link's.
     ///
     /// - Throws: 404 for a link without a destination for the platform.
     init(
@@ -175,7 +179,7 @@ struct ClickDestination {
         url = target.adding(link.settings.passed(query))
     }
 
-    /// Reads the destination that the body names; nil where it names a link instead.
+    /// Reads the destination that the body states; nil if it names a link instead.
     static func stated(_ body: ClickBody, app: App, key: APIKey?) throws(APIError) -> DeepLinkURL? {
         guard let text = body.deepLinkURL else {
             guard body.link == nil else { return nil }

@@ -1,27 +1,29 @@
 internal import Attribution
 internal import HTTPServer
 
-/// A click's device: the fingerprints by which the first launch finds the click, and the signals by which the click
-/// is weighed against others with the same fingerprints.
+/// The device of a click.
+///
+/// A first launch finds the click by the device's fingerprints. The device's signals decide how much the click counts
+/// against other clicks with the same fingerprint.
 struct ClickDevice {
     let platform: Platform
-    /// The major and minor version in native form; nil where unknown.
+    /// The system's major and minor version as apps report it; nil if unknown.
     let osVersion: String?
     /// Whether a robot or a prefetching browser sent the click instead of a person.
     let isRobot: Bool
-    /// Empty for a click that can only be found by its token, or by an advertising id.
+    /// Empty if the click can be found only by its token or an advertising id.
     let fingerprints: [FingerprintEntry]
-    /// The fingerprint in the response: the caller's own, else the first one made from the signals.
+    /// The fingerprint in the response: the one that the caller sent, else the first one made from the signals.
     let primary: Fingerprint?
-    /// Whether the caller's fingerprint differs from every one that is made from the signals.
+    /// Whether the caller's fingerprint differs from all fingerprints that are made from the signals.
     let isContradictory: Bool
-    /// The canonical values as a line; nil for a click that brought no signals.
+    /// The canonical values as a line; nil for a click without signals.
     let canonicalText: String?
     /// Hashes of the values that a fingerprint may lack.
     let signals: SignalHashes
     /// The fingerprints themselves, in the order of ``fingerprints``.
     private let ownFingerprints: [Fingerprint]
-    /// The body's members that every fingerprint lacks; empty where there is a fingerprint.
+    /// The members that the body lacks for a fingerprint; empty if there is a fingerprint.
     let missing: [String]
 
     init(
@@ -71,7 +73,7 @@ struct ClickDevice {
 
     /// Returns the members that the signals of a click without a fingerprint lack; its token can still find the click.
     ///
-    /// - Throws: 400 where there are no signals at all, so that the sender learns that its script failed.
+    /// - Throws: 400 if there are no signals at all, so that the sender learns that its script failed.
     private static func missing(
         _ components: [SignalComponent]?,
         _ signals: DeviceSignals?,
@@ -82,7 +84,7 @@ struct ClickDevice {
             throw .missingField("fingerprint", advice)
         }
         let fields = components.flatMap(\.fields)
-        guard canonical.tellsSomething || signals?.saysSomething == true else {
+        guard canonical.hasComponent || signals?.hasReportedValue == true else {
             let problem = "No fingerprint can be made from the signals; missing or unknown: "
             throw .missingField("signals", problem + fields.joined(separator: ", "))
         }
@@ -92,15 +94,15 @@ struct ClickDevice {
 
 extension CanonicalSignals {
     /// Whether any component of a fingerprint is known.
-    fileprivate var tellsSomething: Bool {
+    fileprivate var hasComponent: Bool {
         model != nil || osVersion != nil || screen != nil || panelWidth != nil || timezone != nil
             || language != nil
     }
 }
 
 extension DeviceSignals {
-    /// Whether there is a value for a fingerprint, understood or not.
-    fileprivate var saysSomething: Bool {
+    /// Whether any member of a fingerprint was sent, even with an unknown value.
+    fileprivate var hasReportedValue: Bool {
         let texts = [model, osVersion, timezone, language, uaModel, uaPlatformVersion] + (languages ?? [])
         return screenWidth != nil || screenHeight != nil || texts.contains { $0?.trimmed.isEmpty == false }
     }

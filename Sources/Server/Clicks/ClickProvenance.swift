@@ -1,11 +1,10 @@
 internal import Attribution
 package import HTTPServer
 
-/// The address, user agent and time of a click: those that the body states where the key is a server key, else those of
-/// the request.
+/// The address, user agent and time of a click: those of the request, or with a server key those in the body.
 struct ClickProvenance {
     let address: NetworkAddress
-    /// Whether ``address`` is the visitor's; false for a customer's server that sends no address but its own.
+    /// Whether ``address`` is the visitor's; false if it is a customer's server's, because the body states none.
     let isVisitorsAddress: Bool
     /// The header fields of the visitor's browser, from the visitor's own request.
     let headers: VisitHeaders
@@ -13,10 +12,10 @@ struct ClickProvenance {
     let window: AttributionWindow
     /// The limits on recognising the visitor; nil where all signals of their device may be used.
     let basis: ClickBasis?
-    /// Whether the request says itself that no person waits for its response.
+    /// Whether the request announces that no person waits for its response.
     let isAutomatic: Bool
 
-    /// The largest time by which the clock of a customer's server may run ahead, in milliseconds.
+    /// The largest time by which the clock of a customer's server may be ahead, in milliseconds.
     private static let allowedAdvance: Int64 = 5 * 60 * 1000
 
     init(_ body: ClickBody, _ exchange: Exchange, window: AttributionWindow) throws(APIError) {
@@ -32,7 +31,7 @@ struct ClickProvenance {
         }
         address = body.address ?? exchange.address
         isVisitorsAddress = body.address != nil
-        // The other fields are those of the customer's server, not of the visitor.
+        // All other header fields describe the customer's server, not the visitor.
         headers = VisitHeaders(userAgent: body.userAgent ?? exchange.request.field("user-agent") ?? "")
         clickedAt = body.clickedAt ?? exchange.now
         guard clickedAt.milliseconds(since: exchange.now) <= Self.allowedAdvance else {
@@ -48,13 +47,13 @@ struct ClickProvenance {
 
     var userAgent: String { headers.userAgent }
 
-    /// The hashes that are stored instead of the visitor's address; nil where it is unknown or that of a relay.
+    /// The hashes that are stored instead of the visitor's address; nil if the address is unknown or a relay's.
     func addressHashes(_ service: Service, _ key: AddressKey) -> AddressHashes? {
         isVisitorsAddress && !service.settings.relays.contains(address) ? key.addressHashes(of: address) : nil
     }
 
     private static func basis(_ body: ClickBody, _ exchange: Exchange) -> ClickBasis? {
-        // A customer's own server forwards no field of the visitor's browser, but may send `consent`.
+        // A customer's server forwards no header field of the visitor's browser, but may state `consent`.
         let asksNotTo = exchange.key?.kind != .server && exchange.request.field("sec-gpc") == "1"
         if asksNotTo || body.hasConsent == false { return .counted }
         return body.isRequestAlone ? .request : nil
@@ -65,7 +64,7 @@ struct ClickProvenance {
 }
 
 extension VisitHeaders {
-    /// Reads the header fields that describe a browser; `field` returns the value of a name in small letters.
+    /// Reads the header fields that describe a browser; `field` returns the value of a field by its lower-case name.
     init(_ field: (String) -> String?) {
         let (agent, language) = (field("user-agent") ?? "", field("accept-language"))
         self.init(userAgent: agent, hints: ClientHints(fields: field), acceptLanguage: language)

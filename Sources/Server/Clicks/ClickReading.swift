@@ -1,7 +1,7 @@
 internal import Attribution
 internal import HTTPServer
 
-/// A post of a click with everything that is derived from it before it is stored.
+/// One request that posts a click, with all values that are derived from it before the click is stored.
 struct ClickReading {
     let body: ClickBody
     let app: App
@@ -65,7 +65,7 @@ struct ClickReading {
         return click
     }
 
-    /// The token that names a stored click; nil for one that is counted and never matched.
+    /// The token that names a stored click; nil for a click that is counted and never matched.
     func token(for click: Click) -> ClickToken? {
         guard !isCounted else { return nil }
         let (app, expiresAt) = (click.facts.app, click.facts.expiresAt)
@@ -73,7 +73,7 @@ struct ClickReading {
     }
 
     private func visit(under key: AddressKey) -> KeyedHash {
-        // Visitors without a fingerprint are distinguished by the few signals that they have.
+        // If a visitor has no fingerprint, the few known signals distinguish the visitor.
         let signals = device.primary == nil ? device.canonicalText : nil
         return key.secret.visit(
             app: app.id,
@@ -87,15 +87,15 @@ struct ClickReading {
 
     /// Returns the hash of a post: the visit, the campaign and the journey that the body states.
     ///
-    /// A journey that the server makes is new with each post, and is left out.
+    /// A journey id that the server generates is left out, because it differs in each post.
     private func post(of visit: KeyedHash, under key: AddressKey) -> KeyedHash {
         key.secret.post(of: visit, campaignKey: campaignKey, journeyID: body.journeyID)
     }
 
-    /// Returns the hash of an idempotency key, separately for each sender and for clicks that are counted alone.
+    /// Returns the hash of an idempotency key, which also contains the sender and whether the click is only counted.
     ///
-    /// A stranger's key must not stand for a customer's own click or another stranger's, and a click that is counted alone
-    /// must not stand for one that may be matched.
+    /// A stranger's idempotency key must not name a customer's click or another stranger's. A click that is only
+    /// counted must not replace one that may be matched.
     private func idempotency(_ text: String, under key: ServerKey) -> KeyedHash {
         let sender = exchange.key?.kind == .server ? "server " : "\(provenance.address.text) "
         let scope = (isCounted ? "counted " : "") + sender
@@ -154,10 +154,10 @@ struct ClickReading {
         return facts
     }
 
-    /// The page that the visitor came from: the one that the body states, else the one that the browser sent.
+    /// The page that the visitor came from, as the body states it, or else the browser's `Referer`.
     ///
-    /// A link's own page posts its click and requests the store with its own address as the referer; that is not the page
-    /// that the visitor came from.
+    /// A link's own landing page sends its own address as the referer. The visitor did not come from there, so it is
+    /// left out.
     private var referer: String? {
         guard body.referer == nil, let sent = exchange.request.field("referer") else { return body.referer }
         guard destination.link != nil, let host = LinkHost(SourceToken.host(in: sent)) else { return sent }

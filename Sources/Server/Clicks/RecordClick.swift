@@ -4,7 +4,7 @@ internal import JSON
 
 /// `POST /v1/deferred-deeplink/click`: a landing page or a customer's own server reports a click.
 ///
-/// The response is sent only when the click is on disk.
+/// The service responds only after the click is on disk.
 enum RecordClick {
     static func respond(_ exchange: inout Exchange) async throws(APIError) -> Response {
         let body = try ClickBody(exchange.request)
@@ -19,7 +19,7 @@ enum RecordClick {
         let click: Click
         /// False for a click that an earlier post recorded.
         let isNew: Bool
-        /// Whether the stored click has the fingerprint of this post.
+        /// Whether the stored click can be found by the fingerprint of this post.
         let sharesFingerprint: Bool
         let device: ClickDevice
         /// Nil for a click that is counted and never matched.
@@ -28,7 +28,8 @@ enum RecordClick {
 
     /// Records a click.
     ///
-    /// - Throws: 410 for a link that has had its last click; 400 and 404 for wrong values in the body; a store's failure.
+    /// - Throws: 410 for a link that no longer leads anywhere; 400 and 404 for wrong values in the body; 500 or 503 for
+    ///   a store's failure.
     static func record(
         _ body: ClickBody,
         of link: TappedLink?,
@@ -61,7 +62,7 @@ enum RecordClick {
         Response(recorded.isNew ? .created : .ok) { json in
             json.member("status", "success")
             json.member("click_id", recorded.click.id.text)
-            // Of the stored click's own fingerprint only a keyed hash is known.
+            // The store has only a keyed hash of the stored click's own fingerprint.
             if recorded.sharesFingerprint { json.member("fingerprint", recorded.device.primary?.hex) }
             json.member("expires_at", recorded.click.facts.expiresAt.iso8601)
             json.member("token", recorded.token?.text)
@@ -72,11 +73,11 @@ enum RecordClick {
     private static func message(to recorded: Recorded) -> String {
         guard recorded.isNew else { return "This click was recorded before" }
         guard recorded.token != nil else {
-            return "Click counted, and nothing more: its visitor does not want to be tracked"
+            return "Click counted; it never matches, because its visitor does not want to be tracked"
         }
         let missing = recorded.device.missing
         guard !missing.isEmpty else { return "Click recorded" }
-        return "Click recorded, to be found by its token alone. For a fingerprint are missing or unknown: "
+        return "Click recorded; only its token can find it. Missing or unknown for a fingerprint: "
             + missing.joined(separator: ", ")
     }
 }

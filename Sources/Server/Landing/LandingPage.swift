@@ -31,13 +31,13 @@ struct LandingPage {
         return response
     }
 
-    /// Chrome on Android sends the model and the version only on request, and then repeats the visit with them at
+    /// Chrome on Android sends the model and the version only on request, and then repeats its request with them at
     /// once.
     private static let hintFields = ["Accept-CH", "Critical-CH"].map {
         FieldLine(name: $0, value: "Sec-CH-UA-Model, Sec-CH-UA-Platform-Version")
     }
 
-    /// Adds the preview that messengers and social networks show, by the Open Graph protocol (ogp.me) and X's cards.
+    /// Adds the values of the preview in messengers and social networks (Open Graph protocol, ogp.me; X's cards).
     private func addPreview(_ values: inout [String: String]) {
         let preview = visit.link.settings.preview
         values["app"] = visit.app.settings.name
@@ -49,7 +49,7 @@ struct LandingPage {
         values["banner"] = banner
     }
 
-    /// The content of Apple's Smart App Banner, with the app clip where there is one; nil for other visitors.
+    /// The content of Apple's Smart App Banner, with the app clip if there is one; nil without iOS or an App Store id.
     private var banner: String? {
         let apple = visit.app.settings.links.apple
         guard visit.visitor.platform == .ios, let id = apple.appStoreID else { return nil }

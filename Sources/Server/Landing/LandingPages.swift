@@ -15,7 +15,6 @@ public struct LandingPages: Sendable {
     /// The collecting script alone, for other sites' pages.
     let collector: [UInt8]
 
-    /// The built-in pages.
     public static let embedded: LandingPages = {
         do throws(PageTemplate.Problem) {
             return try LandingPages(landing: file("landing.html"))
@@ -29,7 +28,7 @@ public struct LandingPages: Sendable {
     /// - Parameters:
     ///   - bytes: the landing page's template, UTF-8.
     ///   - file: the name of the template's file, for error messages.
-    /// - Throws: the line of the first mistake, or an error for a template without a place for the script.
+    /// - Throws: an error with the line of the first mistake, or for a template without the script's placeholder.
     public init(replacing bytes: [UInt8], file: String) throws(DataFileError) {
         guard let text = String(validating: bytes, as: UTF8.self) else {
             throw DataFileError(file, 0, 0, "is not UTF-8", "Save the page as UTF-8 text")
@@ -46,7 +45,7 @@ public struct LandingPages: Sendable {
         }
     }
 
-    /// The keys of all texts with the languages of each, for tests.
+    /// The keys of all texts with the languages that each text has, for tests.
     package var textCoverage: [String: Set<String>] { texts.texts.mapValues { Set($0.keys) } }
 
     private init(landing text: String) throws(PageTemplate.Problem) {
@@ -69,7 +68,7 @@ public struct LandingPages: Sendable {
         EmbeddedPages.files.first { $0.name == name }?.text ?? ""
     }
 
-    /// Removes the comment lines, empty lines and indentation of a script, in which no text has several lines.
+    /// Removes the comment lines, empty lines and indentation of a script; no string of the script may span lines.
     private static func compact(_ source: String) -> [UInt8] {
         var script: [UInt8] = []
         for line in source.utf8.split(separator: UInt8(ascii: "\n")) {
@@ -95,7 +94,6 @@ struct PageTexts: Sendable {
     /// The texts by key and language.
     fileprivate let texts: [String: [String: String]]
 
-    /// Creates the texts of the embedded table.
     init(_ table: String) {
         let rows: [DataRow]
         do throws(DataFileError) {
@@ -113,7 +111,7 @@ struct PageTexts: Sendable {
         self.texts = texts
     }
 
-    /// Returns the first accepted language that has texts, else the first language of the table.
+    /// Returns the browser's first accepted language that has texts, else the first language of the table.
     func language(acceptLanguage: String?) -> Language {
         for tag in acceptLanguage.map(AcceptLanguage.tags) ?? [] {
             let code = tag.prefix { $0 != "-" }.lowercased()
@@ -129,14 +127,15 @@ struct PageTexts: Sendable {
     }
 }
 
-/// One page on its way to a visitor: the values that every page has, and its header fields, which let nothing but the
-/// page's own parts run or load in it (ASVS 5.0, 3.4).
+/// One page for one visitor: the values of its template, and its header fields.
+///
+/// The header fields allow only the page's own parts to run or load in it (ASVS 5.0, 3.4).
 struct Page {
     let pages: LandingPages
     let language: PageTexts.Language
-    /// The values by their names in the templates; missing ones are empty.
+    /// The values by their names in the templates; missing values are empty.
     var values: [String: String]
-    /// An unguessable word that marks the page's own script and style.
+    /// A random word that marks the page's own script and style as allowed.
     private let nonce: String
     private let app: App?
 
@@ -163,7 +162,7 @@ struct Page {
     ///   - template: the page's template.
     ///   - status: the status of the response.
     ///   - parts: the parts that are not escaped, in addition to the style.
-    ///   - hasScript: whether the page runs a script, which posts its click to the service.
+    ///   - hasScript: whether the page runs a script, which posts the click to the service.
     /// - Returns: the response with the page and the fields that protect it.
     func response(
         _ template: PageTemplate,
@@ -187,7 +186,7 @@ struct Page {
         return Response(status, fields: fields, contentType: .html, body: body)
     }
 
-    /// Returns `https://host` of an address that an operator stored; nil for one that could contain more than a host.
+    /// Returns `https://host` of an address that an operator stored; nil if its host contains anything else.
     private static func origin(_ url: String) -> String? {
         let start = "https://"
         guard url.hasPrefix(start) else { return nil }
@@ -199,7 +198,7 @@ struct Page {
         return isPlain && !authority.isEmpty ? start + authority : nil
     }
 
-    /// Returns the more readable text colour on a colour: the dark ink of page.css, or white.
+    /// Returns the text colour with more contrast on a background: the dark text colour of page.css, or white.
     private static func ink(on color: String) -> String {
         guard let color = try? QRColor(parsing: color) else { return QRColor.white.text }
         return (color.contrast(with: ink) > color.contrast(with: .white) ? ink : .white).text

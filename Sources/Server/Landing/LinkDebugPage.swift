@@ -1,9 +1,9 @@
 internal import Attribution
 internal import HTTPServer
 
-/// The page that shows an operator the effects of a link, at `?d=1`; it records no click.
+/// The page that lists the effects of a link on each kind of device, at `?d=1`; it records no click.
 ///
-/// It reveals nothing that a tap does not reveal. Firebase's links had the same page.
+/// It needs no key, because it reveals nothing that a tap does not reveal. Firebase's links had the same page.
 struct LinkDebugPage {
     static let valueNames: Set<String> = ["title", "state", "icon", "color", "onColor", "nonce"]
 
@@ -49,27 +49,27 @@ struct LinkDebugPage {
         let (settings, app) = (link.settings, found.app.settings.links)
         for (name, visitor) in Self.visitors {
             let target = settings.deepLink(settings.variants.first, on: visitor.platform, of: app)
-            rows.add(name, Self.ways(LandingActions(visitor, of: settings, to: target, in: app)))
+            rows.add(name, Self.effects(LandingActions(visitor, of: settings, to: target, in: app)))
         }
         rows.add("Variants", Self.variants(settings.variants))
-        rows.add("Recorded with the click", Self.marks(settings))
+        rows.add("Recorded with the click", Self.recordedValues(settings))
         let (preview, name) = (settings.preview, found.app.settings.name)
         let (title, text, picture) = (preview.title ?? name, preview.description, preview.image?.text)
         rows.add("Shown by messengers", [("Title", title), ("Text", text), ("Picture", picture)])
     }
 
-    private static func ways(_ actions: LandingActions) -> [(String, String?)] {
+    private static func effects(_ actions: LandingActions) -> [(String, String?)] {
         let opens = actions.inApp?.opensApps == .never ? nil : actions.openURL
         let elsewhere = actions.storeURL ?? (actions.showsCode ? "A page with a code for a phone" : nil)
         let itself =
             switch actions.next {
             case .wait: "Waits for a tap"
             case .open: "Tries the app, and leads to the store if it is not installed"
-            case .store: "Leads on at once"
+            case .store: "Leads to the store at once"
             }
         return [
             ("App installed", opens ?? "Stays on the page"),
-            ("Not installed", elsewhere ?? "Nothing: the app has no store for it"),
+            ("Not installed", elsewhere ?? "Nothing: the app has no store for this device"),
             ("The page", itself),
         ]
     }
@@ -79,7 +79,7 @@ struct LinkDebugPage {
         return variants.map { ($0.name, "\($0.weight) of \(total): \($0.target.text)") }
     }
 
-    private static func marks(_ settings: Link.Settings) -> [(String, String?)] {
+    private static func recordedValues(_ settings: Link.Settings) -> [(String, String?)] {
         [
             ("Campaign", settings.campaignKey?.text), ("Source", settings.source),
             ("Referral code", settings.referralCode),
@@ -87,11 +87,11 @@ struct LinkDebugPage {
     }
 }
 
-/// Lists of names and values, under headings.
+/// The HTML of lists of names and values, each under a heading.
 struct FlowRows {
     private(set) var html: [UInt8] = []
 
-    /// Adds a list of the rows that have a text under a heading; adds nothing without any.
+    /// Adds a heading and a list of the rows that have a text; adds nothing if no row has one.
     mutating func add(_ heading: String, _ rows: [(String, String?)]) {
         let rows = rows.compactMap { name, text in text.map { (name, $0) } }
         guard !rows.isEmpty else { return }

@@ -1,7 +1,7 @@
 internal import Attribution
 internal import HTTPServer
 
-/// A visit to a link that leads somewhere.
+/// One request for a link's page, by a visitor or a robot; the link leads somewhere.
 struct LinkVisit {
     let link: TappedLink
     let app: App
@@ -12,8 +12,7 @@ struct LinkVisit {
     /// The query of the visit, without the page's own parameters.
     let query: [QueryItem]
     let actions: LandingActions
-    /// Whether a preview robot or a crawler visits: it gets the page's preview, and no script or redirect that records
-    /// a click.
+    /// Whether a robot visits: it gets the preview, but no script or redirect that records a click.
     let isRobot: Bool
 
     init(_ link: TappedLink, of app: App, _ exchange: Exchange) {
@@ -35,7 +34,7 @@ struct LinkVisit {
         isRobot = exchange.service.settings.robots.isRobot(headers.userAgent)
     }
 
-    /// The parameters that the page adds when it requests the store or the code.
+    /// The parameters that the page adds when it requests the store's redirect or the QR code.
     var pageItems: [QueryItem] {
         let variant = variant.map { [QueryItem(name: LinkParameter.variant, value: $0.name)] } ?? []
         return variant + query.filter { $0.name != LinkParameter.token }
@@ -48,17 +47,16 @@ struct LinkVisit {
         return own + passed.filter { item in !own.contains { $0.name == item.name } }
     }
 
-    /// The address of the store button: for the operator's own page with the parameters that the link passes on, for a
-    /// store without them.
+    /// The store button's address; only an operator's own page gets the parameters that the link passes on.
     var storeURL: String? {
         guard actions.store == .page, let url = actions.storeURL else { return actions.storeURL }
         return DeepLinkURL(stored: url).adding(link.settings.passed(query)).text
     }
 
-    /// Makes the text of the code on the page for a computer.
+    /// Makes the text of the QR code on the page for a computer.
     ///
-    /// - Parameter token: the token of the click that this page has recorded; nil before that.
-    /// - Returns: the link's address, with the source of a scan.
+    /// - Parameter token: the token of the click that this page has recorded; nil before the click is recorded.
+    /// - Returns: the link's address with `source=qr`.
     func codeText(token: String?) -> String {
         let items = token.map { [QueryItem(name: LinkParameter.token, value: $0)] } ?? []
         let rest = query.filter { $0.name != LinkParameter.token && $0.name != "source" }
@@ -68,15 +66,16 @@ struct LinkVisit {
 
 /// The address at which a link was opened: its host as the visitor sees it, and its path.
 struct LinkAddress: Equatable {
-    /// The origin, as `https://go.shop.example`, without a final slash; empty for a request that names no host.
+    /// The origin, such as `https://go.shop.example`, without a final slash; empty if the request names no host.
     let origin: String
-    /// The path, with a slash before it.
+    /// The path, which starts with a slash.
     let path: String
-    /// The parameters of the query that contain a long link; empty for a stored one.
+    /// The query parameters that make up a long link; empty for a stored link.
     let spelling: [QueryItem]
 
-    /// Creates the address on the requested link host, else on the app's first one, always with `https`; for an app
-    /// without link hosts, on the requested host with its scheme.
+    /// Creates the address with `https` on the requested link host, or else on the app's first link host.
+    ///
+    /// If the app has no link hosts, the address is on the requested host with the request's scheme.
     init(_ exchange: Exchange, _ link: TappedLink, of app: App) {
         path = "/\(link.path)"
         spelling = link.spelling
@@ -97,26 +96,26 @@ struct LinkAddress: Equatable {
     }
 }
 
-/// Parameters between a link's page and the server; never passed on.
+/// Query parameters that a link's page sends to the server; they are never passed on to the destination.
 enum LinkParameter {
-    /// The page's request for the store or the code.
+    /// Requests the store's redirect or the QR code; see ``Action``.
     static let action = "al_go"
     /// The variant that the page has shown.
     static let variant = "al_variant"
-    /// The token of a click, which a link passes to the first launch.
+    /// The token of a click, which a link carries to the first launch.
     static let token = ClickReference.linkName
 
     enum Action: String {
         /// A redirect to the store, which records a click for a page that ran no script.
         case store
-        /// The picture of the code that a phone scans to continue.
+        /// The picture of the QR code that a phone scans to continue.
         case code
     }
 
-    /// The longest query that is written into a page; a longer one is cut between two parameters.
+    /// The longest query that is written into a page, in bytes; a longer query is cut between two parameters.
     private static let maximumQueryLength = 2048
 
-    /// The visitor's own parameters, without the page's.
+    /// Returns the visitor's parameters, without the page's and up to the length limit.
     static func kept(_ items: [QueryItem]) -> [QueryItem] {
         var length = 0
         let kept = items.filter { $0.name != action && $0.name != variant }.prefix { item in

@@ -3,13 +3,14 @@ internal import HTTPServer
 
 /// `GET` of a link: returns the page that opens the app or leads to its store.
 ///
-/// It is the last of the routes: a slug has up to four parts, and may be any path that no other route has.
+/// It is the last of the routes, because a slug has up to four parts and may be any path that no other route has.
 enum OpenLink {
     static func respond(_ exchange: inout Exchange) async throws(APIError) -> Response {
         let apps: [App]
         let found: FoundLink?
         do throws(StoreError) {
-            // Reads the apps here and not before the route is called, so that browsers get a page if that fails.
+            // This endpoint reads the apps itself, so that browsers get a page instead of a JSON error if the read
+            // fails.
             apps = try exchange.stores.apps.directory().apps(onHost: exchange.host)
             found = try await find(apps, exchange)
         } catch {
@@ -44,7 +45,7 @@ enum OpenLink {
         }
     }
 
-    /// Finds the link of the requested address: a stored one, or else the one that the query contains.
+    /// Finds the link of the requested address: a stored link, or else the long link in the query.
     private static func find(_ apps: [App], _ exchange: Exchange) async throws(StoreError) -> FoundLink? {
         let path = exchange.parameter ?? ""
         let text = QueryItem.text(ofPathPart: path.hasSuffix("/") ? String(path.dropLast()) : path)
@@ -61,7 +62,7 @@ enum OpenLink {
     }
 }
 
-/// The page of a link that leads nowhere: it says why, and where to get the app.
+/// The page of a link that leads nowhere: it states the reason, and where to get the app.
 enum InactiveLinkPage {
     enum Reason: String {
         /// The link has expired, has had all its clicks, or was archived.
@@ -84,7 +85,7 @@ enum InactiveLinkPage {
         "storeText",
     ]
 
-    /// Creates the page for browsers; programs get the error.
+    /// Creates the page for browsers; throws `error` for programs.
     static func response(
         _ reason: Reason,
         of app: App?,
@@ -102,14 +103,14 @@ enum InactiveLinkPage {
             page.values["storeText"] = actions.store.map { page.text($0.rawValue) }
         }
         var response = page.response(page.pages.ended, reason.status)
-        // A database that cannot be read now may recover.
+        // The client should retry, because the database may recover.
         if let seconds = error.retryAfter ?? (reason == .busy ? 1 : nil) {
             response.fields.append(FieldLine(name: "Retry-After", value: String(seconds)))
         }
         return response
     }
 
-    /// Whether the client prefers a page to a JSON error: browsers name the type, programs do not.
+    /// Whether the client gets a page instead of a JSON error: browsers name HTML in `Accept`, programs do not.
     private static func wantsPage(_ request: Request) -> Bool {
         request.fields("accept").contains { field in
             let types = field.lowercased()

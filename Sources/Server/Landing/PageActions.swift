@@ -2,15 +2,14 @@ internal import Attribution
 internal import HTTPServer
 internal import QRCodes
 
-/// The store button of a page that ran no script: records the click from the request alone, and redirects the
-/// visitor.
+/// Handles the store button of a page that ran no script: records the click, and redirects the visitor.
 enum RedirectToStore {
     static func respond(_ visit: LinkVisit, _ exchange: inout Exchange) async throws(APIError) -> Response {
         guard var url = visit.storeURL else { return LandingPage(visit, exchange).response }
         exchange.outcome = "store"
         if isTapped(exchange) {
             do throws(APIError) {
-                // Only this store takes a token.
+                // Only Google Play passes a token on to the app.
                 if let token = try await record(visit, &exchange), let package = visit.actions.playPackage,
                     let link = PlayStoreLink(package: package, token: token, utm: visit.utm)
                 {
@@ -35,8 +34,9 @@ enum RedirectToStore {
         return try await RecordClick.record(body, of: visit.link, app: visit.app, &exchange).token
     }
 
-    /// Whether a person followed the button: not a robot, a program or a prefetch, and not another page that loads
-    /// the address as a picture or in a frame.
+    /// Whether a person tapped the button.
+    ///
+    /// False for a robot, a program or a prefetch, and for a page that loads the address as a picture or in a frame.
     ///
     /// Source: W3C "Fetch Metadata Request Headers", `Sec-Fetch-Dest` and `Sec-Fetch-Mode`.
     private static func isTapped(_ exchange: Exchange) -> Bool {
@@ -52,8 +52,8 @@ enum RedirectToStore {
 
 /// The QR code on the page for a computer, which a phone scans to continue.
 ///
-/// It may contain the token of the click that the page has recorded, and so is never cached. Codes for print never
-/// contain a token, because a token is used once.
+/// It may contain the token of the click that the page has recorded, so it is never cached. Codes for print contain no
+/// token, because a token can be used only once.
 enum HandoffQRCode {
     static func respond(_ visit: LinkVisit, _ exchange: inout Exchange) throws(APIError) -> Response {
         exchange.outcome = "code"
@@ -68,13 +68,13 @@ enum HandoffQRCode {
         return Response(.ok, fields: [policy, .noStore], contentType: .svg, body: Array(picture.svg().utf8))
     }
 
-    /// Draws the code, without the visit's query where that makes it too long.
+    /// Draws the code; leaves out the visit's query if the code would be too long with it.
     private static func picture(_ visit: LinkVisit, token: String?) -> QRPicture? {
         if let picture = try? QRPicture(of: visit.codeText(token: token)) { return picture }
         return try? QRPicture(of: visit.address.url())
     }
 
-    /// Verifies the app's own token, so that strangers cannot have codes drawn with other texts.
+    /// Requires a token that this server signed, so that strangers cannot have codes drawn with other texts.
     private static func verify(_ text: String, of app: App, _ exchange: Exchange) throws(APIError) -> String {
         let (keys, now) = (exchange.keys.server.all, exchange.now)
         guard let token = try? ClickToken(verifying: text, of: app.id, among: [], signedBy: keys, at: now)

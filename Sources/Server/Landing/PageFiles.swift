@@ -1,9 +1,9 @@
 internal import Attribution
 internal import HTTPServer
 
-/// `GET /v1/collector.js`: the script with which other sites' pages record clicks; the landing page contains it too.
+/// `GET /v1/collector.js`: returns the script that records clicks on other sites' pages.
 ///
-/// Its functions never change within `v1`. Their code may change, so that browsers revalidate the file each hour.
+/// The script's functions stay the same within `v1`. Their code may change, so browsers revalidate the file each hour.
 enum ShowCollector {
     static func respond(_ exchange: inout Exchange) async throws(APIError) -> Response {
         let script = exchange.service.settings.pages.collector
@@ -18,7 +18,7 @@ enum ShowCollector {
 
 /// `GET /favicon.ico` and `GET /apple-touch-icon.png`: redirects to the icon of the app whose links the host serves.
 ///
-/// Browsers request both on their own when they show a link's page. Without an icon they get 204.
+/// Browsers request both paths without being asked when they show a link's page. If no app has an icon, they get 204.
 enum ShowIcon {
     static func respond(_ exchange: inout Exchange) async throws(APIError) -> Response {
         let icon = exchange.directory.apps(onHost: exchange.host).lazy.compactMap(\.settings.links.icon).first

@@ -1,8 +1,8 @@
-/// A page template with places for values.
+/// A page template with placeholders for values.
 ///
-/// `{{name}}` is a value, escaped for HTML's texts and quoted attributes. `{{{name}}}` is one of the page's own parts (its
-/// style, its script), which is not escaped. The text between `{{#name}}` and `{{/name}}` is left out where the value is
-/// empty.
+/// `{{name}}` is a value, escaped for HTML's texts and quoted attributes. `{{{name}}}` is one of the page's own parts,
+/// such as its style or script, which is not escaped. The text between `{{#name}}` and `{{/name}}` is left out if the
+/// value `name` is empty.
 struct PageTemplate: Sendable {
     fileprivate enum Part: Sendable {
         case text([UInt8])
@@ -22,15 +22,15 @@ struct PageTemplate: Sendable {
 
     /// - Parameters:
     ///   - text: the page.
-    ///   - values: the names of the values that it may use.
+    ///   - values: the names of the values that the page may use.
     ///   - rawParts: the names of the parts that are not escaped.
-    /// - Throws: the first unknown name or unclosed place.
+    /// - Throws: the first unknown name or unclosed placeholder.
     init(_ text: String, values: Set<String>, rawParts: Set<String>) throws(Problem) {
         var reader = TemplateReader(bytes: Array(text.utf8), values: values, rawParts: rawParts)
         parts = try reader.parts(until: nil)
     }
 
-    /// Returns the page with its values; missing ones are empty.
+    /// Returns the page with its values; missing values are empty.
     func render(_ values: [String: String], rawParts: [String: [UInt8]]) -> [UInt8] {
         var page: [UInt8] = []
         page.reserveCapacity(16 * 1024)
@@ -56,7 +56,7 @@ struct PageTemplate: Sendable {
     }
 }
 
-/// Text in a page.
+/// Writes texts into HTML pages.
 enum HTMLText {
     /// Appends a text, and escapes the characters that could end a text or a quoted attribute (HTML, 13.1.2.3 and 13.1.4).
     static func append(_ text: String, to page: inout [UInt8]) {
@@ -80,7 +80,7 @@ private struct TemplateReader {
     let rawParts: Set<String>
     var position = 0
 
-    /// Reads the parts of a section, whose name and error for a missing end `end` contains, or of the whole page.
+    /// Reads the parts of the page, or of the section that `end` names; throws `orElse` if the section does not end.
     mutating func parts(until end: (name: String, orElse: PageTemplate.Problem)?)
         throws(PageTemplate.Problem) -> [PageTemplate.Part]
     {
@@ -101,7 +101,7 @@ private struct TemplateReader {
             } else if bytes[start...].starts(with: "{{/".utf8) {
                 let name = try place("{{/", "}}", of: values)
                 guard name == end?.name else {
-                    throw problem("{{/\(name)}} closes nothing that is open here")
+                    throw problem("{{/\(name)}} closes nothing: no section of this name is open here")
                 }
                 return parts
             } else {
@@ -112,13 +112,13 @@ private struct TemplateReader {
         return parts
     }
 
-    /// Reads the name of a place that starts here, and skips the place.
+    /// Reads the name of the placeholder at ``position``, and moves ``position`` behind it.
     private mutating func place(_ open: String, _ close: String, of names: Set<String>)
         throws(PageTemplate.Problem) -> String
     {
         let start = position + open.utf8.count
         guard let end = find(close, from: start) else {
-            throw problem("A place for a value is not closed with \(close)")
+            throw problem("A placeholder is not closed with \(close)")
         }
         let name = String(decoding: bytes[start..<end], as: UTF8.self)
         guard names.contains(name) else {

@@ -1,11 +1,11 @@
 internal import Attribution
 
-/// The link that an address names.
+/// The link that a requested address leads to: a stored link, or a long link of Firebase.
 struct FoundLink {
     let app: App
     /// The link, or the reasons why a long link must not lead anywhere.
     let link: Result<TappedLink, FieldProblems>
-    /// Why a stored link no longer leads anywhere; nil for one that still does, and for every long link.
+    /// Why a stored link no longer leads anywhere; nil if it still does, and for every long link.
     var ending: Link.Ending?
 
     /// Finds a stored link by its slug; nil where none of the apps has it.
@@ -23,9 +23,9 @@ struct FoundLink {
     /// Reads a long link of Firebase, whose address contains its settings.
     ///
     /// - Parameters:
-    ///   - path: below the host, without its first slash; Firebase allowed a path before the query.
+    ///   - path: the address's path without its first slash; Firebase allowed a path before the query.
     ///   - query: the decoded query.
-    ///   - apps: the apps that it may belong to.
+    ///   - apps: the apps that the link may belong to.
     /// - Returns: nil for an address that is not a long link, or belongs to none of the apps.
     static func long(_ path: String, _ query: [QueryItem], of apps: [App]) -> FoundLink? {
         guard path.isEmpty || (try? LinkSlug(parsing: path)) != nil,
@@ -38,11 +38,11 @@ struct FoundLink {
         }
     }
 
-    /// Reads the part of a long link's address after its host: `?link=…`, with or without a path before it.
+    /// Reads the part of a long link's address after its host: `?link=…`, which may follow a path.
     static func long(_ text: String, of apps: [App]) -> FoundLink? {
-        guard let mark = text.firstIndex(of: "?") else { return nil }
-        var path = text[..<mark].drop { $0 == "/" }
+        guard let end = text.firstIndex(of: "?") else { return nil }
+        var path = text[..<end].drop { $0 == "/" }
         while path.last == "/" { path.removeLast() }
-        return long(String(path), QueryItem.items(ofQuery: text[text.index(after: mark)...].utf8), of: apps)
+        return long(String(path), QueryItem.items(ofQuery: text[text.index(after: end)...].utf8), of: apps)
     }
 }

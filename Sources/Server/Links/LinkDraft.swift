@@ -1,15 +1,15 @@
 public import Attribution
 public import JSON
 
-/// Makes links from fields, which the admin API, commands and imported files bring, and validates each link as a whole.
+/// Creates links from the fields of the admin API, commands and imported files, and validates each as a whole.
 public enum LinkDraft {
     /// Reads a link's settings from fields.
     ///
     /// - Parameters:
     ///   - fields: the fields that were sent.
     ///   - app: the link's app.
-    ///   - now: the time that an expiry must lie after.
-    ///   - earlier: the link's current settings; an unchanged expiry may lie in the past.
+    ///   - now: the earliest time that a new expiry may have.
+    ///   - earlier: the link's current settings; an unchanged expiry may be in the past.
     /// - Returns: the new settings.
     /// - Throws: ``FieldProblems`` with every problem.
     public static func settings(
@@ -53,7 +53,7 @@ public enum LinkDraft {
     ///   - slug: the chosen slug; nil or empty for a random one that cannot be guessed.
     ///   - fields: the fields that were sent.
     ///   - app: the link's app.
-    ///   - directory: all apps, some of which may share a link host with it.
+    ///   - directory: all apps; some may share a link host with `app`.
     ///   - now: the time of creation.
     ///   - random: the source of the link's identifier, and of its slug if none was chosen.
     ///   - isArchived: whether the link is archived from the start.
@@ -79,7 +79,7 @@ public enum LinkDraft {
         }
         var settings = Link.Settings()
         do throws(FieldProblems) {
-            // An archived link comes from an export, and may have expired long ago.
+            // An archived link comes from another service's export, and its expiry may be in the past.
             let start = isArchived ? Timestamp(milliseconds: .min) : now
             settings = try self.settings(fields, for: app, at: start)
         } catch {
@@ -93,7 +93,7 @@ public enum LinkDraft {
 }
 
 extension LinkStoreError {
-    /// A sentence that says what is wrong and what to do; nil for the store's own failure.
+    /// A sentence that says what is wrong and what to do; nil if the store itself failed.
     public var advice: String? {
         switch self {
         case .slugTaken(let slug):
@@ -108,7 +108,7 @@ extension LinkStoreError {
 
 /// The JSON object that a link passes to the app.
 enum LinkMetadata {
-    /// Returns the object without blanks and line breaks; nil for any other text.
+    /// Returns the object without blanks and line breaks; nil for a text that is not a JSON object.
     static func compacted(_ text: String) -> String? {
         guard let value = try? JSONValue(parsing: Array(text.utf8)), case .object = value else { return nil }
         var json = JSONWriter()
@@ -116,9 +116,10 @@ enum LinkMetadata {
         return json.text
     }
 
-    /// Merges the metadata that the app gets: the click's own, then the link's, its UTM parameters and its referral code.
+    /// Merges the metadata that the app gets: the click's, then the link's, its UTM parameters and its referral code.
     ///
-    /// If the result is too long, returns the click's own metadata, or else the link's.
+    /// If two of them have the same name, the first counts. If the result is too long, returns the click's metadata
+    /// alone, or the link's if the click has none.
     static func merged(_ own: String?, _ settings: Link.Settings) -> String? {
         let parameters =
             settings.utm.map { ($0.name, $0.value) }

@@ -2,7 +2,7 @@ public import Attribution
 internal import HTTPServer
 public import JSON
 
-/// The admin API's calls on links; each returns the links in the form of ``LinkBody``.
+/// The admin API's calls on links; ``LinkBody`` writes the links of each response.
 enum LinkEndpoints {
     /// `GET /admin/api/links`: lists the links, newest first.
     static func list(_ exchange: inout Exchange) async throws(APIError) -> Response {
@@ -55,9 +55,9 @@ enum LinkEndpoints {
         return answer(LinkListing(link: new.link), .created, exchange)
     }
 
-    /// Returns the app that the body names by its id, or the only app where it names none.
+    /// Returns the app that the body names by its id, or the only app if the body names none.
     ///
-    /// - Throws: 422 for a text that is not an id, 404 where there is no such app.
+    /// - Throws: 422 for a text that is not an id, or if several apps exist and none is named; 404 for an unknown app.
     private static func app(_ object: JSONObject, _ directory: Directory) throws(APIError) -> App {
         guard let value = object["app"], !value.isNull else {
             guard directory.apps.count == 1, let only = directory.apps.first else {
@@ -101,7 +101,7 @@ enum LinkEndpoints {
         }
     }
 
-    /// `POST /admin/api/links/{id}/archive`: makes the link lead nowhere; its slug and its counts stay.
+    /// `POST /admin/api/links/{id}/archive`: archives the link, which then leads nowhere; its slug and counts stay.
     static func archive(_ exchange: inout Exchange) async throws(APIError) -> Response {
         let now = exchange.now
         return try await change(exchange) { link throws(APIError) in
@@ -127,7 +127,7 @@ enum LinkEndpoints {
 
     /// Reads the link whose id is in the path.
     ///
-    /// - Throws: 404 where there is none.
+    /// - Throws: 404 if there is no such link.
     private static func link(_ exchange: Exchange) async throws(APIError) -> LinkListing {
         guard let id = exchange.parameter.flatMap({ LinkID($0) }),
             let listing = try await exchange.store(await exchange.stores.links.link(id))

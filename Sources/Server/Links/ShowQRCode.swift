@@ -4,7 +4,7 @@ internal import QRCodes
 
 /// `GET /{slug}/qr.svg` and `GET /{slug}/qr.png`: draws the QR code of a link, for print and for other sites.
 ///
-/// A scan opens the link with the source `qr`.
+/// A phone that scans the code opens the link with `source=qr`.
 enum ShowQRCode {
     static func svg(_ exchange: inout Exchange) async throws(APIError) -> Response {
         try await respond(.svg, as: .svg, &exchange)
@@ -39,7 +39,7 @@ enum ShowQRCode {
         } catch {
             throw .invalidItems(error.all)
         }
-        // Without a link host the code contains the requested host, and must not be cached for other clients.
+        // If the app has no link host, the code contains the requested host, and must not be cached for other clients.
         let caching = found.app.settings.links.hosts.isEmpty ? "no-store" : "public, max-age=3600"
         var response = Response(file, as: contentType, cacheControl: caching, for: exchange.request)
         response.fields += security
@@ -49,8 +49,8 @@ enum ShowQRCode {
         return response
     }
 
-    /// Lets other sites show the file as a picture, and lets it load nothing: an SVG that is opened by itself is a
-    /// document.
+    /// Lets other sites show the file as a picture, and forbids the file to load anything: an SVG that is opened by
+    /// itself is a document.
     private static let security = [
         FieldLine(name: "Content-Security-Policy", value: "default-src 'none'; frame-ancestors 'none'"),
         FieldLine(name: "Cross-Origin-Resource-Policy", value: "cross-origin"),

@@ -1,12 +1,12 @@
 internal import Attribution
 internal import HTTPServer
 
-/// `GET /v1/deferred-deeplink`: a first launch asks whether a click led to it, and consumes the click.
+/// `GET /v1/deferred-deeplink`: finds the click that led to a first launch, and consumes it.
 enum FindDeferredDeepLink {
     static func respond(_ exchange: inout Exchange) async throws(APIError) -> Response {
         let launch: FirstLaunch
         let ladder: MatchingLadder
-        // Nearly every launch brings a fingerprint alone, so that nothing else must be parsed.
+        // Nearly every launch sends only a fingerprint; this path parses nothing else.
         if let fingerprint = onlyFingerprint(exchange.request), !bringsMore(exchange.request) {
             launch = try FirstLaunch(exchange, fingerprint: fingerprint) { $0.detailsOfHeader }
             ladder =
@@ -20,9 +20,9 @@ enum FindDeferredDeepLink {
         return try await launch.answer(ladder, installID: installID, &exchange)
     }
 
-    /// Reads the fingerprint; nil where the request has none.
+    /// Reads the fingerprint; nil if the request has none.
     ///
-    /// - Throws: 400 for a malformed fingerprint, and for several.
+    /// - Throws: 400 for a malformed fingerprint, and for more than one.
     private static func fingerprint(_ exchange: Exchange) throws(APIError) -> Fingerprint? {
         let item = exchange.withOnlyQueryItem("fingerprint") { Fingerprint(hexDigits: $0) }
         if let fingerprint = item ?? nil { return fingerprint }
@@ -30,7 +30,7 @@ enum FindDeferredDeepLink {
         return nil
     }
 
-    /// The fingerprint of a query that has nothing else; nil for every other query.
+    /// The fingerprint, if the query has no other parameter; nil for every other query.
     private static func onlyFingerprint(_ request: Request) -> Fingerprint? {
         let found = request.withQueryBytes { query -> Fingerprint? in
             let name = "fingerprint=".utf8.span
@@ -41,7 +41,7 @@ enum FindDeferredDeepLink {
         return found ?? nil
     }
 
-    /// Whether a header field has more evidence than the fingerprint.
+    /// Whether a header field has evidence in addition to the fingerprint.
     private static func bringsMore(_ request: Request) -> Bool {
         request.hasField("x-install-referrer") || request.hasField("x-idfa") || request.hasField("x-gaid")
     }
@@ -66,7 +66,7 @@ extension FirstLaunch {
         let signals = DeviceSignalsField.read(request, devices).map {
             LaunchSignals($0, given: fingerprint, isWeighedByGiven: true, data: devices)
         }
-        // The system writes the agent of the app's own requests, with the minor version.
+        // The user agent is preferred: the system writes it, and it has the minor version.
         return details(of: signals, release: release ?? signals?.release)
     }
 }

@@ -3,12 +3,12 @@ internal import HTTPServer
 internal import JSON
 internal import Threads
 
-/// A first launch, from either call, on its way to its response.
+/// One first launch's request, by GET or by POST, until its response is made.
 ///
-/// A class, so that values that most launches never need are computed when they are first read.
+/// This is a class, so that the values that most launches never need are computed on their first read.
 ///
-/// Sendable without a lock: only the thread of the loop that made it reads its lazy values. The thread that writes gets
-/// copies of them, which the loop's thread makes.
+/// It is sendable without a lock: only the event loop that created it reads its lazy values, and passes copies of them
+/// to the store's writer thread.
 final class FirstLaunch: LaunchSource, @unchecked Sendable {
     let request: Request
     let address: NetworkAddress
@@ -21,16 +21,17 @@ final class FirstLaunch: LaunchSource, @unchecked Sendable {
     let fingerprint: Fingerprint?
     let service: Service
     let keys: Keyring
-    /// Everything that identifies the launch; nil for a fingerprint alone.
+    /// Everything that identifies the launch; nil if it sent only a fingerprint.
     private let evidence: LaunchEvidence?
     private let makeDetails: (FirstLaunch) -> LaunchDetails
 
-    /// The launch's evidence besides its fingerprint, as one text; empty where there is none.
+    /// The launch's evidence in addition to its fingerprint, as one text; empty if there is none.
     private lazy var moreEvidence: String =
         evidence.map { keys.server.oldest.text(of: $0, app: app, isTest: isTest) } ?? ""
 
-    /// The hash of the caller, which includes tokens, ids and signals, because other launches may share its fingerprint,
-    /// address and agent.
+    /// The hash of the caller, which may request a lost response again.
+    ///
+    /// It includes tokens, ids and signals, because other launches may share the fingerprint, address and user agent.
     lazy var caller: KeyedHash = callerHash(under: keys.addresses.key(at: now))
 
     lazy var details: LaunchDetails = makeDetails(self)
@@ -38,7 +39,7 @@ final class FirstLaunch: LaunchSource, @unchecked Sendable {
     /// - Parameters:
     ///   - exchange: the request.
     ///   - fingerprint: the fingerprint that the request names; nil for none.
-    ///   - evidence: everything that identifies the launch; nil for a fingerprint alone.
+    ///   - evidence: everything that identifies the launch; nil if it sent only a fingerprint.
     ///   - makeDetails: makes the details; called once at most.
     /// - Throws: 401 for a request without the key of an app.
     init(
@@ -64,7 +65,7 @@ final class FirstLaunch: LaunchSource, @unchecked Sendable {
         self.makeDetails = makeDetails
     }
 
-    /// Creates the ladder of the launch's evidence, without fingerprints where the app does not use them.
+    /// Creates the ladder (the ordered ways to recognise the launch), without fingerprints if the app uses none.
     func ladder(_ evidence: LaunchEvidence, _ fingerprints: [Fingerprint], _ directory: Directory)
         -> MatchingLadder
     {
@@ -79,16 +80,16 @@ final class FirstLaunch: LaunchSource, @unchecked Sendable {
         )
     }
 
-    /// The caller's hashes of earlier days, as far back as a response may be repeated.
+    /// The caller's hashes under the address keys of earlier days, for the days within the replay grace.
     var earlierCallers: [KeyedHash] {
         let first = AddressKeys.day(of: now.advanced(byMilliseconds: -service.settings.replayGrace))
-        let present = keys.addresses.key(at: now).day
-        let days = (max(first, keys.addresses.firstDay)..<max(present, first, keys.addresses.firstDay))
+        let today = keys.addresses.key(at: now).day
+        let days = (max(first, keys.addresses.firstDay)..<max(today, first, keys.addresses.firstDay))
             .suffix(Self.maximumDays)
         return days.reversed().map { callerHash(under: keys.addresses.key(on: $0)) }
     }
 
-    /// The number of earlier days, enough for a grace of a month.
+    /// The largest number of earlier days, enough for a grace of a month.
     private static let maximumDays = 31
 
     private func callerHash(under addressKey: AddressKey) -> KeyedHash {
@@ -102,10 +103,10 @@ final class FirstLaunch: LaunchSource, @unchecked Sendable {
         )
     }
 
-    /// The user agent; empty where there is none.
+    /// The user agent; empty if the request has none.
     var agent: String { request.field("user-agent") ?? "" }
 
-    /// The system release that the app's user agent names; nil where it names none.
+    /// The system release that the app's user agent names; nil if it names none.
     var release: OSRelease? { OSRelease(launchAgent: agent, releases: service.settings.devices.releases) }
 
     /// Makes the details of a launch with these signals and this system release.
@@ -113,7 +114,7 @@ final class FirstLaunch: LaunchSource, @unchecked Sendable {
         -> LaunchDetails
     {
         var details = LaunchDetails()
-        // The address of a relay distinguishes no visitors.
+        // Many people share the address of a relay, so it distinguishes no visitors.
         if !service.settings.relays.contains(address) {
             details.address = keys.addresses.address(address, at: now)
         }
@@ -161,20 +162,20 @@ final class FirstLaunch: LaunchSource, @unchecked Sendable {
         }
     }
 
-    /// The installation's hashes, the one under the current server key first.
+    /// The installation's hashes under all server keys, the current key's first.
     private func installs(_ installID: InstallID) -> [KeyedHash] {
         keys.server.all.map { $0.install(app: app, isTest: isTest, installID: installID) }
     }
 
-    /// Creates the response of a match, and releases the click for the next check if its delivery fails.
+    /// Creates the response of a match; if its delivery fails, the next check with the fingerprint gets the match.
     private func answer(_ claim: Claim, _ exchange: Exchange) -> Response {
         let defaultLink = exchange.directory.app(app)?.settings.defaultLink
         guard let body = MatchResponse.match(claim, defaultLink: defaultLink) else {
-            // The default link was removed since the first response, and the personal link is not for this caller.
+            // The default link was removed after the first response, and this caller may not get the click's link.
             return noMatch(.ambiguous, exchange)
         }
         var response = Response(.ok, json: body)
-        // The closure captures the receipt alone: a client that does not read has many responses under way.
+        // The closure captures only the receipt, to save memory: many responses wait if a client does not read them.
         let receipt = exchange.stores.clicks.receipt(for: claim)
         response.onDelivery = { $0 == .delivered ? receipt.delivered() : receipt.failed() }
         return response
@@ -191,7 +192,7 @@ final class FirstLaunch: LaunchSource, @unchecked Sendable {
 }
 
 extension ServerKey {
-    /// Joins a launch's evidence besides its fingerprint into one text.
+    /// Joins a launch's evidence in addition to its fingerprint into one text.
     fileprivate func text(of evidence: LaunchEvidence, app: AppID, isTest: Bool) -> String {
         var parts = evidence.references.map { reference in
             switch reference {

@@ -1,10 +1,10 @@
 internal import Attribution
 internal import HTTPServer
 
-/// Classifies launches by their header fields, for the counts of match rates by group.
+/// Classifies launches by platform, system release and SDK version, for the match rates of each group.
 ///
-/// Belongs to one event loop, and is touched on its thread alone. An app's launches come from few kinds of clients, so the
-/// fields of each kind are parsed once, and looked up by their hash afterwards.
+/// It belongs to one event loop, and only that loop's thread uses it. An app's launches come from few kinds of clients.
+/// So the header fields of each kind are parsed once, and later found by their hash.
 final class LaunchClassifier {
     private struct Kind {
         let platform: Platform
@@ -12,13 +12,15 @@ final class LaunchClassifier {
         let sdk: SDKVersion?
     }
 
-    /// The kinds by a hash of the fields, which has a random seed, so that strangers cannot make two kinds collide.
+    /// The kinds by a hash of their header fields; its random seed prevents strangers from making two kinds collide.
     private var kinds: [Int: Kind] = [:]
-    /// The number of kinds at which all are removed, so that strangers' headers cannot fill the memory.
+    /// The number of kinds at which the table is emptied, so that strangers' header fields cannot fill the memory.
     private static let limit = 512
 
-    /// Classifies a launch, whose platform and release come from the body, else from the header fields; the release at
-    /// last from `X-Device-Signals`.
+    /// Classifies a launch; `platform` and `release` come from the body, nil if it lacks them.
+    ///
+    /// The header fields provide what the body lacks: first the user agent and the SDK's fields, then
+    /// `X-Device-Signals`.
     func counted(
         _ request: Request,
         on platform: Platform?,
@@ -50,7 +52,7 @@ final class LaunchClassifier {
     }
 
     private static func combine(_ bytes: Span<UInt8>, into hasher: inout Hasher) {
-        // The hasher reads the bytes while they are lent.
+        // The pointer is valid inside the closure, and the hasher does not store it.
         unsafe bytes.withUnsafeBytes { unsafe hasher.combine(bytes: $0) }
         hasher.combine(bytes.count)
     }

@@ -6,7 +6,7 @@ internal import JSON
 package enum LaunchFields {
     /// Reads `X-Install-ID`; nil without it.
     ///
-    /// - Throws: 400 for a text that is not an install id, and for several fields.
+    /// - Throws: 400 for a text that is not an install id, and for several lines of the field.
     package static func installID(_ request: Request) throws(APIError) -> InstallID? {
         guard let text = try request.onlyField("X-Install-ID") else { return nil }
         return try installID(text, from: "X-Install-ID")
@@ -24,12 +24,12 @@ package enum LaunchFields {
             ?? request.withFieldBytes("user-agent") { UserAgent($0).platform } ?? .unknown
     }
 
-    /// Adds the values that name a click or the device, except those that the evidence has from the body.
+    /// Adds the values that name a click or the device, unless the body has provided them.
     ///
     /// Ignores malformed values instead of refusing them, because released clients give up after an error.
     ///
-    /// - Returns: whether the request brought such values, even if they name no click: a referrer names one only if a link
-    ///   led to the store, and an advertising id of zeros is withheld.
+    /// - Returns: whether the request has such values, even if they name no click. A referrer names a click only if a
+    ///   link led to the store; an advertising id of zeros is withheld and names nothing.
     @discardableResult
     package static func add(_ request: Request, to evidence: inout LaunchEvidence) -> Bool {
         let query = request.query
@@ -52,9 +52,9 @@ package enum LaunchFields {
         return names
     }
 
-    /// Reads the client's name and release: `ios 1.8.9` for `paylisher-ios/1.8.9`; nil where there are none.
+    /// Reads the client's name and release from `X-SDK-Version`: `ios 1.8.9` for `paylisher-ios/1.8.9`; nil without it.
     ///
-    /// Keeps printable ASCII alone, up to the length of a record's field.
+    /// Removes all characters but printable ASCII, and cuts the text to 64 characters, the limit of a record's field.
     package static func sdkVersion(_ request: Request) -> String? {
         guard let text = request.field("x-sdk-version") else { return nil }
         let own = text.hasPrefix(ownClients) ? text.dropFirst(ownClients.count) : text[...]
@@ -68,7 +68,7 @@ package enum LaunchFields {
     private static let maximumVersionLength = 64
 }
 
-/// The signals that newer clients send together with the hash, in the field `X-Device-Signals`.
+/// The signals that newer clients send together with the fingerprint, in the header field `X-Device-Signals`.
 ///
 ///     {"model":"iPhone","screenWidth":"1170","osMajor":"17","tz":"Europe/Istanbul","lang":"tr"}
 ///

@@ -1,11 +1,13 @@
 internal import Attribution
 internal import JSON
 
-/// The body of a check's response in the form that released clients decode: both spellings of each name that has two, and
-/// never a wrong type.
+/// The body of a check's response in the form that released clients decode.
+///
+/// Clients differ in the spelling of two names, so both spellings are written. No member ever changes its type.
 enum MatchResponse {
-    /// Writes a match; nil where the campaign alone is credited and the app has no default link, because clients lose a
-    /// match without a link.
+    /// Writes a match; nil if only the campaign is credited and the app has no default link.
+    ///
+    /// A match without a link is never sent, because clients would lose it.
     static func match(_ claim: Claim, defaultLink: DeepLinkURL?) -> JSONWriter? {
         guard let url = url(claim, defaultLink) else { return nil }
         let facts = claim.click.facts
@@ -18,7 +20,7 @@ enum MatchResponse {
                 json.member("campaignKey", campaignKey.text)
                 json.member("campaign_key", campaignKey.text)
             }
-            // A match of the campaign alone does not identify the visitor, to whom journey and metadata belong.
+            // Journey and metadata belong to a visitor, and a match of the campaign alone identifies none.
             if !claim.isCampaignOnly { json.member("jid", facts.journeyID.text) }
             json.member("clickTimestamp", facts.clickedAt.iso8601)
             json.member("attributionWindow", facts.window.seconds)
@@ -43,15 +45,15 @@ enum MatchResponse {
         return defaultLink?.attributed(campaignKey: facts.campaignKey)
     }
 
-    /// Rounds to four places: more would suggest more than is known.
+    /// Rounds to four decimal places, because the model is not more accurate.
     private static func rounded(_ probability: Double) -> Double {
         Double(Int(probability * 10_000 + 0.5)) / 10_000
     }
 
-    /// The body of a no match for a live key, always the same, so that a caller cannot probe fingerprints with it.
+    /// The body of a no match without a reason, always the same, so that a caller cannot probe fingerprints with it.
     static var plainNoMatch: [UInt8] { noMatch(nil).bytes }
 
-    /// Writes a no match; only test keys get the reason.
+    /// Writes a no match; `reason` is nil unless the caller has a test key.
     static func noMatch(_ reason: NoMatchReason?) -> JSONWriter {
         .object { json in
             json.member("status", "no_match")

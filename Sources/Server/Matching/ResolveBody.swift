@@ -1,12 +1,12 @@
 package import Attribution
 package import HTTPServer
 
-/// The body of a newer client's first launch; the type, length and form of every member have been checked.
+/// The body of `POST …/resolve`, a newer client's first launch, with validated types, lengths and forms.
 ///
 /// Unlisted members are ignored; `null` and an empty text count as not sent.
 package struct ResolveBody {
     package let evidence: LaunchEvidence
-    /// The languages that the app comes in, if the client sends them.
+    /// The languages that the app is localised in; nil if the client does not send them.
     package let localizations: [String]?
     package let installID: InstallID?
     /// When the app was first installed, according to the system; a reinstallation does not change it.
@@ -14,10 +14,9 @@ package struct ResolveBody {
     package let platform: Platform?
 
     private static let maximumNameLength = 255
-    /// The largest number of localizations.
     private static let maximumCount = 1000
 
-    /// Reads the body, and adds the header fields and the query of the same request.
+    /// Reads the body, and adds evidence from the header fields and the query of the same request.
     ///
     /// - Throws: 400 with the name of the wrong member; 415 for another media type.
     package init(_ request: Request) throws(APIError) {
@@ -41,8 +40,7 @@ package struct ResolveBody {
         firstInstalledAt = try body.time("first_install_time")
     }
 
-    /// Adds the values that may name a click, and returns whether the body has any; a referrer names one only if a link led
-    /// to the store.
+    /// Adds the values that may name a click, and returns whether the body has any; not every referrer names one.
     private static func addReferences(of body: JSONBody, to evidence: inout LaunchEvidence) throws(APIError)
         -> Bool
     {
@@ -54,7 +52,7 @@ package struct ResolveBody {
         return token != nil || clickID != nil || referrer != nil || pasteboard != nil
     }
 
-    /// Adds the advertising ids, and returns whether the body has any, withheld ones included.
+    /// Adds the advertising ids, and returns whether the body has any, including withheld ids of zeros.
     private static func addAdvertisingIDs(of body: JSONBody, to evidence: inout LaunchEvidence)
         throws(APIError) -> Bool
     {
@@ -75,7 +73,7 @@ package struct ResolveBody {
     }
 
     private static func installID(_ body: JSONBody, _ request: Request) throws(APIError) -> InstallID? {
-        // A malformed header field is refused, although an id in the body wins over it.
+        // A malformed header field is refused, even if the body has an id, which would take precedence.
         let sent = try LaunchFields.installID(request)
         guard let text = try body.text("install_id", maximumNameLength) else { return sent }
         return try LaunchFields.installID(text, from: "install_id")

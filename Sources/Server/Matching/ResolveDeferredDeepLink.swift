@@ -1,8 +1,9 @@
 internal import Attribution
 internal import HTTPServer
 
-/// `POST /v1/deferred-deeplink/resolve`: a first launch of a newer client sends its signals instead of their hash,
-/// and consumes the click that led to it.
+/// `POST /v1/deferred-deeplink/resolve`: finds the click that led to a newer client's first launch, and consumes it.
+///
+/// The client sends its signals, and the server makes the fingerprints from them.
 enum ResolveDeferredDeepLink {
     static func respond(_ exchange: inout Exchange) async throws(APIError) -> Response {
         let body = try ResolveBody(exchange.request)

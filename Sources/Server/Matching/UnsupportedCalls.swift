@@ -1,8 +1,9 @@
 internal import HTTPServer
 internal import JSON
 
-/// `GET /v1/skan/config`: tells newer clients not to update conversion values; without this final answer they would retry
-/// for thirty days.
+/// `GET /v1/skan/config`: switches conversion updates off in newer clients.
+///
+/// Without this final response they would retry for thirty days.
 enum ShowSKAdNetworkConfiguration {
     static func respond(_ exchange: inout Exchange) async throws(APIError) -> Response {
         Response(.ok) { $0.member("enabled", false) }

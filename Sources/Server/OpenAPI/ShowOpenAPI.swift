@@ -4,12 +4,12 @@ internal import JSON
 
 /// `GET /openapi.json`: describes every call of the service, for programs that generate clients, tests and documentation.
 ///
-/// The document is the same on every server, and has the API's version instead of the program's.
+/// The document is the same on every server. Its version is the API's, not the program's.
 enum ShowOpenAPI {
     static func respond(_ exchange: inout Exchange) async throws(APIError) -> Response {
         let (body, tag) = (APIDescription.body, APIDescription.tag)
         var response = Response(body, tagged: tag, as: .json, for: exchange.request)
-        // Viewers on other hosts may read it, because it reveals nothing about this server.
+        // Web pages of all origins may read the document, because it reveals nothing about this server.
         response.fields.append(FieldLine(name: "Access-Control-Allow-Origin", value: "*"))
         return response
     }
@@ -39,17 +39,17 @@ package enum APIDescription {
     }
 }
 
-/// A row of the list of routes, for tests that compare the description of the API with it.
+/// The summary of one route, for tests that compare the routes with the description of the API.
 package struct RouteSummary: Sendable {
     package let method: Method
-    /// The path, as `/admin/api/links/{id}`; a parameter of several parts is written like one of one part.
+    /// The path, such as `/admin/api/links/{id}`; a parameter of several parts is written `{name}` too.
     package let path: String
-    /// The kinds of keys that may call.
+    /// The kinds of keys that the call accepts.
     package let keyKinds: [KeyKind]
     /// Whether the call is allowed without a key.
     package let isOpen: Bool
     package let rateLimitClass: RateLimitClass?
-    /// The query parameters that the call takes, refusing all others; nil for a call that ignores unknown ones.
+    /// The only query parameters that the call accepts; nil for a call that ignores unknown parameters.
     package let queryNames: [String]?
 
     /// All routes at the service's own address.

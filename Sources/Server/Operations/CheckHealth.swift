@@ -9,8 +9,7 @@ enum CheckHealth {
     }
 }
 
-/// `GET /readyz`: reports whether clicks and checks can be served, which they are while the store reads and writes and
-/// the server is not stopping.
+/// `GET /readyz`: reports whether the store reads and writes and the server is not stopping.
 enum CheckReadiness {
     static func respond(_ exchange: inout Exchange) async throws(APIError) -> Response {
         let reason: String? =

@@ -15,10 +15,10 @@ public enum LogFormat: String, CaseIterable, Sendable {
 
 public enum LogLevel: String, Sendable { case info, warning, error }
 
-/// The service's log: requests and events, one a line.
+/// The service's log: one line for each request or event.
 ///
-/// Lines never contain a key, a fingerprint, an advertising id, a query or an address. The log's own thread writes them; if
-/// the output is too slow, the log drops lines and reports their number.
+/// Lines never contain a key, a fingerprint, an advertising id, a query or an address. A separate thread writes them.
+/// If the output is too slow, the log drops lines and reports their number.
 public final class Log: Sendable {
     public let format: LogFormat
     private let clock: WallClock
@@ -27,8 +27,8 @@ public final class Log: Sendable {
     /// - Parameters:
     ///   - format: JSON or text.
     ///   - clock: the clock for the time of events.
-    ///   - write: writes whole lines, in order; called on the log's own thread, and may block.
-    /// - Throws: when the system refuses that thread.
+    ///   - write: writes whole lines, in order; may block. Only the log's thread and ``flush()`` call it.
+    /// - Throws: an error if the system cannot start the log's thread.
     public init(
         format: LogFormat,
         clock: WallClock,
@@ -46,18 +46,18 @@ public final class Log: Sendable {
 
     /// Logs an event other than a request.
     ///
-    /// Writes the line at once, because events are few and matter most when the process ends soon after.
+    /// The log's thread writes the line at once, because events are few and matter most if the process ends soon after.
     public func event(_ level: LogLevel, _ message: String) {
         writer.append(Self.line(level, message, format, clock), lineCount: 1, isUrgent: true)
     }
 
-    /// Waits until all earlier lines are written.
+    /// Writes all earlier lines before it returns.
     public func flush() { writer.flush() }
 
     /// The number of lines dropped since the start because the output was too slow.
     public var droppedLineCount: Int { writer.droppedTotal }
 
-    /// Appends whole lines; `lineCount` is their number, which counts as dropped if there is no room.
+    /// Appends whole lines; `lineCount` is their number, which is added to the dropped lines if the buffer is full.
     func append(_ lines: [UInt8], lineCount: Int) { writer.append(lines, lineCount: lineCount) }
 
     private static func line(
@@ -77,27 +77,27 @@ public final class Log: Sendable {
             }
             return json.bytes + [UInt8(ascii: "\n")]
         case .text:
-            let mark = level == .info ? "" : "\(level.rawValue): "
-            return Array("\(time) \(mark)\(printable(message))\n".utf8)
+            let prefix = level == .info ? "" : "\(level.rawValue): "
+            return Array("\(time) \(prefix)\(printable(message))\n".utf8)
         }
     }
 
-    /// Replaces control characters, with which a message could forge lines.
+    /// Replaces control characters by blanks, because a message with line breaks could forge lines.
     static func printable(_ text: String) -> String {
         let isControl = { (code: UInt32) in code < 0x20 || (0x7F...0x9F).contains(code) }
         return String(String.UnicodeScalarView(text.unicodeScalars.map { isControl($0.value) ? " " : $0 }))
     }
 }
 
-/// Gathers the log's lines and writes them in order, on a thread of its own.
+/// Gathers the log's lines and writes them in order on a separate thread.
 ///
 /// The thread exists from the start, because the system could refuse one later, when the log is needed most.
 final class LogWriter: Sendable {
     private struct Pending {
         var bytes: [UInt8] = []
-        /// Whether the thread was woken for the lines that wait.
+        /// Whether the thread was woken for the waiting lines.
         var isScheduled = false
-        /// Whether the thread must write without gathering further.
+        /// Whether the thread must write without waiting for more lines.
         var isUrgent = false
         var isOver = false
         var droppedLines = 0
@@ -111,7 +111,7 @@ final class LogWriter: Sendable {
 
     private let pending = Mutex(Pending())
     /// Held while lines are written, so that they keep their order.
-    private let turn = Mutex(())
+    private let outputLock = Mutex(())
     private let somethingCame = DispatchSemaphore(value: 0)
     private let write: @Sendable ([UInt8]) -> Void
     private let lossLine: @Sendable (_ lines: Int) -> [UInt8]
@@ -121,7 +121,7 @@ final class LogWriter: Sendable {
     /// - Parameters:
     ///   - write: writes whole lines, in order; may block.
     ///   - lossLine: creates the line that reports dropped lines.
-    /// - Throws: when the system refuses the thread.
+    /// - Throws: an error if the system cannot start the thread.
     init(
         write: @escaping @Sendable ([UInt8]) -> Void,
         lossLine: @escaping @Sendable (_ lines: Int) -> [UInt8]
@@ -138,9 +138,9 @@ final class LogWriter: Sendable {
     /// The number of lines dropped since the start.
     var droppedTotal: Int { pending.withLock { $0.droppedTotal } }
 
-    /// Appends whole lines; `lineCount` is their number, which counts as dropped if there is no room.
+    /// Appends whole lines; `lineCount` is their number, which is added to the dropped lines if the buffer is full.
     ///
-    /// Urgent lines and all lines before them are written at once.
+    /// The thread writes urgent lines, and all lines before them, at once.
     func append(_ lines: [UInt8], lineCount: Int, isUrgent: Bool = false) {
         let wakes = pending.withLock { pending in
             let hurries = isUrgent && !pending.isUrgent
@@ -157,7 +157,7 @@ final class LogWriter: Sendable {
         if wakes { somethingCame.signal() }
     }
 
-    /// Makes the thread write the lines that wait, and end.
+    /// Makes the thread write the waiting lines and end.
     func end() {
         pending.withLock { pending in
             pending.isUrgent = true
@@ -170,7 +170,7 @@ final class LogWriter: Sendable {
         SystemThread.nameCurrent("log")
         while true {
             somethingCame.wait()
-            // Waits a moment, so that busy loops do not wake this thread with each of their turns.
+            // Waits ``gatheringTime``, so that busy event loops do not wake this thread in each of their turns.
             if !pending.withLock({ $0.isUrgent }) {
                 _ = somethingCame.wait(timeout: .now() + Self.gatheringTime)
             }
@@ -179,9 +179,9 @@ final class LogWriter: Sendable {
         }
     }
 
-    /// Writes the lines that wait, after all earlier ones.
+    /// Writes the waiting lines, after all earlier lines.
     func flush() {
-        turn.withLock { _ in
+        outputLock.withLock { _ in
             let (bytes, dropped) = pending.withLock { pending in
                 defer {
                     pending.bytes = []

@@ -1,7 +1,7 @@
 internal import HTTPServer
 internal import Synchronization
 
-/// Counts requests by route and status, and their durations, in each event loop by itself.
+/// Counts requests by route and status, and their durations, separately in each event loop.
 public final class Metrics: Sendable {
     private let routes: [String]
     private let loops = Mutex<[LoopMetrics]>([])
@@ -15,12 +15,12 @@ public final class Metrics: Sendable {
         return metrics
     }
 
-    /// Error responses by code, over all loops.
+    /// The number of error responses by code, over all loops.
     func errorCounts() -> [APIError.Code: Int64] {
         loops.withLock { $0 }.reduce(into: [:]) { $0.merge($1.errorCounts, uniquingKeysWith: +) }
     }
 
-    /// The sums over all loops, in the order of the routes; unknown paths last.
+    /// The counts of each route over all loops, in the order of the routes; unknown paths come last with an empty name.
     func counts() -> [(route: String, counts: LoopMetrics.RouteCounts)] {
         let loops = loops.withLock { $0 }
         return (routes + [""]).enumerated().map { index, route in
@@ -31,13 +31,12 @@ public final class Metrics: Sendable {
 
 /// The counts of one loop.
 ///
-/// The locks are the loop's own, so that the loop waits only while the metrics are read.
+/// Each loop has its own locks, so that it waits only while the metrics are read.
 final class LoopMetrics: Sendable {
-    /// The counts of one route.
     struct RouteCounts {
         /// The number of responses by status code.
         var statuses: [Int: Int64] = [:]
-        /// The number of requests for each of ``bounds``, and last for everything above; not cumulative.
+        /// The number of requests for each of ``bounds``, and last for longer durations; not cumulative.
         var durations = [Int64](repeating: 0, count: bounds.count + 1)
         var totalMicroseconds: UInt64 = 0
 

@@ -1,12 +1,12 @@
 internal import Attribution
 internal import HTTPServer
 
-/// Gathers the lines of one event loop's requests during a turn, and passes them to the log together.
+/// Gathers the log lines of requests during one turn (iteration) of an event loop, and passes them on together.
 struct RequestLog {
-    /// The values of one request's line; the handler sets the figures when the response is made.
+    /// The values of one request's line; the handler sets status, duration and size when the response is made.
     struct Line {
         let requestID: String
-        /// `-` for bytes that never became a request.
+        /// The method; `-` for bytes that never became a request.
         let method: String
         /// The route, whose pattern is logged instead of the path as sent; nil for unknown paths.
         var route: Route?
@@ -23,7 +23,8 @@ struct RequestLog {
     private let log: Log
     private var bytes: [UInt8] = []
     private var lineCount = 0
-    /// Parts of the last line and their bytes: many lines share their millisecond, app and route.
+    /// The last line's time, app and call, each with its bytes, because many lines share their millisecond, app or
+    /// route.
     private var lastTime: (moment: Timestamp, text: [UInt8])?
     private var lastApp: (app: AppID, text: [UInt8])?
     private var lastCall: (method: String, route: Route?, status: Int, text: [UInt8])?
@@ -39,7 +40,6 @@ struct RequestLog {
         lineCount += 1
     }
 
-    /// Passes the gathered lines to the log.
     mutating func flush() {
         guard lineCount > 0 else { return }
         log.append(bytes, lineCount: lineCount)
@@ -49,7 +49,7 @@ struct RequestLog {
 
     /// The pieces between a JSON line's values.
     ///
-    /// Literals instead of arrays: loops that shared an array would contend for its reference count.
+    /// They are literals, because loops that shared an array would contend for its reference count.
     private enum Piece {
         static let time = #"{"time":""#
         static let requestID = #"","request_id":""#
@@ -59,8 +59,7 @@ struct RequestLog {
         static let outcome = #","outcome":""#
     }
 
-    /// Appends the line piece by piece, without escaping: it holds fixed words, numbers, and a request id whose
-    /// characters JSON does not escape.
+    /// Appends the line without escaping: its words, its numbers and a request id contain nothing that JSON escapes.
     private mutating func appendJSON(_ line: Line) {
         append(line.at)
         bytes.append(line.requestID)
@@ -85,7 +84,6 @@ struct RequestLog {
         if let lastTime { bytes += lastTime.text }
     }
 
-    /// Appends the app's member.
     private mutating func append(_ app: AppID) {
         if lastApp?.app != app { lastApp = (app, Array((Piece.app + app.text + "\"").utf8)) }
         if let lastApp { bytes += lastApp.text }
@@ -116,11 +114,11 @@ struct RequestLog {
     }
 }
 
-/// Chooses the id of each request in the log: the caller's where it may be logged, else a new one.
+/// Chooses the id of each request: the caller's if it may be logged, else a new id.
 struct RequestIDs {
     /// The last id; its memory is reused for the next.
     private var text: [UInt8]
-    /// The length of the prefix, which is random for each loop and process, so that ids of different runs differ.
+    /// The length of ``text``'s prefix, which is random for each loop, so that ids of different loops and runs differ.
     private let prefixLength: Int
     private var count: UInt64 = 0
 
@@ -144,7 +142,7 @@ struct RequestIDs {
     }
 
     private static func isFit(_ text: String) -> Bool {
-        // The id is logged, and neither keys nor fingerprints may be.
+        // The id is logged, so it must not contain a key or a fingerprint.
         (1...maximumLength).contains(text.utf8.count) && !KeyText.mayOccur(in: text)
             && !Fingerprint.mayOccur(in: text)
             && text.utf8.allSatisfy { byte in

@@ -10,7 +10,7 @@ enum ShowMetrics {
         let uptime = Double(service.uptime) / 1_000_000_000
         let dropped = Double(service.log.droppedLineCount)
         var metrics: [MetricFamily] = [
-            .gauge("afterlink_build_info", "Always 1; the label has the version.", [version]),
+            .gauge("afterlink_build_info", "Always 1; the label is the program's version.", [version]),
             .gauge("afterlink_uptime_seconds", "Seconds since the start.", uptime),
             .counter("afterlink_log_dropped_lines_total", "Log lines that were dropped.", dropped),
         ]
@@ -71,9 +71,9 @@ enum ShowMetrics {
         return metrics + [.gauge("afterlink_tls_certificate_expiry_seconds", help, Double(expiry))]
     }
 
-    /// Returns the statistics' counts of all time, for live traffic.
+    /// Returns the statistics' counts of live traffic since the database was created.
     ///
-    /// Returns nothing if they cannot be read: the process's own figures are still worth reporting.
+    /// Returns an empty list if they cannot be read, because the process's figures are still worth reporting.
     private static func counts(_ exchange: Exchange) async -> [MetricFamily] {
         let report: StatisticsReport
         do throws(StoreError) {
@@ -84,7 +84,7 @@ enum ShowMetrics {
         let reasons = NoMatchReason.allCases.map { ($0, Metric.noMatch($0)) }
         var metrics: [MetricFamily] = []
         for metric in Metric.allCases where !reasons.contains(where: { $0.1 == metric }) {
-            let help = "Counted as \(metric.name) since the database was made."
+            let help = "Number of \(metric.name) since the database was created."
             let count = Double(report.totals[metric] ?? 0)
             metrics.append(.counter("afterlink_\(metric.name)_total", help, count))
         }
@@ -136,9 +136,9 @@ enum ShowMetrics {
 
     private static func store(_ health: StoreHealth) -> [MetricFamily] {
         var metrics: [MetricFamily] = []
-        let lag = "How long ago the oldest click expired that should have been deleted."
+        let lag = "Seconds since the expiry of the oldest click that should be deleted already."
         for (name, value, help) in [
-            ("accepts_writes", health.acceptsWrites ? 1 : 0, "1 when the last write reached the disk."),
+            ("accepts_writes", health.acceptsWrites ? 1 : 0, "1 if the last write reached the disk."),
             ("queue_length", Int64(health.queueLength), "Writes that wait or are under way."),
             ("database_bytes", health.databaseBytes, "Size of the database file."),
             ("wal_bytes", health.writeAheadLogBytes, "Size of the write-ahead log."),
@@ -148,7 +148,7 @@ enum ShowMetrics {
             let refusals = health.refusals.sorted { $0.key.rawValue < $1.key.rawValue }.map { code, count in
                 ([("reason", code.rawValue)], Double(count))
             }
-            let help = "Requests that the store could not do, by reason."
+            let help = "Requests that the store refused or failed, by reason."
             metrics.append(.counter("afterlink_store_refusals_total", help, refusals))
         }
         for (name, help, values) in [
@@ -162,26 +162,25 @@ enum ShowMetrics {
     }
 }
 
-/// A metric with its values, in Prometheus' text exposition format.
+/// A metric of one name with its values, which ``write(to:)`` formats for Prometheus.
 public struct MetricFamily: Sendable {
     /// A value and the names and values of its labels.
     typealias LabelledValue = ([(String, String)], Double)
-    /// Labels, upper bounds, counts that are not cumulative (one for each bound, and one for everything above), and the
-    /// sum of all observations.
+    /// The labels, upper bounds, counts and sum of a histogram; one count for each bound, and one for higher values.
     typealias LabelledCounts = ([(String, String)], [Double], [Int64], Double)
 
     private let name: String
     private let kind: String
     private let help: String
-    /// Values with the suffix of their name, which only histograms have, and their labels.
+    /// The suffix of the name, the labels and the value of each sample; only histograms have suffixes.
     private var samples: [(String, [(String, String)], Double)] = []
 
-    /// A value that may rise and fall.
+    /// Creates a metric whose value may rise and fall.
     public static func gauge(_ name: String, _ help: String, _ value: Double) -> MetricFamily {
         gauge(name, help, [([], value)])
     }
 
-    /// A count since the start.
+    /// Creates a metric whose value only rises.
     public static func counter(_ name: String, _ help: String, _ value: Double) -> MetricFamily {
         counter(name, help, [([], value)])
     }

@@ -3,9 +3,9 @@ public import HTTPServer
 internal import Synchronization
 internal import Threads
 
-/// Makes the service's requests to outside servers, off the event loops and few at a time.
+/// Sends the service's requests to other servers, at most four at a time and not on an event loop's thread.
 public final class OutgoingRequests: Sendable {
-    /// The largest number of requests at a time; further ones are refused.
+    /// The largest number of requests at a time; further requests are refused.
     private static let maximumConcurrentCount = 4
 
     package let client: HTTPSClient
@@ -14,14 +14,14 @@ public final class OutgoingRequests: Sendable {
     /// - Parameter client: the client that makes the requests; only tests pass one that may reach private addresses.
     public init(_ client: HTTPSClient = OutgoingRequests.publicOnly()) { self.client = client }
 
-    /// Creates a client that connects to addresses of the public Internet alone.
+    /// Creates a client that connects only to addresses of the public Internet.
     ///
-    /// `roots` names a file of authorities in PEM that replaces those of this machine.
+    /// `roots` names a PEM file of certificate authorities, which replace those of this machine.
     public static func publicOnly(roots: String? = nil) -> HTTPSClient {
         HTTPSClient(roots: roots) { NetworkAddress(high: $0.high, low: $0.low).isPublic }
     }
 
-    /// Runs blocking work on a thread of its own, and suspends the caller until it ends.
+    /// Runs blocking work on a new thread, and suspends the caller until the work ends.
     ///
     /// - Returns: nil where too many requests are under way, or the system has no thread.
     func perform<Result: Sendable>(_ work: @escaping @Sendable (HTTPSClient) -> Result) async -> Result? {
@@ -42,7 +42,7 @@ public final class OutgoingRequests: Sendable {
 }
 
 extension HTTPSRequest {
-    /// Creates a GET of a page.
+    /// Creates a GET request for a URL; nil if the URL cannot be requested.
     init?(_ url: WebURL, fields: [FieldLine] = []) {
         self.init(host: url.host, port: url.port ?? 443, .get, url.target, fields: fields)
     }

@@ -5,7 +5,7 @@ internal import Threads
 
 /// An error as callers see it: a status, a stable code, and a message that says what to do.
 ///
-/// Source: the contract's table of errors. It reveals nothing internal: no SQL, no path, no version.
+/// It reveals nothing internal: no SQL, no file path, no version. The article API lists all codes.
 package struct APIError: Error, Equatable {
     package enum Code: String, CaseIterable {
         case invalidFingerprint = "INVALID_FINGERPRINT"
@@ -44,7 +44,7 @@ package struct APIError: Error, Equatable {
     package let message: String
     /// The body member, query parameter or header that is wrong.
     package var field: String?
-    /// All problems, where a call reports several at once; ``message`` and ``field`` are those of the first one.
+    /// All problems, if a call reports several at once; ``message`` and ``field`` are those of the first one.
     var problems: [FieldProblem] = []
     /// Seconds until another attempt makes sense; sent as `Retry-After`.
     ///
@@ -69,12 +69,13 @@ extension APIError {
     static let invalidFingerprint = APIError(
         status: .badRequest,
         code: .invalidFingerprint,
-        message: "fingerprint must be 64 hexadecimal digits, given once: the SHA-256 of the device's values",
+        message: "fingerprint must be 64 hexadecimal digits, sent once: the SHA-256 of the device's values",
         field: "fingerprint"
     )
 
-    /// The error for a missing, malformed, unknown, expired or revoked key, the same for all, so that callers cannot learn
-    /// which one it was.
+    /// The error for a missing, malformed, unknown, expired or revoked key.
+    ///
+    /// The five cases get the same error, so that a caller cannot learn whether a key exists.
     static let invalidAPIKey = APIError(
         status: .unauthorized,
         code: .invalidAPIKey,
@@ -102,7 +103,7 @@ extension APIError {
         APIError(status: .conflict, code: .conflict, message: message, field: field)
     }
 
-    /// Reports well-formed JSON of a wrong shape or with wrong values, all problems at once.
+    /// Reports all problems of well-formed JSON that has a wrong shape or wrong values.
     static func unprocessable(_ problems: [FieldProblem]) -> APIError {
         refused(problems, .unprocessableContent)
     }
@@ -140,8 +141,9 @@ extension APIError {
         retryAfter: 1
     )
 
-    /// Returns a 503 with up to two seconds more on `Retry-After`, by the request's time, so that refused callers do
-    /// not all retry at once; returns every other error unchanged.
+    /// Returns a 503 with up to two seconds added to `Retry-After`, and every other error unchanged.
+    ///
+    /// The request's time decides the added seconds, so that refused callers do not all retry at once.
     func spread(by moment: MonotonicTime) -> APIError {
         guard code == .unavailable, let retryAfter else { return self }
         var error = self

@@ -2,10 +2,10 @@ internal import Attribution
 internal import HTTPServer
 
 extension Exchange {
-    /// Finds the key that the request carries, and checks that it may make calls of this access.
+    /// Finds the key that the request carries, and requires a kind that `access` allows.
     ///
     /// - Returns: the key; nil where none is needed and none was sent.
-    /// - Throws: 401 for a missing or invalid key, 403 for a valid one of another kind.
+    /// - Throws: 401 for a missing or invalid key, 403 for a valid key of another kind.
     func findKey(for access: Route.Access) throws(APIError) -> APIKey? {
         let allowed: [KeyKind]
         switch access {
@@ -15,8 +15,8 @@ extension Exchange {
             allowed = kinds
         case .key(let kinds): allowed = kinds
         }
-        // A missing token is looked up as an empty one, which no key is, so that timing does not distinguish it from a
-        // wrong one.
+        // A missing token is looked up as an empty text, which is no key. So the response time does not distinguish a
+        // missing token from a wrong one.
         let digest = Self.digestOfToken(of: request) ?? KeyDigest(of: "")
         guard let key = directory.key(digest), key.isValid(at: now) else { throw .invalidAPIKey }
         guard allowed.contains(key.kind) else {
@@ -51,7 +51,7 @@ enum KeyInURL {
 
     /// Whether path or query contain a text in the form of a key, percent-encoded or not.
     static func isFound(in request: Request) -> Bool {
-        // Every key has an underscore. The check of a released client has none, so that it is never decoded.
+        // Every key contains an underscore. A released client's check has neither of these bytes, so it is not decoded.
         guard request.targetHolds(UInt8(ascii: "_"), or: UInt8(ascii: "%")) else { return false }
         return holdsKey(request.path) || (request.query.map(holdsKey) ?? false)
     }

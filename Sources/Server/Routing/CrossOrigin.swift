@@ -19,14 +19,14 @@ enum CrossOrigin {
         return response
     }
 
-    /// Lets the page read the response, if its origin may.
+    /// Lets a page read the response if the app allows the page's origin.
     ///
-    /// A preflight does not name the app, so that any app may allow the origin. The origin is nil where none was sent, or
-    /// where the request broke off before it.
+    /// A preflight does not name the app, so it is enough if one of all apps allows the origin. `origin` is nil if the
+    /// request did not send it, or ended before it.
     static func allow(_ origin: String?, app: App?, _ directory: Directory, _ response: inout Response) {
         let apps = app.map { [$0] } ?? directory.apps
         response.fields.append(exposedHeaders)
-        // A closure instead of a key path, which is evaluated at run time: this code runs for every check.
+        // This is a closure because a key path would be evaluated at run time, and this code runs for every click.
         if apps.contains(where: { $0.settings.allowedOrigins.isEmpty }) {
             response.fields.append(anyOrigin)
             return
@@ -37,7 +37,7 @@ enum CrossOrigin {
         response.fields.append(FieldLine(name: "Access-Control-Allow-Origin", value: origin))
     }
 
-    /// Lets every page read a response that reveals nothing but that the apps cannot be read.
+    /// Lets every page read a response that reveals only that the apps cannot be read.
     static func allowAny(_ response: inout Response) { response.fields += [exposedHeaders, anyOrigin] }
 
     private static let exposedHeaders = FieldLine(

@@ -27,9 +27,9 @@ struct EntityTag {
 }
 
 extension Response {
-    /// Creates a response with a body, or 304 for a client that has it already; `tag` is that of the body, if it is known.
+    /// Creates a response with a body, or 304 for a client that has the body already.
     ///
-    /// Caches may keep it for an hour, unless `cacheControl` says otherwise.
+    /// Computes the tag if `tag` is nil. Caches may store the response for an hour, unless `cacheControl` differs.
     init(
         _ body: [UInt8],
         tagged tag: EntityTag? = nil,

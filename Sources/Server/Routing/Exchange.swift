@@ -8,13 +8,13 @@ final class LoopContext {
     let service: Service
     let stores: Stores
     let launches = LaunchClassifier()
-    /// ``MatchResponse/plainNoMatch`` in an array of the loop's own: loops that shared one would contend for its
-    /// reference count.
+    /// This loop's copy of ``MatchResponse/plainNoMatch``: loops that shared one array would contend for its reference
+    /// count.
     let plainNoMatch = MatchResponse.plainNoMatch
-    /// The limiters of all loops, in a list of the loop's own for the same reason.
+    /// The limiters that all loops share, in this loop's copy of the array for the same reason.
     let rateLimiters: [RateLimiter?]
     private var keyring: Keyring
-    /// A copy for this loop alone, for the same reason.
+    /// This loop's copy of ``keyring``, for the same reason.
     private var keyringCopy: Keyring
 
     init(service: Service, stores: Stores) {
@@ -40,21 +40,21 @@ final class LoopContext {
 struct Exchange {
     let request: Request
     let loop: LoopContext
-    /// Echoed or generated; part of the response and of the log line.
+    /// The id that the client sent, or a generated one; part of the response and of the log line.
     let requestID: String
     /// The time of the request, for clicks, windows and expiry.
     let now: Timestamp
-    /// The text of the path for the route's `{name}`, as sent; nil for a route without one.
+    /// The part of the path that the route's `{name}` matched, still percent-encoded; nil for a route without `{name}`.
     let parameter: String?
     /// The client's address: the peer's, or the one that a trusted proxy reports.
     let address: NetworkAddress
     /// Apps and keys as they were when the request came.
     let directory: Directory
-    /// The key that was sent; nil where none was needed and sent.
+    /// The request's valid key; nil if the route needs no key, and ignores keys or got none.
     var key: APIKey?
     /// The app of the request, as soon as it is known.
     var app: AppID?
-    /// A word for the log line: what became of a click or a check.
+    /// The outcome of a click, a check or a visit, as a word for the log line.
     var outcome: String?
 
     var service: Service { loop.service }
@@ -91,11 +91,11 @@ struct Exchange {
 }
 
 extension Request {
-    /// The value of a field that may have one line; nil where it was not sent.
+    /// The value of a header field that may have only one line; nil if it was not sent.
     ///
     /// Source: RFC 9110 §5.3, which forbids several lines of a field that is not a list.
     ///
-    /// - Throws: 400 for several lines: none is better than another, and it is unknown which one a proxy read.
+    /// - Throws: 400 for several lines, because it is unknown which line a proxy has read.
     func onlyField(_ name: String) throws(APIError) -> String? {
         guard let value = field(name) else { return nil }
         guard withOnlyFieldBytes(name, { _ in true }) == true else {

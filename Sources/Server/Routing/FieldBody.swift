@@ -30,7 +30,7 @@ struct FieldBody<Field: SettingField> {
         }
     }
 
-    /// Makes a value of the fields, and reports its problems together with those of the body and `others`, all at once.
+    /// Makes a value of the fields; throws its problems together with those of the body and `others`.
     func validated<Value>(
         _ others: [FieldProblem] = [],
         _ make: (FieldTexts<Field>) throws(FieldProblems) -> Value

@@ -16,13 +16,12 @@ extension Exchange {
         return proxies.client(peer: peer, forwardedFor: list, forwarded: forwarded)
     }
 
-    /// The host that a visitor requested, or the one that a trusted proxy reports; nil for one that cannot be a link
-    /// host.
+    /// The host that the visitor requested, or that a trusted proxy reports; nil if it cannot be a link host.
     ///
     /// Of several reported hosts the last one counts, because the nearest proxy wrote it.
     var host: LinkHost? { authority.flatMap { LinkHost($0) } }
 
-    /// The apps whose links the requested host serves; all apps for a host that is no link host.
+    /// The apps whose links the requested host serves, or all apps if there are none.
     var nearestApps: [App] {
         let nearest = directory.apps(onHost: host)
         return nearest.isEmpty ? directory.apps : nearest
@@ -41,7 +40,7 @@ extension Exchange {
         return request.host
     }
 
-    /// The nearest proxy's value of a field; nil where the peer is not a trusted proxy or sends none.
+    /// The nearest proxy's value of a field; nil if the peer is not a trusted proxy, or did not send the field.
     private func forwarded(_ field: String) -> String? {
         let peer = NetworkAddress(high: request.peer.high, low: request.peer.low)
         guard service.settings.trustedProxies.trusts(peer) else { return nil }

@@ -44,7 +44,6 @@ extension JSONBody {
         self.init(object: object, bytes: request.body, path: "")
     }
 
-    /// The object itself.
     var members: JSONObject { object }
 
     /// The object's text in the body.
@@ -103,7 +102,7 @@ extension JSONBody {
             .map { JSONBody(object: $0, bytes: bytes, path: "\(path)\(name).") }
     }
 
-    /// Reads a member of one form; nil where it was not sent.
+    /// Reads a member that must have one JSON type; nil if it was not sent.
     private func value<Value>(
         _ name: String,
         _ form: String,
@@ -114,7 +113,7 @@ extension JSONBody {
         return result
     }
 
-    /// Reads a text of at most 255 characters that stands for another value; nil where it was not sent.
+    /// Reads a text of at most 255 characters that represents another value, such as a time; nil if it was not sent.
     private func value<Value>(
         of name: String,
         _ rule: String,
@@ -147,7 +146,7 @@ extension JSONBody {
     }
 }
 
-/// Members that have the same meaning in every body, which are members of the body itself.
+/// Members of the body's top level that have the same meaning in every call.
 extension JSONBody {
     func fingerprint() throws(APIError) -> Fingerprint? {
         guard let text = try text("fingerprint", .max) else { return nil }

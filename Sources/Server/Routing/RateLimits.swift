@@ -6,10 +6,11 @@ package import Threads
 extension Exchange {
     /// Counts the request against its address's limit for a class.
     ///
-    /// A customer's own back end is not refused: it sends the clicks and checks of all visitors from one address.
+    /// A request with a server key is not refused: a customer's server sends the clicks and checks of all visitors from
+    /// one address.
     ///
-    /// - Throws: 429 where the address has used its limit up. `Retry-After` is ``RateLimiter/Refusal/retryAfter``; it says
-    ///   exactly when the next request passes, and so gets no jitter.
+    /// - Throws: 429 if the address has used up its limit. `Retry-After` is ``RateLimiter/Refusal/retryAfter``, after
+    ///   which the next request passes. It gets no jitter.
     func checkRate(_ limitClass: RateLimitClass) throws(APIError) {
         guard let limiter = loop.rateLimiters[limitClass.index],
             let refusal = limiter.take(for: address, at: request.firstByteAt),
@@ -33,10 +34,10 @@ extension Exchange {
 /// A class of requests that share one limit for each address.
 public enum RateLimitClass: String, CaseIterable, Sendable {
     case clicks, checks, admin
-    /// QR codes, each of which is drawn for its request.
+    /// QR codes, which are drawn for each request.
     case pictures
 
-    /// The position of its limiter in a list, which every request looks up: a dictionary would hash the word.
+    /// The index of the limiter in an array, because every request reads it and a dictionary would hash the class.
     var index: Int {
         switch self {
         case .clicks: 0
@@ -49,10 +50,9 @@ public enum RateLimitClass: String, CaseIterable, Sendable {
 
 /// The limits of requests from one address, by class.
 public struct RateLimits: Equatable, Sendable {
-    /// A limit, and whether it applies to this machine itself.
+    /// A limit, and whether it applies to requests from this machine too.
     public struct Rule: Equatable, Sendable {
         public var limit: RateLimit
-        /// Whether requests from this machine itself count too.
         public var countsLoopback: Bool
 
         public init(_ limit: RateLimit, countsLoopback: Bool) {
@@ -77,13 +77,13 @@ public struct RateLimits: Equatable, Sendable {
         RateLimitClass.allCases.map { rules[$0].map { RateLimiter($0) } }
     }
 
-    /// The limits where the operator sets none.
+    /// The limits that apply if the operator sets none.
     ///
     /// More than ten thousand phones of a carrier may share one address, and an old client may lose its attribution for
-    /// good if its check is refused. So a burst of ten thousand passes, and then 500 a second: many times the number that
-    /// a campaign brings from one carrier's address, and a small part of the number that one machine serves. Requests from
-    /// this machine itself are not limited: behind a proxy on it that the settings do not name, all clients would share
-    /// one bucket.
+    /// good if its check is refused. So a burst of ten thousand passes, and then 500 requests a second. That is many
+    /// times what a campaign causes from one carrier's address, and a small part of what one machine serves. Requests
+    /// from this machine itself are not limited: if the settings do not name a proxy on this machine, all its clients
+    /// would share one bucket.
     public static let standard: RateLimits = {
         var limits = RateLimits()
         for limitClass in RateLimitClass.allCases {
@@ -130,9 +130,10 @@ public struct RateLimit: Equatable, Sendable {
 
 /// A token bucket for each address, for one class of requests.
 ///
-/// A bucket is stored as the time at which it will be full again (the generic cell rate algorithm, ITU-T I.371). A time in
-/// the past means a full bucket, which need not be stored. The table is bounded: if a shard is full of buckets in use, new
-/// addresses share one bucket, so that a flood of addresses does not fill the memory.
+/// A bucket is stored as the time at which it will be full again (the generic cell rate algorithm, ITU-T I.371). A time
+/// in the past means a full bucket, which need not be stored. The table is bounded: if a shard (a part of the table
+/// with its own lock) is full of buckets in use, new addresses share one bucket, so that a flood of addresses does not
+/// fill the memory.
 package final class RateLimiter: Sendable {
     package struct Refusal: Equatable {
         /// Whole seconds until the next request is allowed, at least 1.

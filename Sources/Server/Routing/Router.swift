@@ -1,12 +1,12 @@
 internal import Attribution
 internal import HTTPServer
 
-/// One row of the list of routes.
+/// One route: a method, a path pattern, the keys that it permits, and its endpoint.
 ///
-/// A class, so that a request carries a reference to its row instead of a copy. Each loop has rows of its own: loops that
-/// counted references to a shared row would contend for the count.
+/// This is a class, so that a request carries a reference instead of a copy. Each loop has its own routes: loops that
+/// shared a route would contend for its reference count.
 final class Route: Sendable {
-    /// Who may call.
+    /// The keys that a call needs.
     enum Access: Sendable {
         case anyone
         /// Needs no key; a key that is sent must be valid and of one of these kinds.
@@ -17,7 +17,7 @@ final class Route: Sendable {
     typealias Endpoint = @Sendable (inout Exchange) async throws(APIError) -> Response
 
     let method: Method
-    /// A literal path, or one with `{name}` for any single part or `{name...}` for any number of parts.
+    /// The path; `{name}` in it matches any single part, `{name...}` any number of parts.
     ///
     /// A path of only `{name...}` is the fallback for GET and HEAD.
     let path: String
@@ -28,13 +28,13 @@ final class Route: Sendable {
     let rateLimitClass: RateLimitClass?
     /// Whether pages of other origins may call it.
     let isCrossOrigin: Bool
-    /// Whether a GET changes something, so that HEAD cannot stand for it.
+    /// Whether a GET consumes a click, so that HEAD must not run it.
     let consumes: Bool
     /// Whether the endpoint needs apps and keys.
     ///
     /// Other routes work without the store, because a process whose database cannot be read is still alive.
     let needsDirectory: Bool
-    /// The query parameters that the call takes, refusing all others; nil for a call that ignores unknown ones.
+    /// The only query parameters that the call accepts; nil for a call that ignores unknown parameters.
     let queryNames: [String]?
     let endpoint: Endpoint
 
@@ -74,12 +74,12 @@ struct Router {
     private struct PathPattern {
         /// The whole path, or its text before `{name}`.
         let path: [UInt8]
-        /// The text after `{name}`; empty where the parameter ends the path.
+        /// The text after `{name}`; empty if the parameter ends the path.
         let suffix: [UInt8]
         let parameter: Parameter
         var routes: [Route]
 
-        /// Whether it matches every path, and so is tried last.
+        /// Whether the pattern matches every path, and so is tried last.
         var isFallback: Bool { parameter == .anyParts && suffix.isEmpty }
     }
 
@@ -94,9 +94,10 @@ struct Router {
         }
     }
 
-    /// The patterns in the order in which they are tried: literal paths first, which are few and mostly differ in length.
+    /// The patterns in the order in which they are tried.
     ///
-    /// A parameter of any number of parts matches nearly everything and comes last, the longest suffix first.
+    /// Literal paths come first: they are few and mostly differ in length. Patterns with `{name...}` come last, the
+    /// longest suffix first.
     private let patterns: [PathPattern]
 
     init(_ routes: [Route]) {
@@ -159,7 +160,7 @@ struct Router {
         return true
     }
 
-    /// The text of a parameter; nil where it is empty, or has more parts than the parameter allows.
+    /// The text of a parameter; nil if it is empty, or has more parts than the parameter allows.
     private static func text(_ parts: Span<UInt8>, as parameter: Parameter) -> String? {
         var bytes: [UInt8] = []
         for index in parts.indices {
@@ -170,7 +171,7 @@ struct Router {
     }
 
     private func choose(_ method: Method, from routes: [Route], parameter: String?) -> Result {
-        // HEAD is GET without a body, except where GET consumes: such a route does not allow HEAD.
+        // HEAD is GET without a body, but a route whose GET consumes a click does not allow HEAD.
         let wanted = method == .head && !routes.contains { $0.consumes } ? Method.get : method
         if let route = routes.first(where: { $0.method == wanted }) {
             return .found(route, parameter: parameter)

@@ -1,12 +1,12 @@
 public import Attribution
 
-/// A click in one browser and a first launch on one device, chosen and not yet sent.
+/// A simulated click in one browser and a simulated first launch on one device, before they are sent.
 public struct Trial: Sendable {
-    /// The sender of the click, which decides the key that click and launch are sent with.
+    /// The sender of the click; it decides which kind of key click and launch need.
     ///
     /// The raw value is the word on the command line.
     public enum Poster: String, CaseIterable, Sendable {
-        /// A page with a test key: live keys do not see the click, and neither click nor launch counts as live traffic.
+        /// A page with a test key: no live key matches the click, and neither click nor launch is live traffic.
         case test
         /// A landing page without a key.
         case page
@@ -30,7 +30,6 @@ public struct Trial: Sendable {
     public let release: SDKRelease
     public let person: TrialPerson
     public let poster: Poster
-    /// The destination of the click.
     public let destination: Target
     /// The click's journey, which no other trial has.
     public let journey: String
@@ -38,13 +37,11 @@ public struct Trial: Sendable {
     let build: String
     /// The id or name of the click's app; nil where the key identifies it.
     let app: String?
-    /// The languages that the app comes in, where this program knows them.
+    /// The languages that the app is localised in, as far as this program knows them.
     let localization: AppLocalization
     /// The click's campaign, unless it leads to a link, which has its own.
     let campaignKey: String
 
-    /// Creates a trial.
-    ///
     /// - Parameters:
     ///   - profile: the browser of the click.
     ///   - device: the device of the launch.
@@ -54,7 +51,7 @@ public struct Trial: Sendable {
     ///   - destination: the destination of the click.
     ///   - number: a number that no other trial has.
     ///   - app: the id or name of the click's app; nil where the key identifies it.
-    ///   - localization: the languages that the app comes in.
+    ///   - localization: the languages that the app is localised in.
     ///   - campaignKey: the click's campaign, unless it leads to a link.
     public init(
         profile: BrowserProfile,
@@ -86,7 +83,7 @@ public struct Trial: Sendable {
 
     public enum Target: Equatable, Sendable {
         case url(String)
-        /// A link of the server's own, by its slug.
+        /// A link that the server stores, by its slug.
         case link(String)
     }
 
@@ -94,7 +91,8 @@ public struct Trial: Sendable {
     public static let standardPrefix = "myapp://simulated/"
     public static let standardCampaign = "SIMULATED"
 
-    /// The header fields that the server reads: all of the browser's, or the ones that a customer's server reports.
+    /// The header fields that the service attributes to the visitor: those of the browser, or the user agent that a
+    /// customer's server reports.
     var visit: VisitHeaders {
         guard poster != .server else { return VisitHeaders(userAgent: profile.agent) }
         let others = [("user-agent", profile.agent), ("accept-language", person.acceptLanguage)]
@@ -102,18 +100,16 @@ public struct Trial: Sendable {
         return VisitHeaders { name in fields.first { $0.name.lowercased() == name }?.value }
     }
 
-    /// The signals that the page's script sends.
     var signals: DeviceSignals { profile.signals(of: person) }
 
-    /// The inputs of the fingerprints that a server derives from a launch's values, the one with the fewest components
-    /// first.
+    /// The inputs of the fingerprints that a server derives from the launch's signals, fewest components first.
     public var inputsOfValues: [FingerprintInput] {
         let (values, languages) = (device.values(for: person), DeviceData.embedded.languages)
         let native = values.withLanguageOfClicks(localization, reported: nil, languages: languages)
         return CanonicalSignals(native).inputs().sorted { $0.values.count < $1.values.count }
     }
 
-    /// The text that the SDK hashes at the first launch, or that the server derives from the launch's values.
+    /// The text that the SDK hashes at the first launch, or that the server derives from the launch's signals.
     public var launch: FingerprintInput {
         if release.sendsRawSignals, let input = inputsOfValues.first { return input }
         let values = release.form.components.map { device.value(of: $0, for: person) }
@@ -126,7 +122,7 @@ public struct Trial: Sendable {
 
 /// Sends a trial's click and launch to a server.
 public struct TrialRun {
-    /// The server uses its own clock, so that a delay cannot be tried on it.
+    /// The server uses its own clock, so that a delay cannot be simulated.
     public struct OwnClock: Error {}
 
     private let host: String
@@ -137,7 +133,8 @@ public struct TrialRun {
 
     /// The milliseconds by which a click is set back in addition to the delay.
     ///
-    /// No response takes that long, so a server that uses its own clock is recognised by its expiry times.
+    /// If the server uses its own clock, the click's expiry is not whole seconds after the click's time, because no
+    /// response takes as long as this margin.
     private static let clockMargin: Int64 = 500
 
     /// - Parameters:
@@ -181,8 +178,7 @@ public struct TrialRun {
         return TrialReport(result: result, click: click, launch: launch)
     }
 
-    /// Throws if the server did not use the time of the request: a click expires whole seconds after its time, and any
-    /// other expiry comes from another clock.
+    /// Throws if the click does not expire whole seconds after its time, because the server uses its own clock.
     private func requireSetClock(_ response: ClientResponse, _ clickedAt: Timestamp?) throws(OwnClock) {
         guard let clickedAt, let expiresAt = response.expiresAt, !response.isRepeated,
             expiresAt.milliseconds(since: clickedAt) % 1000 != 0

@@ -8,7 +8,6 @@ public struct TrialReport: Sendable {
     /// Nil if the click was refused.
     public let launch: ClientRequest?
 
-    /// Writes the members of the report.
     public func write(to json: inout JSONWriter) {
         let (trial, reading) = (result.trial, result.reading)
         json.member("profile", trial.profile.name)
@@ -51,7 +50,7 @@ public struct TrialReport: Sendable {
         }
     }
 
-    /// Writes a response, whose body becomes a part of the document if it is a JSON object, and a text if not.
+    /// Writes a response; its body becomes a part of the document if it is a JSON object, and a text otherwise.
     private static func write(_ response: ClientResponse, to json: inout JSONWriter) {
         json.member("status", response.status)
         if response.json != nil {
@@ -63,7 +62,7 @@ public struct TrialReport: Sendable {
 }
 
 extension TrialResult {
-    /// The reasons why the trial ended as it did, in sentences.
+    /// The explanation of the trial's result, in sentences.
     public var explanation: [String] {
         guard click.isRecorded else { return clickRefused + unexpected }
         var sentences = [outcome]
@@ -82,8 +81,8 @@ extension TrialResult {
         }
         if click.isRepeated {
             sentences.append(
-                "The server took the click for a repetition of one that was posted a moment ago, and counts that one."
-                    + " Each click has a link of its own unless one is chosen."
+                "The server treated the click as a repetition of one that was posted shortly before, and counts only the"
+                    + " first. Each click has its own link unless you choose one."
             )
         }
         if token == .missing {
@@ -113,12 +112,12 @@ extension TrialResult {
         let names = reading.missing.map(\.rawValue).joined(separator: ", ")
         return [
             refusal,
-            "The browser does not tell \(names), so that no fingerprint can be made. Only a token that the launch brings"
+            "The browser does not report \(names), so no fingerprint can be made. Only a token that the launch brings"
                 + " from the page could find such a click.",
         ]
     }
 
-    /// The fingerprint that found the click, and what the server says about the match.
+    /// Sentences about the fingerprint that found the click, and about the server's facts on the match.
     private var found: [String] {
         var sentences: [String] = []
         if let hit = reading.hit {
@@ -169,7 +168,7 @@ extension TrialResult {
         }
         sentences += differences.map { difference in
             let values = difference.click.prefix(5).map(\.text).joined(separator: " or ")
-            let click = values.isEmpty ? "the click does not say it" : "the click says \(values)"
+            let click = values.isEmpty ? "the click does not report it" : "the click says \(values)"
             return "They differ in \(difference.component.rawValue): \(click), the launch"
                 + " \(trial.release.sendsRawSignals ? "says" : "hashes") \(difference.launch)."
         }

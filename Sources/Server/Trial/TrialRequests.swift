@@ -13,7 +13,7 @@ public struct ClientRequest: Sendable {
     /// - Parameters:
     ///   - line: the method and the target.
     ///   - host: the field `Host`.
-    ///   - fields: all other fields but `Connection`, with `Content-Length` where there is a body.
+    ///   - fields: all other fields except `Connection`; they include `Content-Length` if there is a body.
     ///   - body: the body; empty for none.
     public init(_ line: String, host: String, _ fields: [(name: String, value: String)], body: String = "") {
         self.line = line
@@ -37,7 +37,7 @@ public struct ClientResponse: Sendable {
     /// The body as a JSON object; nil if it is not one.
     public let json: JSONObject?
 
-    /// Creates a response; without `statusText` the status is its text.
+    /// Creates a response; if `statusText` is nil, the number of the status is used.
     public init(status: Int, _ statusText: String? = nil, body: String) {
         self.status = status
         self.statusText = statusText ?? String(status)
@@ -48,7 +48,7 @@ public struct ClientResponse: Sendable {
     /// Reads a whole response; nil if the bytes are not one.
     public init?(_ bytes: [UInt8]) {
         let text = String(decoding: bytes, as: UTF8.self)
-        // CR LF is one Character in Swift: the blank line between head and body is two of them.
+        // CR LF is one Character in Swift, so two Characters separate head and body.
         guard let blank = text.firstRange(of: "\r\n\r\n") else { return nil }
         let first = text.prefix { $0 != "\r\n" }
         guard first.hasPrefix("HTTP/1.1 "), let status = Int(first.dropFirst(9).prefix(3)) else { return nil }
@@ -62,7 +62,7 @@ extension Trial {
 
     /// Makes the request that posts the click, from the browser or from a customer's server.
     ///
-    /// A page's own click does not carry the key. `time` is for a server whose requests set its clock.
+    /// A click from a page without a key does not carry `key`. `time` is for a server whose clock the requests set.
     public func click(host: String, key: String, at time: Timestamp?) -> ClientRequest {
         let body = clickBody
         var fields = poster == .server ? [("User-Agent", "shop-backend/1.0")] : browserFields
@@ -88,13 +88,13 @@ extension Trial {
     /// The header fields that the default client of an app on the device adds.
     private var appFields: [(name: String, value: String)] {
         var fields = [("User-Agent", appAgent), ("Accept", "*/*")]
-        // The client of an Android app does not send the language.
+        // The default HTTP client of an Android app does not send the language.
         if device.platform == .ios { fields.append(("Accept-Language", person.acceptLanguage)) }
         fields.append(("Accept-Encoding", device.platform == .ios ? "gzip, deflate" : "gzip"))
         return fields
     }
 
-    /// Makes the check of a newer client, which sends its values instead of a hash.
+    /// Makes the check of a newer client, which sends its signals instead of a fingerprint.
     private func resolve(host: String, key: String, token: String?, at time: Timestamp?) -> ClientRequest {
         let body = JSONWriter.object { json in
             json.member("platform", device.platform.rawValue)
@@ -141,7 +141,7 @@ extension Trial {
         }
         let numbers = device.osVersion.split(separator: ".").compactMap { Int($0) }
         let (major, minor) = (numbers.first ?? 0, numbers.dropFirst().first ?? 0)
-        // Darwin has the number of iOS plus 6 (iOS 17 has Darwin 23); iOS 26 follows 18.
+        // Darwin's number is that of iOS plus 6: iOS 17 has Darwin 23. iOS 26 follows iOS 18, so it has Darwin 25.
         let kernel = (major > 18 ? major - 7 : major) + 6
         let network = Self.networkVersions[major] ?? "3860.100.1"
         return "Simulated/\(build) CFNetwork/\(network) Darwin/\(kernel).\(min(minor, 6)).0"
@@ -157,7 +157,7 @@ extension Trial {
             case .url(let url):
                 json.member("deeplink_url", url)
                 json.member("campaign_key", campaignKey)
-            // A link has a campaign of its own.
+            // A link has its own campaign, so the click names none.
             case .link(let slug): json.member("link", slug)
             }
             json.member("jid", journey)
@@ -180,7 +180,7 @@ extension Trial {
         json.member("uaPlatformVersion", signals.uaPlatformVersion)
     }
 
-    /// Writes a number as a script does: a whole one without a point.
+    /// Writes a number as a browser's script does: a whole number without a decimal point.
     private static func write(_ name: String, _ number: Double?, to json: inout JSONWriter) {
         if let whole = number.flatMap({ Int(exactly: $0) }) {
             json.member(name, whole)

@@ -1,7 +1,7 @@
 public import Attribution
 internal import JSON
 
-/// How a trial ended, and why.
+/// The result of a trial: the server's responses, and the fingerprints that explain them.
 public struct TrialResult: Sendable {
     public let trial: Trial
     public let reading: TrialAnalysis
@@ -17,7 +17,7 @@ public struct TrialResult: Sendable {
     public enum Token: Sendable {
         case notWanted
         case brought
-        /// The launch was to bring one, but the server made none for the click.
+        /// The launch should bring a token, but the server made none for the click.
         case missing
     }
 
@@ -41,7 +41,7 @@ public struct TrialResult: Sendable {
         launch?.isMatch == true && (launch?["jid"] == trial.journey || click.isRepeated)
     }
 
-    /// Whether the launch got another click, which has the same fingerprint and was still open.
+    /// Whether the launch got another live click with the same fingerprint.
     public var isMatchedByAnother: Bool { launch?.isMatch == true && !isMatched }
 
     var isExpired: Bool {
@@ -81,7 +81,7 @@ extension ClientResponse {
     public var message: String? { self["message"] }
     /// Whether the server recorded the click, now or earlier.
     public var isRecorded: Bool { (200...201).contains(status) && self["click_id"] != nil }
-    /// Whether the server recorded a click like it earlier.
+    /// Whether the server had recorded the same click before.
     var isRepeated: Bool { isRecorded && status == 200 }
     var expiresAt: Timestamp? { self["expires_at"].flatMap { Timestamp(iso8601: $0) } }
     public var isMatch: Bool { status == 200 && self["status"] == "match" }
@@ -91,9 +91,9 @@ extension ClientResponse {
     public var confidence: Double? { json?["confidence"]?.double }
 }
 
-/// The fingerprints that a server makes of a trial's click, and whether the launch's hash is among them.
+/// The fingerprints that a server makes from a trial's click, and whether the launch's fingerprint is among them.
 ///
-/// Servers run the same code; one with other device data, or that knows the app's languages, may compute more.
+/// Servers run the same code. A server with other device data, or with the app's languages, may make more fingerprints.
 public struct TrialAnalysis: Sendable {
     /// One of the fingerprints under which the click is found.
     public struct Made: Sendable {
@@ -101,14 +101,14 @@ public struct TrialAnalysis: Sendable {
         public let weight: Double
     }
 
-    /// One property of the device, as both sides have it.
+    /// One component of a fingerprint, with the values of the launch and of the click.
     public struct Component: Sendable {
         public let component: SignalComponent
-        /// Whether it goes into the launch's form.
+        /// Whether the launch's form contains the component.
         public let isHashed: Bool
-        /// The launch's value in its fingerprint; if its form lacks the component, the one that the device would hash.
+        /// The launch's value of the component; if its form lacks the component, the value that the device would hash.
         public let launch: String
-        /// The values that apps may hash for this click; empty when the click does not report the component.
+        /// The values that apps may hash for this click; empty if the click does not report the component.
         public let click: [Spelling]
 
         /// Whether the device's value is among those of the click.
@@ -123,7 +123,7 @@ public struct TrialAnalysis: Sendable {
     public let hit: Made?
     /// Whether the agent is that of a known robot.
     public let isRobot: Bool
-    /// The missing components of the most complete form; empty if there is a fingerprint.
+    /// The components that the click lacks for its most complete form; empty if there is a fingerprint.
     public let missing: [SignalComponent]
 
     public init(_ trial: Trial) {

@@ -1,6 +1,6 @@
 public import Attribution
 
-/// The browsers, devices, people and SDK releases of trials, in the order of `Data/trials.tsv`, which describes its rows.
+/// The browsers, devices, people and SDK releases of trials (simulated clicks and launches) in `Data/trials.tsv`.
 struct TrialTables: Sendable {
     private(set) var people: [String: TrialPerson] = [:]
     private(set) var devices: [TrialDevice] = []
@@ -38,32 +38,32 @@ struct TrialTables: Sendable {
     }
 }
 
-/// A browser as it was observed: the header fields that it sends, and the values that a page's script reads in it.
+/// A browser's observed behaviour: the header fields that it sends, and the values that a page's script can read.
 public struct BrowserProfile: Sendable {
     /// The way in which a page learns the model of the device.
     enum Hints: String {
-        /// The page does not learn it.
+        /// The page does not learn the model.
         case none
-        /// By `getHighEntropyValues(["model", "platformVersion"])`.
+        /// The script calls `getHighEntropyValues(["model", "platformVersion"])`.
         case script
-        /// By header fields, on a site that asked for them with `Accept-CH`.
+        /// The browser sends header fields to a site that requested them with `Accept-CH`.
         case fields
-        /// A customer's own script states model and version, and the agent states others.
+        /// A customer's script states model and version; the user agent has other values.
         case page
     }
 
-    /// The word on the command line: `safari-ios-26`.
+    /// The name on the command line, such as `safari-ios-26`.
     public let name: String
-    /// A description for people: which program on which device.
+    /// A description for people, which names the program and the device.
     public let title: String
-    /// The place where the agent was observed.
+    /// The source of the user agent: where it was observed.
     public let source: String
     public let agent: String
     /// The ``TrialDevice/name`` of the device that the browser runs on.
     public let device: String
     /// The system version of the device, as its apps see it.
     public let osVersion: String
-    /// Whether it is a program that fetches pages, in which no person taps a link.
+    /// Whether this is a robot, a program that fetches pages without a person.
     public let isRobot: Bool
     public let person: TrialPerson
     private let screen: ScreenSides
@@ -71,7 +71,7 @@ public struct BrowserProfile: Sendable {
     private let model: String
     private let hints: Hints
 
-    /// The built-in profiles, those of iOS first and the robots last.
+    /// The built-in profiles, iOS browsers first and robots last.
     public static let all = TrialTables.embedded.browsers
 
     fileprivate init(
@@ -107,7 +107,7 @@ public struct BrowserProfile: Sendable {
         ]
     }
 
-    /// Returns the signals that the page's script reads in it for a person.
+    /// Returns the signals that a page's script reads in this browser for a person.
     func signals(of person: TrialPerson) -> DeviceSignals {
         var signals = DeviceSignals()
         signals.model = hints == .page ? model : nil
@@ -125,9 +125,9 @@ public struct BrowserProfile: Sendable {
     }
 }
 
-/// A device as an app's SDK sees it: the native values that it hashes.
+/// A device with the native values that an app's SDK reads and hashes.
 public struct TrialDevice: Sendable {
-    /// The word on the command line: `iphone-13`.
+    /// The name on the command line, such as `iphone-13`.
     public let name: String
     public let platform: Platform
     /// `UIDevice.model`, `Build.MODEL`.
@@ -141,7 +141,6 @@ public struct TrialDevice: Sendable {
     /// `UIScreen.scale`; 1 on Android, whose sides are pixels.
     public let scale: Int
 
-    /// The built-in devices.
     public static let all = TrialTables.embedded.devices
 
     fileprivate init(_ row: DataRow) throws(DataFileError) {
@@ -157,7 +156,7 @@ public struct TrialDevice: Sendable {
         }
     }
 
-    /// The shorter side in points, `x`, the longer one.
+    /// The sides as the SDK hashes them: the shorter side, `x`, the longer side.
     public var screenText: String {
         "\(min(screen.width, screen.height))x\(max(screen.width, screen.height))"
     }
@@ -195,7 +194,7 @@ public struct TrialDevice: Sendable {
 
 /// A released SDK: the values that it hashes, and the fields that it sends at the first launch.
 public struct SDKRelease: Sendable {
-    /// The word on the command line: `1.8.9`, `android`.
+    /// The name on the command line, such as `1.8.9` or `android`.
     public let name: String
     public let platform: Platform
     public let form: FingerprintForm
@@ -203,10 +202,9 @@ public struct SDKRelease: Sendable {
     public let versionField: String
     /// Whether it sends `X-Device-Platform`.
     let namesPlatform: Bool
-    /// Whether it sends its values, so that the server hashes them.
+    /// Whether the client sends its signals, from which the server makes the fingerprint.
     public let sendsRawSignals: Bool
 
-    /// The built-in releases.
     public static let all = TrialTables.embedded.releases
 
     fileprivate init(_ row: DataRow) throws(DataFileError) {
@@ -218,8 +216,9 @@ public struct SDKRelease: Sendable {
         sendsRawSignals = false
     }
 
-    /// Creates a newer client, which calls `POST …/resolve`, and whose form is the one with the fewest components that the
-    /// server derives from its values.
+    /// Creates a newer client, which calls `POST …/resolve`.
+    ///
+    /// Its form is the one with the fewest components among those that the server derives from the client's signals.
     public init(withValuesOn platform: Platform) {
         name = "resolve"
         self.platform = platform
@@ -238,10 +237,10 @@ public struct TrialPerson: Equatable, Sendable {
     public var deviceTimezone: String
     /// `navigator.languages`.
     public var languages: [String]
-    /// The language that apps see, as a code or a tag; nil where it is the browser's.
+    /// The language that apps see, as a code or a tag; nil if it is the browser's first language.
     public var deviceLanguage: String?
 
-    /// The former codes of languages that Android still reports, by their current codes.
+    /// The former language codes that Android still reports, by their current codes.
     private static let oldAndroidCodes = ["he": "iw", "id": "in", "yi": "ji"]
 
     /// Returns the language that apps see: `Locale.current.languageCode`, `Locale.getDefault().language`.
@@ -276,7 +275,7 @@ extension DataRow {
         try read(index, "is not a platform", "Write ios or android") { Platform(rawValue: $0) }
     }
 
-    /// Reads the value of a column, and throws the problem with the advice where `value` returns nil.
+    /// Reads the value of a column; throws `problem` with `advice` if `value` returns nil.
     fileprivate func read<Value>(
         _ index: Int,
         _ problem: String,

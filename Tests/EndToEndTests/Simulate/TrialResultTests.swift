@@ -90,7 +90,7 @@ struct TrialResultTests {
         let body = #"{"message":"No fingerprint","field":"signals"}"#
         let result = TrialResult(trial, click: ClientResponse(status: 400, body: body), launch: nil)
         #expect(result.isAsExpected && result.word == "click refused")
-        #expect(result.explanation.joined().contains("does not tell model"))
+        #expect(result.explanation.joined().contains("does not report model"))
         let brought = try self.result("--profile firefox-android", { match($0.journey) }, token: .brought)
         #expect(brought.isAsExpected)
         let lacking = try self.result("--token", { match($0.journey) }, token: .missing)

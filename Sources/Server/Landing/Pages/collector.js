@@ -1,13 +1,13 @@
-// Collects the signals that distinguish phones, posts the click, and returns the server's response.
-// Runs inside the landing page and, as /v1/collector.js, on other sites' pages. It has no global but `afterlink`, uses
-// no storage and no cookies, and sends data only to the server that it came from.
+// Collects the signals that distinguish phones, posts the click, and returns the server's response. Runs inside the
+// landing page and, as /v1/collector.js, on other sites' pages. Its only global is `afterlink`. It uses no storage and
+// no cookies, and sends data only to the server that it came from.
 (function (window, document, navigator) {
   'use strict';
 
   var script = document.currentScript;
   var base = script && script.src ? script.src.replace(/\/v1\/collector\.js.*$/, '') : '';
 
-  // Chrome returns the model and the version only on request, and may be slow.
+  // Chrome returns the model and the version only on request, and the request may take long.
   function highEntropy() {
     var data = navigator.userAgentData;
     if (!data || !data.getHighEntropyValues) return Promise.resolve({});
@@ -34,7 +34,7 @@
     };
   }
 
-  // Resolves to `otherwise` if the promise takes longer, so that no visitor waits for the click to be recorded.
+  // Resolves to `otherwise` if the promise takes longer, so that no visitor waits for a slow server.
   function within(milliseconds, promise, otherwise) {
     return new Promise(function (resolve) {
       var timer = setTimeout(function () { resolve(otherwise); }, milliseconds);
@@ -45,7 +45,7 @@
     });
   }
 
-  // Resolves when the page is visible, because a browser that prerenders may run a page that is never shown.
+  // Resolves when the page is shown: a browser may prerender a page, and run its script, without ever showing it.
   function shown() {
     if (!document.prerendering) return Promise.resolve();
     return new Promise(function (resolve) {
@@ -53,7 +53,7 @@
     });
   }
 
-  // Returns a key by which the server recognises a click that is posted twice.
+  // Returns a random key, by which the server recognises a click that is posted twice.
   function key() {
     var words = window.crypto.getRandomValues(new Uint32Array(4));
     return Array.prototype.map.call(words, function (word) { return word.toString(36); }).join('-');
@@ -81,9 +81,9 @@
     });
   }
 
-  // Posts one click. Options: link or deeplink_url, and the other members of a click's body; consent: false counts the
-  // visitor and sends nothing about their device, as the browser's Global Privacy Control does.
-  // Returns the response (click_id, token, …), or null if there is none; it never throws.
+  // Posts one click. Options: link or deeplink_url, and the other members of a click's body. With consent: false, or if
+  // the browser's Global Privacy Control is on, the click is only counted, without signals of the device. Returns the
+  // response (click_id, token, …), or null if there is none; it never throws.
   function click(options) {
     var body = { idempotency_key: key() };
     for (var name in options) if (name !== 'endpoint') body[name] = options[name];
@@ -98,7 +98,7 @@
       return send(url, JSON.stringify(body), isLeaving);
     }
     return shown().then(function () {
-      // A visitor who leaves before the browser has returned its model is recorded too.
+      // If the visitor leaves before the browser has returned its model, the click is posted without the model.
       window.addEventListener('pagehide', function () { post({}, true); }, { once: true });
       return within(150, highEntropy(), {});
     }).then(function (hints) { return post(hints, false); }).catch(function () { return null; });

@@ -1,4 +1,4 @@
-// Records the click, then opens the app or the store, and shows what helps a visitor who comes back.
+// Records the click, then opens the app or the store. If the visitor comes back, the app's button comes first.
 (function (window, document, navigator) {
   'use strict';
 
@@ -13,10 +13,10 @@
   var isTablet = !!page.tablet && navigator.maxTouchPoints > 1;
   if (page.tablet) document.body.classList.add(isTablet ? 'tablet' : 'computer');
 
-  // Without a script the button leads to the server, which records the click; with one it leads to the store.
+  // Without this script, the button leads to the server, which records the click. The script points it to the store.
   if (store) store.href = isTablet ? page.tabletStore || page.store : page.store;
 
-  // The browser does not send the fragment; the app gets it from here, as if the link had opened it at once.
+  // Browsers do not send the fragment to the server, so the script adds it to the link that opens the app.
   var hash = window.location.hash.length > 1 ? window.location.hash : '';
 
   function withToken(url) {
@@ -26,7 +26,7 @@
     return start + (start.indexOf('?') < 0 ? '?' : '&') + 'al=' + token + url.slice(end);
   }
 
-  // Makes the intent, whose own part starts at the last number sign, and which falls back to the store.
+  // Makes Android's intent URL: the intent part starts at the last number sign, and names the store as the fallback.
   function intent() {
     var url = page.intent;
     if (hash && page.open.indexOf('#') < 0) {
@@ -40,7 +40,7 @@
     if (store && token && page.play) store.href = page.play.split('{al}').join(token);
     if (!open) return;
     var url = page.intent ? intent() : page.open + (page.open.indexOf('#') < 0 ? hash : '');
-    // A web page does not use the token.
+    // Only the app uses the token: a link to a web page gets none.
     open.href = token && !/^https?:/.test(page.open) ? withToken(url) : url;
   }
 
@@ -80,7 +80,7 @@
     });
   }
 
-  // The key is stored with the page's history entry, so that a reload or a return is the same visit.
+  // The key is stored with the page's history entry, so that a reload or a return does not count as a new click.
   var state = window.history.state;
   var key = state && state.afterlink;
   var isBack = !!key;
@@ -98,7 +98,7 @@
     idempotency_key: key
   });
   clicked.then(carry);
-  // A prerendered page leads nowhere before it is shown.
+  // A prerendered page must not open the app or the store before it is shown.
   window.afterlink.shown().then(function () {
     return window.afterlink.within(300, clicked, null);
   }).then(function () {
