@@ -64,14 +64,14 @@ package struct CommandDescription: Sendable {
     package let discussion: [String]
     package var operands: [Operand] = []
     package var options: [CommandOption] = []
-    /// The names of the settings that it takes.
+    /// The names of the settings that the command takes.
     package var settings: [String] = []
     /// Complete calls, each with its purpose.
     package let examples: KeyValuePairs<String, String>
-    /// Throws an ``ExitCode`` if it has printed the reason; the program prints all other errors.
+    /// Runs the command; throws an ``ExitCode`` after it has printed the reason, and the program prints other errors.
     let run: @Sendable (Invocation) async throws -> Void
 
-    /// All options that the command line may have.
+    /// All options that the command accepts.
     package var allOptions: [CommandOption] { optionsBesideSettings + settingsTaken.compactMap(\.option) }
 
     /// The options that are not settings: the command's own, `--help`, and `--config` if it takes settings.

@@ -190,7 +190,7 @@ func attempt<Result: ~Copyable>(
 
 /// Words of a command line, quoted for pasting into a shell.
 package enum ShellWord {
-    /// Returns the text as one word of a POSIX shell, between single quotes if a character has a meaning there.
+    /// Returns the text as one word of a POSIX shell, in single quotes unless a shell reads all of it literally.
     package static func quoted(_ text: String) -> String {
         guard text.isEmpty || !text.utf8.allSatisfy(isPlain) else { return text }
         return "'" + text.split(separator: "'", omittingEmptySubsequences: false).joined(separator: #"'\''"#)
