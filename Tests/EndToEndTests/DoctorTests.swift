@@ -111,7 +111,7 @@ struct DoctorTests {
         #expect(lines(stranger, "service").first?.hasPrefix("warning") == true)
         server.kill()
         let none = try doctor(installation, ["--listen", here])
-        #expect(lines(none, "service").first?.contains("none runs on the database") == true)
+        #expect(lines(none, "service").first?.contains("no service runs on the database") == true)
     }
 
     @Test("shows hop by hop how a request gets its client address")
