@@ -14,12 +14,13 @@ package struct CommandOption: Sendable {
         self.help = help
     }
 
-    /// Returns options from a table of their forms, each with its help.
+    /// Returns options from a table: the syntax of each option, with its help.
     ///
-    /// A form has the name, then the placeholder of the value if there is one, then `...` if the option may be repeated.
+    /// The syntax is the name, then the placeholder of the value if there is one, then `...` if the option may be
+    /// repeated.
     static func table(_ rows: KeyValuePairs<String, String>) -> [CommandOption] {
-        rows.map { form, help in
-            let words = form.split(separator: " ").map(String.init)
+        rows.map { syntax, help in
+            let words = syntax.split(separator: " ").map(String.init)
             let isRepeatable = words.last == "..."
             let placeholder = words.dropFirst().dropLast(isRepeatable ? 1 : 0).joined(separator: " ")
             let value = placeholder.isEmpty ? nil : placeholder

@@ -23,14 +23,13 @@ package enum Console {
         guard write(Array((printable(text) + "\n").utf8), to: STDOUT_FILENO) else { throw failure }
     }
 
-    /// Opens the standard streams that the caller closed.
+    /// Opens the standard streams that the parent process closed.
     ///
-    /// Otherwise the next file that is opened would get the number of such a stream, and printed keys would go to the
-    /// log file.
+    /// Otherwise the next file that is opened would get the number of such a stream, and printed keys would go to the log
+    /// file.
     static func holdStandardStreams() {
         for number in STDIN_FILENO...STDERR_FILENO where fcntl(number, F_GETFD) < 0 {
-            // `open` returns the lowest free number, which is this one. Writing to it fails, so that the loss is
-            // noticed.
+            // `open` returns the lowest free number, which is this one. Writing to it fails, so that the loss is noticed.
             _ = unsafe open("/dev/null", O_RDONLY)
         }
     }

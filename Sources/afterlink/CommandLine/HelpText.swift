@@ -137,6 +137,6 @@ package enum SettingsDocumentation {
 }
 
 extension String {
-    /// The text with its bars escaped, because a bar ends a cell.
+    /// The text with `|` escaped, because `|` ends a cell.
     fileprivate var escapedForTable: String { map { $0 == "|" ? "\\|" : String($0) }.joined() }
 }

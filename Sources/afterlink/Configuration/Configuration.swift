@@ -5,7 +5,7 @@ package import Server
 /// The operator's configuration: a valid value for every setting.
 ///
 /// The initial value of a property is the setting's default. The configurations of the modules have defaults, too, which
-/// apply only to callers without this configuration, such as tests.
+/// apply only to code that does not use this configuration, such as tests.
 package struct Configuration: Sendable {
     package var listen = ListenAddress(PeerAddress(ipv4: 0x7F00_0001, port: 8080))
     package var metricsListen: ListenAddress?
@@ -17,7 +17,7 @@ package struct Configuration: Sendable {
     package var threads = 0
     /// Nil for 20,000, or fewer if the process's limit of open files is lower.
     package var maximumConnections: Int?
-    /// The limit of clicks without ``clickRateLimit``, and of checks without ``checkRateLimit``.
+    /// The limit of clicks if ``clickRateLimit`` is nil, and of checks if ``checkRateLimit`` is nil.
     package var rateLimit: RateLimitChoice?
     package var clickRateLimit: RateLimitChoice?
     package var checkRateLimit: RateLimitChoice?

@@ -26,7 +26,7 @@ enum ValueText {
 
     /// Reads the path of a database.
     ///
-    /// - Throws: for a URL, with its scheme only, because a URL may contain a password.
+    /// - Throws: an error for a URL; the error repeats only the scheme, because a URL may contain a password.
     static func databasePath(_ text: String) throws(InvalidValue) -> String? {
         guard let scheme = text.firstRange(of: "://").map({ text[..<$0.lowerBound].lowercased() }) else {
             return path(text)

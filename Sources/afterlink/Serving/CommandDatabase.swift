@@ -33,7 +33,7 @@ struct CommandDatabase {
         return try CommandDatabase(configuration, for: purpose)
     }
 
-    /// - Throws: if there is no database, or a file that cannot be one.
+    /// - Throws: if there is no file, or if the file cannot be a database.
     static func require(_ configuration: Configuration) throws {
         try checkIsNoDirectory(configuration.databasePath)
         try TextFile.requireReach(of: configuration.databasePath)

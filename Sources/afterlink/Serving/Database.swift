@@ -13,7 +13,7 @@ protocol Database: Sendable {
     /// Opens the database, creates it if there is none, and brings it up to date.
     func open(for purpose: DatabasePurpose) throws(StoreError) -> OpenStore
 
-    /// Returns the changes that opening the database would make; makes none.
+    /// Returns the migrations that opening the database would apply, without applying them.
     func migrationPlan() throws(StoreError) -> MigrationPlan
 
     /// Returns the id of a process that has the database open; 0 if the id is not visible, nil if there is no such

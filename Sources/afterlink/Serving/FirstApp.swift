@@ -135,7 +135,7 @@ enum InitialSettings {
     /// Returns a sentence for each setting that differs from the database, and the command that changes the database.
     ///
     /// - Parameters:
-    ///   - origins: the given settings and their sources.
+    ///   - origins: the settings that the operator gave, and their sources.
     ///   - configuration: their values.
     ///   - directory: the apps and keys of the database.
     /// - Returns: the sentences and commands; empty if the database agrees or has no app.

@@ -53,7 +53,7 @@ final class LogOutput: Sendable {
             try file?.write(wasFailing && !wasLost ? [UInt8(ascii: "\n")] + bytes : bytes)
             guard wasFailing else { return }
             isFailing.store(false, ordering: .relaxed)
-            Console.printError("afterlink: the log file works again, and gets the lines from here on.\n")
+            Console.printError("afterlink: the log file works again, and gets all further lines.\n")
         } catch {
             recordFailure(error)
             Console.write(bytes, to: STDERR_FILENO)

@@ -148,7 +148,8 @@ final class RunningService: Sendable {
         }
     }
 
-    /// Returns warnings about settings without effect, and about the apps and keys in the database.
+    /// Returns warnings about settings without effect, and about the destinations, policies and admin keys in the
+    /// database.
     private static func remarks(
         on directory: Directory,
         _ origins: [ConfigurationReader.Origin],
@@ -207,7 +208,7 @@ final class RunningService: Sendable {
         parts.logOutput.reopen()
     }
 
-    /// Reads the certificate's file again, for new connections.
+    /// Reads the files of the certificate and its key again, for new connections.
     func reloadCertificate() { parts.tls?.reload(log) }
 
     private func announce(_ configuration: Configuration, warnings: [String]) {

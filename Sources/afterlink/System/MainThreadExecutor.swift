@@ -68,6 +68,6 @@ final class SetOnce<Value: Sendable>: Sendable {
         return value
     }
 
-    /// The error of a read before the value was set; the parts of the service then start in the wrong order.
+    /// The error of a read before the value was set, which means that the service's parts start in the wrong order.
     struct NotSet: Error {}
 }

@@ -64,8 +64,7 @@ struct OpenFile: ~Copyable, Sendable {
 
     func unlock() { _ = flock(descriptor, LOCK_UN) }
 
-    /// Gives this file the owner and group of `other`: a file that root writes for a service must belong to the
-    /// service.
+    /// Gives this file the owner and group of `other`: a file that root writes for a service must belong to the service.
     func matchOwner(of other: borrowing OpenFile) throws(SystemError) {
         let (own, others) = (try status(), try other.status())
         guard own.st_uid != others.st_uid || own.st_gid != others.st_gid else { return }
@@ -85,8 +84,8 @@ struct OpenFile: ~Copyable, Sendable {
     /// Makes this descriptor refer to another file, in one step for all threads.
     func redirect(to other: borrowing OpenFile) {
         dup2(other.descriptor, descriptor)
-        // dup2 clears the close-on-exec flag. No child can inherit the descriptor meanwhile: this program starts no
-        // other.
+        // dup2 clears the close-on-exec flag. No child can inherit the descriptor meanwhile: this program starts no other
+        // program.
         _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
     }
 

@@ -56,7 +56,7 @@ struct SecretFile {
         return [Int(status.st_ino), Int(status.st_size), status.st_mtim.tv_sec, status.st_mtim.tv_nsec]
     }
 
-    /// Creates the file for the owner of its folder; no reader ever sees it half-written.
+    /// Creates the file and gives it to the owner of its folder; no reader ever sees it half-written.
     ///
     /// - Throws: `EEXIST` if the file exists, or another error of the system.
     func create(_ text: String) throws(SystemError) {
@@ -85,8 +85,7 @@ struct SecretFile {
 
     /// Runs `body` while no other process changes files of this folder.
     func withLock<Result>(_ body: () throws -> Result) throws -> Result {
-        // Lock the folder: the file itself is replaced by a new one. If `body` throws, closing the descriptor unlocks
-        // it.
+        // Lock the folder: the file itself is replaced by a new one. If `body` throws, closing the descriptor unlocks it.
         let folder = try attempt(
             "The folder of \(path) cannot be locked",
             advice: "It must belong to the user that Afterlink runs as."

@@ -41,7 +41,8 @@ package enum TextFile {
         // Both paths are valid during the call.
         if unsafe link(draft, path) == 0 { return }
         guard errno != EEXIST else { throw SystemError("cannot make", path) }
-        // Some shared folders do not support hard links. There, a file that another process creates meanwhile is lost.
+        // Some shared folders do not support hard links. There, a file that another process creates meanwhile is
+        // overwritten.
         guard !exists(path), unsafe Glibc.rename(draft, path) == 0 else {
             throw SystemError("cannot make", path)
         }
@@ -71,7 +72,7 @@ package enum TextFile {
         try OpenFile(directory(of: name), O_RDONLY | O_DIRECTORY).synchronize()
     }
 
-    /// Gives a file that root makes in a service's folder to the service's user.
+    /// If this process runs as root, gives a new file to the owner of its folder.
     static func giveToOwnerOfFolder(_ path: String) throws(SystemError) {
         guard geteuid() == 0 else { return }
         // The path is valid during the call.

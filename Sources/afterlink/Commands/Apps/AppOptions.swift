@@ -82,7 +82,7 @@ enum MatchingOptions {
     static let all = CommandOption.table([
         "matching probability|newest":
             "Require a minimum probability of a match by fingerprint, or match the newest click with the fingerprint, as"
-            + " other services do. The stated confidence is the same.",
+            + " other services do. The stated confidence is the same under both.",
         "minimum-confidence P":
             "The probability that a match by fingerprint needs, 0 to 1; 0.7 if it was never set.",
         "on-ambiguity noMatch|newest|campaignOnly":

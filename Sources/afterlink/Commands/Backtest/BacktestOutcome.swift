@@ -84,7 +84,7 @@ struct BacktestOutcome {
         return table.text
     }
 
-    /// A table of the fingerprint's confidence for launches that a token or an id recognised, by tenths.
+    /// A table of the matches by fingerprint alone, by stated confidence, for launches that a token or an id recognised.
     private var calibration: String {
         let columns = columns.filter { $0.plan != nil }
         let names = columns.count > 1 ? columns.map { $0.name.uppercased() + " " } : [""]

@@ -25,7 +25,7 @@ enum RunBacktestCommand {
             "rule newest|probability":
                 "With newest, the newest click matches, whatever its probability. Default: the app's own.",
             "on-ambiguity noMatch|newest|campaignOnly":
-                "What to return if a click led to the launch and none is likely enough. Default: the app's own.",
+                "What to return if a click led to the launch and no single click is probable enough. Default: the app's own.",
             "warm-up-days N":
                 "Number of days that the model learns from and that are not counted, 0 to 365. Default: see above.",
         ]) + [.json],

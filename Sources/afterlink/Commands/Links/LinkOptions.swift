@@ -79,7 +79,7 @@ enum LinkChoice {
         help: "The app, by id or name; needed if several have the slug."
     )
 
-    /// Returns a command about one link.
+    /// Returns the description of a command on one link.
     static func description(
         _ name: String,
         summary: String,

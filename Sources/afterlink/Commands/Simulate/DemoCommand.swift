@@ -169,7 +169,7 @@ struct DemoPlay {
 
     /// Sends each request, prints it with its response, and checks the response.
     ///
-    /// - Throws: the first mistake in a response.
+    /// - Throws: an error about the first wrong response.
     func run() throws {
         for scene in scenes {
             Console.print("\n── \(scene.sentence)\n")

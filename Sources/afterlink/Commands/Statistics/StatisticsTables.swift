@@ -1,7 +1,7 @@
 internal import Attribution
 internal import Server
 
-/// A statistics report as tables: the totals, then a table by app, campaign, source, platform, system and period.
+/// A statistics report as tables: the totals, then one table each by app, campaign, source, platform, system and period.
 struct StatisticsTables {
     let report: StatisticsReport
     let query: StatisticsQuery

@@ -28,7 +28,7 @@ struct KeyCopy {
     /// The keys that hashes may be stored under, the current one first.
     var keys: [ServerKey] { server.keys(at: WallClock.system.now())?.all ?? [] }
 
-    /// - Throws: the sentence, if the database was last used with another key.
+    /// - Throws: an error with the sentence, if the database was last used with another key.
     func confirm(_ summary: DatabaseSummary, orElse sentence: String) throws(StoreError) {
         guard summary.fits(keys) == false else { return }
         throw StoreError(.incompatible, sentence)
@@ -67,7 +67,7 @@ struct KeyCopy {
     /// - Throws: if a file of keys cannot be written.
     func restore(to configuration: Configuration, aside: String, hasReplaced: Bool) throws {
         try putServer(at: configuration.serverKeyPath, aside: aside + Self.serverSuffix, hasReplaced)
-        // Without the keys of the backup, its live clicks would lose their addresses.
+        // Without the backup's address keys, no launch would match the backup's live clicks by their addresses.
         let path = configuration.addressKeyPath
         let former = Self.text(at: path)
         guard let addresses, former != addresses else { return }

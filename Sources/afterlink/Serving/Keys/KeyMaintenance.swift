@@ -53,7 +53,7 @@ struct KeyMaintenance {
             guard list.entries.contains(where: { $0.check == keys.server.current.checkValue }) else {
                 throw CommandFailure.because(
                     "\(keys.serverFile.path) lacks the server key that clicks are stored under."
-                ).advising("Put it back, as a further line below a new one.")
+                ).advising("Put the key back, as a further line below a new key.")
             }
             var addresses = try keys.addressFile.open(at: clock.now())
             addresses.coversEarlierDays =

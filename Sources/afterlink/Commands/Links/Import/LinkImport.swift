@@ -24,7 +24,7 @@ struct LinkImport {
 
     /// - Parameters:
     ///   - database: the database.
-    ///   - directory: its apps.
+    ///   - directory: the database's apps and keys.
     ///   - app: the app of lines that name no app.
     ///   - isNamed: whether `--app` named `app`, so that it also gets the lines of apps that do not exist here.
     init(into database: CommandDatabase, _ directory: Directory, app: App?, isNamed: Bool) {
