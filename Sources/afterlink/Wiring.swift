@@ -3,11 +3,11 @@ internal import SQLiteStorage
 internal import Server
 internal import Storage
 
-/// Connects the kinds of database with the rest of the program, which names none.
+/// Chooses the kind of database; the rest of the program names no kind.
 enum Wiring {
     /// Returns the database that the configuration names, which need not exist yet.
     ///
-    /// A new kind of database is a ``Database``, and a condition here.
+    /// To add a kind of database, write a type that conforms to ``Database``, and choose it here.
     static func database(_ given: Configuration) -> any Database { SQLiteDatabase(configuration: given) }
 }
 

@@ -96,7 +96,7 @@ struct AcceptanceTests {
         #expect(other.isNoMatch)
     }
 
-    @Test("of two clicks the newer one matches, also when both are of one millisecond")
+    @Test("of two clicks the newer one matches, also if both came in the same millisecond")
     func newerWins() throws {
         let (_, _, connection) = try start()
         for (number, seconds) in [(1, 0.0), (2, 20.0), (3, 20.0)] {
@@ -156,7 +156,7 @@ struct AcceptanceTests {
         #expect(try connection.totals(installation.keys.admin, "?test=true")["matches"] as? Int == 1)
     }
 
-    @Test("a match retires the same visitor's duplicates of ten minutes, and no other visitor's clicks")
+    @Test("a match retires the visitor's duplicate clicks of ten minutes, and no other visitor's clicks")
     func retiresDuplicates() throws {
         let (_, _, connection) = try start(["--replay-grace", "0"])
         let stranger = ["User-Agent": "Another/1"]
@@ -177,7 +177,7 @@ struct AcceptanceTests {
         try disk.set(.stuckSync)
         let vanishing = try server.connect()
         vanishing.sendCheck(fingerprint(1), key: key)
-        // There is one loop: when it answers this, it has read the check before.
+        // The server has one event loop: when it responds to this request, it has read the earlier check.
         #expect(try connection.get("/healthz").status == 200)
         vanishing.reset()
         try disk.set()

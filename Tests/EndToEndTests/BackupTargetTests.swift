@@ -14,7 +14,7 @@ struct BackupTargetTests {
         let target = kind == "key" ? installation.database.path + ".key" : installation.backup
         switch kind {
         case "letter": try Data("dear reader".utf8).write(to: URL(fileURLWithPath: target))
-        // Only the owner has rights; the path outlives the call.
+        // Only the owner has rights; the path is valid during the call.
         case "pipe": #expect(unsafe mkfifo(target, 0o600) == 0)
         case "folder": try files.createDirectory(atPath: target, withIntermediateDirectories: false)
         case "link":
@@ -47,7 +47,7 @@ struct BackupTargetTests {
             )
             #expect(server.line(containing: "listening on") != nil)
             _ = try Installation.run(["backup", path] + settings)
-            // The backup of another database does not change it either.
+            // A backup of another installation to the same path does not change the database either.
             _ = try installation.run(["backup", path])
             server.send(SIGTERM)
             #expect(server.waitUntilExit() == 0)

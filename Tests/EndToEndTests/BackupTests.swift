@@ -4,7 +4,7 @@ import Support
 import Synchronization
 import Testing
 
-/// Clicks without a pause in the background of a test.
+/// Posts clicks without a pause in the background of a test.
 private final class SteadyClicks: Sendable {
     private struct State: Sendable {
         var acknowledged: Set<Int> = []

@@ -13,7 +13,8 @@ struct CampaignOnlyTests {
     /// The address that a proxy forwards.
     private func from(_ address: String) -> [String: String] { ["X-Forwarded-For": address] }
 
-    /// Five hours in which everybody who launches has clicked, some minutes before: what comes after is no fresh server's.
+    /// Plays five hours in which every launch follows a click by some minutes, so that the model has learnt from
+    /// traffic.
     private func teach(_ connection: HTTPTestClient) throws {
         for person in 0..<40 {
             let moment = Double(person) * Self.hour / 8
@@ -55,7 +56,7 @@ struct CampaignOnlyTests {
         )
     }
 
-    @Test("get their campaign and the app's default link, also when repeated, and no one's personal link")
+    @Test("get the campaign and the app's default link, also when repeated, and no personal link")
     func campaignOnly() throws {
         let installation = try Installation()
         let set = try installation.run([

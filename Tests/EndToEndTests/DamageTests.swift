@@ -50,7 +50,7 @@ struct DamageTests {
     }
 
     @Test(
-        "whose file is removed while it is served acknowledges nothing, reports it, and continues with the file",
+        "whose file is removed while it is served acknowledges nothing, and continues when the file is back",
         arguments: ["", "-wal"]
     )
     func takenAway(suffix: String) throws {
@@ -110,7 +110,7 @@ struct DamageTests {
             }
         )
         let lines = installation.log.split(separator: "\n").filter { $0.contains("the database is damaged") }
-        // One of the writer, one of the loop that read.
+        // The writer logs one line, and the loop that reads logs another.
         #expect((1...4).contains(lines.count), "\(lines)")
         #expect(try Data(contentsOf: installation.database) == before)
     }

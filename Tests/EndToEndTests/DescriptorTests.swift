@@ -44,7 +44,7 @@ struct DescriptorTests {
         let closesOnExecution: Bool
     }
 
-    /// All but the socket by which Foundation learns of its child's end, the only one of its family.
+    /// Returns all descriptors except the one Unix socket by which Foundation learns that its child has ended.
     private func descriptors(of server: AfterlinkProcess) throws -> [Descriptor] {
         let process = "/proc/\(server.identifier)"
         let unixSockets = try String(contentsOfFile: "\(process)/net/unix", encoding: .utf8)

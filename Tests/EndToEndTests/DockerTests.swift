@@ -58,7 +58,7 @@ struct DockerTests {
         #expect(compose.contains("stop_grace_period: 20s"))
     }
 
-    @Test("the article allows for port 443 what the unit forbids, and the refusal names the same settings")
+    @Test("the article allows port 443, which the unit forbids, and the refusal names the same settings")
     func privilegedPort() throws {
         let unit = try Repository.text("docker/afterlink.service")
         let article = try Repository.text("Sources/afterlink/Afterlink.docc/InstallAndProxies.md")

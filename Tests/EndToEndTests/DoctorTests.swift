@@ -101,7 +101,7 @@ struct DoctorTests {
         )
         #expect(lines(well, "service").first?.contains("return 200") == true)
         #expect(lines(well, "descriptors").first?.contains("the running process may open") == true)
-        // No server listens on this port. The server's own is tried below, when it is gone.
+        // No server listens on this port. The server's port is tried below, after the server has stopped.
         let elsewhere = try doctor(installation, ["--listen", "127.0.0.2:1"])
         #expect(elsewhere.status == 1)
         #expect(lines(elsewhere, "service").first?.contains("no server responds at 127.0.0.2:1") == true)
@@ -111,7 +111,7 @@ struct DoctorTests {
         #expect(lines(stranger, "service").first?.hasPrefix("warning") == true)
         server.kill()
         let none = try doctor(installation, ["--listen", here])
-        #expect(lines(none, "service").first?.contains("none runs on the database") == true)
+        #expect(lines(none, "service").first?.contains("no service runs on the database") == true)
     }
 
     @Test("shows hop by hop how a request gets its client address")
@@ -213,7 +213,7 @@ struct ExaminationTests {
         #expect(diagnoses(try key(.admin, age: 1)).map(\.status) == [.problem])
     }
 
-    @Test("a clock in an impossible year, or behind what it has written, is a problem")
+    @Test("a clock in an impossible year, or behind the newest record, is a problem")
     func clock() {
         func status(_ now: Timestamp, click: Timestamp? = nil, file: Timestamp? = nil) -> Diagnosis.Status? {
             Diagnosis.clock(now, newestClickAt: click, newestFileAt: file).status

@@ -133,7 +133,7 @@ struct EveryAnswerTests {
     private static let host = "Host: a\r\n"
     private static let click = "POST /v1/deferred-deeplink/click HTTP/1.1\r\n\(host)"
 
-    /// Bytes that are refused before they are a request, with the status.
+    /// Bytes that the server refuses before they form a request, with the status.
     private static let malformed: [String: Int] = [
         "GET / HTTP/1.1\r\n\r\n": 400, "GET / HTTP/1.1\r\n\(host)A : b\r\n\r\n": 400,
         "GET / HTTP/1.1\r\n\(host)A: b\r\n c\r\n\r\n": 400,
@@ -165,7 +165,7 @@ struct EveryAnswerTests {
         }
     }
 
-    @Test("100 has no field, and the response after it has all of them")
+    @Test("100 Continue has no field, and the response after it has all of them")
     func interim() throws {
         let server = try AfterlinkProcess(Installation())
         let client = try RawClient(port: server.port)
@@ -197,7 +197,7 @@ struct EveryAnswerTests {
             #expect(answer.field("retry-after").flatMap { Int($0) } ?? 0 >= 1)
             #expect(AnswerRules(answer: answer, request: "limits", isToHead: false).violations.isEmpty)
         }
-        #expect(try only.get("/healthz").status == 200, "who was there before is not touched")
+        #expect(try only.get("/healthz").status == 200, "the earlier connection still works")
     }
 
     @Test("to a request that an endpoint refuses has the same form")

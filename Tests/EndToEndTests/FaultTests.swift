@@ -94,7 +94,8 @@ struct FaultTests {
             Fault(calls, of: .log, .fail(EIO), skipped: 3, times: 1),
             Fault(calls, of: .log, .fail(EIO), skipped: 9, times: 1),
             Fault(calls, of: .log, .fail(EIO), skipped: 15, times: 1),
-            // This fault changes nothing and counts: each connection opens the log, the loop's and the jobs' once.
+            // This fault changes nothing and only counts: each database connection opens the log once, also the loop's
+            // and the jobs'.
             Fault(.open, of: .log, .wait(milliseconds: 0))
         )
         let statuses = try (1...20).map { try connection.click(fingerprint($0)).status }
@@ -182,7 +183,7 @@ struct FaultTests {
     func commandOnSlowDisk() throws {
         let installation = try Installation()
         let disk = try FaultyDisk(in: installation.folder)
-        // Longer than a request may take.
+        // The sync takes longer than a request may take.
         try disk.set(Fault(.sync, of: .log, .wait(milliseconds: 1500), times: 1))
         let words = ["keys", "create", "--kind", "app"]
         let made = try installation.run(words, environment: disk.environment)

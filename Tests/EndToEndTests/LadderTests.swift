@@ -119,7 +119,7 @@ struct LadderTests {
         #expect(byID.string("attributionMethod") == "gaid" && byID.string("jid") == "j2", "\(byID.text)")
     }
 
-    @Test("a serving process follows when an app switches fingerprints off")
+    @Test("a serving process stops matching by fingerprint when the app switches it off")
     func withoutFingerprints() throws {
         let (installation, _, connection) = try Installation.serving()
         #expect(try installation.run(["apps", "set", "--fingerprinting", "off"]).status == 0)

@@ -3,7 +3,7 @@ import Foundation
 import Support
 import Testing
 
-/// The way from the tap on a link to the first launch with the real binary, as a browser and an app go it.
+/// The path from a tap on a link to the first launch with the real binary, with the requests of a browser and an app.
 @Suite("A tap on a link", .blocking)
 struct LandingTests {
     private static let android =
@@ -107,7 +107,7 @@ struct LandingTests {
             ),
         ]
         for (number, way) in ways.enumerated() {
-            // Each visitor is another one, because a repeated post would return the first click.
+            // Use a new visitor each time, because a repeated post would return the first click.
             let agent = "\(way.agent) Visitor/\(number)"
             let text = try page(agent)
             let token = try click(text, agent, connection)

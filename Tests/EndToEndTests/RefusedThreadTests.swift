@@ -32,8 +32,8 @@ struct RefusedThreadTests {
     }
 
     @Test(
-        "refuses the start and names the limit; with enough threads to start, the stop needs no other",
-        .enabled(if: UnprivilegedUser.isPossible, "root alone can become a user of whom threads are counted")
+        "refuses the start and names the limit; with enough threads to start, the stop needs no further thread",
+        .enabled(if: UnprivilegedUser.isPossible, "only root can switch to a user whose threads are limited")
     )
     func everyNumberOfThreads() throws {
         let account = try UnprivilegedUser(Self.user)

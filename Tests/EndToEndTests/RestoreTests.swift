@@ -31,7 +31,7 @@ struct RestoreTests {
         let installation = try backedUp()
         let server = try AfterlinkProcess(installation)
         #expect(try server.connect().click(fingerprint(1)).status == 201)
-        // Only the log has the click; it must not be applied to the restored database.
+        // Only the previous database's log has the click; the log must not be applied to the restored database.
         server.kill()
         let output = try installation.run(["restore", installation.backup, "--overwrite", "--json"])
         #expect(output.status == 0, "\(output.errors)")

@@ -263,7 +263,7 @@ struct AddressKeyTests {
         let attributes = try FileManager.default.attributesOfItem(atPath: file(installation).path)
         #expect(attributes[.posixPermissions] as? Int == 0o600)
         #expect(before.split(separator: "\n").count == 1)
-        // A week's window, and the next day's clicks.
+        // The first click has a window of a week; the second one, on day 5, has the default window of a day.
         let week = ["attribution_window_seconds": 7 * 86_400]
         #expect(try connection.click(fingerprint(1), week, fields: at(0)).status == 201)
         #expect(try connection.click(fingerprint(2), fields: at(5)).status == 201)
@@ -271,7 +271,7 @@ struct AddressKeyTests {
         #expect(match.string("attributionMethod") == "probabilistic")
         #expect(try text(installation) == before)
         let bytes = try FileHandle(forReadingFrom: file(installation))
-        // The window of the first click has ended, that of the second has not.
+        // On day 8, the windows of both clicks have ended.
         #expect(try connection.click(fingerprint(3), fields: at(8.5)).status == 201)
         #expect(try Polling.until { try text(installation) != before })
         let after = try text(installation)

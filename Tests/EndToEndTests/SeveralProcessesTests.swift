@@ -26,7 +26,7 @@ struct SeveralProcessesTests {
             let replies = try connections.map { try $0.receive() }
             #expect(replies.count { isServed($0) && $0.isMatch } <= 1)
             if !replies.contains(where: \.isMatch) { unmatched.append(number) }
-            // No check gets "no match" unless another has the match, or may have it.
+            // No check gets "no match" unless another check has the match, or may have it.
             #expect(replies.contains { $0.isMatch || $0.status == 503 })
         }
         for number in unmatched { #expect(try decided(number, connections[0]).isMatch) }
@@ -99,7 +99,7 @@ struct SeveralProcessesTests {
         // The response comes while the database is locked.
         connection.sendCheck(fingerprint(1))
         try other.sendClick(fingerprint(3))
-        // This needs no write: the response comes while the others wait.
+        // This request needs no write: its response comes while the others wait.
         let third = try server.connect()
         #expect(try third.check(fingerprint(9)).isNoMatch)
         for reply in [try connection.receive(), try other.receive()] {

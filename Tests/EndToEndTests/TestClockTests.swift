@@ -43,7 +43,7 @@ struct TestClockTests {
     }
 
     @Test(
-        "lets addresses distinguish visitors before, across and after the day of their keys",
+        "lets addresses distinguish visitors on the first day of the address keys, and 400 days before and after",
         arguments: [-400, 0, 400]
     )
     func addresses(daysFromToday: Int64) throws {

@@ -2,9 +2,9 @@ internal import Attribution
 
 /// The words of the command line after the command's name.
 package struct Arguments: Equatable, Sendable {
-    /// Values by option name, in their order; a given switch has an empty list.
+    /// The values of each option, by its name, in their order; a switch has an empty list.
     package private(set) var options: [String: [String]] = [:]
-    /// Arguments without an option.
+    /// The arguments that belong to no option.
     package private(set) var operands: [String] = []
 
     /// Reads `--name value`, `--name=value`, switches, `-h` and operands; after `--`, all words are operands.

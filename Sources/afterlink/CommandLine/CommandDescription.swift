@@ -14,12 +14,13 @@ package struct CommandOption: Sendable {
         self.help = help
     }
 
-    /// Returns options from a table of their forms, each with its help.
+    /// Returns options from a table: the syntax of each option, with its help.
     ///
-    /// A form has the name, then the placeholder of the value if there is one, then `...` if the option may be repeated.
+    /// The syntax is the name, then the placeholder of the value if there is one, then `...` if the option may be
+    /// repeated.
     static func table(_ rows: KeyValuePairs<String, String>) -> [CommandOption] {
-        rows.map { form, help in
-            let words = form.split(separator: " ").map(String.init)
+        rows.map { syntax, help in
+            let words = syntax.split(separator: " ").map(String.init)
             let isRepeatable = words.last == "..."
             let placeholder = words.dropFirst().dropLast(isRepeatable ? 1 : 0).joined(separator: " ")
             let value = placeholder.isEmpty ? nil : placeholder
@@ -64,14 +65,14 @@ package struct CommandDescription: Sendable {
     package let discussion: [String]
     package var operands: [Operand] = []
     package var options: [CommandOption] = []
-    /// The names of the settings that it takes.
+    /// The names of the settings that the command takes.
     package var settings: [String] = []
     /// Complete calls, each with its purpose.
     package let examples: KeyValuePairs<String, String>
-    /// Throws an ``ExitCode`` if it has printed the reason; the program prints all other errors.
+    /// Runs the command; throws an ``ExitCode`` after it has printed the reason, and the program prints other errors.
     let run: @Sendable (Invocation) async throws -> Void
 
-    /// All options that the command line may have.
+    /// All options that the command accepts.
     package var allOptions: [CommandOption] { optionsBesideSettings + settingsTaken.compactMap(\.option) }
 
     /// The options that are not settings: the command's own, `--help`, and `--config` if it takes settings.

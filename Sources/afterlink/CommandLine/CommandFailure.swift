@@ -70,7 +70,7 @@ package struct CommandFailure: Error, Equatable, Sendable {
             .advising("Nothing was done. Correct it and run the command again.")
     }
 
-    /// The failure as a finding in a list, in lower case and without a full stop.
+    /// The failure as a finding of `doctor` or `verify`, in lower case and without a full stop.
     package var finding: (text: String, advice: String) { (Self.clause(explanation), Self.clause(advice)) }
 
     private static func clause(_ sentence: String) -> String {
@@ -119,7 +119,7 @@ extension CommandFailure {
                     + " export`), and import them into a new database at another path (--database)."
             case .resources: Self.resourcesAdvice
             case .stopping: "Try again when the service has started."
-            case .conflict, .notFound: "See the output of the list commands."
+            case .conflict, .notFound: "The list commands, such as `afterlink apps list`, show what exists."
             case .defect: "This is a defect; please report it."
             }
         self.init(
@@ -190,7 +190,7 @@ func attempt<Result: ~Copyable>(
 
 /// Words of a command line, quoted for pasting into a shell.
 package enum ShellWord {
-    /// Returns the text as one word of a POSIX shell, between single quotes if a character has a meaning there.
+    /// Returns the text as one word of a POSIX shell, in single quotes unless a shell reads all of it literally.
     package static func quoted(_ text: String) -> String {
         guard text.isEmpty || !text.utf8.allSatisfy(isPlain) else { return text }
         return "'" + text.split(separator: "'", omittingEmptySubsequences: false).joined(separator: #"'\''"#)

@@ -11,7 +11,7 @@ package enum Console {
         }
     }
 
-    /// Prints a line whose loss is no failure.
+    /// Prints a line and ignores a failed write.
     static func printNotice(_ text: String) { write(Array((printable(text) + "\n").utf8), to: STDOUT_FILENO) }
 
     /// Prints a text that no other command can print again, such as a key.
@@ -23,12 +23,13 @@ package enum Console {
         guard write(Array((printable(text) + "\n").utf8), to: STDOUT_FILENO) else { throw failure }
     }
 
-    /// Opens the standard streams that the caller closed.
+    /// Opens the standard streams that the parent process closed.
     ///
-    /// Otherwise the next open file would get the number of such a stream, and printed keys would go to the log file.
+    /// Otherwise the next file that is opened would get the number of such a stream, and printed keys would go to the log
+    /// file.
     static func holdStandardStreams() {
         for number in STDIN_FILENO...STDERR_FILENO where fcntl(number, F_GETFD) < 0 {
-            // The lowest free number is this one; the path lives for the call. Writing fails, so that lost output is noticed.
+            // `open` returns the lowest free number, which is this one. Writing to it fails, so that the loss is noticed.
             _ = unsafe open("/dev/null", O_RDONLY)
         }
     }
@@ -43,7 +44,7 @@ package enum Console {
 
     /// Returns the text with characters that steer a terminal as escapes of JSON, such as `\u001b`.
     ///
-    /// Names come from outside the program.
+    /// Names in the output come from requests and could otherwise steer the operator's terminal.
     package static func printable(_ text: String) -> String {
         guard text.unicodeScalars.contains(where: steersTerminal) else { return text }
         var shown = String.UnicodeScalarView()
@@ -59,7 +60,8 @@ package enum Console {
         return String(shown)
     }
 
-    /// Whether a character is a control character other than line feed and tab, or changes the direction of writing.
+    /// Whether a character is a control character other than line feed and tab, a line separator, or changes the
+    /// direction of writing.
     private static func steersTerminal(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.value {
         case 0x09, 0x0A: false
@@ -70,12 +72,12 @@ package enum Console {
 
     /// Writes all bytes, in as many calls as that takes.
     ///
-    /// - Returns: false if a call failed, as `errno` says, or if the reader is gone.
+    /// - Returns: false if a call failed, also because the reader closed the pipe; `errno` has the reason.
     @discardableResult
     static func write(_ bytes: [UInt8], to descriptor: Int32) -> Bool {
         var rest = bytes[...]
         while !rest.isEmpty {
-            // The kernel reads the slice's own bytes, for the length of the call.
+            // The kernel reads the slice's bytes only during the call.
             let count = unsafe rest.withUnsafeBytes {
                 unsafe Glibc.write(descriptor, $0.baseAddress, $0.count)
             }
@@ -89,7 +91,7 @@ package enum Console {
     /// Whether standard error is a terminal.
     static var errorIsTerminal: Bool { isatty(STDERR_FILENO) == 1 }
 
-    /// Whether printed text did not reach standard output.
+    /// Whether some printed text did not reach standard output.
     static let hasLostOutput = Atomic(false)
 }
 

@@ -54,7 +54,7 @@ package enum HelpText {
         return parts.joined(separator: "\n\n")
     }
 
-    /// Returns the settings under their sections' headings, each with the given head.
+    /// Returns one text for each section: its heading, then each setting's head, help and default.
     static func settings(_ settings: [Setting], head: (Setting) -> String) -> [String] {
         Setting.Section.allCases.compactMap { section in
             let members = settings.filter { $0.section == section }
@@ -79,7 +79,7 @@ package enum HelpText {
         return "Usage: afterlink \(command.name)\(operands.joined()) [options]"
     }
 
-    /// Breaks a paragraph into lines of the width.
+    /// Breaks a paragraph into lines of at most ``width`` characters.
     private static func wrapped(_ text: String, indent: Int) -> [String] {
         let margin = String(repeating: " ", count: indent)
         var lines: [String] = []
@@ -137,6 +137,6 @@ package enum SettingsDocumentation {
 }
 
 extension String {
-    /// The text with its bars escaped, because a bar ends a cell.
+    /// The text with `|` escaped, because `|` ends a cell.
     fileprivate var escapedForTable: String { map { $0 == "|" ? "\\|" : String($0) }.joined() }
 }

@@ -8,7 +8,7 @@ package struct Table {
     private let alignments: [Alignment]
     private var rows: [[String]] = []
 
-    /// - Parameter columns: a heading and a side for each; numbers go to the right.
+    /// - Parameter columns: the heading and the alignment of each column; numbers are aligned to the right.
     package init(_ columns: [(heading: String, alignment: Alignment)]) {
         headings = columns.map(\.heading)
         alignments = columns.map(\.alignment)
@@ -33,7 +33,7 @@ package struct Table {
         }.joined(separator: "\n")
     }
 
-    /// A column of a table with a row for each value: its heading, its side, and its cells.
+    /// A column of a table with a row for each value: its heading, its alignment, and a function for its cells.
     struct Column<Row> {
         let heading: String
         let alignment: Alignment
@@ -48,7 +48,7 @@ package struct Table {
         }
     }
 
-    /// Returns a table of names and values; leaves out those without a value.
+    /// Returns a table of names and values; leaves out names without a value.
     static func text(facts: [(name: String, value: String?)], _ headings: (String, String)) -> String {
         var table = Table([(headings.0, .left), (headings.1, .left)])
         for fact in facts { if let value = fact.value { table.add([fact.name, value]) } }
@@ -82,11 +82,11 @@ extension Sequence {
 
 /// JSON for people: a line for each member.
 enum JSONLayout {
-    /// Returns the JSON with a mark before each line; a text that is not JSON keeps its lines.
-    static func indented(_ text: String, by mark: String) -> String {
+    /// Returns the JSON with a prefix before each line; a text that is not JSON keeps its lines.
+    static func indented(_ text: String, by prefix: String) -> String {
         let value = try? JSONValue(parsing: Array(text.utf8))
         let lines = (value.map(Self.text) ?? text).split(separator: "\n", omittingEmptySubsequences: false)
-        return lines.map { mark + $0 }.joined(separator: "\n")
+        return lines.map { prefix + $0 }.joined(separator: "\n")
     }
 
     static func text(_ value: JSONValue) -> String {

@@ -47,7 +47,7 @@ enum CheckHealthCommand {
             ).advising("See its log for the reason.")
         default:
             throw CommandFailure.because(
-                "At \(address), /readyz returns \(response.statusText): it is not Afterlink."
+                "At \(address), /readyz returns \(response.statusText): the server is not Afterlink."
             ).advising("Name the service's own address with --listen.")
         }
         Console.print("ready")

@@ -5,7 +5,7 @@ package import Server
 /// The operator's configuration: a valid value for every setting.
 ///
 /// The initial value of a property is the setting's default. The configurations of the modules have defaults, too, which
-/// apply only to callers without this configuration, such as tests.
+/// apply only to code that does not use this configuration, such as tests.
 package struct Configuration: Sendable {
     package var listen = ListenAddress(PeerAddress(ipv4: 0x7F00_0001, port: 8080))
     package var metricsListen: ListenAddress?
@@ -13,18 +13,18 @@ package struct Configuration: Sendable {
     package var tlsCertificate: String?
     package var tlsKey: String?
     package var trustedProxies: [AddressRange] = []
-    /// 0 for one for each core.
+    /// The number of event loops; 0 for one per core.
     package var threads = 0
     /// Nil for 20,000, or fewer if the process's limit of open files is lower.
     package var maximumConnections: Int?
-    /// The limit of clicks and of checks that have no limit of their own.
+    /// The limit of clicks if ``clickRateLimit`` is nil, and of checks if ``checkRateLimit`` is nil.
     package var rateLimit: RateLimitChoice?
     package var clickRateLimit: RateLimitChoice?
     package var checkRateLimit: RateLimitChoice?
     package var adminRateLimit: RateLimitChoice?
     package var pictureRateLimit: RateLimitChoice?
 
-    /// The given path, relative to ``dataDirectory``.
+    /// The path as configured, relative to ``dataDirectory``; see ``databasePath``.
     package var database = "afterlink.db"
     package var dataDirectory = "."
     package var durability = StoreDurability.full
@@ -67,7 +67,7 @@ package struct Configuration: Sendable {
     package var logFile: String?
 
     package var usesTestClock = false
-    /// Whether the operator vouches for the clock, by an option of `serve`.
+    /// Whether the operator vouches for the clock with `--accept-clock`.
     package var acceptsClock = false
 
     package init() {}
@@ -109,10 +109,10 @@ package enum RateLimitChoice: Equatable, Sendable {
 }
 
 extension Configuration {
-    /// The limit of each class: its own setting, else the general one, else the default.
+    /// The limits by class of request: from the class's setting, else from `--rate-limit`, else the default.
     ///
-    /// The general setting applies to clicks and checks, and `off` to all classes. A limit by a setting also counts the
-    /// requests of this machine, which the default limits do not count.
+    /// `--rate-limit` applies to clicks and checks only, but its value `off` applies to all classes. A configured limit
+    /// also counts requests from this machine; the default limits do not.
     package var rateLimits: RateLimits {
         let general = rateLimit
         var limits = RateLimits.standard
@@ -142,7 +142,7 @@ extension Configuration {
             let sentence = "must be another address or port than --listen"
             conflicts.append(("metrics-listen", "\(metricsListen)", sentence))
         }
-        // An operator who gives one of the two expects HTTPS, so plain HTTP must not be served.
+        // An operator who gives one of the two files expects HTTPS, so plain HTTP must not be served.
         if let tlsCertificate, tlsKey == nil {
             conflicts.append(("tls-certificate", tlsCertificate, "needs --tls-key with it"))
         }
@@ -156,7 +156,7 @@ extension Configuration {
         return conflicts
     }
 
-    /// The conflicts of a clock that any client can set: with addresses that others can reach, and with TLS.
+    /// The conflicts of the test clock, which any client can set: with addresses beyond loopback, and with TLS.
     private var testClockConflicts: [SettingConflict] {
         guard usesTestClock else { return [] }
         var sentences = [listen, metricsListen].compactMap(\.self).filter { !$0.isLoopback }.map { address in

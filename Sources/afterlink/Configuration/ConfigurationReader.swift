@@ -80,7 +80,7 @@ package struct ConfigurationReader {
     private func lookUp(_ setting: Setting, in file: ConfigurationFile?) -> (place: String, texts: [String])?
     {
         if let flag = setting.flag, let texts = arguments.values(setting.name) { return (flag, texts) }
-        // Compose files and units pass on an unset variable as an empty one.
+        // Compose files and systemd units pass an unset variable on as an empty one.
         if let text = environment[setting.environmentVariable], !text.isEmpty {
             let parts = text.split(separator: ",").map { String($0).trimmed }
             return (setting.environmentVariable, setting.isRepeatable ? parts : [text])
@@ -105,7 +105,7 @@ package struct ConfigurationReader {
         }
     }
 
-    /// Returns one failure for the file and all values; nil if all are right.
+    /// Returns one failure for the file and all wrong values; nil if nothing is wrong.
     private func failure() -> CommandFailure? {
         guard !problems.isEmpty else { return fileFailure }
         let count = problems.count == 1 ? "One setting is" : "\(problems.count) settings are"
@@ -118,7 +118,7 @@ package struct ConfigurationReader {
     }
 }
 
-/// The JSON file of `--config`: one object whose names are those of the table of settings.
+/// The JSON file of `--config`: one object, in which each name is the ``Setting/fileKey`` of a setting.
 struct ConfigurationFile {
     let path: String
     /// The texts of each setting's value, by its name in the file.
@@ -146,7 +146,7 @@ struct ConfigurationFile {
         }
     }
 
-    /// Returns the position of a value, for messages.
+    /// Returns a setting's name in the file and the file's path, for messages.
     func place(of fileKey: String) -> String { "\(fileKey) in \(path)" }
 
     private mutating func addUnknown(_ name: String) {

@@ -1,6 +1,6 @@
 internal import Attribution
 
-/// A setting of the operator, with all of its texts.
+/// A setting that an operator can change: its names, its help, its default and its rule.
 ///
 /// The name determines the flag, environment variable and file key. Help, documentation and error messages share the
 /// texts, so they cannot disagree.
@@ -19,7 +19,7 @@ package struct Setting: Sendable {
         case tests = "Tests"
     }
 
-    /// Reads the texts of a value into the configuration, and returns the wrong ones.
+    /// Reads the texts of a value into the configuration, and returns the texts that are not allowed.
     typealias Reader = @Sendable ([String], inout Configuration) -> [InvalidValue]
 
     /// The name: words joined with `-`.
@@ -30,7 +30,7 @@ package struct Setting: Sendable {
     package let isRepeatable: Bool
     /// Whether the setting is never printed and has no flag, because every process can read the command line.
     package let isSecret: Bool
-    /// The words for the default.
+    /// The default in words, for the help.
     package let defaultText: String
     /// The end of the sentence "must be …".
     package let allowed: String
@@ -199,15 +199,15 @@ extension Setting {
 extension Setting {
     /// Returns a hint for each environment variable with the settings' prefix that is not a setting.
     ///
-    /// It is no error: Kubernetes sets variables for each service in every container, so that a service with the name
-    /// `afterlink` causes `AFTERLINK_PORT=tcp://…` and `AFTERLINK_SERVICE_HOST`.
+    /// An unknown variable is no error. There is no hint for `AFTERLINK_PORT=tcp://…` or `AFTERLINK_SERVICE_HOST`:
+    /// Kubernetes sets such variables in every container if a service has the name `afterlink`.
     package static func unknownVariables(in environment: [String: String]) -> [String] {
         let known = all.map(\.environmentVariable) + ["AFTERLINK_CONFIG"]
-        let strange = environment.keys.filter { name in
+        let unknown = environment.keys.filter { name in
             name.hasPrefix(environmentPrefix) && !known.contains(name)
                 && !name.hasPrefix("AFTERLINK_SERVICE_") && !name.hasPrefix("AFTERLINK_PORT")
         }
-        return strange.sorted().map { name in
+        return unknown.sorted().map { name in
             let near = Suggestion.nearest(to: name, among: known.map { $0.lowercased() })
             return "\(name) is not a setting and has no effect"
                 + (near.map { "; did you mean \($0.uppercased())?" } ?? "")

@@ -26,7 +26,7 @@ enum ValueText {
 
     /// Reads the path of a database.
     ///
-    /// - Throws: a sentence about database URLs; it does not repeat the URL, which may have a password.
+    /// - Throws: an error for a URL; the error repeats only the scheme, because a URL may contain a password.
     static func databasePath(_ text: String) throws(InvalidValue) -> String? {
         guard let scheme = text.firstRange(of: "://").map({ text[..<$0.lowerBound].lowercased() }) else {
             return path(text)
@@ -39,7 +39,7 @@ enum ValueText {
         throw refusal
     }
 
-    /// Returns a name of 1 to 100 characters, of which one is visible and the first and last are no white space.
+    /// Reads a name: 1 to 100 characters, at least one visible, no control characters, no white space at the ends.
     static func name(_ text: String) -> String? {
         guard (1...100).contains(text.count), !hasControls(text), let first = text.first,
             let last = text.last,

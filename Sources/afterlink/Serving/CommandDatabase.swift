@@ -3,12 +3,12 @@ internal import Glibc
 internal import Server
 internal import Storage
 
-/// The database of a command, used on the main thread, alone or beside a serving process.
+/// The database that a command uses on the main thread, also while another process serves it.
 struct CommandDatabase {
     /// The settings that every command on a database takes.
     static let settings = ["database", "data-directory"]
 
-    /// The longest time for pending writes at the close, in milliseconds: longer than any write should take.
+    /// The maximum time for pending writes at the close, in milliseconds: longer than any write should take.
     private static let closeMilliseconds: UInt64 = 5000
 
     let store: OpenStore
@@ -33,7 +33,7 @@ struct CommandDatabase {
         return try CommandDatabase(configuration, for: purpose)
     }
 
-    /// - Throws: if there is no database, or a file that cannot be one.
+    /// - Throws: if there is no file, or if the file cannot be a database.
     static func require(_ configuration: Configuration) throws {
         try checkIsNoDirectory(configuration.databasePath)
         try TextFile.requireReach(of: configuration.databasePath)
@@ -58,7 +58,7 @@ struct CommandDatabase {
         return try CommandDatabase(configuration, for: .command)
     }
 
-    /// Creates the data directory if it is missing, and closes all new files to other users.
+    /// Creates the data directory if it is missing, and sets the umask so that other users cannot open new files.
     static func prepareDirectory(_ configuration: Configuration) throws {
         umask(0o077)
         try checkIsNoDirectory(configuration.databasePath)

@@ -3,9 +3,9 @@ internal import JSON
 internal import Server
 internal import Storage
 
-/// A database of any kind; the program names no kind outside ``Wiring``.
+/// A database of any kind, such as SQLite; only ``Wiring`` names the kinds.
 ///
-/// The errors of its functions say what to do.
+/// The errors of its functions contain the advice on what to do.
 protocol Database: Sendable {
     /// The name and version of the library that it uses.
     static var library: String { get }
@@ -13,10 +13,11 @@ protocol Database: Sendable {
     /// Opens the database, creates it if there is none, and brings it up to date.
     func open(for purpose: DatabasePurpose) throws(StoreError) -> OpenStore
 
-    /// Returns the changes that opening the database would make; makes none.
+    /// Returns the migrations that opening the database would apply, without applying them.
     func migrationPlan() throws(StoreError) -> MigrationPlan
 
-    /// Returns a process that has the database open; 0 if its number is not visible, nil if there is none.
+    /// Returns the id of a process that has the database open; 0 if the id is not visible, nil if there is no such
+    /// process.
     ///
     /// Call it before this process opens the database.
     func holder() -> Int32?
@@ -36,14 +37,14 @@ protocol Database: Sendable {
     func history(of app: AppID, isTest: Bool, remaking: FingerprintReconstruction) throws(StoreError)
         -> any TrafficHistory
 
-    /// Copies the database while others use it, under a temporary name beside the copy's.
+    /// Copies the database, also while other processes use it, to a temporary file beside `path`.
     ///
     /// - Parameters:
     ///   - path: the copy's path.
     ///   - mayReplace: whether to replace a file at that path.
     ///   - isInterrupted: polled during the copy; true ends it.
     ///   - check: throws if the database must not be copied.
-    /// - Returns: the copy, complete and on disk, without its name.
+    /// - Returns: the copy, complete and on disk; `publish()` gives it its name.
     /// - Throws: an error that says what to do; the copy is deleted then.
     func backUp(
         to path: String,
@@ -52,15 +53,15 @@ protocol Database: Sendable {
         check: (DatabaseSummary) throws(StoreError) -> Void
     ) throws(StoreError) -> DatabaseCopy
 
-    /// Copies a backup under a temporary name beside the database's.
+    /// Copies a backup to a temporary file beside the database.
     ///
     /// - Parameters:
     ///   - backup: the backup's path.
     ///   - suffix: the suffix of the previous database's new name.
-    ///   - mayReplace: whether to move an existing database aside.
+    ///   - mayReplace: whether to rename an existing database.
     ///   - isInterrupted: polled during the copy; true ends it.
     ///   - check: throws if the backup must not be restored.
-    /// - Returns: the copy, complete and on disk, without its name.
+    /// - Returns: the copy, complete and on disk; `publish()` gives it its name.
     /// - Throws: an error that says what to do; nothing has changed then.
     func restore(
         _ backup: String,
@@ -86,14 +87,15 @@ struct OpenStore: Sendable {
     /// Creates the stores of the calling thread.
     let makeStores: @Sendable () -> Stores
     let health: @Sendable () -> StoreHealth
-    /// Compares the check values of the server keys, the current one first, with the database's; waits for the disk.
+    /// Stores the check values of the server keys, the current one first, unless the database has other keys; waits for
+    /// the disk.
     let confirm:
         @Sendable (_ serverKeys: [KeyedHash], _ now: Timestamp) throws(StoreError) -> ServerKeyRecognition
     /// Whether background jobs may trust the wall clock, which may have leapt.
     let isClockSettled: @Sendable () -> Bool
-    /// Returns the keys that are needed; waits for the disk.
+    /// Returns which server keys and address keys stored rows still need; waits for the disk.
     let keyNeeds: @Sendable () throws(StoreError) -> RequiredKeys
-    /// Forgets the key whose check value has this first word; waits for the disk.
+    /// Deletes the server key's row, found by the first 64 bits of its check value; waits for the disk.
     let forget: @Sendable (_ serverKey: UInt64) throws(StoreError) -> Void
     /// Finishes pending writes within the given number of milliseconds, and closes.
     let stop: @Sendable (_ milliseconds: UInt64) -> Void

@@ -5,12 +5,12 @@ internal import Server
 /// The first app and the first keys of a new database.
 struct FirstApp: Sendable {
     let app: App
-    /// The keys that were created here and are shown once; not those that the operator supplied.
+    /// The keys that were created here and are shown once, without the keys that the operator supplied.
     let madeKeys: [(kind: KeyKind, text: KeyText)]
     /// The kinds of the keys that the operator supplied.
     let broughtKinds: [KeyKind]
 
-    /// The keys to create beside those that the operator supplied.
+    /// Which keys to create in addition to those that the operator supplied.
     enum Others {
         /// One of each kind that the operator did not supply.
         case always
@@ -33,12 +33,12 @@ struct FirstApp: Sendable {
         do {
             return (keys, try await make(in: apps, configuration, others: others))
         } catch let error where error.code == .conflict {
-            // Another process, started at the same moment, was faster.
+            // Another process, started at the same time, has created the app.
             return (keys, nil)
         }
     }
 
-    /// Creates app and keys by the configuration.
+    /// Creates the app and the keys that the configuration describes.
     ///
     /// - Throws: `conflict` if another process has just created them.
     private static func make(
@@ -130,12 +130,12 @@ extension FirstApp {
     }
 }
 
-/// Settings for a new database that were given for an existing one.
+/// Finds settings that apply only to a new database and were given for an existing one.
 enum InitialSettings {
     /// Returns a sentence for each setting that differs from the database, and the command that changes the database.
     ///
     /// - Parameters:
-    ///   - origins: the given settings and their sources.
+    ///   - origins: the settings that the operator gave, and their sources.
     ///   - configuration: their values.
     ///   - directory: the apps and keys of the database.
     /// - Returns: the sentences and commands; empty if the database agrees or has no app.

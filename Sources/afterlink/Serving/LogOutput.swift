@@ -49,13 +49,13 @@ final class LogOutput: Sendable {
             let wasLost = isLost.load(ordering: .acquiring)
             if wasLost { try reopenFile() }
             let wasFailing = isFailing.load(ordering: .relaxed)
-            // A full disk may have taken half a line: these lines start on a new one.
+            // A full disk may have cut the last line short, so begin a new line.
             try file?.write(wasFailing && !wasLost ? [UInt8(ascii: "\n")] + bytes : bytes)
             guard wasFailing else { return }
             isFailing.store(false, ordering: .relaxed)
-            Console.printError("afterlink: the log file works again, and gets the lines from here on.\n")
+            Console.printError("afterlink: the log file works again, and gets all further lines.\n")
         } catch {
-            note(error)
+            recordFailure(error)
             Console.write(bytes, to: STDERR_FILENO)
         }
     }
@@ -67,7 +67,7 @@ final class LogOutput: Sendable {
             try reopenFile()
         } catch {
             isLost.store(true, ordering: .releasing)
-            note(error)
+            recordFailure(error)
         }
     }
 
@@ -78,7 +78,7 @@ final class LogOutput: Sendable {
     }
 
     /// Counts a failure, and reports the first of several in a row.
-    private func note(_ error: SystemError) {
+    private func recordFailure(_ error: SystemError) {
         failures.add(1, ordering: .relaxed)
         guard !isFailing.exchange(true, ordering: .relaxed) else { return }
         Console.printError(

@@ -27,13 +27,13 @@ final class RunningService: Sendable {
     var log: Log { parts.log }
     var firstApp: FirstApp? { parts.firstApp }
 
-    /// The number of descriptors beside connections: the database for each loop, listeners, the log.
+    /// The number of descriptors reserved for other uses than connections: databases, listeners, the log.
     static let ownDescriptors = 100
-    /// The time that the last writes always get when no request is left, in milliseconds.
+    /// The minimum time for the last writes after the last request has ended, in milliseconds.
     private static let storeGrace: UInt64 = 1500
-    /// The longest time for the last writes: a slow disk needs a second for each of a few syncs.
+    /// The maximum time for the last writes, in milliseconds: a slow disk needs a second for each of a few syncs.
     private static let maximumStoreGrace: UInt64 = 5000
-    /// The longest time of a whole stop with the default `--shutdown-grace`, in milliseconds.
+    /// The maximum time of a whole stop with the default `--shutdown-grace`, in milliseconds.
     private static let stopLimit: UInt64 = 8500
 
     /// Opens everything, creates the first app on a new database, and starts to serve.
@@ -54,7 +54,7 @@ final class RunningService: Sendable {
         let descriptors = DescriptorLimit.raise()
         configuration.maximumConnections = chosen.connectionLimit(descriptors: descriptors - ownDescriptors)
         let (lateStore, lateService) = (SetOnce<OpenStore>(), SetOnce<Service>())
-        // Bind the addresses first: if one is taken, no database is created, and no keys that are never shown.
+        // Bind the addresses first: if one is in use, no database is created, and no keys that would never be shown.
         let servers = try Servers(configuration, lateStore, lateService, tls?.termination)
         try CommandDatabase.prepareDirectory(configuration)
         let modes = FileModes.tighten(database: configuration.databasePath)
@@ -148,7 +148,8 @@ final class RunningService: Sendable {
         }
     }
 
-    /// Returns warnings about settings without effect, and about the apps and keys in the database.
+    /// Returns warnings about settings without effect, and about the destinations, policies and admin keys in the
+    /// database.
     private static func remarks(
         on directory: Directory,
         _ origins: [ConfigurationReader.Origin],
@@ -164,7 +165,7 @@ final class RunningService: Sendable {
         return try Log(format: format, clock: .system) { output.write($0) }
     }
 
-    /// Opens the store; its clock is that of the service, which is created later.
+    /// Opens the store; a test clock is taken from the service, which is created later.
     private static func openStore(
         _ configuration: Configuration,
         _ lateService: SetOnce<Service>,
@@ -183,7 +184,7 @@ final class RunningService: Sendable {
     /// As in `https://127.0.0.1:8443`.
     var baseURL: String { "\(parts.tls == nil ? "http" : "https")://\(parts.servers.main.addressText)" }
 
-    /// Stops accepting, finishes requests in flight, brings everything to disk, and closes; blocks until then.
+    /// Stops accepting, finishes requests in flight, writes everything to disk, and closes; blocks until all is closed.
     func stop() {
         let start = MonotonicTime.now()
         parts.service.beginStopping()
@@ -199,7 +200,7 @@ final class RunningService: Sendable {
         log.flush()
     }
 
-    /// Makes a stop drop the requests in flight.
+    /// Makes a stop that has begun drop the requests in flight.
     func dropInFlightRequests() { parts.servers.stop(within: .zero) }
 
     func reopenLog() {
@@ -207,7 +208,7 @@ final class RunningService: Sendable {
         parts.logOutput.reopen()
     }
 
-    /// Reads the certificate's file again, for new connections.
+    /// Reads the files of the certificate and its key again, for new connections.
     func reloadCertificate() { parts.tls?.reload(log) }
 
     private func announce(_ configuration: Configuration, warnings: [String]) {
@@ -247,7 +248,7 @@ final class RunningService: Sendable {
     }
 }
 
-/// The main server, and the server for metrics if these have an address of their own.
+/// The main server, and a server for metrics if `--metrics-listen` is set.
 struct Servers: Sendable {
     let main: WebServer
     let metrics: WebServer?
@@ -262,7 +263,7 @@ struct Servers: Sendable {
         main = try WebServer(configuration.serverConfiguration(tls)) { _ in
             try lateService.get().makeHandler(lateStore.get().makeStores())
         }
-        // The metrics' address is internal and speaks plain HTTP.
+        // The address of the metrics is internal and serves plain HTTP.
         metrics = try configuration.metricsListen.map { address throws(StartError) in
             try WebServer(HTTPServerConfiguration(listenAddress: address, loopCount: 1)) { _ in
                 try lateService.get().makeMetricsHandler(lateStore.get().makeStores())

@@ -8,7 +8,7 @@ struct ServedTLS: Sendable {
     let termination: TLSTermination
     private let files: TLSFiles
 
-    /// The number of days before its end from which the log warns of a certificate.
+    /// The log warns of a certificate that expires within this number of days.
     private static let warningDays: Int64 = 14
 
     /// Reads the files; nil for plain HTTP.
@@ -65,10 +65,10 @@ package struct TLSFiles: Sendable {
     let certificatePath: String
     let keyPath: String
 
-    /// The longest certificate chain or key that is read, in bytes.
+    /// The maximum size of a certificate chain or key, in bytes.
     private static let limit = 1 << 20
 
-    /// Takes the paths from the configuration; nil for plain HTTP.
+    /// Creates the files from the configured paths; nil for plain HTTP.
     package init?(_ given: Configuration) {
         guard let certificate = given.tlsCertificate, let key = given.tlsKey else { return nil }
         certificatePath = certificate

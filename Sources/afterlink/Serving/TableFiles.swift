@@ -4,7 +4,7 @@ internal import Server
 
 /// The files that replace built-in tables and pages, read once at the start.
 enum TableFiles {
-    /// Apple's list of its relay's addresses has about a quarter of a million lines.
+    /// The maximum size of a file, in bytes; Apple's list of relay addresses has about 250,000 lines.
     private static let limit = 64 << 20
 
     /// Returns the settings of the service, with the contents of the files.
@@ -19,7 +19,7 @@ enum TableFiles {
         return settings
     }
 
-    /// Replaces a table by that of a setting's file, if the setting names one.
+    /// Replaces a built-in table with the table in a setting's file, if the setting names a file.
     private static func read<Table>(
         _ setting: String,
         _ path: String?,

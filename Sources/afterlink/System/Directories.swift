@@ -21,7 +21,7 @@ struct TemporaryDirectory {
     /// Deletes the directory with the files in it.
     func delete() {
         for name in DirectoryListing.names(in: path) ?? [] { TextFile.delete("\(path)/\(name)") }
-        // The path lives for the call.
+        // The path is valid during the call.
         _ = unsafe rmdir(path)
     }
 }

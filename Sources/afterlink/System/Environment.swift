@@ -6,7 +6,7 @@ internal import Glibc
 enum Environment {
     /// Returns the variables that begin with the settings' prefix.
     ///
-    /// If the list of variables cannot be read, it reads the known ones one by one.
+    /// If the list of variables cannot be read, this function reads each known variable by its name.
     static func settings() -> [String: String] {
         guard let list = try? OpenFile("/proc/self/environ", O_RDONLY).readAll(limit: 1 << 22) else {
             return known()

@@ -10,7 +10,7 @@ package struct Exchange: Sendable {
     private let host: String
     private let port: UInt16
     let isTLS: Bool
-    /// Whether the server's certificate must have its name, and an issuer that this machine trusts.
+    /// Whether the server's certificate must be for ``host``, from an issuer that this machine trusts.
     private let verifiesCertificate: Bool
 
     /// Reads `http://host:port` or `https://host`; nil for any other text, such as a URL with a path.
@@ -37,12 +37,12 @@ package struct Exchange: Sendable {
         }
     }
 
-    /// The server that serves at an address on this machine.
+    /// Creates the exchange with the server that listens at an address of this machine.
     ///
-    /// Its certificate is not verified: send nothing secret over TLS.
+    /// The exchange does not verify the server's certificate, so send nothing secret over TLS.
     init(_ address: ListenAddress, overTLS: Bool = false) {
         var text = "\(address)"
-        // These texts stand for every address; a request needs one.
+        // These two stand for every address of the machine; a request needs a single address.
         for (every, one) in [("0.0.0.0:", "127.0.0.1:"), ("[::]:", "[::1]:")] where text.hasPrefix(every) {
             text = one + text.dropFirst(every.count)
         }
@@ -55,7 +55,7 @@ package struct Exchange: Sendable {
     /// The server's URL, as in `http://127.0.0.1:8080`.
     package var url: String { "\(isTLS ? "https" : "http")://\(hostField)" }
 
-    /// The field `Host`.
+    /// The value of the header field `Host`.
     package var hostField: String { port == (isTLS ? 443 : 80) ? host : "\(host):\(port)" }
 
     private static func isOfAuthority(_ byte: UInt8) -> Bool {
@@ -67,7 +67,7 @@ package struct Exchange: Sendable {
         }
     }
 
-    /// Sends a `GET` without header fields of its own.
+    /// Sends a `GET` request with only the header fields that every request has.
     func get(_ target: String) throws(SystemError) -> ClientResponse? {
         try send(ClientRequest("GET \(target)", host: hostField, []))
     }
@@ -96,17 +96,17 @@ package struct Exchange: Sendable {
     }
 }
 
-/// A connection to a server that sends one request and blocks until the whole response is there.
+/// A connection that sends one request to a server and blocks until the whole response has arrived.
 struct ClientConnection: ~Copyable {
     private let descriptor: Int32
     private let subject: String
 
-    /// The longest response that is read, in bytes.
+    /// The maximum length of a response, in bytes.
     private static let limit = 4 << 20
 
     /// - Parameters:
-    ///   - listenAddress: the server's address; the kernel takes the loopback address for 0.0.0.0 and ::.
-    ///   - timeoutSeconds: the longest time that a step may take.
+    ///   - listenAddress: the server's address; for 0.0.0.0 and ::, the kernel connects to the loopback address.
+    ///   - timeoutSeconds: the maximum time of connecting, and of each send and receive.
     /// - Throws: if no process listens there.
     init(to listenAddress: ListenAddress, timeoutSeconds: Int = 5) throws(SystemError) {
         subject = "\(listenAddress)"
@@ -128,7 +128,7 @@ struct ClientConnection: ~Copyable {
 
     deinit { close(descriptor) }
 
-    /// Sends the bytes and returns everything that the server sends until it closes.
+    /// Sends the bytes and returns everything that the server sends until it closes the connection.
     func exchange(_ request: [UInt8]) throws(SystemError) -> [UInt8] {
         try send(request)
         var answer: [UInt8] = []
@@ -140,7 +140,7 @@ struct ClientConnection: ~Copyable {
         }
     }
 
-    /// Sends the bytes over TLS and returns everything that the server sends until it closes.
+    /// Sends the bytes over TLS and returns everything that the server sends until it closes the connection.
     ///
     /// The server's certificate must have the name `host`; if that is nil, every certificate is accepted.
     func exchangeOverTLS(_ request: [UInt8], verifying host: String? = nil) throws(SystemError) -> [UInt8] {
@@ -169,7 +169,7 @@ struct ClientConnection: ~Copyable {
     private func send(_ bytes: [UInt8]) throws(SystemError) {
         var rest = bytes[...]
         while !rest.isEmpty {
-            // The kernel reads the slice's own bytes, for the length of the call.
+            // The kernel reads the slice's bytes only during the call.
             let count = unsafe rest.withUnsafeBytes {
                 unsafe Glibc.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
             }
@@ -181,7 +181,7 @@ struct ClientConnection: ~Copyable {
     /// Returns the next bytes; empty at the end.
     private func receive() throws(SystemError) -> [UInt8] {
         var buffer = [UInt8](repeating: 0, count: TLSClient.receiveLength)
-        // The kernel writes at most the buffer's own length into it.
+        // The kernel writes at most `buffer.count` bytes.
         let count = unsafe recv(descriptor, &buffer, buffer.count, 0)
         guard count >= 0 else { throw SystemError("cannot read from", subject) }
         return Array(buffer[..<count])

@@ -12,7 +12,7 @@ final class MainThreadExecutor: TaskExecutor {
     }
 
     private let queue = Mutex(Queue())
-    private let somethingCame = DispatchSemaphore(value: 0)
+    private let jobsOrEnd = DispatchSemaphore(value: 0)
 
     /// Runs the operation, and blocks until it has ended.
     static func run<Result: Sendable>(_ operation: @escaping @Sendable () async -> Result) -> Result {
@@ -31,21 +31,21 @@ final class MainThreadExecutor: TaskExecutor {
     func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
         queue.withLock { $0.jobs.append(job) }
-        somethingCame.signal()
+        jobsOrEnd.signal()
     }
 
     private func end() {
         queue.withLock { $0.isOver = true }
-        somethingCame.signal()
+        jobsOrEnd.signal()
     }
 
     private func runUntilOver() {
         while true {
-            somethingCame.wait()
+            jobsOrEnd.wait()
             let (job, isOver) = queue.withLock { queue in
                 (queue.jobs.isEmpty ? nil : queue.jobs.removeFirst(), queue.isOver)
             }
-            // Each job leaves the queue and runs exactly once, on the thread that runs all of them.
+            // Each job leaves the queue and runs exactly once, and one thread runs all jobs.
             if let job { unsafe job.runSynchronously(on: asUnownedTaskExecutor()) }
             if job == nil, isOver { return }
         }
@@ -68,6 +68,6 @@ final class SetOnce<Value: Sendable>: Sendable {
         return value
     }
 
-    /// The error of a read before the value was set: a mistake in the order of the start.
+    /// The error of a read before the value was set, which means that the service's parts start in the wrong order.
     struct NotSet: Error {}
 }

@@ -12,7 +12,7 @@ struct OpenFile: ~Copyable, Sendable {
     ///   - flags: those of open(2), such as `O_RDONLY`.
     /// - Throws: the error of open(2).
     init(_ path: String, _ flags: Int32) throws(SystemError) {
-        // The path lives for the call.
+        // The path is valid during the call.
         descriptor = unsafe open(path, flags | O_CLOEXEC, 0o600)
         self.path = path
         guard descriptor >= 0 else { throw SystemError("cannot open", path) }
@@ -37,7 +37,7 @@ struct OpenFile: ~Copyable, Sendable {
     private func read(upTo count: Int) throws(SystemError) -> [UInt8] {
         var buffer = [UInt8](repeating: 0, count: count)
         while true {
-            // The kernel writes at most the buffer's own length into it.
+            // The kernel writes at most `buffer.count` bytes.
             let count = unsafe Glibc.read(descriptor, &buffer, buffer.count)
             if count < 0, errno == EINTR { continue }
             guard count >= 0 else { throw SystemError("cannot read", path) }
@@ -64,7 +64,7 @@ struct OpenFile: ~Copyable, Sendable {
 
     func unlock() { _ = flock(descriptor, LOCK_UN) }
 
-    /// Gives this file the owner and group of `other`, because a file that root writes for a service must belong to it.
+    /// Gives this file the owner and group of `other`: a file that root writes for a service must belong to the service.
     func matchOwner(of other: borrowing OpenFile) throws(SystemError) {
         let (own, others) = (try status(), try other.status())
         guard own.st_uid != others.st_uid || own.st_gid != others.st_gid else { return }
@@ -84,7 +84,8 @@ struct OpenFile: ~Copyable, Sendable {
     /// Makes this descriptor refer to another file, in one step for all threads.
     func redirect(to other: borrowing OpenFile) {
         dup2(other.descriptor, descriptor)
-        // A second step, because a descriptor from dup2 stays open on execution; this program starts no other one.
+        // dup2 clears the close-on-exec flag. No child can inherit the descriptor meanwhile: this program starts no other
+        // program.
         _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
     }
 
@@ -93,7 +94,7 @@ struct OpenFile: ~Copyable, Sendable {
 
     /// Whether only the owner can read or change the file, as a private key demands.
     ///
-    /// The group may read a file of root: operators share keys with a service in this way.
+    /// If root owns the file, its group may read it: operators share keys with a service in this way.
     func isFitForSecrets() throws(SystemError) -> Bool {
         let status = try status()
         return status.st_mode & (status.st_uid == 0 ? 0o037 : 0o077) == 0
@@ -130,7 +131,7 @@ struct SystemError: Error, Equatable {
     }
 }
 
-/// A file that a command creates; it never overwrites one.
+/// A file that a command creates; the command never overwrites an existing file.
 final class NewFile {
     private let file: OpenFile
 

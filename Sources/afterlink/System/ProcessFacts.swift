@@ -20,7 +20,7 @@ enum ProcessFacts {
     /// Linux reports the number as the directory's size since 6.2; on older kernels, the names are counted.
     private static func openDescriptorCount() -> Int? {
         if let found = TextFile.status(of: "/proc/self/fd"), found.st_size > 0 { return Int(found.st_size) }
-        // One of the names is that of the open directory.
+        // One of the names is the descriptor of the directory itself.
         return DirectoryListing.names(in: "/proc/self/fd").map { $0.count - 1 }
     }
 
@@ -80,12 +80,13 @@ enum DescriptorLimit {
 
 /// The settings of glibc's allocator.
 enum MemoryAllocator {
-    private static let leastLargeBytes: Int32 = 256 << 10
+    private static let minimumLargeBytes: Int32 = 256 << 10
     private static let spareBytes: Int32 = 1 << 20
 
     /// Returns large blocks to the system as soon as they are free.
     ///
-    /// By default glibc stops to return blocks of a size that it returned once, for each thread. The memory that a server
-    /// allocates and frees every few seconds then leaves holes, up to half of its memory.
-    static func returnLargeBlocks() { linux_return_large_blocks(leastLargeBytes, spareBytes) }
+    /// By default, once a large block is freed, glibc allocates later blocks up to its size in the arenas of the
+    /// threads and no longer returns them to the system. Memory that a server allocates and frees every few seconds
+    /// then leaves unused holes, which take up to half of the server's memory.
+    static func returnLargeBlocks() { linux_return_large_blocks(minimumLargeBytes, spareBytes) }
 }

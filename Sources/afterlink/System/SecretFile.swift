@@ -6,7 +6,7 @@ struct SecretFile {
 
     private static let limit = 16_384
 
-    /// The path that the next content is written to, under the lock.
+    /// The temporary file that new content is written to, under the lock, before it is renamed to ``path``.
     private var draft: String { path + ".draft" }
 
     /// Returns the content, and whether other users may read or change the file.
@@ -36,7 +36,7 @@ struct SecretFile {
         ).advising("Run `chmod 600 \(ShellWord.quoted(operand: path))`.")
     }
 
-    /// Creates the file unless it exists: another process that starts on the same database may be faster.
+    /// Creates the file unless it exists: another process that starts on the same database may have created it.
     func make(
         _ text: String,
         forOwnerOfFolder: Bool = false,
@@ -56,7 +56,7 @@ struct SecretFile {
         return [Int(status.st_ino), Int(status.st_size), status.st_mtim.tv_sec, status.st_mtim.tv_nsec]
     }
 
-    /// Creates the file for the owner of its folder; no reader ever sees it half-written.
+    /// Creates the file and gives it to the owner of its folder; no reader ever sees it half-written.
     ///
     /// - Throws: `EEXIST` if the file exists, or another error of the system.
     func create(_ text: String) throws(SystemError) {
@@ -85,7 +85,7 @@ struct SecretFile {
 
     /// Runs `body` while no other process changes files of this folder.
     func withLock<Result>(_ body: () throws -> Result) throws -> Result {
-        // The lock is the folder's, because a replaced file is another one. An error releases it with the descriptor.
+        // Lock the folder: the file itself is replaced by a new one. If `body` throws, closing the descriptor unlocks it.
         let folder = try attempt(
             "The folder of \(path) cannot be locked",
             advice: "It must belong to the user that Afterlink runs as."
@@ -94,7 +94,7 @@ struct SecretFile {
             try folder.lock()
             return folder
         }
-        // A draft that a killed process left has keys in it, too.
+        // A killed process may have left its draft, which contains keys.
         TextFile.delete(draft)
         let result = try body()
         folder.unlock()

@@ -2,7 +2,7 @@ internal import Dispatch
 internal import Glibc
 internal import Threads
 
-/// The signals of a serving process: SIGTERM and SIGINT stop it, SIGHUP reopens the log.
+/// The signals of a serving process: SIGTERM and SIGINT stop it, SIGHUP reopens the log and reloads the certificate.
 ///
 /// Every thread blocks them, and the main thread waits for them, so that no handler interrupts a thread.
 struct StopSignals: Sendable {
@@ -34,7 +34,7 @@ struct StopSignals: Sendable {
     func waitForReopening() -> Bool {
         var signals = awaited
         var number: Int32 = 0
-        // Both values are local for the call.
+        // Both are local values, which the kernel uses only during the call.
         while unsafe sigwait(&signals, &number) != 0 {}
         return number == SIGHUP
     }
@@ -59,7 +59,7 @@ final class SecondSignal: Sendable {
         }
     }
 
-    /// Makes the next signal drop the requests in flight.
+    /// Makes the next SIGTERM or SIGINT drop the requests in flight.
     func arm(for service: RunningService) {
         self.service.value = service
         stopHasBegun.signal()

@@ -20,7 +20,7 @@ package enum TextFile {
     /// - Throws: `EEXIST` if the file exists, or another error of the system.
     static func create(_ path: String, text: String) throws(SystemError) {
         let draft = "\(path).\(getpid())"
-        // A killed process of this number may have left one.
+        // A killed process with the same id may have left its draft.
         delete(draft)
         defer { delete(draft) }
         let file = try OpenFile(draft, O_WRONLY | O_CREAT | O_EXCL)
@@ -28,7 +28,7 @@ package enum TextFile {
         try file.synchronize()
         try publish(draft, as: path)
         do throws(SystemError) {
-            // A power cut could lose the name, which is in the directory.
+            // The file's name is in the directory, and a power cut could otherwise lose it.
             try OpenFile(directory(of: path), O_RDONLY | O_DIRECTORY).synchronize()
         } catch {
             delete(path)
@@ -38,10 +38,11 @@ package enum TextFile {
 
     /// Gives a whole file its name in one step, unless the name is taken.
     private static func publish(_ draft: String, as path: String) throws(SystemError) {
-        // Both paths live for the call.
+        // Both paths are valid during the call.
         if unsafe link(draft, path) == 0 { return }
         guard errno != EEXIST else { throw SystemError("cannot make", path) }
-        // Some shared folders have no hard links; there, two processes at the same moment cannot be distinguished.
+        // Some shared folders do not support hard links. There, a file that another process creates meanwhile is
+        // overwritten.
         guard !exists(path), unsafe Glibc.rename(draft, path) == 0 else {
             throw SystemError("cannot make", path)
         }
@@ -53,12 +54,12 @@ package enum TextFile {
         return slash == path.startIndex ? "/" : String(path[..<slash])
     }
 
-    /// Returns the path from the root on; it need not exist.
+    /// Returns the absolute path; no file need exist there.
     static func fullPath(_ path: String) -> String {
         // With nil, getcwd allocates the result, which is freed below.
         guard !path.hasPrefix("/"), let folder = unsafe getcwd(nil, 0) else { return path }
         defer { unsafe free(folder) }
-        // getcwd gives a text that ends in a zero.
+        // getcwd returns a text that ends in a zero byte.
         let here = unsafe String(cString: folder)
         let inside = path.hasPrefix("./") ? String(path.dropFirst(2)) : path
         return inside.isEmpty || inside == "." ? here : (here == "/" ? "/" : here + "/") + inside
@@ -66,33 +67,33 @@ package enum TextFile {
 
     /// Renames in one step; returns when the new name is on disk.
     static func rename(_ path: String, to name: String) throws(SystemError) {
-        // Both paths live for the call.
+        // Both paths are valid during the call.
         guard unsafe Glibc.rename(path, name) == 0 else { throw SystemError("cannot rename", path) }
         try OpenFile(directory(of: name), O_RDONLY | O_DIRECTORY).synchronize()
     }
 
-    /// Gives a file that root makes in a service's folder to the service's user.
+    /// If this process runs as root, gives a new file to the owner of its folder.
     static func giveToOwnerOfFolder(_ path: String) throws(SystemError) {
         guard geteuid() == 0 else { return }
-        // The path lives for the call.
+        // The path is valid during the call.
         guard let folder = status(of: directory(of: path)),
             unsafe lchown(path, folder.st_uid, folder.st_gid) == 0
         else { throw SystemError("cannot give away", path) }
     }
 
     static func exists(_ path: String) -> Bool {
-        // The path lives for the call.
+        // The path is valid during the call.
         unsafe access(path, F_OK) == 0
     }
 
-    /// Returns the system's record of a file; nil if it cannot be read.
+    /// Returns what stat(2) reports of a file; nil if the call fails.
     static func status(of path: String) -> stat? {
         var status = stat()
-        // The kernel fills the local value; the path lives for the call.
+        // The kernel fills the local value; the path is valid during the call.
         return unsafe stat(path, &status) == 0 ? status : nil
     }
 
-    /// - Throws: if this user may not learn whether the file exists.
+    /// - Throws: if this user may not enter a directory of the path.
     static func requireReach(of path: String) throws {
         guard !exists(path), errno == EACCES else { return }
         let error = SystemError("cannot enter", directory(of: path), number: EACCES)
@@ -106,14 +107,14 @@ package enum TextFile {
 
     /// Creates a directory that only its owner can enter, unless it exists.
     static func createDirectory(_ path: String) throws(SystemError) {
-        // The path lives for the call.
+        // The path is valid during the call.
         guard unsafe mkdir(path, 0o700) == 0 || errno == EEXIST else {
             throw SystemError("cannot create the directory", path)
         }
     }
 
     static func delete(_ path: String) {
-        // The path lives for the call.
+        // The path is valid during the call.
         _ = unsafe unlink(path)
     }
 }
@@ -125,11 +126,11 @@ enum FileModes {
     /// Call it before the database is opened, because SQLite gives new files beside it the database's mode. Folders keep
     /// their modes, because other users may share them.
     ///
-    /// - Returns: a warning for each file, and for a folder that others can change.
+    /// - Returns: a warning for each file that others could open, and for a folder that others can change.
     static func tighten(database path: String) -> [String] {
         let files = [path, path + "-wal", path + "-shm"].compactMap(tighten)
         let folder = TextFile.directory(of: path)
-        // With the sticky bit, users cannot move the files of others.
+        // In a folder with the sticky bit, users cannot rename or delete the files of others.
         guard let mode = mode(of: folder), mode & 0o022 != 0, mode & S_ISVTX == 0 else { return files }
         return files + [
             "users other than its owner can change the folder \(folder) (mode \(octal(mode))) and replace the"
@@ -139,7 +140,7 @@ enum FileModes {
 
     private static func tighten(_ path: String) -> String? {
         guard let mode = mode(of: path), mode & 0o077 != 0 else { return nil }
-        // The path lives for the call.
+        // The path is valid during the call.
         guard unsafe chmod(path, mode & 0o700) == 0 else {
             return "users other than its owner can read or change \(path) (mode \(octal(mode))), and "
                 + "\(SystemError("cannot change the mode of", path).text); run `chmod 600` on it as its owner"

@@ -65,7 +65,7 @@ extension BrowserTab {
 
     /// Waits as long as the page waits for the response to its click, so that its automatic actions are done.
     func outwait() throws {
-        // Of two timers with one length, the later one ends later.
+        // Of two timers with the same length, the one that was set later fires later.
         try value(of: "afterlink.within(300, new Promise(function () {}), '')")
     }
 
@@ -81,7 +81,7 @@ extension BrowserTab {
 
     /// The browser's reports: errors of scripts, and requests that the page's policy blocked.
     ///
-    /// Apps that it did not launch are not among them: on a phone the system would have launched them.
+    /// Reports of apps that could not be launched are left out: on a phone, the system would have launched the app.
     var complaints: [String] {
         events("Runtime.exceptionThrown").compactMap {
             $0.string("exceptionDetails", "exception", "description")

@@ -1,6 +1,6 @@
 /// A visitor's browser: its header fields, and the values that a page's script reads.
 struct BrowserVisitor: Sendable {
-    /// The hints of Chrome in header fields and for a script, on request (wicg.github.io/ua-client-hints).
+    /// The client hints that Chrome gives on request, in header fields and to scripts (wicg.github.io/ua-client-hints).
     struct Hints: Sendable {
         let platform: String
         let platformVersion: String
@@ -11,14 +11,14 @@ struct BrowserVisitor: Sendable {
     var agent: String
     /// Nil for browsers that are not based on Chromium.
     var hints: Hints?
-    /// In CSS pixels.
+    /// The screen's size in CSS pixels.
     var screen: (width: Int, height: Int)
     var pixelRatio: Double
     var touchPoints = 5
     var isMobile = true
-    /// `navigator.languages`.
+    /// The value of `navigator.languages`.
     var languages: [String]
-    /// As the browser's `Intl` prints it.
+    /// The time zone as the browser's `Intl` prints it.
     var timezone: String
     var runsScript = true
     var isDark = false
@@ -29,7 +29,7 @@ struct BrowserVisitor: Sendable {
     /// The responses of other servers, by the prefix of an address.
     var pages: [String: OutsidePage] = Self.stores
 
-    /// Makes a page's timers slower than any machine, for actions of the page after the response to its click.
+    /// Makes a page's timers 200 times slower, so that on any machine the page gets the response to its click first.
     static let slowTimers =
         "(set => { window.setTimeout = (action, time) => set(action, time * 200); })(window.setTimeout);"
 

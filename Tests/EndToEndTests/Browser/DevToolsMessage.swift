@@ -2,11 +2,11 @@ import Foundation
 
 /// A document of the DevTools Protocol: an event, or the reply to a command.
 struct DevToolsMessage: Sendable {
-    /// `Network.responseReceived`; empty for a reply.
+    /// The name of an event, such as `Network.responseReceived`; empty for a reply.
     let name: String
-    /// The session of its page.
+    /// The session of the page that the message is about.
     let session: String?
-    /// Its position among all messages.
+    /// The message's position among all messages.
     let number: Int
     let id: Int?
     private let document: Data
@@ -24,10 +24,10 @@ struct DevToolsMessage: Sendable {
         (try? JSONSerialization.jsonObject(with: document)) as? [String: Any] ?? [:]
     }
 
-    /// Returns the value at a path of names within its parameters, its result or itself.
+    /// Returns the value at a path of names in the parameters, else in the result, else in the whole message.
     func value(_ path: String...) -> Any? { value(path) }
 
-    /// Returns a text within it; nil for a number.
+    /// Returns the text at a path of names; nil for a number.
     func string(_ path: String...) -> String? { value(path) as? String }
 
     private func value(_ path: [String]) -> Any? {
@@ -37,16 +37,16 @@ struct DevToolsMessage: Sendable {
         return value
     }
 
-    /// The address in it.
+    /// The address of the request, the response or the page that the message is about.
     var url: String? { string("request", "url") ?? string("response", "url") ?? string("url") }
 }
 
 /// The response of another host's page in a test.
 enum OutsidePage: Sendable {
-    /// 204: the page does not change, as if another app opened.
+    /// The status 204: the page does not change, as if another app opened.
     case nothing
     case file(type: String, text: String)
-    /// Never.
+    /// There is never a response.
     case silence
     /// The host cannot be reached.
     case unreachable

@@ -8,14 +8,14 @@ struct DevToolsPipe {
     private let output: FileHandle
     private let log: String
     private var received = Data()
-    /// The number of bytes that are known to have no end of a message.
+    /// The number of received bytes that were searched and contain no end of a message.
     private var searched = 0
     private var lastID = 0
     private var count = 0
     private var replies: [Int: DevToolsMessage] = [:]
-    /// By session.
+    /// The events of each session.
     private(set) var events: [String: [DevToolsMessage]] = [:]
-    /// By session and prefix of an address.
+    /// The responses by session, and then by the prefix of an address.
     var pages: [String: [String: OutsidePage]] = [:]
     private var isOpen = true
 
@@ -64,7 +64,7 @@ struct DevToolsPipe {
 
     private var isReadable: Bool {
         var entry = pollfd(fd: output.fileDescriptor, events: Int16(POLLIN), revents: 0)
-        // The call gets one entry, which lives for the call.
+        // The one entry is valid during the call.
         return unsafe poll(&entry, 1, Int32(Polling.seconds) * 1000) > 0
     }
 

@@ -18,7 +18,7 @@ extension BrowserJourneys {
         }
 
         @Test(
-            "is never kept waiting for the click: 300 ms after it was sent unanswered, the page goes on",
+            "never waits longer for the click: 300 ms after posting it without a response, the page continues",
             arguments: [("safari", LinkStage.appStore), ("chrome", "intent:")]
         )
         func unanswered(name: String, destination: String) throws {
@@ -33,7 +33,7 @@ extension BrowserJourneys {
             #expect(sent.number < left.number)
             let answers = tab.events("Network.responseReceived").filter { $0.url == Self.clicks }
             #expect(answers.isEmpty)
-            // All timers of the page, in any order: there is no response, and no hint of the model.
+            // The page sets its timers in any order; the longest waits 300 ms for the response.
             let timers = try tab.value(of: "timers.join()").split(separator: ",").compactMap { Int($0) }
             #expect(timers.contains(300) && timers.allSatisfy { $0 <= 300 }, "\(timers)")
             #expect(try tab.value(of: "document.getElementById('store').href").hasPrefix("https://"))
@@ -53,7 +53,7 @@ extension BrowserJourneys {
             #expect(try link.clicks().isEmpty)
         }
 
-        @Test("counts as a click after leaving before the browser has sent its model")
+        @Test("counts as a click if they leave before the browser has sent its model")
         func leaves() throws {
             let link = try LinkStage.current.link("leaves")
             var visitor = try visitor("chrome")
@@ -76,7 +76,7 @@ extension BrowserJourneys {
             #expect(signals?.hasPrefix("android; model=SM-A546E;") == true)
         }
 
-        @Test("finds the app's button first after the store, and a reload is the same visit")
+        @Test("sees the app's button first on return from the store, and a reload is the same visit")
         func returning() throws {
             let link = try LinkStage.current.link("returning")
             let tab = try link.visit(by: try visitor("safari"))

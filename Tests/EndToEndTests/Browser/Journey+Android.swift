@@ -6,7 +6,7 @@ extension Journey {
     static let android = [
         Journey(
             name: "chrome",
-            title: "Galaxy A54, Chrome, which names the model to those who ask alone, Hindi, in Kolkata",
+            title: "Galaxy A54, Chrome, which reveals the model only on request, Hindi, in Kolkata",
             visitor: .android(
                 "SM-A546E",
                 "14.0.0",
@@ -28,7 +28,7 @@ extension Journey {
         ),
         Journey(
             name: "facebook",
-            title: "Pixel 8, Facebook's own browser, Portuguese, in São Paulo",
+            title: "Pixel 8, Facebook's in-app browser, Portuguese, in São Paulo",
             visitor: .android("Pixel 8", "14.0.0", (412, 915), 2.625, ["pt-BR", "pt"], "America/Sao_Paulo")
                 .saying(
                     "Mozilla/5.0 (Linux; Android 14; Pixel 8 Build/AP2A.240905.003; wv) \(view) "
@@ -59,7 +59,7 @@ extension Journey {
         Journey(
             name: "tiktok",
             title:
-                "Pixel 7 Pro, TikTok's own browser, Indonesian, whose code Android spells as it was, in Jakarta",
+                "Pixel 7 Pro, TikTok's in-app browser, Indonesian, with the old language code on Android, in Jakarta",
             visitor: .android("Pixel 7 Pro", "15.0.0", (412, 892), 3.5, ["id-ID", "id"], "Asia/Jakarta")
                 .saying(
                     "Mozilla/5.0 (Linux; Android 15; Pixel 7 Pro Build/AP4A.250205.002; wv) \(view) "

@@ -26,7 +26,8 @@ extension Journey {
         ),
         Journey(
             name: "safari26",
-            title: "iPhone 16 Pro, Safari 26, whose token for the system is frozen, German, in Berlin",
+            title:
+                "iPhone 16 Pro, Safari 26, whose user agent has a frozen system version, German, in Berlin",
             visitor: .apple((402, 874), 3, ["de-DE"], "Europe/Berlin")
                 .saying("\(start) 18_7 \(engine) Version/26.4 Mobile/15E148 Safari/604.1"),
             signals:
@@ -38,7 +39,7 @@ extension Journey {
         ),
         Journey(
             name: "instagram",
-            title: "iPhone 14 Pro Max, Instagram's own browser, English, in New York",
+            title: "iPhone 14 Pro Max, Instagram's in-app browser, English, in New York",
             visitor: .apple((430, 932), 3, ["en-US", "en"], "America/New_York").saying(
                 "\(start) 18_5 \(engine) Mobile/22F76 Instagram 393.1.0.36.70 (iPhone15,3; iOS 18_5; en_US; en; "
                     + "scale=3.00; 1290x2796; IABMV/1; 776538208) Safari/604.1)"
@@ -59,7 +60,7 @@ extension Journey {
         ),
         Journey(
             name: "ipad",
-            title: "iPad Air, Safari in mobile dress, French, in Paris",
+            title: "iPad Air, Safari with a mobile user agent, French, in Paris",
             visitor: .apple((820, 1180), 2, ["fr-FR", "fr"], "Europe/Paris").saying(
                 "Mozilla/5.0 (iPad; CPU OS 17_6_1 \(engine) Version/17.6 Mobile/15E148 Safari/604.1"
             ),
@@ -72,7 +73,7 @@ extension Journey {
         ),
         Journey(
             name: "ipaddesktop",
-            title: "iPad Air, Safari in desktop dress, Japanese, in Tokyo",
+            title: "iPad Air, Safari with a desktop user agent, Japanese, in Tokyo",
             visitor: .apple((820, 1180), 2, ["ja-JP", "ja"], "Asia/Tokyo").saying(
                 "Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) AppleWebKit/605.1.15 (KHTML, like Gecko) "
                     + "Version/18.5 Safari/605.1.15"
@@ -86,7 +87,7 @@ extension Journey {
         ),
         Journey(
             name: "wechat",
-            title: "iPhone SE, WeChat's own browser, Chinese, in Shanghai",
+            title: "iPhone SE, WeChat's in-app browser, Chinese, in Shanghai",
             visitor: .apple((375, 667), 2, ["zh-CN"], "Asia/Shanghai").saying(
                 "\(start) 18_1 \(engine) Mobile/15E148 MicroMessenger/8.0.50(0x1800323d) NetType/WIFI "
                     + "Language/zh_CN"

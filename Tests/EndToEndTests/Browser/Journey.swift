@@ -6,7 +6,7 @@ struct Journey: Sendable, CustomTestStringConvertible {
     /// The page's action without a tap.
     enum NextStep: Sendable {
         case appStore
-        /// The app, or else Google's store.
+        /// The page opens an intent URL: the app, or Google's store if the app is not installed.
         case intent
         case wait
     }
@@ -25,7 +25,7 @@ struct Journey: Sendable, CustomTestStringConvertible {
     let form: FingerprintForm
     var isRightToLeft = false
 
-    /// The language of the page: English if it lacks the visitor's.
+    /// The language of the page: English if the page is not translated into the visitor's language.
     var pageLanguage: String { ["hi", "in"].contains(phone.language) ? "en" : phone.language }
 
     var testDescription: String { title }

@@ -47,7 +47,7 @@ extension BrowserJourneys {
         private static let folder = ProcessInfo.processInfo.environment["AFTERLINK_SCREENSHOTS"]
 
         @Test(
-            "in the visitor's colours, language and direction, within the screen, self-contained",
+            "has the visitor's colours, language and direction, fits the screen and is self-contained",
             arguments: all
         )
         func look(_ look: Look) throws {

@@ -13,7 +13,7 @@ extension BrowserJourneys {
             let stage = try LinkStage.current
             let link = try stage.link(journey.name)
             var visitor = journey.visitor
-            // Here the token leaves with the visitor.
+            // The intent URL must contain the click's token, so the page must get the response first.
             if journey.next == .intent { visitor.script += BrowserVisitor.slowTimers }
             let tab = try link.visit(by: visitor)
             defer { tab.close() }

@@ -37,7 +37,7 @@ extension BrowserJourneys {
         private var iPhone: BrowserVisitor { get throws { try Journey.named("safari").visitor } }
 
         @Test(
-            "Google's store takes it along where the app is not there, from Chrome, and from Firefox, which tells no model",
+            "Google's store passes it to a new app, from Chrome, and from Firefox, which reveals no model",
             arguments: [
                 ("play", "", true),
                 ("firefox", "Mozilla/5.0 (Android 14; Mobile; rv:132.0) Gecko/132.0 Firefox/132.0", false),
@@ -71,7 +71,7 @@ extension BrowserJourneys {
             expectSure(reply, slug)
         }
 
-        @Test("the pasteboard has it after a tap towards the store, if the link opted in")
+        @Test("the pasteboard has it after a tap on the store's button, if the link opted in")
         func pasteboard() throws {
             let link = try LinkStage.current.link("paste", #","pasteboard":true"#)
             let tab = try link.visit(by: iPhone)
@@ -138,7 +138,7 @@ extension BrowserJourneys {
             #expect(try link.clicks().map(\.source) == ["direct", "qr"])
             let found = try stage.launch(on: journey.phone, hashing: .c)
             #expect(found.isMatch && found.string("url")?.contains("source=qr") == true, "\(found.text)")
-            // A phone with the app opens it by the link, which has the token.
+            // On a phone with the app, the scanned link opens the app and passes the token.
             expectSure(try launch(["token": try parameter("al", of: scanned)]), "desk")
         }
     }

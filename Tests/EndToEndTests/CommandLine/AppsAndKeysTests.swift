@@ -180,7 +180,7 @@ struct AppsAndKeysTests {
         let id = try #require(second.text.components(separatedBy: ", ").last?.prefix { $0 != "." })
         #expect(second.errors.contains("\"app\":\"\(id)\"") && second.errors.contains("--allowed-origin"))
         #expect(second.errors.contains("\"app\":\"\(installation.appID)\"  for app"))
-        // The server follows.
+        // The running server applies the change.
         #expect(try Polling.until { try connection.click(fingerprint(2)).status == 400 })
         #expect(try connection.click(fingerprint(2), ["app": String(id)]).status == 201)
         let third = try installation.run(["apps", "create", "Blog", "--json"])
@@ -221,7 +221,7 @@ struct AppsAndKeysTests {
 
         let connection = try server.connect()
         let known = try Polling.until { try connection.check(fingerprint(1), key: text).status == 200 }
-        #expect(known, "a serving process learns of a key that another one made")
+        #expect(known, "a serving process accepts a key that another process created")
 
         let list = try installation.run(["keys", "list"])
         #expect(list.text.contains(id) && !list.text.contains(text) && list.text.contains("phone"))

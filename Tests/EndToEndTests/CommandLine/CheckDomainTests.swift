@@ -51,7 +51,7 @@ struct CheckDomainTests {
         #expect(here.text.hasPrefix("assetlinks.json (assetlinks.json, 2 bytes)"), "\(here.errors)")
     }
 
-    @Test("prints no line of a file's own, and steers no terminal")
+    @Test("a file cannot add lines to the output or steer the terminal")
     func hostileText() throws {
         let folder = try TemporaryFolder()
         let forged = "\\naasa (x, 1 bytes): good\\u001b[2J\\u009b2J"

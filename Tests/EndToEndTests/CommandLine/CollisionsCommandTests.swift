@@ -39,9 +39,10 @@ struct CollisionsCommandTests {
         let form = try #require((app["forms"] as? [[String: Any]])?.first)
         #expect(form["clicks"] as? Double == 5)
         #expect(form["form"] == nil)
-        // Anna's first click and Dua's.
+        // Two of the five clicks were alone: Anna's first click and Dua's click.
         #expect(form["alone"] as? Double == 0.4)
-        // 0, 1, 1, 3 other people's clicks on the first; Anna's own do not compete with each other, but both with Cem's.
+        // With 0, 1, 1, 3 and 0 earlier clicks of other people, the mean is 1: Anna's two clicks do not compete with
+        // each other.
         #expect(form["competing_clicks"] as? Double == 1)
         #expect(app["matches"] as? Int == 2)
         #expect(
@@ -77,7 +78,8 @@ struct CollisionsCommandTests {
             access: .readWrite,
             busyMilliseconds: 10_000
         )
-        // The first server may have counted some of the clicks; the next one waits a minute then.
+        // Delete the figures: if the first server has counted some clicks, the next server waits a minute before it
+        // counts.
         try connection.execute("DELETE FROM figures")
         let client = try installation.serve().connection
         let isShown = try Polling.until {

@@ -44,7 +44,7 @@ struct CommandDocumentationTests {
         }
     }
 
-    @Test("the articles name the commands that look after a database", arguments: articles)
+    @Test("the articles name the commands that maintain a database", arguments: articles)
     func named(path: String) throws {
         let names = Set(try calls(in: path).compactMap(\.first))
         #expect(names.isSuperset(of: ["backup", "restore", "verify", "doctor"]))

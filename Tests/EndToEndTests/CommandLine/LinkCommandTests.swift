@@ -38,7 +38,7 @@ struct LinkCommandTests {
     func wholeWay() throws {
         let installation = try shop()
         let server = try AfterlinkProcess(installation)
-        // The commands run beside the serving process.
+        // The commands run while the server serves.
         let made = try link(
             installation.run([
                 "links", "create", "summer25", "--destination", "/promo/summer", "--campaign-key", "SUMMER25",
@@ -66,7 +66,7 @@ struct LinkCommandTests {
         #expect(refused.status == 1 && refused.errors.contains("links archive"))
     }
 
-    @Test("the shortest way of the README: a key, a link, a simulated tap, a click and a match")
+    @Test("the shortest example of the README: a key, a link, a simulated tap, a click and a match")
     func shortestWay() throws {
         let installation = try Installation()
         let server = try AfterlinkProcess(installation)

@@ -42,7 +42,7 @@ private struct NamedCalls {
         return faults
     }
 
-    /// Returns the word without the signs that end a sentence.
+    /// Returns the word without punctuation at its end.
     private static func words(_ text: some StringProtocol) -> [String] {
         text.split(whereSeparator: \.isWhitespace).map {
             $0.trimmingCharacters(in: .init(charactersIn: ".,;:()\"'"))
@@ -124,7 +124,7 @@ struct NamedCallTests {
         for text in texts { #expect(NamedCalls.faults(in: text) == [], "\(text)") }
     }
 
-    /// For this test, a text ends at its first value.
+    /// This test reads each call up to its first interpolated value.
     @Test("in any text of the program exist")
     func sources() throws {
         let joint = /"\s*\n\s*\+ "/

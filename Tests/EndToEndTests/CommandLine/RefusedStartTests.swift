@@ -64,7 +64,7 @@ struct RefusedStartTests {
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).isEmpty)
     }
 
-    @Test("creates a data directory, but not its missing parent, whose command it names")
+    @Test("creates a data directory, but not a missing parent, and names the command that creates the parent")
     func dataDirectory() throws {
         let folder = try TemporaryFolder()
         let output = try serve(["--data-directory", folder.file("a/b")])

@@ -6,7 +6,7 @@ import afterlink
 @Suite("A word for a shell", .blocking)
 struct ShellWordTests {
     @Test(
-        "has quotes only if a character has a meaning",
+        "has quotes only if a character may have a meaning in a shell",
         arguments: [
             ("/var/lib/after-link_1.db", "/var/lib/after-link_1.db"), ("", "''"), ("a b", "'a b'"),
             ("it's", #"'it'\''s'"#), ("$HOME", "'$HOME'"), ("~", "'~'"), ("a;b", "'a;b'"), ("é", "'é'"),
@@ -14,7 +14,7 @@ struct ShellWordTests {
     )
     func quoted(text: String, word: String) { #expect(ShellWord.quoted(text) == word) }
 
-    @Test("is not an option, even as the first word")
+    @Test("is not read as an option, even if a path begins with a hyphen")
     func operand() {
         #expect(ShellWord.quoted(operand: "-f x") == "'./-f x'")
         #expect(ShellWord.quoted(operand: "f") == "f")

@@ -79,7 +79,9 @@ struct StartConditionsTests {
         }
     }
 
-    @Test("with 20000 files and sockets the default number of connections is the rest of them")
+    @Test(
+        "the default number of connections is at most 20000, and no more than the descriptors left for them"
+    )
     func usualConnections() {
         #expect(Configuration().connectionLimit(descriptors: 19_900) == 19_900)
         #expect(Configuration().connectionLimit(descriptors: 100_000) == 20_000)

@@ -6,7 +6,7 @@ import afterlink
 
 @Suite("Documentation of the settings")
 struct ConfigurationDocumentationTests {
-    @Test("names are unique, and every setting says what it may be and what it is for")
+    @Test("names are unique, and every setting has a rule and a help text")
     func complete() {
         #expect(Set(Setting.all.map(\.name)).count == Setting.all.count)
         for setting in Setting.all {
@@ -55,7 +55,7 @@ struct ConfigurationDocumentationTests {
         }
     }
 
-    @Test("the guide says which durability is the default, and names by setting what a power cut takes")
+    @Test("the guide names the default durability, and what a power cut may lose with each durability")
     func durability() throws {
         let standard = Configuration().durability.rawValue
         let guide = try Repository.text("Sources/afterlink/Afterlink.docc/FaultsAndSettings.md")

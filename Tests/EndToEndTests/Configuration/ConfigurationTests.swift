@@ -6,7 +6,7 @@ import afterlink
 
 @Suite("Configuration")
 struct ConfigurationTests {
-    /// Reads what `serve` would be started with.
+    /// Reads the configuration of `serve` from these arguments, variables and file.
     private func read(
         _ flags: [String] = [],
         _ environment: [String: String] = [:],
@@ -27,7 +27,7 @@ struct ConfigurationTests {
         try #require(throws: CommandFailure.self) { _ = try read(flags, environment, file: file) }
     }
 
-    @Test("with nothing set listens on the loopback address and keeps everything in ./afterlink.db")
+    @Test("with nothing set listens on the loopback address and stores everything in ./afterlink.db")
     func defaults() throws {
         let configuration = try read()
         #expect("\(configuration.listen)" == "127.0.0.1:8080")
@@ -41,7 +41,7 @@ struct ConfigurationTests {
         #expect(!configuration.usesTestClock)
     }
 
-    @Test("has in force what the documentation calls the default, for every number")
+    @Test("has the documented default for every number")
     func documentedDefaults() throws {
         let numbers = Setting.all.filter {
             $0.allowed.hasPrefix("a whole number") && Int64($0.defaultText) != nil
@@ -54,7 +54,7 @@ struct ConfigurationTests {
         }
     }
 
-    @Test("takes flags over the environment over the file over defaults")
+    @Test("prefers flags to the environment, the environment to the file, and the file to defaults")
     func precedence() throws {
         let file = #"{"replay_grace":1,"retention":2,"attribution_window":3600}"#
         let environment = ["AFTERLINK_REPLAY_GRACE": "10", "AFTERLINK_RETENTION": "20"]
@@ -65,12 +65,12 @@ struct ConfigurationTests {
         #expect(configuration.shutdownGrace == 7)
     }
 
-    @Test("takes an empty environment variable for one that is not set")
+    @Test("treats an empty environment variable as one that is not set")
     func emptyVariable() throws {
         #expect(try read([], ["AFTERLINK_RETENTION": ""], file: #"{"retention":5}"#).retention == 5)
     }
 
-    @Test("takes several values from repeated flags, from between commas, and from arrays")
+    @Test("reads several values from repeated flags, from a text with commas, and from arrays")
     func repeated() throws {
         let flags = try read(["--destination", "myapp://", "--destination=https://Shop.example/"])
         #expect(flags.destinations == ["myapp://", "https://shop.example"])
@@ -114,7 +114,7 @@ struct ConfigurationTests {
         #expect(try read(["--attribution-window", seconds]).attributionWindow.seconds == Int64(seconds))
     }
 
-    @Test("says everything that is wrong at once, and where each value stands")
+    @Test("reports every wrong setting at once, each with its source")
     func allAtOnce() throws {
         let failure = try failure(
             ["--listen", "nowhere"],
@@ -146,7 +146,7 @@ struct ConfigurationTests {
         #expect(file.explanation.contains("\"a\"") && file.explanation.contains("\"b\""))
     }
 
-    @Test("says where a file breaks as an editor shows it, and names what is wrong besides")
+    @Test("reports the line and column at which a file is not JSON, and the other wrong settings")
     func brokenPlace() throws {
         let text = "{\n  \"listen\": \"127.0.0.1:80\",\n  \"log_file\": \"Ü\" x\n}"
         let failure = try failure(["--threads", "0"], ["AFTERLINK_RETENTION": "x"], file: text)
@@ -162,7 +162,7 @@ struct ConfigurationTests {
         #expect(duplicate.explanation.contains("line 2, column 1"))
     }
 
-    @Test("a class's own rate limit wins over the general one, that over the default; off is off everywhere")
+    @Test("a class's rate limit overrides the general one, which overrides the default; off applies to all")
     func rateLimits() throws {
         let usual = try read().rateLimits
         #expect(usual == RateLimits.standard)
@@ -204,7 +204,7 @@ struct ConfigurationTests {
         }
     }
 
-    @Test("takes no secret from the command line")
+    @Test("has no flag for a secret")
     func noSecretFlags() throws {
         let failure = try failure(["--initial-app-key", String(repeating: "k", count: 40)])
         #expect(failure.exitCode == .usage)
@@ -219,7 +219,10 @@ struct ConfigurationTests {
         #expect(!failure.text.contains(key))
     }
 
-    @Test("allows the test clock on loopback alone", arguments: ["0.0.0.0:80", "[::]:80", "192.168.1.5:80"])
+    @Test(
+        "allows the test clock only on loopback addresses",
+        arguments: ["0.0.0.0:80", "[::]:80", "192.168.1.5:80"]
+    )
     func testClock(listen: String) throws {
         #expect(
             try failure(["--unsafe-test-clock", "--listen", listen]).explanation.contains(
@@ -248,7 +251,10 @@ struct ConfigurationTests {
         #expect(failure.explanation.contains("--metrics-listen"))
     }
 
-    @Test("refuses what is no object", arguments: ["", "[]", "{", "{\"listen\":\"a\",\"listen\":\"b\"}"])
+    @Test(
+        "refuses a file that is not one JSON object",
+        arguments: ["", "[]", "{", "{\"listen\":\"a\",\"listen\":\"b\"}"]
+    )
     func brokenFile(text: String) throws { #expect(try failure(file: text).exitCode == .configuration) }
 
     @Test("shows control characters of a value as question marks")
@@ -256,7 +262,7 @@ struct ConfigurationTests {
         #expect(try failure(["--listen", "a\u{1B}[31m"]).text.contains("\"a?[31m\""))
     }
 
-    @Test("points out environment variables that are no settings, but those that Kubernetes makes")
+    @Test("reports environment variables that are no settings, except those that Kubernetes sets")
     func unknownVariables() {
         let hints = Setting.unknownVariables(in: [
             "AFTERLINK_RETENTON": "1", "AFTERLINK_PORT": "tcp://10.0.0.1:80",

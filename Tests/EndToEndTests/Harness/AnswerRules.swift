@@ -18,7 +18,7 @@ struct AnswerRules {
         }
     }
 
-    /// RFC 9110 §5.6.7, and near to now.
+    /// The date must have the form of RFC 9110 §5.6.7 and be near to now.
     private var dateViolations: [String] {
         let style = Date.VerbatimFormatStyle(
             format: """

@@ -15,7 +15,7 @@ struct ClickLoad {
     /// The clicks that a check has asked for, with or without a response.
     private(set) var asked: Set<Int> = []
     private(set) var matched: Set<Int> = []
-    /// The clicks that were acknowledged, never asked for before, and not found.
+    /// The acknowledged clicks that no earlier check asked for, and that a check did not find.
     private(set) var lost: Set<Int> = []
     private(set) var matchedTwice: Set<Int> = []
 
@@ -74,7 +74,7 @@ struct ClickLoad {
         }
     }
 
-    /// Checks earlier clicks: all of them, or some, so that others have to survive what comes.
+    /// Checks earlier clicks: all of them, or some, so that the other clicks must survive the next kill.
     mutating func verify(on server: AfterlinkProcess, all: Bool) throws {
         var connection = try server.connect()
         let numbers = acknowledged.keys.sorted()

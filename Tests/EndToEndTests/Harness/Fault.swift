@@ -1,6 +1,6 @@
 import Foundation
 
-/// What a disk does to certain calls on certain files of the database.
+/// A fault of a disk: the calls and files that it affects, and its effect on them.
 struct Fault {
     /// `faults.c` has the same numbers.
     struct Files: OptionSet {
@@ -37,7 +37,7 @@ struct Fault {
         case shorten
         /// The call waits, at most until the fault is removed.
         case wait(milliseconds: Int32)
-        /// The process ends instead, as at a power cut.
+        /// The process ends instead of making the call, as at a power cut.
         case kill
     }
 

@@ -21,7 +21,7 @@ enum FaultLibrary {
                     "-lpthread",
                 ]
             )
-            // Both paths live for the call.
+            // Both paths are valid during the call.
             guard unsafe rename(draft, library) == 0 else {
                 return .failure(.init(description: "\(library) cannot be written"))
             }

@@ -34,7 +34,7 @@ final class FaultyDisk {
         for index in 0..<Self.ruleCount { try write([0], at: Self.offset(index)) }
         for (index, fault) in faults.enumerated() {
             try write(fault.words, at: Self.offset(index))
-            // Last, so that the library never follows half a rule.
+            // Enable the rule last, so that the library never follows half a rule.
             try write([1], at: Self.offset(index))
         }
     }

@@ -1,12 +1,12 @@
 import Foundation
 import Support
 
-/// A connection that speaks the wire contract: clicks as a landing page posts them, checks as an SDK asks.
+/// A connection that speaks the wire contract: it posts clicks as a landing page does, and checks as an SDK does.
 final class HTTPTestClient {
     let client: RawClient
-    /// The key of checks that name no other one.
+    /// The key of checks for which no other key is named.
     private let key: String
-    /// The server runs as long as a client is connected to it.
+    /// Retained, because a server stops with the last reference to it.
     private let server: AfterlinkProcess?
 
     static let prefix = "/v1/deferred-deeplink"

@@ -10,7 +10,7 @@ struct Inspection {
     let claims: Set<Int64>
     /// The clicks whose match has its record, once for each record.
     let matchRecords: [Int64]
-    /// The number of records that the database says it has, and the number that it has.
+    /// The number of records that the database states in `progress`, and the counted number.
     let recordCounts: (counted: Int64, stored: Int64)
 
     init(_ database: URL) throws {

@@ -3,7 +3,7 @@ import Support
 
 /// The database's files as they are certainly on disk, and writes that are not synced.
 ///
-/// A sync makes writes to the same file durable that came before the sync started. A name is durable when the folder
+/// A sync makes the writes durable that the same file got before the sync started. A name is durable when the folder
 /// was synced after the name was set, whether or not the file itself was synced.
 struct SimulatedDisk {
     private enum Change {
@@ -20,10 +20,10 @@ struct SimulatedDisk {
     }
 
     private var files: [File] = []
-    /// By the number in the machine's file system, which may be reused.
+    /// The index in ``files`` by the file's number in the machine's file system, which may reuse the number.
     private var fileOfNumber: [UInt64: Int] = [:]
     private var folderNumber: UInt64
-    /// As the process sees them.
+    /// The names as the process sees them, with indexes in ``files``.
     private var names: [String: Int] = [:]
     private var durableNames: [String: Int] = [:]
     private var pendingNames: [(index: Int, change: NameChange)] = []

@@ -19,7 +19,7 @@ final class UnprivilegedUser {
     let dataDirectory: String
     var errorLog: URL { folder.url.appending(path: "log") }
 
-    /// Creates the user's folder; another user than the default is for tests that count what else the user runs.
+    /// Creates the user's folder; tests that count a user's threads name a user without other processes.
     init(_ identifier: Int = UnprivilegedUser.identifier) throws {
         self.identifier = identifier
         folder = try TemporaryFolder()

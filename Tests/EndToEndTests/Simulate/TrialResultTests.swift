@@ -30,7 +30,7 @@ struct TrialResultTests {
         #"{"status":"no_match","matched":false\#(reason.map { #","reason":"\#($0)""# } ?? "")}"#
     }
 
-    @Test("is a match when the launch got this very click, and says by what form and with what confidence")
+    @Test("is a match when the launch got this very click, with the form and the confidence")
     func matched() throws {
         let result = try result {
             match(
@@ -84,7 +84,7 @@ struct TrialResultTests {
         #expect(try !result("", { _ in noMatch("expired") }, launchedAt: inTime).isAsExpected)
     }
 
-    @Test("says of a browser that hides its model that it has no fingerprint; a token finds its click")
+    @Test("reports that a browser without a model has no fingerprint; a token finds its click")
     func hiddenModel() throws {
         let trial = try Trials.trial("--profile firefox-android")
         let body = #"{"message":"No fingerprint","field":"signals"}"#
@@ -97,7 +97,7 @@ struct TrialResultTests {
         #expect(lacking.isAsExpected && lacking.explanation.joined().contains("made no token"))
     }
 
-    @Test("tells what to do about a link that the app does not allow, and about a launch that was refused")
+    @Test("gives advice on a link that the app does not allow, and on a launch that was refused")
     func refused() throws {
         let trial = try Trials.trial("--url other://x/y")
         let body = #"{"message":"leads outside","field":"deeplink_url"}"#

@@ -38,7 +38,7 @@ struct TrialTests {
         }
     }
 
-    @Test("every browser's click is found by its own device, by whichever release of the SDK")
+    @Test("every browser's click is found by its own device, with every release of the SDK")
     func everyProfile() throws {
         for profile in BrowserProfile.all where !profile.isRobot && profile.name != "firefox-android" {
             let platform = try Trials.trial(["--profile", profile.name]).release.platform

@@ -10,7 +10,7 @@ struct CertificateFileTests {
             ["serve", "--listen", "127.0.0.1:0", "--data-directory", folder.path] + arguments
         )
         let made = try FileManager.default.contentsOfDirectory(atPath: folder.path)
-        #expect(made.isEmpty, "nothing is made, and no key printed, where TLS cannot be served")
+        #expect(made.isEmpty, "no file is created and no key printed if TLS cannot be served")
         return output
     }
 

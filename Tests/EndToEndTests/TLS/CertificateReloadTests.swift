@@ -62,7 +62,7 @@ struct CertificateReloadTests {
     }
 }
 
-/// Clients that shake hands and ask, again and again, each on a thread of its own.
+/// Clients that connect and send a request in a loop, each on a thread of its own.
 private final class Load: Sendable {
     private struct State {
         var isStopping = false

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("afterlink serve over TLS", .blocking)
 struct TLSServeTests {
-    @Test("a click and its match over TLS, with the promise of https on every response, also on refusals")
+    @Test("a click matches over TLS, and every response has Strict-Transport-Security, also refusals")
     func serves() throws {
         let installation = try Installation()
         let files = try CertificateFiles(in: installation.folder)
@@ -40,7 +40,7 @@ struct TLSServeTests {
         #expect(try secure.totals(installation.keys.admin)["clicks"] as? Int == 0)
     }
 
-    @Test("health and metrics support it, and metrics with a separate address stay without TLS")
+    @Test("health and metrics use TLS, and metrics with a separate address stay without TLS")
     func watching() throws {
         let installation = try Installation()
         let files = try CertificateFiles(in: installation.folder)
@@ -113,7 +113,7 @@ struct TLSServeTests {
             try disk.set(.stuckSync)
             let unlucky = try server.connect(tls: TLSClientSettings(version))
             unlucky.sendCheck(print, key: key)
-            // There is one loop: when it answers this, it has read the check before.
+            // The server has one event loop: when it responds to this request, it has read the earlier check.
             #expect(try connection.get("/healthz").status == 200)
             unlucky.reset()
             try disk.set()

@@ -8,14 +8,14 @@ enum AppSettingOptions {
             "allowed-origin ORIGIN ...":
                 "A web origin whose pages may post clicks, as in https://shop.example; `any` removes the limit.",
             "destination PREFIX ...":
-                "The start of a link of clicks without a key, as in myapp:// or https://shop.example; `any` removes the"
-                + " limit.",
+                "The start that the link of a click without a key must have, as in myapp:// or https://shop.example;"
+                + " `any` removes the limit.",
             "attribution-window SECONDS":
                 "The time after a click in which a first launch may be credited to it, 60 to 2592000; `default` takes the"
                 + " server's.",
             "localization LANGUAGE ...":
                 "A language of the app by its name in Xcode (tr, pt-BR): iOS gives the app one of these instead of the"
-                + " browser's; `none` removes them.",
+                + " browser's language; `none` removes them.",
             "development-language LANGUAGE":
                 "The language that iOS gives the app if none of its languages fits; `none` removes it.",
         ]) + MatchingOptions.all + AppLinkOptions.all
@@ -82,7 +82,7 @@ enum MatchingOptions {
     static let all = CommandOption.table([
         "matching probability|newest":
             "Require a minimum probability of a match by fingerprint, or match the newest click with the fingerprint, as"
-            + " other services do. The stated confidence is the same.",
+            + " other services do. The stated confidence is the same under both.",
         "minimum-confidence P":
             "The probability that a match by fingerprint needs, 0 to 1; 0.7 if it was never set.",
         "on-ambiguity noMatch|newest|campaignOnly":
@@ -141,7 +141,7 @@ enum AppLinkOptions {
         )
     }
 
-    /// Returns the field's name on the wire, with hyphens and in the singular.
+    /// Returns the option's name: the field's JSON name with hyphens, in the singular for a list.
     private static func name(_ field: AppLinkField) -> String {
         switch field {
         case .hosts: "link-host"
@@ -184,7 +184,7 @@ enum AppLinkOptions {
 }
 
 extension AppLinkField {
-    /// The placeholder of the value, and the help.
+    /// The placeholder of the option's value, and the option's help.
     fileprivate var form: (placeholder: String, help: String) {
         switch self {
         case .hosts: ("HOST", "A host that serves the app's links and domain files, as in go.shop.example.")
@@ -207,7 +207,7 @@ extension AppLinkField {
         case .rules:
             (
                 "RULE",
-                "URLs that open the app, as in '/products/*' or 'exclude /terms'; without rules, all do."
+                "URLs that open the app, as in '/products/*' or 'exclude /terms'; without rules, all URLs open it."
             )
         }
     }

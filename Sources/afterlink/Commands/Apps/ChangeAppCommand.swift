@@ -9,7 +9,7 @@ enum ChangeAppCommand {
         summary: "Change an app's settings",
         discussion: [
             "Changes the given settings and keeps the others. A given list replaces the previous one. A serving"
-                + " process follows within half a second."
+                + " process applies them within half a second."
         ],
         options: [AppChoice.option]
             + CommandOption.table(["name NAME": "A new name."]) + AppSettingOptions.all + [.json],
@@ -58,7 +58,9 @@ enum ChangeAppCommand {
         let problem = try await LinkHostChange.problem(of: app, to: settings, in: directory, links)
         guard let problem else { return }
         throw CommandFailure.because(problem.message)
-            .advising("Nothing was changed. `afterlink links show SLUG --app APP` shows each of the two.")
+            .advising(
+                "Nothing was changed. `afterlink links show SLUG --app APP` shows each of the two links."
+            )
     }
 
     private static func change(_ settings: inout App.Settings, _ arguments: Arguments) throws {

@@ -2,7 +2,7 @@ internal import Attribution
 internal import JSON
 internal import Storage
 
-/// What a database's records do not contain, in words and numbers.
+/// The numbers of records without a value that a replay needs, and the sentences that report them.
 struct BacktestGaps {
     let gaps: HistoryGaps
     /// The time of the first record, if earlier ones were deleted; nil if none is missing.
@@ -15,7 +15,7 @@ struct BacktestGaps {
                 "clicks are from before visitors were recorded: each tap of one person counts as another visitor.",
             ("clicks_not_remade", gaps.clicksNotReconstructed):
                 "clicks have fingerprints that their signals no longer produce, because tables, the app's languages"
-                + " or the server key changed: these have full weight and no form.",
+                + " or the server key changed: the replay gives the fingerprints full weight and no form.",
             ("clicks_without_address", gaps.clicksWithoutAddress):
                 "clicks have no address, or none that distinguishes visitors.",
             ("clicks_consumed_before", gaps.clicksConsumedBefore):
@@ -29,7 +29,7 @@ struct BacktestGaps {
             ("launches_naming_other_click", gaps.launchesNamingOtherClick):
                 "checks named a click by token or identifier and did not get it; the click is not recorded.",
             ("launches_not_recorded", gaps.launchesNotRecorded):
-                "checks of a flood are not recorded and not counted above; the model learns from others of the same"
+                "checks of a flood are not recorded and not counted above; the model learns from other checks of the same"
                 + " time instead.",
             ("matches_not_recorded", gaps.matchesNotRecorded):
                 "matches have no record of their check: the replay does not consume their clicks.",
@@ -38,7 +38,7 @@ struct BacktestGaps {
         ]
     }
 
-    /// The numbers of checks by the minimum confidence that the app demanded.
+    /// The number of checks for each minimum confidence that the app demanded in its history.
     private var minimums: [(minimum: Double, count: Int)] {
         gaps.minimums.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
     }

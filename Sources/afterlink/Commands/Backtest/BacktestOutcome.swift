@@ -9,7 +9,7 @@ struct BacktestOutcome {
     let began: Timestamp
     let gaps: BacktestGaps
 
-    /// The recorded responses, if any is counted, and the replayed plans.
+    /// A column for the recorded responses, if they are counted, and one for each replayed plan.
     private var columns: [BacktestColumn] {
         var columns: [BacktestColumn] = []
         if let recorded = backtest.recorded {
@@ -84,7 +84,7 @@ struct BacktestOutcome {
         return table.text
     }
 
-    /// A table of the fingerprint's confidence for launches that a token or an id recognised, by tenths.
+    /// A table of the matches by fingerprint alone, by stated confidence, for launches that a token or an id recognised.
     private var calibration: String {
         let columns = columns.filter { $0.plan != nil }
         let names = columns.count > 1 ? columns.map { $0.name.uppercased() + " " } : [""]
@@ -104,7 +104,7 @@ struct BacktestOutcome {
         return table.text
     }
 
-    /// The accuracy of the replay: its answers under the current settings beside the recorded ones.
+    /// The accuracy of the replay: its answers under the current settings, compared with the recorded responses.
     private var fidelity: String {
         let found = backtest.fidelity
         let share = found.compared > 0 ? Double(found.same) / Double(found.compared) : nil
@@ -126,7 +126,7 @@ struct BacktestOutcome {
         plans.current.warmUpDays == 1 ? "24 hours" : "\(plans.current.warmUpDays) days"
     }
 
-    /// A warning if no launch is counted; nil if one is, or there is none.
+    /// A warning if the warm-up contains all launches; nil if a launch is counted, or if there are no launches.
     var warning: String? {
         guard backtest.current.score.launches == 0, backtest.launches > 0 else { return nil }
         return "Warning: all launches are in the first \(days), which warm up the model and are not counted."
@@ -150,7 +150,7 @@ struct BacktestOutcome {
     }
 }
 
-/// The answers to the launches under one plan, or the recorded ones.
+/// The counts of the answers to the launches: under one plan, or as recorded.
 private struct BacktestColumn {
     let name: String
     /// Nil for the recorded responses.
@@ -187,11 +187,11 @@ private struct BacktestColumn {
     }
 }
 
-/// A number of a replay: a row of the table and a member of the JSON.
+/// A number that describes a replay: a row of the table and a member of the JSON.
 private struct BacktestFigure {
     enum Value {
         case count(Int)
-        /// A sum of probabilities, a whole number in the table, with its standard deviation if known.
+        /// A sum of probabilities, rounded in the table, with its standard deviation if known.
         case sum(Double, spread: Double? = nil)
         case share(Double?)
         /// A calibration error, 0…1.
@@ -276,7 +276,7 @@ extension Backtest.Changes {
 }
 
 extension Double {
-    /// The number with this many digits after the point, at least one.
+    /// Returns the number with `digits` digits after the decimal point; `digits` is at least 1.
     func text(digits: Int) -> String {
         let unit = (0..<digits).reduce(1) { number, _ in number * 10 }
         let parts = Int((self * Double(unit)).rounded())

@@ -9,8 +9,8 @@ enum RunBacktestCommand {
         summary: "Replay recorded clicks and launches under another policy",
         discussion: [
             "Answers every launch under the current policy and, if one of the options below is given, under the proposed"
-                + " one, too. Replays the events in their own time by the rules of the service, and prints both beside the"
-                + " recorded responses: launches, matches, expected conversions with their spread, and launches that would"
+                + " one, too. Replays the events at their recorded times by the rules of the service, and prints both beside"
+                + " the recorded responses: launches, matches, expected conversions with their spread, and launches that would"
                 + " gain or lose a match.",
             "The events are the clicks and checks that the database holds of an app. The command only reads the"
                 + " database, which may be in use. It lists, with counts, what the records do not contain.",
@@ -25,7 +25,7 @@ enum RunBacktestCommand {
             "rule newest|probability":
                 "With newest, the newest click matches, whatever its probability. Default: the app's own.",
             "on-ambiguity noMatch|newest|campaignOnly":
-                "What to return if a click led to the launch and none is likely enough. Default: the app's own.",
+                "What to return if a click led to the launch and no single click is probable enough. Default: the app's own.",
             "warm-up-days N":
                 "Number of days that the model learns from and that are not counted, 0 to 365. Default: see above.",
         ]) + [.json],
@@ -52,7 +52,7 @@ enum RunBacktestCommand {
         var line = ProgressLine()
         while let event = try history.next() {
             backtest.play(event)
-            // Reading the clock for every event would cost more than the line is worth.
+            // Reading the clock for every event would slow the replay down.
             guard (backtest.clicks + backtest.launches).isMultiple(of: 1024) else { continue }
             line.update(progress(of: backtest, in: history.span))
         }
@@ -85,7 +85,7 @@ enum RunBacktestCommand {
         let plans = options.plans(
             policy: directory.policy(of: app.id) ?? MatchPolicy(),
             replayGrace: configuration.replayGrace * 1000,
-            // If no record is missing, the service knew nothing before the first one either.
+            // If no record is missing, the service's model was empty before the first record, too.
             usualWarmUp: history.isWhole ? 0 : 1
         )
         return (app, history, plans)
@@ -105,7 +105,7 @@ enum RunBacktestCommand {
     }
 }
 
-/// The options of `afterlink backtest` that change how events are answered.
+/// The options of `afterlink backtest` that change the answers to launches.
 struct BacktestOptions {
     private let warmUpDays: Int?
     private let window: AttributionWindow?
@@ -152,7 +152,7 @@ struct BacktestOptions {
     }
 }
 
-/// The plans under which events are replayed.
+/// The policies and windows under which events are replayed.
 struct BacktestPlans {
     let current: ReplayPlan
     /// Nil if no option proposes a change.

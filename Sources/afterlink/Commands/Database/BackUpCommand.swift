@@ -50,7 +50,7 @@ enum BackUpCommand {
         let keyPath = key.map { _ in path + KeyCopy.serverSuffix }
         let keys =
             keyPath.map {
-                "Copied the keys to \($0) and beside it; store all together, closed to other users."
+                "Copied the keys to \($0) and to files beside it; store all files together, closed to other users."
             }
             ?? "Left the server key out: without it, no click of a restored database can be found."
         let text = """

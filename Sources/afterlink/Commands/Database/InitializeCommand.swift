@@ -37,7 +37,7 @@ enum InitializeCommand {
 
     /// Prints the new app and its keys.
     ///
-    /// It is not inlined, because the optimiser of Swift 6.3.1 crashes when it splits the coroutine of both.
+    /// This function is not inlined, because the optimiser of Swift 6.3.1 then crashes while it splits `run`.
     ///
     /// - Throws: if the database already had an app, or if the keys could not be printed.
     @inline(never)
@@ -68,6 +68,6 @@ enum InitializeCommand {
                 .advising("`afterlink apps list` shows the app; its keys are those that you supplied.")
         }
         return CommandFailure.because("\(created), but its keys could not be printed.")
-            .advising("Run it again where standard output is read; before, delete \(database) and \(key).")
+            .advising("Delete \(database) and \(key), and run the command again where its output is read.")
     }
 }

@@ -33,7 +33,7 @@ enum MigrateCommand {
         for name in plan.pending { table.add([name, isDryRun ? "to be applied" : "applied"]) }
         guard !plan.pending.isEmpty else { return table.text + "\n\nThe database is up to date." }
         guard let path = plan.backupPath else { return table.text }
-        return table.text + "\n\nThe database \(isDryRun ? "will be" : "was") copied to \(path) before."
+        return table.text + "\n\nThe database \(isDryRun ? "will be" : "was") copied to \(path) first."
     }
 
     private static func json(_ plan: MigrationPlan, isDryRun: Bool) -> String {

@@ -73,7 +73,7 @@ enum RestoreCommand {
         invocation.show(text(summary, at: path, aside, hasKey: key != nil), json: json)
     }
 
-    /// Returns the keys beside the backup, or those of the existing database.
+    /// Returns the keys beside the backup, or else the keys of the existing database.
     private static func key(of backup: String, _ configuration: Configuration) throws -> KeyCopy {
         let paths = [backup + KeyCopy.serverSuffix, configuration.serverKeyPath]
         guard let path = paths.first(where: TextFile.exists) else {
@@ -114,7 +114,7 @@ enum RestoreCommand {
         if !hasKey { lines.append("The service does not start without the database's server key.") }
         if !summary.pendingMigrations.isEmpty {
             lines.append(
-                "It is of an older version: `afterlink migrate`, or the next start, applies"
+                "The database is of an older version: `afterlink migrate`, or the next start, applies"
                     + " \(summary.pendingMigrations.joined(separator: ", "))."
             )
         }

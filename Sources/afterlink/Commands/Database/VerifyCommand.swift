@@ -12,8 +12,8 @@ enum VerifyCommand {
                 + " and indexes, references, migrations, the server key, claims, the index of clicks, and counts. The exit"
                 + " status is 0 only if there is no finding.",
             "Counts must not be lower than the stored clicks and matches, hours must add up to days, and days to the total."
-                + " The service counts in the transaction of each record: a wrong count is a defect or damage. Restore a"
-                + " backup of a damaged database.",
+                + " The service counts in the transaction of each record: a wrong count is a defect or damage. If the"
+                + " database is damaged, restore a backup.",
         ],
         options: [.jsonObject],
         settings: CommandDatabase.settings + ["server-key-file"],

@@ -2,7 +2,7 @@ package import Attribution
 internal import Server
 internal import Storage
 
-/// The database's version, its warnings, the disk and the write-ahead log.
+/// Examines the database's version, its apps, the disk and the write-ahead log.
 struct DatabaseExamination {
     let report: DatabaseReport
     let now: Timestamp
@@ -49,7 +49,9 @@ extension Diagnosis {
         clicksOfLastDay: Int64?
     ) -> Diagnosis {
         guard let freeBytes else {
-            return .warning("disk", "the system does not report its free space").advising("look with `df`")
+            return .warning("disk", "the system does not report its free space").advising(
+                "run `df` to see it"
+            )
         }
         var text = "\(megabytes(freeBytes)) free"
         var daysLeft: Int64?
@@ -58,7 +60,7 @@ extension Diagnosis {
             let days = Int64(min(Double(freeBytes) / bytesOfDay, 100_000))
             daysLeft = days
             text +=
-                ", enough for \(days) days with as many clicks as in the last 24 hours, even without retention"
+                ", enough for \(days) days with as many clicks as in the last 24 hours, even if none is deleted"
         } else {
             text += "; there are not enough clicks yet to estimate for how long"
         }
@@ -73,9 +75,9 @@ extension Diagnosis {
     /// Checks that the write-ahead log shrinks.
     package static func log(bytes: Int64, besideDatabaseOf databaseBytes: Int64) -> Diagnosis {
         let text = "\(megabytes(bytes)) beside a database of \(megabytes(databaseBytes))"
-        // The log is cut down to 64 MiB whenever it restarts; a long reader prevents that.
+        // SQLite truncates the log to 64 MiB whenever it restarts; a long-running reader prevents the restart.
         guard bytes > 4 * 67_108_864 else { return .ok("wal", text) }
-        return .warning("wal", "\(text): a long reader prevents its restart")
+        return .warning("wal", "\(text): a long-running reader prevents its restart")
             .advising(
                 "see which program has the database open for long, a backup or a shell of `sqlite3` (`fuser` shows it)"
             )
@@ -87,18 +89,19 @@ extension Diagnosis {
 
     /// The times that a clock may show: 2025-01-01 to 2100-01-01.
     private static let plausible = 1_735_689_600_000...4_102_444_800_000 as ClosedRange<Int64>
-    /// The allowed difference of two clocks, in milliseconds.
+    /// The time by which a record may be later than the clock, in milliseconds.
     private static let clockTolerance: Int64 = 300_000
 
-    /// Checks that the clock is plausible, because windows and keys end by it.
+    /// Checks that the clock is plausible, because attribution windows and keys expire by it.
     ///
     /// All times are UTC; the machine's time zone does not matter.
     package static func clock(_ now: Timestamp, newestClickAt: Timestamp?, newestFileAt: Timestamp?)
         -> Diagnosis
     {
-        let advice = "set the clock by NTP (`timedatectl` shows it): windows and keys end by it"
+        let advice =
+            "set the clock by NTP (`timedatectl` shows it): attribution windows and keys expire by it"
         guard plausible.contains(now.milliseconds) else {
-            return .problem("clock", "it is \(now.iso8601), which cannot be").advising(advice)
+            return .problem("clock", "it is \(now.iso8601), which is impossible").advising(advice)
         }
         for (what, moment) in [
             ("the newest click was recorded at", newestClickAt),

@@ -11,7 +11,7 @@ package struct Diagnosis: Equatable, Sendable {
     }
 
     package let status: Status
-    /// A word for scripts; several lines may share it.
+    /// A word for scripts; several findings may share it.
     package let name: String
     package let text: String
     /// What to do; nil if there is nothing to do.
@@ -34,7 +34,7 @@ package struct Diagnosis: Equatable, Sendable {
         return diagnosis
     }
 
-    /// The failure of a command that needs the examined thing.
+    /// Creates a problem from the error of a command that needs the examined thing.
     static func problem(_ name: String, _ error: any Error) -> Diagnosis {
         let (text, advice) = CommandFailure(describing: error).finding
         return problem(name, text).advising(advice)

@@ -11,7 +11,7 @@ enum DoctorCommand {
         summary: "Examine settings, keys, clock, disk, files and the service",
         discussion: [
             "Examines what the service depends on and prints a line for each finding: ok, warning or problem, with what"
-                + " to do. Give it the settings of the service. It changes nothing and prints no secret. Exit status 1 if"
+                + " to do. Give it the settings of the service. It changes nothing and prints no secret. The exit status is 1 if"
                 + " there is a problem.",
             "--request-from shows the client address of a request: the peer of its connection, or the address that"
                 + " trusted proxies forward.",

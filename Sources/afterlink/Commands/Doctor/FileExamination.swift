@@ -2,7 +2,7 @@ package import Attribution
 internal import Glibc
 internal import HTTPServer
 
-/// The modes of the files, and the times of their last changes.
+/// Examines the modes of the files, and reads the times of their last changes.
 struct FileExamination {
     private let database: String
     private let keys: [String]

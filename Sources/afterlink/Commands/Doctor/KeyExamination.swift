@@ -60,7 +60,7 @@ package enum KeyExamination {
     }
 }
 
-/// Checks that the server keys exist and are the database's own, and the address keys.
+/// Examines the server keys, which must belong to the database, and the address keys.
 enum ServerKeyExamination {
     static func diagnoses(
         _ configuration: Configuration,
@@ -88,12 +88,12 @@ enum ServerKeyExamination {
 
     private static func addresses(_ configuration: Configuration, at now: Timestamp) -> Diagnosis? {
         let path = configuration.addressKeyPath
-        // The next start creates it.
+        // The next start creates a missing file.
         guard TextFile.exists(path) else { return nil }
         do {
             let first = try AddressKeyFile(path: path).open(at: now).firstDay
             let date = AddressKeyFile.date(of: first)
-            return .ok("address_keys", "\(path): addresses from before \(date) can no longer be found out")
+            return .ok("address_keys", "\(path): addresses from before \(date) can no longer be recovered")
         } catch {
             return .problem("address_keys", error)
         }

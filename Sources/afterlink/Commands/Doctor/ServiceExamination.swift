@@ -6,7 +6,7 @@ internal import Server
 struct ServiceExamination {
     /// The settings of the service: its address and its number of connections.
     let configuration: Configuration
-    /// A process that has the database open; 0 if its number is not visible, nil if there is none.
+    /// The id of a process that has the database open; 0 if the id is not visible, nil if there is no such process.
     let holder: Int32?
 
     func diagnoses() -> [Diagnosis] { [answers, descriptors] }
@@ -21,7 +21,7 @@ struct ServiceExamination {
         }
         let health = status(of: "/healthz")
         guard let process else {
-            guard health != nil else { return .ok("service", "none runs on the database") }
+            guard health != nil else { return .ok("service", "no service runs on the database") }
             return .warning(
                 "service",
                 "a server responds at \(address), but no process has this database open"
@@ -61,7 +61,7 @@ struct ServiceExamination {
     }
 }
 
-/// The client address of a request.
+/// Examines how the client address of a request is found.
 struct RequestExamination {
     private let peer: NetworkAddress
     private let forwardedFor: [String]

@@ -3,7 +3,7 @@ internal import Server
 internal import Storage
 
 extension Diagnosis {
-    /// Lists the settings that are not their default, with where they come from.
+    /// Lists the settings that differ from their defaults, each with the source of its value.
     static func settings(_ origins: [ConfigurationReader.Origin], _ environment: [String: String])
         -> [Diagnosis]
     {
@@ -34,13 +34,13 @@ extension Diagnosis {
     /// The maximum number of apps whose traffic is read.
     private static let appLimit = 100
 
-    /// Warns of policies that the apps' settings or traffic make useless.
+    /// Warns of matching policies that the apps' settings or traffic make useless.
     static func policies(_ configuration: Configuration, _ report: DatabaseReport, at now: Timestamp) async
         -> [Diagnosis]
     {
         let directory = report.directory
         var figures: [AppID: PolicyFigures] = [:]
-        // Other checks report a database that cannot be read, or that is of an older version.
+        // Other findings report a database that cannot be read, or that is of an older version.
         if report.summary.pendingMigrations.isEmpty,
             let database = try? CommandDatabase.open(configuration, for: .reading)
         {

@@ -36,7 +36,8 @@ enum CheckDomainCommand {
         run: run
     )
 
-    /// The longest file that is read, in bytes: more than Apple and Google accept, so that the validation reports it.
+    /// The maximum size of a file, in bytes: more than Apple and Google accept, so that the validation reports larger
+    /// files.
     private static let fileLimit = 4 << 20
 
     private static func run(_ invocation: Invocation) async throws {
@@ -72,7 +73,7 @@ enum CheckDomainCommand {
         guard !subject.hasPrefix("http://") else {
             throw CommandFailure.usage("Apple and Google fetch nothing over plain http.").advising(advice)
         }
-        // A host cannot have the name of a file.
+        // No host has the name of a domain file, such as assetlinks.json.
         guard !subject.contains("/"), DomainFile(rawValue: subject) == nil else {
             return try checkFile(subject, url)
         }
@@ -109,7 +110,7 @@ struct DomainCheckText {
             lines.append("    \(finding.advice).")
         }
         if let url = check.url { lines += file.decisions(for: url).map { "  \(sentence($0))" } }
-        // Text from a foreign file must not start lines of its own.
+        // Text from a fetched file must not add lines to this output.
         return lines.map(Table.printable).joined(separator: "\n")
     }
 

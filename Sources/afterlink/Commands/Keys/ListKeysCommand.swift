@@ -33,7 +33,7 @@ enum RevokeKeyCommand {
         name: "keys revoke",
         summary: "Revoke a key",
         discussion: [
-            "Requests with the key get 401; a serving process follows within half a second. No click is lost."
+            "Requests with the key get 401; a serving process refuses the key within half a second. No click is lost."
         ],
         operands: [.required("KEY", "The key's id, key_…, as `afterlink keys list` shows it.")],
         options: [.jsonObject],

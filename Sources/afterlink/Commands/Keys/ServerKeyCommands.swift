@@ -64,14 +64,14 @@ enum RotateServerKeyCommand {
         }
         guard list.entries.count < ServerKeyList.maximumCount else {
             throw CommandFailure.because(
-                "\(list.entries.count) server keys are the most that a check looks up."
+                "A check looks up at most \(list.entries.count) server keys."
             ).advising("Wait until the oldest is destroyed; `afterlink server-key list` shows the keys.")
         }
     }
 
-    /// Renews the address keys: a thief of the server key may have them, too, and later keys follow from them.
+    /// Renews the address keys: a thief of the server key may have these, too, and could derive the later ones.
     private static func renewAddresses(_ configuration: Configuration, at now: Timestamp) throws {
-        // A midnight within a minute is too near: a process could pass it with the old keys.
+        // If midnight is less than a minute away, a process could begin the new day with the old keys.
         let soon = now.advanced(byMilliseconds: 60_000)
         guard let link = AddressKeyFile.newLink(from: AddressKeys.day(of: soon) + 1) else { return }
         try AddressKeyFile(path: configuration.addressKeyPath).change(at: now, erasesFormer: false) { keys in
@@ -127,7 +127,7 @@ enum ServerKeyListing {
         let current = list.currentIndex(at: now)
         return list.entries.enumerated().map { index, entry in
             let use = index < current ? "upcoming" : index == current ? "current" : "previous"
-            // The first half of the check value, which the database stores.
+            // The first 32 bits of the check value, which the database stores.
             let mark = entry.check.map { String($0.index >> 32, radix: 16) } ?? "-"
             return (mark, entry.madeAt?.iso8601, use)
         }

@@ -55,7 +55,7 @@ enum ArchiveLinkCommand {
         try await archive(invocation) { $0 ?? WallClock.system.now() }
     }
 
-    /// Sets the time from which the link is archived; nil for a link that is not.
+    /// Sets the time at which the link was archived; nil if it is not archived.
     static func archive(_ invocation: Invocation, _ since: (Timestamp?) -> Timestamp?) async throws {
         let database = try CommandDatabase.open(invocation)
         defer { database.close() }

@@ -9,8 +9,8 @@ enum DrawQRCodeCommand {
         discussion: [
             "Writes the QR code of a link as SVG, which is sharp at every size, or as PNG, by the ending of FILE. A scan"
                 + " opens the link with the source qr. Without an option, the link's own value applies.",
-            "The command refuses a code that scanners cannot read. It needs dark modules on a light background, at least two"
-                + " pixels for each module, and a logo that covers no more than the error correction restores.",
+            "The command refuses a code that scanners cannot read. A code needs dark modules on a light background, at least"
+                + " two pixels for each module, and a logo that covers no more than the error correction restores.",
         ],
         operands: [LinkChoice.operand],
         options: CommandOption.table([

@@ -56,7 +56,7 @@ enum ExportLinksCommand {
     }
 }
 
-/// The destination of an export, written byte by byte, so that an import reads it back unchanged.
+/// The destination of an export; control characters are not replaced, so that an import reads the same texts.
 private struct ExportOutput {
     private let file: NewFile?
 
@@ -117,7 +117,7 @@ enum LinkColumns {
         )
     }
 
-    /// Returns the texts of a cell.
+    /// Returns the texts of a list in a cell; the cell itself for a field that is no list.
     static func texts(_ cell: String, of field: LinkField) -> [String] {
         guard field.isList, let separator = field.separator.first(where: { $0 != " " }) else { return [cell] }
         return cell.split(separator: separator).map { String($0).trimmed }
@@ -125,6 +125,6 @@ enum LinkColumns {
 }
 
 extension LinkField {
-    /// The text between the texts of a list in one cell, which none of them can contain.
+    /// The separator between the texts of a list in one cell; none of the texts can contain it.
     fileprivate var separator: String { self == .variants ? " | " : ", " }
 }

@@ -7,7 +7,7 @@ enum LinkOptions {
         CommandOption(name(field), field.form.placeholder, isRepeatable: field.isList, help: field.form.help)
     }
 
-    /// Returns the field's name on the wire, with hyphens and in the singular.
+    /// Returns the option's name: the field's JSON name with hyphens, in the singular for a list.
     static func name(_ field: LinkField) -> String {
         switch field {
         case .variants: "variant"
@@ -27,7 +27,7 @@ enum LinkOptions {
 }
 
 extension LinkField {
-    /// The placeholder of the value, and the help.
+    /// The placeholder of the option's value, and the option's help.
     fileprivate var form: (placeholder: String, help: String) {
         switch self {
         case .title: ("TEXT", "A title for finding the link.")
@@ -37,8 +37,8 @@ extension LinkField {
                 "The destination in the app: myapp://promo/item, a path such as /promo/item, which gets the app's scheme, or a"
                     + " page of the app's web hosts."
             )
-        case .iosDestination: ("LINK", "The destination on iPhones and iPads instead.")
-        case .androidDestination: ("LINK", "The destination on Android instead.")
+        case .iosDestination: ("LINK", "The destination on iPhones and iPads instead of --destination.")
+        case .androidDestination: ("LINK", "The destination on Android instead of --destination.")
         case .desktopURL: ("URL", "The page for desktop browsers instead of the page with a QR code.")
         case .iosFallback: ("URL", "The page for iPhones without the app instead of the App Store.")
         case .androidFallback: ("URL", "The page for Android phones without the app instead of Google Play.")
@@ -79,7 +79,7 @@ enum LinkChoice {
         help: "The app, by id or name; needed if several have the slug."
     )
 
-    /// Returns a command about one link.
+    /// Returns the description of a command on one link.
     static func description(
         _ name: String,
         summary: String,

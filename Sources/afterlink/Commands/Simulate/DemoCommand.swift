@@ -45,7 +45,7 @@ enum DemoCommand {
         Console.print(
             """
 
-            Still here, until you press Ctrl-C, with --replay-grace 0 as before. The keys:
+            The server continues until you press Ctrl-C, with --replay-grace 0 as before. The keys:
 
             \(service.firstApp?.keysText ?? "")
 
@@ -64,7 +64,7 @@ enum DemoCommand {
         configuration.listen = ListenAddress(PeerAddress(ipv4: 0x7F00_0001, port: 0))
         configuration.dataDirectory = directory
         configuration.threads = 1
-        // The demo must not wait until the grace before its second launch has passed.
+        // Otherwise the demo would have to wait for the end of the grace before its second launch.
         configuration.replayGrace = 0
         configuration.appName = "Demo"
         configuration.destinations = ["myapp://"]
@@ -169,7 +169,7 @@ struct DemoPlay {
 
     /// Sends each request, prints it with its response, and checks the response.
     ///
-    /// - Throws: the first mistake in a response.
+    /// - Throws: an error about the first wrong response.
     func run() throws {
         for scene in scenes {
             Console.print("\n── \(scene.sentence)\n")

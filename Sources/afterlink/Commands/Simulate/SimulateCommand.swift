@@ -11,7 +11,7 @@ enum SimulateCommand {
             "Posts the click that a browser would post, and checks as an app's SDK would at its first launch. It shows the"
                 + " click's fingerprints, the hash of the device, and why they match or do not; it needs no store and no"
                 + " phone. Browsers, devices and SDK releases are built in; `afterlink simulate --list` shows them.",
-            "It uses a test key, whose clicks and launches no live key finds and no live statistic counts. On the machine"
+            "It uses a test key: no live key finds its clicks and launches, and no live statistic counts them. On the machine"
                 + " of the database, the first run creates the key and stores it beside the database; elsewhere, name a"
                 + " file with a key.",
             "--timezone and --language apply to the browser and the app; --device-timezone, --device-language, --model and"
@@ -54,7 +54,7 @@ enum SimulateCommand {
         "link SLUG": "A link of the server instead of a URL.",
         "as test|page|app|server":
             "The sender of the click: a page with a test key, a page without a key, a page with the app key, or your"
-            + " server with a server key. All but test are live and count. Default: test.",
+            + " server with a server key. All except test are live and count. Default: test.",
         "token": "Send the click's token with the launch.",
         "delay TIME":
             "The time from the click to the launch, as in 10m or 25h, on a server with --unsafe-test-clock.",
@@ -115,7 +115,7 @@ enum SimulateCommand {
         return "server   \(server.url), with the \(kind) key of \(key.origin)\n         \(counted)\n"
     }
 
-    /// Returns the start of a link that the app may open, if its destinations are known.
+    /// Returns the start of a link that the app may open; a standard start if no destination is known.
     private static func prefix(of app: App?) -> String {
         guard let destination = app?.settings.destinations.first else { return Trial.standardPrefix }
         return destination.hasSuffix("://") ? destination + "simulated/" : destination + "/simulated/"

@@ -1,7 +1,7 @@
 package import Attribution
 package import Server
 
-/// The trials that a command line asks for.
+/// The trials that a command line chooses: each a click and a launch to send to a server.
 package struct TrialChoice: Sendable {
     package let profiles: [BrowserProfile]
     private let device: TrialDevice?
@@ -84,7 +84,7 @@ package struct TrialChoice: Sendable {
 
     private func device(for profile: BrowserProfile) throws -> TrialDevice {
         var device = try self.device ?? Self.find("device", profile.device, in: TrialDevice.all, \.name)
-        // The version of the device on which the browser was recorded.
+        // The profile's own device has the system version that was recorded with the browser.
         if device.name == profile.device { device.osVersion = profile.osVersion }
         if let model = texts["model"] { device.model = model }
         if let osVersion = texts["os-version"] { device.osVersion = osVersion }
@@ -138,7 +138,7 @@ package struct TrialChoice: Sendable {
 
     private static func text(_ option: String, _ arguments: Arguments) throws -> String? {
         try arguments.read(option, "must have 1 to 100 printable ASCII characters, and no |") { text in
-            // The text goes into header fields, and between the bars of a fingerprint's input.
+            // The text is sent in header fields, and hashed between the bars of a fingerprint's input.
             let isPrintable = text.utf8.allSatisfy { (0x20..<0x7F).contains($0) }
             return (1...100).contains(text.utf8.count) && isPrintable && !text.contains("|") ? text : nil
         }

@@ -2,11 +2,11 @@ internal import Attribution
 internal import Glibc
 internal import Server
 
-/// The server of trials.
+/// The server that trials are sent to.
 struct TrialServer {
     let exchange: Exchange
 
-    /// The longest time until a serving process knows a key that another process created, in milliseconds.
+    /// The maximum time to repeat a request with a new key that the server does not know yet, in milliseconds.
     private static let keyPatience: Int64 = 5000
 
     var url: String { exchange.url }
@@ -71,7 +71,7 @@ struct TrialKey {
     let isNew: Bool
 
     private static let limit = 4096
-    /// The longest time until every loop of a serving process knows a new key, in milliseconds.
+    /// The age in milliseconds up to which an event loop of a serving process may not know a key yet.
     private static let newness: Int64 = 2000
 
     /// Returns the key of the named file, or else a test key of the database on this machine.
@@ -88,7 +88,7 @@ struct TrialKey {
                 "--as \(poster.rawValue) needs the app's \(poster.keyKind.rawValue) key."
             )
             .advising(
-                "Name its file with --key-file. Clicks and launches are then live and count; without --as, not."
+                "Name its file with --key-file. Clicks and launches are then live and count; without --as, they do not."
             )
         }
         guard TextFile.exists(configuration.databasePath) else {
@@ -99,7 +99,7 @@ struct TrialKey {
                         + " --key-file test.key; or name the database with --database."
                 )
         }
-        return try await own(arguments.value("app"), configuration)
+        return try await storedKey(arguments.value("app"), configuration)
     }
 
     private static func read(_ path: String, for poster: Trial.Poster) throws -> TrialKey {
@@ -118,24 +118,24 @@ struct TrialKey {
             let needs = "--as \(poster.rawValue) needs a key of kind \(poster.keyKind.rawValue)"
             throw CommandFailure.usage("\(needs); the key in \(path) has the kind \(kind?.rawValue ?? "").")
                 .advising(
-                    "Name a file with such a key, or change --as; all but test make live clicks that count."
+                    "Name a file with such a key, or change --as; all except test make live clicks that count."
                 )
         }
         return TrialKey(text: key.text, origin: path, app: nil, isNew: false)
     }
 
-    private static func own(_ name: String?, _ configuration: Configuration) async throws -> TrialKey {
+    private static func storedKey(_ name: String?, _ configuration: Configuration) async throws -> TrialKey {
         let database = try CommandDatabase.open(configuration)
         defer { database.close() }
         let directory = try database.directory()
         let app = try AppChoice.find(name, in: directory)
         let path = "\(configuration.databasePath).simulate-\(app.id.text)"
         let now = WallClock.system.now()
-        if let kept = try? read(path, for: .test), let key = directory.key(KeyDigest(of: kept.text)),
+        if let stored = try? read(path, for: .test), let key = directory.key(KeyDigest(of: stored.text)),
             key.app == app.id, key.kind == .test, key.isValid(at: now)
         {
             let age = now.milliseconds(since: key.createdAt)
-            return TrialKey(text: kept.text, origin: path, app: app, isNew: age < newness)
+            return TrialKey(text: stored.text, origin: path, app: app, isNew: age < newness)
         }
         let text = KeyText(kind: .test, random: .system)
         try await database.apps.create(
@@ -149,7 +149,7 @@ struct TrialKey {
             )
         )
         do throws(SystemError) {
-            // The file of a key that was revoked, or of a previous database.
+            // The existing file may have a revoked key, or the key of a previous database.
             TextFile.delete(path)
             try TextFile.create(path, text: text.text + "\n")
             try TextFile.giveToOwnerOfFolder(path)

@@ -2,7 +2,7 @@ internal import Attribution
 internal import JSON
 package import Server
 
-/// A trial's result as text: the requests, the server's reading of them, and why the launch matched or not.
+/// A trial's result as text: the requests, how the server reads them, and why the launch matched or not.
 struct TrialText {
     private let report: TrialReport
     private let result: TrialResult

@@ -54,7 +54,7 @@ enum ShowModelCommand {
         }
     }
 
-    /// Returns the number with four digits behind the point at most.
+    /// Returns the number with at most four digits after the decimal point.
     private static func rounded(_ value: Double) -> String {
         let scaled = (value * 10_000).rounded() / 10_000
         return scaled == scaled.rounded() && abs(scaled) < 1e15 ? String(Int64(scaled)) : String(scaled)
@@ -70,7 +70,7 @@ enum ResetModelCommand {
             "Deletes what the model has learnt, so that matching starts as on a new database: the newest click with the"
                 + " fingerprint matches until there is enough traffic. Clicks, matches and statistics remain. Use it after"
                 + " traffic that was not real, such as a load test.",
-            "A serving process follows within some seconds.",
+            "A serving process uses the reset model within some seconds.",
         ],
         options: ShowModelCommand.options + [.jsonObject],
         settings: CommandDatabase.settings,

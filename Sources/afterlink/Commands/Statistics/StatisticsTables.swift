@@ -1,7 +1,7 @@
 internal import Attribution
 internal import Server
 
-/// A statistics report as tables: the totals, then a table by app, campaign, source, platform, system and period.
+/// A statistics report as tables: the totals, then one table each by app, campaign, source, platform, system and period.
 struct StatisticsTables {
     let report: StatisticsReport
     let query: StatisticsQuery
@@ -58,7 +58,7 @@ struct StatisticsTables {
 
     private func appName(_ id: String) -> String { AppID(id).flatMap(directory.app)?.settings.name ?? id }
 
-    /// Returns the date of a day, or the start of an hour.
+    /// Returns the date of a period of a day, or the date and time at which a period of an hour starts.
     private func period(_ start: Timestamp) -> String {
         let text = start.iso8601
         return query.interval == .day
@@ -120,7 +120,7 @@ struct DriftTables {
     let drift: [AppDrift]
     let directory: Directory
 
-    /// Nil if there is no reading.
+    /// Nil if no group of launches has a match rate yet.
     var text: String? {
         let readings = drift.flatMap(\.readings)
         guard !readings.isEmpty else { return nil }

@@ -2,10 +2,11 @@ internal import Attribution
 internal import Crypto
 internal import Glibc
 
-/// The file of the address keys, beside the database and readable only by its owner.
+/// The file of the address keys, which hash clients' addresses, one key a day.
 ///
-/// It has a line for each ``AddressKeys/Seed``, a date and 64 hexadecimal digits. It changes every day, unlike the file of
-/// the server keys, which only a command changes.
+/// It is beside the database, and only its owner can read it. Each line is an ``AddressKeys/Seed``: a date and 64
+/// hexadecimal digits. The service changes this file every day; the file of the server keys changes only by a command
+/// or when a key is destroyed.
 struct AddressKeyFile {
     let path: String
 
@@ -13,9 +14,9 @@ struct AddressKeyFile {
     /// See ``SecretFile/stamp``.
     var stamp: [Int] { file.stamp }
 
-    /// Returns the keys, ready until the day after `now`; creates keys if there is no file.
+    /// Returns the keys, computed in advance until the day after `now`; creates keys if there is no file.
     ///
-    /// Under new keys, no launch has the address of an existing click.
+    /// After keys are created, no launch matches an existing click by its address.
     func open(at now: Timestamp) throws -> AddressKeys {
         if !TextFile.exists(path) {
             let link = Self.newLink(from: AddressKeys.day(of: now))
@@ -70,7 +71,7 @@ struct AddressKeyFile {
         links.map { "\(date(of: $0.day)) \(HexadecimalText.text($0.bytes))\n" }.joined()
     }
 
-    /// Reads the lines of the file; empty for a damaged text.
+    /// Returns the seeds of the file's lines; none for a damaged text.
     static func links(_ text: String) -> [AddressKeys.Seed] {
         var links: [AddressKeys.Seed] = []
         for line in text.split(whereSeparator: \.isNewline) {

@@ -14,7 +14,8 @@ struct KeyCopy {
     /// The suffix of the file of the address keys, after the database's path.
     static let addressSuffix = ".address-key"
 
-    /// Reads the file of the server keys, which must be valid and closed to other users, and that of the address keys.
+    /// Reads the file of the server keys, which must be valid and closed to other users, and the file of the address
+    /// keys.
     init(server path: String, addresses addressPath: String? = nil) throws {
         server = try ServerKeyFile(path: path).open(databaseIsNew: false)
         guard let addressPath, TextFile.exists(addressPath) else {
@@ -27,13 +28,13 @@ struct KeyCopy {
     /// The keys that hashes may be stored under, the current one first.
     var keys: [ServerKey] { server.keys(at: WallClock.system.now())?.all ?? [] }
 
-    /// - Throws: the sentence, if the database was last used with another key.
+    /// - Throws: an error with the sentence, if the database was last used with another key.
     func confirm(_ summary: DatabaseSummary, orElse sentence: String) throws(StoreError) {
         guard summary.fits(keys) == false else { return }
         throw StoreError(.incompatible, sentence)
     }
 
-    /// Writes the keys beside a backup before it gets its name, so that no backup is ever without its keys.
+    /// Writes the keys beside a backup before the backup gets its name, so that no backup is ever without its keys.
     ///
     /// - Parameters:
     ///   - backup: the backup's path.
@@ -42,7 +43,7 @@ struct KeyCopy {
     func accompany(_ backup: String, _ publish: () throws -> Void) throws {
         let paths = [backup + Self.serverSuffix, backup + Self.addressSuffix]
         let former = paths.map(Self.text)
-        // Until the new backup has its name, the previous backup of that name needs its own keys.
+        // Until the new backup has its name, the previous backup of that name needs the previous keys.
         let before = former[0].flatMap { ServerKeyList($0) }
         try Self.put((before.map(server.joined) ?? server).text, at: paths[0])
         if let addresses { try Self.put(addresses, at: paths[1]) }
@@ -62,11 +63,11 @@ struct KeyCopy {
     /// - Parameters:
     ///   - configuration: names the database.
     ///   - aside: the path that a previous database has now.
-    ///   - hasReplaced: whether there was one.
+    ///   - hasReplaced: whether there was a previous database.
     /// - Throws: if a file of keys cannot be written.
     func restore(to configuration: Configuration, aside: String, hasReplaced: Bool) throws {
         try putServer(at: configuration.serverKeyPath, aside: aside + Self.serverSuffix, hasReplaced)
-        // Without the keys of the backup, its live clicks would lose their addresses.
+        // Without the backup's address keys, no launch would match the backup's live clicks by their addresses.
         let path = configuration.addressKeyPath
         let former = Self.text(at: path)
         guard let addresses, former != addresses else { return }
@@ -91,10 +92,10 @@ struct KeyCopy {
         try Self.put(server.text, at: path)
     }
 
-    /// Whether a file has all of these server keys, and perhaps newer ones of a later rotation.
+    /// Whether a file contains all of these server keys; it may also contain keys of a later rotation.
     func isHeld(by path: String) -> Bool { Self.list(at: path)?.holds(server) ?? false }
 
-    /// Returns the server keys in a file; nil if it holds none.
+    /// Returns the server keys in a file; nil if it contains no valid keys.
     static func list(at path: String) -> ServerKeyList? { text(at: path).flatMap { ServerKeyList($0) } }
 
     /// Writes a text to a file that only its owner can read; returns when it is on disk.

@@ -3,9 +3,9 @@ internal import Dispatch
 internal import Server
 internal import Threads
 
-/// Reloads changed keys, and destroys those that are not needed.
+/// Reloads server keys and address keys when their files change, and destroys keys that are no longer needed.
 ///
-/// Used only on its thread.
+/// Used only on the thread of ``KeyMaintenanceThread``.
 struct KeyMaintenance {
     private var keys: LoadedKeys
     private var keyring: Keyring
@@ -21,7 +21,7 @@ struct KeyMaintenance {
     private var lastLoggedFailure: String?
     private var neededAt: (moment: Timestamp, day: Int64)?
 
-    /// How often to read which keys are still needed.
+    /// The interval at which the database is asked which keys are still needed.
     private static let needsMilliseconds: Int64 = 60_000
 
     init(_ keys: LoadedKeys, _ keyring: Keyring, of service: Service, store: OpenStore, log: Log) {
@@ -37,7 +37,7 @@ struct KeyMaintenance {
             try destroyUnneededKeys()
         } catch {
             let failure = CommandFailure(describing: error)
-            // Logged once, and not twice a second.
+            // Log a lasting failure once: this runs twice a second.
             guard lastLoggedFailure != failure.explanation else { return }
             lastLoggedFailure = failure.explanation
             log.event(.error, "the keys stay as they are: \(failure.explanation) \(failure.advice)")
@@ -47,20 +47,20 @@ struct KeyMaintenance {
     /// Reloads the keys if the files have changed, or if a new key is due.
     private mutating func reloadChangedKeys() throws {
         let now = WallClock.system.now()
-        let present = [keys.serverFile.stamp, keys.addressFile.stamp]
-        if present != fileStamps {
+        let stamps = [keys.serverFile.stamp, keys.addressFile.stamp]
+        if stamps != fileStamps {
             let list = try keys.serverFile.open(databaseIsNew: false)
             guard list.entries.contains(where: { $0.check == keys.server.current.checkValue }) else {
                 throw CommandFailure.because(
                     "\(keys.serverFile.path) lacks the server key that clicks are stored under."
-                ).advising("Put it back, as a further line below a new one.")
+                ).advising("Put the key back, as a further line below a new key.")
             }
             var addresses = try keys.addressFile.open(at: clock.now())
             addresses.coversEarlierDays =
                 keys.addresses.coversEarlierDays && addresses.firstDay == keys.addresses.firstDay
             keys.addresses = addresses
             keys.list = list
-            fileStamps = present
+            fileStamps = stamps
         }
         guard let server = keys.list.keys(at: now), hasChanged(server) else { return }
         guard try isConfirmed(server, at: now) else { return }
@@ -98,7 +98,7 @@ struct KeyMaintenance {
         // A clock that leapt ahead would make all keys seem unneeded.
         guard store.isClockSettled() else { return prepareAddressKeys(at: now) }
         let day = AddressKeys.day(of: now)
-        // The clock of tests may stand still while retention continues.
+        // With a test clock, read at every run: the clock may stand still while retention deletes records.
         if let neededAt, neededAt.day == day, !settings.usesTestClock {
             let age = now.milliseconds(since: neededAt.moment)
             guard age >= Self.needsMilliseconds || age < 0 else { return }
@@ -119,19 +119,19 @@ struct KeyMaintenance {
     }
 
     private mutating func destroyAddressKeys(_ needs: RequiredKeys, at now: Timestamp) throws {
-        // Callers may fetch a response again within the grace, and repeat a post within a minute.
+        // Callers may fetch a response again within the replay grace, and repeat a post within a minute.
         let used = AddressKeys.day(of: now.advanced(byMilliseconds: -settings.replayGrace - 60_000))
         let first = min(needs.firstAddressDay ?? used, used)
         let today = AddressKeys.day(of: now)
         let wasAhead = keys.addresses.firstDay > today + 1 && !settings.usesTestClock
         if wasAhead, let link = AddressKeyFile.newLink(from: today) {
             // The clock was set forward and back: keys that start in the future would not change until then.
-            keys.addresses = try keys.addressFile.change(at: now, erasesFormer: true) { present in
-                present.firstDay > today + 1 ? AddressKeys([link], readyUntil: now) ?? present : present
+            keys.addresses = try keys.addressFile.change(at: now, erasesFormer: true) { current in
+                current.firstDay > today + 1 ? AddressKeys([link], readyUntil: now) ?? current : current
             }
         } else if first > keys.addresses.firstDay {
-            keys.addresses = try keys.addressFile.change(at: now, erasesFormer: true) { present in
-                present.advanced(to: first, readyUntil: now)
+            keys.addresses = try keys.addressFile.change(at: now, erasesFormer: true) { current in
+                current.advanced(to: first, readyUntil: now)
             }
             let date = AddressKeyFile.date(of: keys.addresses.firstDay)
             log.event(.info, "the address keys of the days before \(date) were destroyed")
@@ -177,8 +177,8 @@ struct KeyMaintenance {
 
 /// Runs ``KeyMaintenance`` twice a second on a thread of its own.
 ///
-/// Several processes of a database may do this at once: files change under a lock and in one step, each address key
-/// follows from the one before, and the database knows which keys are needed.
+/// Several processes of a database may do so at once. Files change under a lock and in one step, each address key is
+/// derived from the previous one, and the database records which keys are needed.
 final class KeyMaintenanceThread: Sendable {
     private let stopping = DispatchSemaphore(value: 0)
     private let hasEnded = DispatchSemaphore(value: 0)
@@ -187,7 +187,7 @@ final class KeyMaintenanceThread: Sendable {
     private static let intervalMilliseconds = 500
 
     /// - Parameters:
-    ///   - keys: the keys of the start.
+    ///   - keys: the keys that were loaded at the start.
     ///   - keyring: the keyring of the service.
     ///   - service: the service.
     ///   - store: its store.
@@ -204,7 +204,7 @@ final class KeyMaintenanceThread: Sendable {
         }
     }
 
-    /// Stops the thread, before the store; waits one interval at most, because the disk may not respond.
+    /// Stops the thread before the store stops; waits one interval at most, because the disk may not respond.
     func stop() {
         stopping.signal()
         _ = hasEnded.wait(timeout: .now() + .milliseconds(Self.intervalMilliseconds))
@@ -221,13 +221,13 @@ struct LoadedKeys {
     /// The number of previous server keys that the database knows and the file lacks.
     let missing: Int
 
-    /// Opens the files, creates those of a new database, and verifies that the keys are the database's own.
+    /// Opens the files, creates those of a new database, and verifies that the keys belong to the database.
     ///
     /// With the keys of another database, every check would end in "no match".
     init(_ configuration: Configuration, _ store: OpenStore, databaseIsNew: Bool) throws {
         serverFile = ServerKeyFile(path: configuration.serverKeyPath)
         addressFile = AddressKeyFile(path: configuration.addressKeyPath)
-        // Delete drafts of changes that were killed; in a read-only folder there are none.
+        // Delete the drafts that killed processes left; a read-only folder has no drafts.
         for path in [serverFile.path, addressFile.path] { try? SecretFile(path: path).withLock {} }
         let now = WallClock.system.now()
         list = try serverFile.open(databaseIsNew: databaseIsNew)

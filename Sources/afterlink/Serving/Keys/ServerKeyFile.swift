@@ -61,8 +61,9 @@ struct ServerKeyFile {
     }
 }
 
-/// The server keys in their file, the newest first: each a line of 64 hexadecimal digits and, if a rotation made the key,
-/// the time.
+/// The server keys in their file, the newest first.
+///
+/// Each is a line of 64 hexadecimal digits, followed by the time of its creation if a rotation created it.
 struct ServerKeyList: Equatable {
     struct Entry: Equatable {
         let bytes: [UInt8]
@@ -80,9 +81,9 @@ struct ServerKeyList: Equatable {
 
     /// Maximum number of keys: a check without a match looks up its fingerprint under each of them.
     static let maximumCount = 4
-    /// The time in which a new key only finds clicks, so that every process knows it before one stores under it.
+    /// The time in which a new key only finds clicks, so that every process has it before one stores clicks under it.
     static let settlingMilliseconds: Int64 = 5000
-    /// A key that is later than now by more than this was made before the clock was set back, in milliseconds.
+    /// A key dated later than now by more than this was created before the clock was set back; in milliseconds.
     private static let leap: Int64 = 60_000
 
     init(_ entries: [Entry]) { self.entries = entries }
@@ -122,7 +123,7 @@ struct ServerKeyList: Equatable {
         return index ?? entries.count - 1
     }
 
-    /// Returns the keys by their use; nil if one does not have 32 bytes.
+    /// Returns the keys as upcoming, current and former ones; nil if a key does not have 32 bytes.
     func keys(at now: Timestamp) -> ServerKeys? {
         let keys = entries.compactMap(\.key)
         guard keys.count == entries.count else { return nil }
@@ -130,13 +131,13 @@ struct ServerKeyList: Equatable {
         return ServerKeys(keys[index], upcoming: Array(keys[..<index]), former: Array(keys[(index + 1)...]))
     }
 
-    /// Whether every key of another list is among these.
+    /// Whether this list contains every key of another list.
     func holds(_ other: ServerKeyList) -> Bool { other.entries.allSatisfy(has) }
 
-    /// Whether the lists have a key in common: those of one database always do.
+    /// Whether the lists have a key in common; two lists of one database always do.
     func isRelated(to other: ServerKeyList) -> Bool { other.entries.contains(where: has) }
 
-    /// Returns these keys, followed by those of another list that are not among them.
+    /// Returns these keys, followed by the keys that only the other list contains.
     func joined(with other: ServerKeyList) -> ServerKeyList {
         ServerKeyList(entries + other.entries.filter { !has($0) })
     }

@@ -4,9 +4,9 @@ internal import Server
 
 /// An export of Branch's quick links.
 ///
-/// Branch documents the labels and the link data of its links, but not the columns of an export. So a column has the name
-/// of Branch's API, with or without `$` or `~`, or the name of the dashboard; a column `data` may have all link data as a
-/// JSON object, as the API returns it. The import reports unknown columns.
+/// Branch documents the labels and the link data of its links, but not the columns of an export. The import therefore
+/// accepts the names of Branch's API, with or without `$` or `~`, and the names of the dashboard. A column `data` may
+/// have all link data as a JSON object, as the API returns it. The import reports unknown columns.
 ///
 /// Source: Branch's documentation, "Quick Links API" and "Configuring Links".
 struct BranchTable: ImportedTable {
@@ -87,7 +87,7 @@ struct BranchLink {
     private var problems: [FieldProblem] = []
 
     /// Labels that become data for the app, because a link has no field for them.
-    private static let kept = [
+    private static let dataNames = [
         "feature": "~feature", "stage": "~stage", "canonical_identifier": "$canonical_identifier",
     ]
 
@@ -120,8 +120,8 @@ struct BranchLink {
             labels[label] = labels[label] ?? text
         } else if let field = LinkField(rawValue: plain), plain.hasPrefix("utm_"), let text {
             utm[field] = utm[field] ?? text
-        } else if let kept = Self.kept[plain] {
-            keep(kept, value)
+        } else if let dataName = Self.dataNames[plain] {
+            keep(dataName, value)
         } else if isData, let first = name.first, !"$~+".contains(first) {
             keep(name, value)
         } else if name.lowercased() != "type" {

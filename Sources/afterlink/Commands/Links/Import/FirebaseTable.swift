@@ -3,8 +3,9 @@ internal import Server
 
 /// The export of Firebase's Dynamic Links: a file for each domain, with 29 columns.
 ///
-/// Source: Firebase's documentation, "Export Dynamic Links metadata". It names the columns in words, with any parameter in
-/// brackets; the files have the short names. The import reads both.
+/// Source: Firebase's documentation, "Export Dynamic Links metadata". The documentation names the columns in words,
+/// with the parameter's name in brackets, as in `Android package name (apn)`. The files have the short names. The
+/// import reads both.
 struct FirebaseTable: ImportedTable {
     private enum Column {
         case shortLink
@@ -80,7 +81,7 @@ extension LinkFile.Entry {
         (host, slug) = (parts.host, parts.slug)
     }
 
-    /// Sets the time of creation; a text that is not a time is reported as left out, and the link stays.
+    /// Sets the time of creation; reports a text that is not a time as left out, and the link is still imported.
     mutating func setCreatedAt(_ text: String, of column: String) {
         createdAt = ImportedText.moment(text)
         if createdAt == nil { leftOut.append(column) }

@@ -7,7 +7,7 @@ internal import Server
 struct LinkFile {
     /// The content of one line of CSV, or of one object of JSON.
     struct Entry {
-        /// The number of the entry's first line, or of the object, from 1 on.
+        /// The number of the entry's first line, or of the object, counted from 1.
         let number: Int
         var slug: String?
         var app: String?
@@ -18,7 +18,7 @@ struct LinkFile {
         var host: String?
         /// Other parameters of a Firebase export, whose meaning depends on the app's settings.
         var firebase: FirebaseLink?
-        /// Whether the link is archived, without a known time.
+        /// Whether the link is archived in an export that does not contain the time.
         var isArchived = false
         var createdAt: Timestamp?
         /// Columns whose values a link has no field for.
@@ -121,7 +121,7 @@ enum LinkService: String, CaseIterable {
 
     /// Returns the reader of the lines below the first one.
     ///
-    /// - Throws: if the first line is not one of this service's.
+    /// - Throws: if the first line does not have this service's columns.
     static func table(_ service: LinkService?, _ header: CSVReader.Record) throws(CSVReader.Failure)
         -> any ImportedTable
     {
@@ -139,7 +139,7 @@ protocol ImportedTable {
     func read(_ cells: [String], into entry: inout LinkFile.Entry)
 }
 
-/// Texts of other services' exports that are not fields of a link.
+/// Reads texts of other services' exports that are not fields of a link.
 enum ImportedText {
     /// Returns the host and the path of a short link, as in `https://example.page.link/m9Mm`.
     static func parts(ofShortLink text: String) -> (host: String, slug: String)? {
@@ -168,7 +168,7 @@ enum ImportedText {
     }
 }
 
-/// The table that an export writes, and tables of people's own with the same columns.
+/// A table that `afterlink links export` wrote, or that an operator made with the same columns.
 struct AfterlinkTable: ImportedTable {
     private let columns: [LinkColumns.Column]
 
@@ -179,7 +179,7 @@ struct AfterlinkTable: ImportedTable {
             throw CSVReader.Failure(line: header.line, message: Self.message(unknown))
         }
         if let twice = names.first(where: { name in names.count { $0 == name } > 1 }) {
-            throw CSVReader.Failure(line: header.line, message: "the column \"\(twice)\" is there twice")
+            throw CSVReader.Failure(line: header.line, message: "the column \"\(twice)\" occurs twice")
         }
     }
 

@@ -24,9 +24,9 @@ struct LinkImport {
 
     /// - Parameters:
     ///   - database: the database.
-    ///   - directory: its apps.
+    ///   - directory: the database's apps and keys.
     ///   - app: the app of lines that name no app.
-    ///   - isNamed: whether `app` was given by `--app`, so that it also gets lines of apps that do not exist here.
+    ///   - isNamed: whether `--app` named `app`, so that it also gets the lines of apps that do not exist here.
     init(into database: CommandDatabase, _ directory: Directory, app: App?, isNamed: Bool) {
         self.database = database
         self.directory = directory
@@ -39,7 +39,7 @@ struct LinkImport {
 
     /// Creates the valid links; with `allOrNothing`, none if one is wrong.
     ///
-    /// A trial creates none and records which links would be refused.
+    /// A trial creates no link and records which links would be refused.
     mutating func run(_ file: LinkFile, allOrNothing: Bool, isTrial: Bool) async throws {
         let drafts = try await check(file)
         guard !isTrial, !allOrNothing || refusedCount == 0 else { return progress.finish() }
@@ -50,7 +50,7 @@ struct LinkImport {
             rest = rest.dropFirst(slice.count)
             made += try await make(slice)
             progress.update("Creating: \(made.count) of \(drafts.count) links")
-            // Another process has taken a slug since the validation.
+            // If a slug was refused here, another process has taken it since the validation.
             guard !allOrNothing || refusedCount == 0 else {
                 try await undo(made)
                 break
@@ -121,7 +121,7 @@ struct LinkImport {
         }
     }
 
-    /// Returns the app that the line names, or else the app with its package or bundle, or else ``app``.
+    /// Returns the app that the line names, or else the only app with the line's package or bundle, or else ``app``.
     private func owner(of entry: LinkFile.Entry) -> App? {
         let named = entry.app.map { text in
             directory.apps.first { $0.id.text == text || $0.settings.name == text }
@@ -173,7 +173,7 @@ struct LinkImport {
         return slice.map(\.new.link.id)
     }
 
-    /// Deletes the created links, but for links that were clicked in the meantime.
+    /// Deletes the created links, except those that were clicked in the meantime.
     private mutating func undo(_ made: [LinkID]) async throws {
         for id in made {
             do throws(LinkStoreError) {
