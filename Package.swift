@@ -9,14 +9,14 @@ let commonSettings: [SwiftSetting] = [
     .enableUpcomingFeature("InternalImportsByDefault"),
     .enableUpcomingFeature("MemberImportVisibility"),
     .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
-    // Generic code of one module is made for the types that another uses it with: a request goes through five of them.
+    // Specialises a module's generic code for the types of other modules: a request passes through five.
     .unsafeFlags(["-cross-module-optimization"], .when(configuration: .release)),
 ]
 
-/// Those of targets that compute, which are optimised in debug builds too.
+/// The settings of targets that compute much, which are optimised in debug builds too.
 ///
-/// Else the tests that play weeks of simulated traffic would take longer than all others together. What traps in a debug
-/// build traps here as well, but for `assert`.
+/// Otherwise the tests that play weeks of simulated traffic would take longer than all others together.
+/// Everything that traps in a debug build traps here too, except `assert`.
 let optimizedInDebug: [SwiftSetting] = commonSettings + [.unsafeFlags(["-O"], .when(configuration: .debug))]
 
 let package = Package(
@@ -25,7 +25,7 @@ let package = Package(
         .executable(name: "afterlink", targets: ["afterlink"])
     ],
     targets: [
-        // C as the system has it.
+        // The C libraries of the system.
         .systemLibrary(name: "CLinux", path: "Sources/CLinux"),
         .systemLibrary(name: "CMath", path: "Sources/CMath"),
         .systemLibrary(
@@ -41,7 +41,7 @@ let package = Package(
             providers: [.apt(["libssl-dev"])]
         ),
 
-        // Build time only: SQL and tables become string literals, so that the binary runs from anywhere.
+        // Runs during the build: embeds SQL and tables as string literals, so the binary needs no other file.
         .executableTarget(name: "EmbedTool", swiftSettings: commonSettings),
         .plugin(
             name: "EmbedPlugin",
@@ -58,7 +58,7 @@ let package = Package(
             swiftSettings: optimizedInDebug,
             plugins: ["EmbedPlugin"]
         ),
-        // Locks, threads and the clock of timeouts: where systems differ, they differ here.
+        // Locks, threads and the clock of timeouts, in one module because they differ between systems.
         .target(
             name: "Threads",
             dependencies: [.target(name: "CLinux", condition: .when(platforms: [.linux]))],
@@ -79,7 +79,7 @@ let package = Package(
             plugins: ["EmbedPlugin"]
         ),
         .target(name: "SQLite", dependencies: ["CSQLite"], swiftSettings: optimizedInDebug),
-        // What every database does alike: what is batched, read, counted and learnt, and when. No SQL and no file.
+        // The code that all databases share: batching, reading, counting, learning. It has no SQL or files.
         .target(name: "Storage", dependencies: ["Attribution", "Threads"], swiftSettings: optimizedInDebug),
         .target(
             name: "SQLiteStorage",
@@ -117,7 +117,7 @@ let package = Package(
             path: "Tests/EchoServer",
             swiftSettings: commonSettings
         ),
-        // Parsers of bytes from outside: what must hold, tried by the tests and, without end, by hand.
+        // What must hold for the parsers of outside bytes. Tests try it briefly, `Fuzz` until it is stopped.
         .target(
             name: "Fuzzing",
             dependencies: [
@@ -146,7 +146,7 @@ let package = Package(
             dependencies: ["Attribution", "Benchmark", "HTTPServer", "Simulation", "Storage", "Support"],
             swiftSettings: commonSettings
         ),
-        // Launches with known truth in worlds whose parameters the model does not know, and how it fares.
+        // Simulated traffic in which the click of each launch is known, to measure the model's accuracy.
         .target(
             name: "Simulation",
             dependencies: ["Attribution", "Crypto", "Storage", "Support"],
