@@ -16,7 +16,7 @@ public enum Polling {
         let end = end
         while try !condition() {
             guard ContinuousClock.now < end else { return false }
-            // Without descriptors, this is a pause of ten milliseconds.
+            // poll(2) without descriptors pauses for ten milliseconds.
             _ = poll(nil, 0, 10)
         }
         return true

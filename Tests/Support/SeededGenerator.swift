@@ -1,4 +1,4 @@
-/// A generator with the same numbers for the same seed on every machine (SplitMix64).
+/// A random number generator that returns the same numbers for the same seed on every machine (SplitMix64).
 ///
 /// Source: Steele, Lea, Flood: Fast splittable pseudorandom number generators (2014).
 @frozen

@@ -17,7 +17,7 @@ public struct TLSClientSettings: Sendable {
     /// Suites of TLS 1.3.
     public var cipherSuites: String?
     public var groups: String?
-    /// Names for ALPN, which is not used if there are none.
+    /// Protocol names that the client offers by ALPN; it offers nothing if the list is empty.
     public var protocols: [String] = []
     public var session: SavedTLSSession?
 
@@ -48,12 +48,12 @@ public struct TLSClientSettings: Sendable {
     nonisolated(unsafe) private static let context = unsafe SSL_CTX_new(TLS_client_method())
     private let connection: OpaquePointer
 
-    /// Makes the handshake; throws the client's reason when it fails.
+    /// Makes the handshake; throws OpenSSL's reason when it fails.
     init(_ descriptor: Int32, _ settings: TLSClientSettings) throws {
         ERR_clear_error()
         guard let connection = unsafe SSL_new(Self.context) else { throw Self.failure() }
         unsafe self.connection = connection
-        // The server must refuse old versions, not the client's own settings.
+        // Tests expect the server to refuse old versions, so OpenSSL's client must offer them.
         unsafe SSL_set_security_level(connection, 0)
         let (oldest, newest) = (settings.minimumVersion.rawValue, settings.maximumVersion.rawValue)
         unsafe SSL_ctrl(connection, SSL_CTRL_SET_MIN_PROTO_VERSION, Int(oldest), nil)
@@ -128,7 +128,7 @@ public struct TLSClientSettings: Sendable {
     /// Requests new keys for both directions.
     func updateKeys() { unsafe SSL_key_update(connection, SSL_KEY_UPDATE_REQUESTED) }
 
-    /// Sends new keys by themselves and requests the server's; returns whether the server still takes them.
+    /// Sends new keys without other data, and requests the server's; returns whether the server accepts them.
     func sendKeys() -> Bool {
         ERR_clear_error()
         return unsafe SSL_key_update(connection, SSL_KEY_UPDATE_REQUESTED) == 1
