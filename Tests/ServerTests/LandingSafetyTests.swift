@@ -156,7 +156,7 @@ struct LandingTemplateTests {
         #expect(answer.text.contains("window.afterlink"))
         #expect(await service.open("b").text.contains("This link leads nowhere"))
         let preview = await service.open("a", Visitors.preview).text
-        #expect(!preview.contains("window.afterlink"), "wherever the page has the place for the script")
+        #expect(!preview.contains("window.afterlink"), "a preview gets no script")
     }
 
     @Test(

@@ -252,7 +252,7 @@ struct UnreadableStoreTests {
 
 private let failure = StoreError(.inputOutput, "for the test")
 
-/// A store whose disk does not answer.
+/// A store whose calls all fail with an input/output error.
 private struct UnreadableStore: ClickStore, AppStore, StatsStore, LearningStore, CheckStore, LinkStore {
     func link(_ slug: LinkSlug, of apps: [AppID]) throws(StoreError) -> LinkListing? { throw failure }
     func link(_ id: LinkID) throws(StoreError) -> LinkListing? { throw failure }

@@ -6,7 +6,7 @@ import Server
 import Testing
 import Threads
 
-/// The pictures are compared with those of `QRCodes`, whose tests have outside programs read them.
+/// The pictures are compared with those of `QRCodes`, whose tests let other programs read them.
 @Suite("A link's QR code over HTTP")
 struct QRCodeTests {
     private static let host = ["Host": "go.shop.example"]

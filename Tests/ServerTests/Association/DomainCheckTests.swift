@@ -7,7 +7,7 @@ import Server
 import Support
 import Testing
 
-/// Domain files as they come over TLS from a server on the loopback address, which only these tests may call.
+/// Tests the fetching of domain files over TLS from a server on the loopback address, which only tests may call.
 @Suite("Fetched domain files", .blocking)
 struct DomainCheckTests {
     private static let apple =
@@ -195,7 +195,7 @@ struct DomainCheckTests {
                 lookup: { _, _ in
                     begins.yield()
                     release.wait()
-                    // For the next call.
+                    // Lets the next call end its wait, too.
                     release.signal()
                     return []
                 },

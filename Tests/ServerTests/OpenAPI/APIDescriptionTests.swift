@@ -20,7 +20,7 @@ struct APIDescriptionTests {
         #expect(Set(names).count == names.count)
     }
 
-    @Test("holds no reference to what is not there, and nothing that is not referred to")
+    @Test("contains no reference to a missing part, and no part without a reference")
     func references() {
         var used: Set<String> = []
         func walk(_ value: JSONValue) {
@@ -52,7 +52,7 @@ struct APIDescriptionTests {
     }
 
     @Test(
-        "has the permitted keys and the limit of each call, and what follows from both, as the list of routes does"
+        "has the permitted keys and the rate limit of each call, and their responses, as the list of routes does"
     )
     func access() {
         let kinds = Set(api.root["components"]["securitySchemes"].names)
