@@ -136,8 +136,8 @@ struct ReplayTests {
             return steps
         }
         let (unknown, claimed) = (try #require(steps.unknown.max()), try #require(steps.claimed.max()))
-        // Measured once: 79 steps after a match, and 39 without a click. With a search for one kind of repeatable answer,
-        // the 79 steps would be 97, and with searches for both kinds 120.
+        // Measured once: 79 steps after a match, and 39 without a click. A search for one kind of repeatable answer would
+        // make 97 steps of the 79, and searches for both kinds 120.
         #expect(unknown > 0 && claimed < unknown * 5 / 2, "\(claimed) steps, and \(unknown)")
     }
 

@@ -85,7 +85,7 @@ struct CommitCycleTests {
             ]
         ),
         Course(
-            name: "after a write has failed, all are repeated within savepoints, and only that one is refused",
+            name: "after a write fails, all are repeated within savepoints, and only that one is refused",
             steps: [
                 Step(nil, .begin), Step(.done, .take(atMost: 4)), Step(.taken(3), .perform(0)),
                 Step(.done, .perform(1)), Step(.failed(defect), .rollback), Step(.done, .begin),
