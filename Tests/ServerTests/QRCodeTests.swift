@@ -11,7 +11,7 @@ import Threads
 struct QRCodeTests {
     private static let host = ["Host": "go.shop.example"]
 
-    /// A service with a link.
+    /// Creates a service with a link.
     private func shop(_ fields: String = "") async throws -> TestService {
         let service = try await TestService(LinkScenario.shop)
         try await service.makeLink(#"{"slug":"summer25","destination":"myapp://promo/item"\#(fields)}"#)

@@ -21,7 +21,7 @@ struct SettledClockTests {
     @Test(
         "is trusted while it runs like the uptime, and again after a day of running like it",
         arguments: [
-            // The clock runs like the uptime, or is at most a day ahead.
+            // The clock runs like the uptime, or jumps by at most a day at a time.
             [Step(days: 0, uptime: 0, isSettled: true), Step(days: 1, uptime: 24, isSettled: true)],
             [Step(days: 1, uptime: 0, isSettled: true), Step(days: 2, uptime: 1, isSettled: true)],
             // The clock jumps ahead or back, and returns.

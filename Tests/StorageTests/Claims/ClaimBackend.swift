@@ -7,13 +7,13 @@ import Synchronization
 
 /// A database on which the contract of claims (``ClaimContract``) is tested.
 protocol ClaimBackend: Sendable {
-    /// Opens the database in another process.
+    /// Opens the database as another process does.
     func openProcess() async throws -> any ClaimProcess
     /// Makes every later transaction fail in which this caller claims a click.
     func fail(caller: UInt64) throws
 }
 
-/// A process that has the database open.
+/// An open database with its own writer, which stands for a process; the tests open several in one real process.
 protocol ClaimProcess: Sendable {
     var queueLength: Int { get }
     func runClaims<Result: Sendable>(_ body: @escaping @Sendable (any ClickStore) async throws -> Result)
@@ -23,7 +23,7 @@ protocol ClaimProcess: Sendable {
     func stop()
 }
 
-/// Two processes that record and claim on one database.
+/// Two open databases, standing for two processes, that record and claim in the same rows.
 final class TwoProcesses: Sendable {
     let backend: any ClaimBackend
     private let processes: Mutex<[any ClaimProcess]>
@@ -41,12 +41,12 @@ final class TwoProcesses: Sendable {
         try await process(0).runClaims { try await $0.record(click).click }
     }
 
-    /// Claims a click through one of the processes, 0 and 1.
+    /// Claims a click through process 0 or 1.
     func claim(_ click: Click, for check: Check, by process: Int) async throws -> ClaimOutcome {
         try await self.process(process).runClaims { try await $0.claim(click, by: .fingerprint, for: check) }
     }
 
-    /// Matches a check through one of the processes: reads, decides and claims until there is an outcome.
+    /// Matches a check through process 0 or 1, which reads, decides and claims until there is an outcome.
     func match(_ check: Check, by process: Int) async throws -> MatchOutcome {
         try await self.process(process).runClaims { try await $0.match(check) }
     }
@@ -80,7 +80,7 @@ final class TwoProcesses: Sendable {
         }
     }
 
-    /// Ends both processes and starts them again.
+    /// Closes the database in both processes and opens it again.
     func restart() async throws {
         stop()
         let again = [try await backend.openProcess(), try await backend.openProcess()]
