@@ -99,7 +99,7 @@ struct ServerKeyRotationTests {
         let again = await service.click(body)
         #expect(again.status == 200 && again.member("click_id") == first.member("click_id"))
         #expect(again.member("fingerprint") == hex)
-        // A post of another visit with the same fingerprint.
+        // This post belongs to another visit with the same fingerprint.
         let elsewhere = await service.click(body, fields: ["User-Agent": "B"])
         #expect(elsewhere.status == 200 && elsewhere.member("fingerprint") == hex)
         #expect(try await service.totals()[.clicks] == 1)

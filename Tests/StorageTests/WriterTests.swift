@@ -12,7 +12,7 @@ final class Gate: Sendable {
     private let isOpen = DispatchSemaphore(value: 0)
     private let isReached = DispatchSemaphore(value: 0)
 
-    /// Blocks the thread until the gate is opened; each call needs its own opening.
+    /// Blocks the thread until the gate is opened; each call of `pass` needs one call of `open`.
     func pass() {
         isReached.signal()
         isOpen.wait()

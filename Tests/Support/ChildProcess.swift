@@ -99,7 +99,7 @@ public final class ChildProcess: Sendable {
 }
 
 extension ChildProcess {
-    /// How a program ended, and what it wrote.
+    /// The exit status and the output of a program.
     public struct Output: Sendable {
         public let status: Int32
         public let standardOutput: Data
@@ -108,7 +108,7 @@ extension ChildProcess {
         public var text: String { String(decoding: standardOutput, as: UTF8.self) }
     }
 
-    /// Runs a program to its end, in this process's folder unless another one is given.
+    /// Runs a program to its end, by default in the current folder of this process.
     public static func run(
         _ program: URL,
         _ arguments: [String],

@@ -54,7 +54,7 @@ public final class Installation: Sendable {
     /// Creates a folder that may have no database yet; ``appID`` stays empty.
     ///
     /// - Parameters:
-    ///   - folder: a new folder unless another one is given.
+    ///   - folder: the folder; by default a new one.
     ///   - binary: the program that serves the database.
     ///   - keys: the keys of the database, or of the one that the server creates at its first start in the folder.
     ///   - isTemporary: whether the folder is deleted when this value is released.

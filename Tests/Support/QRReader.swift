@@ -31,7 +31,7 @@ public enum QRReader {
         return try texts(ofFiles: [isSVG ? drawn(file) : file]).first ?? nil
     }
 
-    /// Draws an SVG with Debian's `rsvg-convert`, and returns the PNG file beside it.
+    /// Draws an SVG with Debian's `rsvg-convert`, and returns the PNG file, which is in the same folder.
     public static func drawn(_ svg: String) throws -> String {
         let png = svg + ".png"
         _ = try ExternalProgram.run("rsvg-convert", ["--output", png, svg])

@@ -15,7 +15,7 @@ public struct SeededGenerator: RandomNumberGenerator, Sendable {
         return Self.mixed(state)
     }
 
-    /// Returns a number whose bits each depend on all bits of the given one.
+    /// Returns a number of which each bit depends on all bits of `number`.
     @inlinable
     public static func mixed(_ number: UInt64) -> UInt64 {
         var bits = number

@@ -32,7 +32,7 @@ public struct TLSClientSettings: Sendable {
 }
 
 /// A session that another connection may resume.
-// The pointer is this object's own reference to a session of OpenSSL, whose count is atomic.
+// The object owns one reference to the OpenSSL session; OpenSSL counts references atomically.
 @safe public final class SavedTLSSession: @unchecked Sendable {
     fileprivate let pointer: OpaquePointer
 
@@ -42,7 +42,7 @@ public struct TLSClientSettings: Sendable {
 }
 
 /// The client's end of a TLS connection over a socket that blocks.
-// The handles are this object's own.
+// Only this object uses its handles.
 @safe final class TLSClientSession {
     // All connections share the context, which OpenSSL locks and counts; settings belong to each connection.
     nonisolated(unsafe) private static let context = unsafe SSL_CTX_new(TLS_client_method())
@@ -73,7 +73,7 @@ public struct TLSClientSettings: Sendable {
     }
 
     deinit {
-        // A connection that ends without an alert makes its session unusable for OpenSSL's own clients.
+        // Otherwise OpenSSL would not resume the session, because its connection ended without an alert.
         unsafe SSL_set_shutdown(connection, SSL_SENT_SHUTDOWN)
         unsafe SSL_free(connection)
     }

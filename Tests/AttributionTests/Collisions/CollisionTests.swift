@@ -167,7 +167,7 @@ struct FalseMatchEstimateTests {
         #expect(window(estimate, 0.01)?.matches == 9)
         #expect(window(estimate, 0.05)?.window == AttributionWindow(seconds: 43_200))
         #expect(window(estimate, 0.05)?.matches == 10)
-        // All launches count as within the current window, whatever it was when the clicks came.
+        // All launches count as within the current window, even if the clicks had another window.
         #expect(window(estimate, 0.1)?.window == AttributionWindow(seconds: 86_400))
         #expect(window(estimate, 0.1)?.matches == 11)
         #expect(window(estimate, 0.1, within: 100_000)?.window == AttributionWindow(seconds: 100_000))

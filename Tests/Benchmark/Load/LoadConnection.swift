@@ -5,7 +5,7 @@ import Support
 /// A connection of a load: one request at a time.
 final class LoadConnection {
     private(set) var descriptor: Int32 = -1
-    /// When the request under way should have been sent, in nanoseconds; nil while there is none.
+    /// The time at which the current request should have been sent, in nanoseconds; nil without a request.
     var intendedAt: UInt64?
     private var buffer = [UInt8](repeating: 0, count: 4096)
     private var filled = 0

@@ -110,7 +110,7 @@ struct Scale {
     }
 }
 
-/// The run's own folder, on the file system of the cache, so that a copy is measured on the same disk.
+/// The folder of one run, on the file system of the cache, so that copies are measured on the same disk.
 final class WorkFolder {
     let path: String
     var url: URL { URL(filePath: path, directoryHint: .isDirectory) }

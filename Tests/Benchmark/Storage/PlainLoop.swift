@@ -2,7 +2,7 @@ import Foundation
 import SQLite
 import Support
 
-/// The statements that write what the server writes for one click, derived from the rows of a click that it recorded.
+/// The statements that write what the server writes for one click, derived from rows that the server recorded.
 struct ClickTemplate {
     /// A statement for each row that a click adds; its parameter is the click's number, whose first bits are its time.
     private(set) var rowsOfClick: [String] = []
@@ -60,7 +60,7 @@ struct ClickTemplate {
 }
 
 /// The reference for clicks: one thread that writes the same rows to the same schema, and commits with a sync to disk
-/// after a given number of them.
+/// after a given number of clicks.
 final class PlainLoop {
     private let rowsOfClick: [Statement]
     private let rowsOfCommit: [Statement]

@@ -161,7 +161,7 @@ struct TableOfClicks {
         }
     }
 
-    /// Returns a column's value in a copy, as SQL: clicks get numbers far enough apart, and hashes another byte.
+    /// Returns a column's value in a copy, as SQL: click numbers differ by multiples of 512, and hashes in one byte.
     func copied(_ column: String) -> String {
         switch ClickColumn(column, of: name) {
         case .click: "\(column) + number * 512"

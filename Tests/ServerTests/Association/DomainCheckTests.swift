@@ -17,7 +17,7 @@ struct DomainCheckTests {
           "package_name":"com.example.app","sha256_cert_fingerprints":["\#((0..<32).map { _ in "AB" }.joined(separator: ":"))"]}}]
         """#
 
-    /// A server with a given response for each path, 404 for others, and a client that trusts it.
+    /// A server with a response for each given path and 404 for other paths, and a client that trusts the server.
     private struct Site {
         let server: RawTLSServer
         let client: HTTPSClient

@@ -152,7 +152,7 @@ final class TestService: Sendable {
 // MARK: - Requests
 
 extension TestService {
-    /// Replaces the current server key, which stays in the keyring.
+    /// Replaces the current server key; the former key stays in the keyring.
     func rotateServerKey() throws {
         let ring = keyring.latest
         let count = UInt8(ring.server.all.count)
@@ -286,7 +286,7 @@ extension TestService {
     func revoke(_ key: KeyID) async throws { try await loop.revoke(key, at: clock.now) }
 }
 
-/// A response as a test reads it.
+/// A response, with its body as text and as JSON.
 struct Answer: Sendable {
     let status: Int
     let body: [UInt8]
