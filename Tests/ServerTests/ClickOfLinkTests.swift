@@ -39,7 +39,7 @@ struct ClickOfLinkTests {
     }
 
     @Test(
-        "has as its source the page before the link's own page, which sends its own address as the referer",
+        "has as its source the page that led to the link's page, although the link's page is the referer",
         arguments: [
             ("https://go.shop.example/a?x=1", "", SourceToken.direct, nil as String?),
             ("https://GO.shop.example:8443/", "", .direct, nil),

@@ -49,7 +49,7 @@ struct ShowStatisticsTests {
         #expect(answer.member("field") ?? "" == field)
     }
 
-    @Test("cover the time between two moments, in either order")
+    @Test("cover the time between two given times, in either order")
     func eitherEnd() async throws {
         await service.click(#"{"fingerprint":"\#(hex)","deeplink_url":"myapp://x"}"#)
         let (before, after) = ("2026-09-01", "2026-10-31")
@@ -117,7 +117,7 @@ struct OperationsTests {
         )
     }
 
-    @Test("one JSON line a request, without key, fingerprint, query or address")
+    @Test("the log has one JSON line for each request, without key, fingerprint, query or address")
     func requestLog() async throws {
         let service = try await TestService()
         await service.click()

@@ -253,7 +253,7 @@ struct QRCodeTests {
     }
 
     @Test(
-        "never has colours that scanners cannot read: such a link is refused",
+        "never has colours that scanners cannot read: a link with such colours is refused",
         arguments: [
             ##""qr_foreground":"#eeeeee""##, ##""qr_background":"#222222""##,
             ##""qr_foreground":"#ffffff","qr_background":"#000000""##, ##""qr_foreground":"red""##,

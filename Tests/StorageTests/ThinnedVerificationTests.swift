@@ -6,7 +6,7 @@ import Support
 import Testing
 
 /// A store with 45 days of traffic, in which compaction has merged rare sources and campaigns of the oldest days.
-private struct ThinnedHistory {
+private struct CompactedHistory {
     let test: TestStore
 
     /// Records the traffic of 45 days; facts are retained for a week, or with `keepsFacts` for 90 days.
@@ -79,13 +79,13 @@ private struct ThinnedHistory {
 struct ThinnedVerificationTests {
     @Test("finds nothing wrong in counts whose rare names were merged", arguments: [false, true])
     func findsNothing(keepsFacts: Bool) async throws {
-        let history = try await ThinnedHistory(keepsFacts: keepsFacts)
-        try expectFolded(history.test)
+        let history = try await CompactedHistory(keepsFacts: keepsFacts)
+        try expectMergedNames(history.test)
         #expect(try history.verify().problems == [])
     }
 
     /// Expects that compaction has merged rare names, so that the test verifies merged counts.
-    private func expectFolded(_ test: TestStore) throws {
+    private func expectMergedNames(_ test: TestStore) throws {
         #expect(
             try test.integer(
                 """
@@ -134,7 +134,7 @@ struct ThinnedVerificationTests {
         ]
     )
     func findsDamage(damage: String) async throws {
-        let history = try await ThinnedHistory()
+        let history = try await CompactedHistory()
         try history.test.execute(damage)
         #expect(try !history.verify().isWhole)
     }

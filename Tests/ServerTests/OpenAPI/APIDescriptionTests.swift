@@ -122,7 +122,7 @@ struct APIDescriptionTests {
     }
 
     @Test(
-        "has every field of a link and an app, in the form that JSON gives it, where it is set and where it is shown"
+        "has every field of a link and an app with its JSON type, in requests and in responses"
     )
     func fields() {
         expect(LinkField.self, in: "NewLink", besides: ["app", "slug"])

@@ -90,7 +90,7 @@ struct CollisionStorageTests {
                 )
             }
         }
-        let shown = Shown()
+        let shown = ReportedProgress()
         let (app, now) = (test.app, test.clock.now)
         let report = try await test.run {
             try await $0.countCollisions(of: app, isTest: false, window: .standard, at: now) {
@@ -131,7 +131,7 @@ struct CollisionStorageTests {
     }
 
     /// The reported progress; only one loop's thread uses it.
-    private final class Shown: @unchecked Sendable {
+    private final class ReportedProgress: @unchecked Sendable {
         var values: [Double] = []
     }
 
