@@ -173,7 +173,7 @@ struct AddressKeyRotationTests {
         #expect(again.status == 200 && again.member("click_id") == first.member("click_id"))
     }
 
-    @Test("two campaigns tapped before and after the change are two clicks of one visit; each can be repeated")
+    @Test("campaigns tapped before and after the change are two clicks of one visit; each may be repeated")
     func campaigns() async throws {
         let service = try await service(replayGrace: 0)
         let older = await service.click(click("item", #","campaign_key":"A""#), peer: peer)

@@ -12,7 +12,7 @@ enum SampleLink {
         return fields
     }
 
-    /// Returns a link, by default of the first app, whose link host no other app has.
+    /// Returns a link, by default of the first app.
     static func make(
         _ number: UInt64,
         slug: String? = nil,
@@ -31,6 +31,7 @@ enum SampleLink {
 }
 
 extension LinkStore {
+    /// Creates a link of an app that shares its link hosts with no other app.
     func create(_ link: Link) async throws(LinkStoreError) {
         try await create([NewLink(link, neighbours: [link.app])])
     }
