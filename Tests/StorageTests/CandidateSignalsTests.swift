@@ -94,7 +94,7 @@ struct CandidateSignalsTests {
         #expect(outcome.claim?.click.facts.destination.text == "myapp://promo/\(example.link)")
     }
 
-    @Test("a click is stored with the other signals until it is closed", arguments: backends)
+    @Test("are stored with a click until the click is closed", arguments: backends)
     func stored(backend: Backend) async throws {
         let test = try await TestStore(backend)
         let forms: [FingerprintForm?] = [.a, .b, .c, .d, nil]

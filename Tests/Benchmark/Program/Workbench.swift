@@ -66,7 +66,7 @@ final class Workbench {
         return seriesCount
     }
 
-    /// Measures contestants in turns, each for the given number of seconds, after a short turn that does not count.
+    /// Measures contestants in turns of ``Options/seconds`` each, after a turn of one second that does not count.
     ///
     /// - Returns: for each contestant its results in the order of the rounds.
     func interleaved<Value>(_ contestants: [(_ seconds: Double) throws -> Value]) throws -> [[Value]] {

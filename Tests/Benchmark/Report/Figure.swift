@@ -45,7 +45,7 @@ struct Figure: Encodable {
     let bar: String?
     /// Whether the figure reaches its bar; nil without a bar.
     var verdict: Verdict?
-    /// What a reader must know besides the value.
+    /// A note for the reader; nil if the value needs none.
     let note: String?
 
     /// Whether more is better; for all other figures, less is.

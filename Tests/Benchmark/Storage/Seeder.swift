@@ -190,7 +190,7 @@ struct TableOfClicks {
     }
 }
 
-/// What a column of a click's rows contains, in the current schema and in earlier ones.
+/// The kinds of columns in the rows of a click, in the current schema and in earlier ones.
 enum ClickColumn {
     case click, clickedAt, expiresAt, random, hash, exactAddress, nearAddress
     /// `hashes` are all hashes of the click, 16 bytes each; `marks` are the first four bytes of each hash.
