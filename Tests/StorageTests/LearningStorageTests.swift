@@ -120,7 +120,7 @@ struct LearningStorageTests {
         let here = try await TestStore(backend) { $0.learnsAtOnce = true }
         try await play(here, from: TestStore.noon)
         let later = TestStore.noon.advanced(byMilliseconds: 7_200_000)
-        // By now, the process has read the stored model, like a server that has run for long.
+        // By now, the process has the model in memory, like a server that has run for long.
         try await play(here, from: later, count: 2)
         let elsewhere = try await TestStore(backend, in: here.folder)
         defer { elsewhere.stop() }
