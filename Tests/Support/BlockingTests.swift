@@ -5,8 +5,8 @@ public import Testing
 ///
 /// The pool that all tests share has one thread per core: a test that blocks such a thread would delay all others.
 ///
-/// The trait also reports a test that hangs. Swift Testing's own time limit would include the wait for a turn, which on
-/// a slow machine is nearly as long as all tests take. The limit of this trait starts when the test starts.
+/// The trait also reports a test that hangs. Swift Testing's time limit would include the wait for a permit, which on a
+/// slow machine is nearly as long as all tests take. The limit of this trait starts when the test starts.
 public struct BlockingTestsTrait: SuiteTrait, TestTrait, TestScoping {
     public let isRecursive = true
     private static let permits = Permits(count: 2)
