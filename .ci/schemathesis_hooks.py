@@ -1,4 +1,4 @@
-"""What a schema cannot say of values that the tool makes up, so that every valid one is still expected to be accepted."""
+"""Adapts generated values to rules that a schema cannot express, so that the service is expected to accept them."""
 
 import os
 import re
@@ -9,7 +9,7 @@ import schemathesis
 
 @schemathesis.hook
 def filter_path_parameters(context, path_parameters):
-    """The tool decodes what looks encoded before it encodes it, and would ask for another id than it made up."""
+    """Skip ids with a percent escape: the tool decodes it before it encodes the id, and would request another id."""
     if context.operation is None or context.operation.label != "GET /admin/api/checks/{id}/explain":
         return True
     return not any(re.search("%[0-9A-Fa-f]{2}", str(value)) for value in (path_parameters or {}).values())
@@ -17,7 +17,7 @@ def filter_path_parameters(context, path_parameters):
 
 @schemathesis.hook
 def before_call(context, case, kwargs):
-    """A server key's time of a click is believed, and refused where the click's window is over or not yet begun."""
+    """Set a click's time to now: from a server key, the service refuses a time outside the click's window."""
     if os.environ.get("AFTERLINK_KEY_KIND") != "server" or case.operation.label != "POST /v1/deferred-deeplink/click":
         return
     if isinstance(case.body, dict) and is_time(case.body.get("click_timestamp")):

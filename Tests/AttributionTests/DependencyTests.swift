@@ -1,15 +1,15 @@
 import Foundation
 import Testing
 
-@Suite("Walls between modules")
+@Suite("Imports between modules")
 struct DependencyTests {
     private static let sources = URL(filePath: #filePath).deletingLastPathComponent()
         .appending(path: "../../Sources").standardizedFileURL
 
     /// The modules that each module may import.
     ///
-    /// No module imports one above it, only low modules import the system, and the domain uses no Foundation, no clock
-    /// and no disk.
+    /// No module imports a module above it, and only low modules import the system. The module Attribution uses no
+    /// Foundation, no clock and no disk.
     private static let allowed: [String: Set<String>] = [
         "Crypto": ["COpenSSL"],
         "JSON": [],
@@ -29,7 +29,7 @@ struct DependencyTests {
         ],
     ]
 
-    @Test("let each module import the modules in its list only", arguments: allowed.keys.sorted())
+    @Test("are only those in the list of each module", arguments: allowed.keys.sorted())
     func imports(module: String) throws {
         let folder = Self.sources.appending(path: module)
         let files = try #require(FileManager.default.enumerator(at: folder, includingPropertiesForKeys: nil))
@@ -48,7 +48,7 @@ struct DependencyTests {
             /^\s*(?:@\w+(?:\([^)]*\))?\s+)*(?:(?:public|package|internal|fileprivate|private)\s+)?import\s+/
         guard let start = line.prefixMatch(of: access)?.range.upperBound else { return nil }
         let words = line[start...].split(separator: " ")
-        // `import struct Module.Type` names the module second.
+        // In `import struct Module.Type`, the module is the second word.
         return (words.count > 1 ? words[1] : words.first)?.split(separator: ".").first.map(String.init)
     }
 }

@@ -1,6 +1,6 @@
 import Attribution
 
-/// Values that many tests need, each always the same.
+/// Constant values that many tests use.
 enum TestValues {
     static let noon = Timestamp(milliseconds: 1_700_000_000_000)
     static let random = RandomSource { count in (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 7 &+ 1) } }

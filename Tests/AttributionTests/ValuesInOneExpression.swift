@@ -1,6 +1,6 @@
 import Attribution
 
-// Initialisers that write a value of a test as one expression.
+// Initialisers with which a test creates a value in one expression.
 
 extension DeviceSignals {
     init(

@@ -4,7 +4,7 @@ import HTTPServer
 import Support
 import Testing
 
-/// A load whose rate does not follow the responses.
+/// Tests a load whose rate does not depend on the responses.
 @Suite("Constant rate", .blocking)
 struct ConstantRateTests {
     /// Responds at once, except to one request, before which it stalls.

@@ -1,11 +1,11 @@
 import Benchmark
 import Testing
 
-/// The arithmetic of every figure.
+/// Tests the arithmetic of the benchmark's figures.
 @Suite("Measuring")
 struct MeasuringTests {
     @Test(
-        "returns the durations that shares of all do not exceed",
+        "returns the durations that the given shares of all durations do not exceed",
         arguments: [(0.5, 50), (0.99, 99), (1, 100), (0, 1)]
     )
     func givesQuantiles(share: Double, microseconds: Double) {

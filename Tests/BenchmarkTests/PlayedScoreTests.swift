@@ -5,7 +5,7 @@ import Simulation
 import Storage
 import Testing
 
-/// How responses to a simulated world are judged.
+/// Tests how responses to a simulated world are judged.
 @Suite("Played worlds")
 struct PlayedScoreTests {
     private let beginning = TraceGenerator.beginning
@@ -57,7 +57,7 @@ struct PlayedScoreTests {
         return score
     }
 
-    @Test("distinguishes right matches, wrong ones, and matches of launches that no click led to")
+    @Test("distinguishes right matches, wrong matches, and matches of organic launches")
     func distinguishesMatches() throws {
         let sums = try score(
             (1...4).map { try click($0, hour: 30) },

@@ -2,7 +2,7 @@ import Attribution
 import Benchmark
 import Testing
 
-/// The addresses that the requests of loads come from.
+/// Tests the addresses from which the benchmark's loads send their requests.
 @Suite("Addresses of requests")
 struct SampleAddressTests {
     @Test("have the same length, distinguish visitors, and belong to different networks one after another")

@@ -48,7 +48,7 @@ struct AssociationGenerationTests {
         #expect(try outcome([Self.app("shop")], url) == [expected])
     }
 
-    @Test("put exclusions first, whatever the operator's order")
+    @Test("put exclusions first, for any order that the operator chose")
     func excludesFirst() throws {
         let app = try Self.app("shop", rules: ["/help/contact", "/products/*", "exclude /help/*"])
         let components = try #require(AppleAssociation(apps: [app]).details.first?.components)

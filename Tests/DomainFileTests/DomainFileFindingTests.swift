@@ -103,7 +103,7 @@ struct DomainFileFindingTests {
         DomainFileValidation(nil, Array(text.utf8), from: "file")
     }
 
-    @Test("there are none about the files in the documentation")
+    @Test("do not concern the files in the documentation")
     func good() {
         let apple = validate(
             """

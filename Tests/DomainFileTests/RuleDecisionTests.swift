@@ -5,7 +5,7 @@ import Testing
 /// Tests the examples and the rules of Apple's documentation.
 @Suite("The rule that decides")
 struct RuleDecisionTests {
-    /// Rules 0 to 3 are the example of "Supporting associated domains"; the others test its sentences.
+    /// Rules 0 to 3 are the example of "Supporting associated domains"; the other rules test sentences of that article.
     private static let example = """
         {"/": "/buy/*", "comment": "0"},
         {"/": "/help/website/*", "exclude": true, "comment": "1"},

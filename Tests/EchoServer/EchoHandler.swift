@@ -1,6 +1,6 @@
 import HTTPServer
 
-/// Answers the requests of external test suites, which read back the body, the field lines or the cookies.
+/// Responds to external test suites with the request's body, its field lines or its cookies.
 final class EchoHandler: RequestHandler {
     private static let rootMethods = "GET, HEAD, POST, PUT, OPTIONS"
     private static let echoMethods = "GET, HEAD, POST, PUT, DELETE, PATCH, OPTIONS"
@@ -18,7 +18,7 @@ final class EchoHandler: RequestHandler {
 
     /// Responds from the innermost of nested calls that may suspend, as a complex handler does.
     ///
-    /// If the query is a number, the response waits until that many such requests have arrived.
+    /// If the query is a number N, each response waits until N such requests have arrived.
     private func nested(levels: Int, _ request: Request) async -> Response {
         guard levels > 0 else {
             await Self.meeting.join(request.query.flatMap { Int($0) } ?? 1)
@@ -30,7 +30,7 @@ final class EchoHandler: RequestHandler {
         return response
     }
 
-    /// The meeting of the requests of all loops.
+    /// The point at which requests of all event loops wait for each other.
     private static let meeting = Rendezvous()
 
     private func root(_ request: Request) -> Response {

@@ -1,5 +1,5 @@
-// A library to be preloaded into a server under test: it makes accept fail with the error number that stands in
-// the file that AFTERLINK_ACCEPT_ERROR names, as text; 0 for none. Whoever waits to be accepted goes on waiting.
+// A library that tests preload into the server under test. It makes accept4 fail with an error number, which it reads
+// as text from the file named by AFTERLINK_ACCEPT_ERROR; 0 means no failure. Clients that are not accepted wait.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>

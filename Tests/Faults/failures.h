@@ -1,18 +1,18 @@
-// What failed syncs are to tell to whom.
+// Simulates which sync calls report a failed sync.
 #include <pthread.h>
 #include <stdint.h>
 #include <stdlib.h>
 
-// On Linux a failed sync is reported once to each description that has the file open, whichever called it, and never to
-// those opened afterwards; what it lost is lost to all of them (lib/errseq.c of the kernel, since 4.13). So a sync
-// succeeds only where nothing was lost that it should have brought to disk.
+// Linux reports a failed sync once to each file description that was open then, even if another one called sync, and
+// never to descriptions opened later. The data that the sync failed to write is lost to all of them (lib/errseq.c of
+// the kernel, since 4.13). So a sync succeeds only if no data was lost that it should have written to disk.
 #define FILES 64
 #define DESCRIPTORS 65536
 
 static pthread_mutex_t failures_lock = PTHREAD_MUTEX_INITIALIZER;
 static uint64_t failure_count;
 static struct { uint64_t file, last_failure; } failures[FILES];
-static uint64_t reported[DESCRIPTORS]; // The last failure before each was opened, or that was reported to it.
+static uint64_t reported[DESCRIPTORS]; // By descriptor: the last failure before its opening, or reported to it.
 
 static void note_opened(int file) {
     if (file < 0 || file >= DESCRIPTORS) return;
@@ -21,7 +21,8 @@ static void note_opened(int file) {
     pthread_mutex_unlock(&failures_lock);
 }
 
-// Whether a sync is to fail because it does now, or because another one did that was not reported to the descriptor.
+// Returns whether a sync fails: because a rule lets it fail now, or because an earlier failure of the file was not yet
+// reported to this descriptor.
 static int fails(int file, uint64_t number, int fails_now) {
     if (file < 0 || file >= DESCRIPTORS) abort();
     pthread_mutex_lock(&failures_lock);

@@ -1,11 +1,11 @@
-// A library to be preloaded into the server under test: a disk that fails, tears and delays on command, and that
-// remembers what was written and what was synced, so that the state after a power cut can be put together; and a
-// wall clock that can be set.
+// A library that tests preload into the server under test. It simulates a disk that fails, tears and delays calls on
+// command, and a wall clock that tests can set. Its journal records all writes and syncs, so that a test can rebuild
+// the state of the disk after a power cut.
 //
-// Touched are the files of one folder whose names begin as the database's, and the folder itself:
-//   AFTERLINK_FAULTS          the control page, see `struct control`; shared with the test, which sets rules in it
-//   AFTERLINK_FAULTS_FOLDER   the folder, without symbolic links
-//   AFTERLINK_FAULTS_JOURNAL  where all that changes the files is noted, in order; none when not set
+// The faults affect one folder, and the files in it whose names contain ".db". The settings are:
+//   AFTERLINK_FAULTS          the file of the control page, see `struct control`; the test writes its rules there
+//   AFTERLINK_FAULTS_FOLDER   the path of the folder, without symbolic links
+//   AFTERLINK_FAULTS_JOURNAL  the file in which all changes of the files are recorded in order; none when not set
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -29,10 +29,11 @@
 #include "failures.h"
 #include "kinds.h"
 
-// The same numbers stand in Fault.swift.
+// Fault.swift contains the same numbers.
 enum { CALL_WRITE = 1, CALL_SYNC = 2, CALL_TRUNCATE = 4, CALL_OPEN = 8, CALL_UNLINK = 16, CALL_READ = 32 };
-// Fail: nothing is done, `value` is the error number. Tear: half is written, then it fails. Shorten: half is written
-// and said to be. Wait: `value` milliseconds, or until the rule is withdrawn. Kill: the process ends before the call.
+// Fail: the call does nothing and fails with the error number `value`. Tear: the call writes half, then fails so.
+// Shorten: the call writes half and returns that count. Wait: the call waits `value` milliseconds, or until the rule is
+// withdrawn. Kill: the process ends before the call.
 enum { EFFECT_FAIL = 1, EFFECT_TEAR = 2, EFFECT_SHORTEN = 3, EFFECT_WAIT = 4, EFFECT_KILL = 5 };
 
 #define RULES 16
@@ -41,9 +42,9 @@ struct rule {
     _Atomic uint32_t is_active;
     uint32_t calls, files, effect;
     int32_t value;
-    uint32_t skipped;      // calls that pass before the first one that is hit
-    uint32_t times;        // calls that are hit; 0: all from then on
-    _Atomic uint32_t seen; // calls that came so far
+    uint32_t skipped;      // calls that pass before the rule takes effect
+    uint32_t times;        // calls on which the rule takes effect; 0: all later calls
+    _Atomic uint32_t seen; // matching calls so far
 };
 
 struct control {
@@ -82,9 +83,9 @@ __attribute__((constructor)) static void prepare(void) {
     close(file);
 }
 
-// MARK: Which file
+// MARK: Recognising files
 
-// The file's name within the folder, or 0; `path` is absolute and without symbolic links.
+// Returns the file's name within the folder, or 0; `path` is absolute and without symbolic links.
 static const char *name_in_folder(const char *path) {
     size_t length = strlen(folder);
     if (length == 0 || strncmp(path, folder, length) != 0 || path[length] != '/') return 0;
@@ -105,7 +106,7 @@ static uint32_t kind_of_file(int file) {
     return name ? kind_of_name(name) : 0;
 }
 
-// The kind of what `path` names, and its name within the folder in `name`.
+// Returns the kind of the file at `path`, and stores its name within the folder in `name`.
 static uint32_t kind_of_path(const char *path, char name[NAME_MAX + 1]) {
     if (!*folder) return 0;
     const char *slash = strrchr(path, '/');
@@ -142,8 +143,8 @@ static void wait_under(struct rule *rule) {
     }
 }
 
-// What is to happen to a call: 0 or an error number. `part`: how many of `count` bytes are written first; 0: as the
-// call says.
+// Applies the rules to a call, and returns an error number or 0. Stores in `part` how many of the `count` bytes the
+// call must write before it returns; 0 means all of them if there is no error, else none.
 static int fault(uint32_t call, uint32_t kind, size_t count, size_t *part) {
     *part = 0;
     if (!control || !kind) return 0;
@@ -171,7 +172,7 @@ static int simple_fault(uint32_t call, uint32_t kind) {
 
 // MARK: The journal
 
-// A record: four numbers, and `length` bytes. The same letters stand in DiskJournal.swift.
+// The head of a journal record, which `length` bytes follow. DiskJournal.swift contains the same letters for `kind`.
 struct record { uint64_t kind, file, position, length; };
 
 static void note(char kind, uint64_t file, uint64_t position, const void *bytes, size_t length) {
@@ -232,7 +233,7 @@ ssize_t pwrite(int file, const void *bytes, size_t count, off_t offset) {
 
 ssize_t pread64(int file, void *bytes, size_t count, off64_t offset) {
     NEXT(pread64);
-    // Reads are many: a rule for them stands first.
+    // Reads are frequent: to keep them fast, a rule for reads must be the first rule.
     int error = control && atomic_load(&control->rules[0].is_active) ? simple_fault(CALL_READ, kind_of_file(file)) : 0;
     if (error) { errno = error; return -1; }
     return next(file, bytes, count, offset);
@@ -254,7 +255,7 @@ int ftruncate(int file, off_t length) { return ftruncate64(file, length); }
 
 // MARK: Syncing
 
-// With a journal the machine's own disk is spared: what counts as synced stands there.
+// Records a sync in the journal instead of syncing the machine's disk; the journal says which data counts as synced.
 static int noted_sync(int file, uint32_t kind, uint64_t number) {
     static uint64_t last_sync;
     begin_note(1);
@@ -302,7 +303,7 @@ static int watched_open(int (*next)(const char *, int, ...), const char *path, i
         note_opened(file);
         return file;
     }
-    // Whether a file exists already is found out before anything can fail.
+    // The real call refuses an existing file with O_EXCL before a fault could occur.
     int is_refused = (flags & O_EXCL) && access(path, F_OK) == 0;
     int is_faultless = is_refused || (flags & O_ACCMODE) == O_RDONLY;
     int error = is_faultless ? 0 : simple_fault(CALL_OPEN, kind);
@@ -344,7 +345,7 @@ int open64(const char *path, int flags, ...) {
     return watched_open(next, path, flags, mode);
 }
 
-// 'L' gives a file one more name, 'R' another one in place of the first.
+// `how` is 'L' for a call that gives a file an additional name, and 'R' for a call that replaces the name.
 static int named_anew(int (*next)(const char *, const char *), char how, const char *from, const char *to) {
     char old[NAME_MAX + 1], new[NAME_MAX + 1];
     uint32_t kind = kind_of_path(from, old);

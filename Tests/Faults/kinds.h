@@ -1,8 +1,8 @@
-// Which of the database's files a name is.
+// Distinguishes the database's files by their names.
 #include <stdint.h>
 #include <string.h>
 
-// The same numbers stand in Fault.swift.
+// Fault.swift contains the same numbers.
 enum { FILE_DATABASE = 1, FILE_LOG = 2, FILE_INDEX = 4, FILE_JOURNAL = 8, FILE_KEY = 16, FILE_COPY = 32, FOLDER = 64 };
 
 static int ends(const char *name, const char *end) {

@@ -5,8 +5,8 @@ import Glibc
 // Usage: Fuzz NAME|all [--rounds N] [--seed S]
 //
 // Passes mutated inputs to a parser for the given number of rounds, or without end, and stops at the first input that
-// breaks a promise or crashes the parser. It stores that input in the corpus of the tests; after a crash, the next
-// start does so.
+// breaks a promise or crashes the parser. The program stores that input in the corpus of the tests; after a crash, its
+// next start does so.
 
 func fail(_ message: String) -> Never {
     print("Fuzz: \(message)")
@@ -33,7 +33,7 @@ struct InFlight: ~Copyable {
         descriptor = unsafe open(file.path(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
     }
 
-    /// Writes the input after its length; the rest of a longer former one is ignored.
+    /// Writes the length and the input; readers ignore the rest of a longer, earlier input.
     func write(_ input: [UInt8]) {
         let length = UInt32(input.count)
         let bytes = [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: length >> $0) } + input
@@ -46,7 +46,7 @@ struct InFlight: ~Copyable {
         try? FileManager.default.removeItem(at: file)
     }
 
-    /// Returns the input of a crash; nil if there is none.
+    /// Returns the input at which an earlier run crashed; nil if there is none.
     static func remaining(in file: URL) -> [UInt8]? {
         guard let bytes = try? Data(contentsOf: file), bytes.count >= 4 else { return nil }
         let length = bytes.prefix(4).reduce(0) { $0 << 8 | Int($1) }

@@ -5,7 +5,7 @@ public struct FuzzCorpus: Sendable {
     public let inputs: [[UInt8]]
     private let folder: URL
 
-    /// The name of the file with the current input, which remains after a crash.
+    /// The name of the file with the input that is being tried; the file remains after a crash.
     static let inFlightName = "in-flight"
 
     public init(of entry: FuzzEntry) throws {

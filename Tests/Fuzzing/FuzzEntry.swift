@@ -2,11 +2,11 @@
 public struct FuzzEntry: Sendable, CustomStringConvertible {
     /// The entry's name, which is also the name of its corpus' folder.
     public let name: String
-    /// Pieces with a meaning for the parser, which mutations insert.
+    /// Byte strings with a meaning for the parser, which mutations insert.
     let tokens: [[UInt8]]
     /// Passes the bytes to the parser, and throws if a promise is broken.
     ///
-    /// The generator makes the check's random choices, such as where bytes are cut.
+    /// The generator makes random choices, such as where bytes are cut.
     let check: @Sendable (_ bytes: [UInt8], _ random: inout FuzzGenerator) throws(BrokenPromise) -> Void
 
     init(
@@ -15,7 +15,7 @@ public struct FuzzEntry: Sendable, CustomStringConvertible {
         check: @escaping @Sendable (_ bytes: [UInt8], inout FuzzGenerator) throws(BrokenPromise) -> Void
     ) { (self.name, self.tokens, self.check) = (name, tokens.map { Array($0.utf8) }, check) }
 
-    /// Creates an entry for a parser of texts, which gets invalid UTF-8 repaired as in the server.
+    /// Creates an entry for a parser of texts; as in the server, invalid UTF-8 is repaired before parsing.
     init(
         text name: String,
         tokens: [String],
@@ -26,7 +26,7 @@ public struct FuzzEntry: Sendable, CustomStringConvertible {
         }
     }
 
-    /// Creates an entry for a value with a text: the text of a value that was read is read as the same value.
+    /// Creates an entry for a value with a text, which promises that a parsed value's text is parsed as the same value.
     init<Value: Equatable & SendableMetatype>(
         same name: String,
         tokens: [String],
@@ -41,7 +41,7 @@ public struct FuzzEntry: Sendable, CustomStringConvertible {
 
     public var description: String { name }
 
-    /// Returns the entry of a name.
+    /// Returns the entry with this name.
     public static func named(_ name: String) -> FuzzEntry? { all.first { $0.name == name } }
 
     /// Every entry.

@@ -1,4 +1,4 @@
-/// Random numbers, the same ones for the same seed (xorshift64*), and mutations made with them.
+/// A random number generator (xorshift64*), the same for the same seed, and mutations by its numbers.
 public struct FuzzGenerator: Sendable {
     private var state: UInt64
 
@@ -14,7 +14,7 @@ public struct FuzzGenerator: Sendable {
         return state &* 0x2545_f491_4f6c_dd1d
     }
 
-    /// Returns a number from 0 to below `bound`, or 0 if there is none.
+    /// Returns a number from 0 to below `bound`, or 0 if there is no such number.
     mutating func below(_ bound: Int) -> Int { bound > 0 ? Int(next() >> 33) % bound : 0 }
 
     mutating func range(in count: Int, longest: Int) -> Range<Int> {

@@ -1,4 +1,4 @@
-/// Rounds of mutated inputs for one entry, the same ones for the same seed and corpus.
+/// Tries mutated inputs on one entry, the same inputs for the same seed and corpus.
 public struct FuzzRun: Sendable {
     /// An input that broke a promise.
     public struct Finding: Error, CustomStringConvertible {
@@ -20,12 +20,12 @@ public struct FuzzRun: Sendable {
         random = FuzzGenerator(seed: seed)
     }
 
-    /// Tries each input of the corpus unchanged, and passes it to `report` first.
+    /// Tries each input of the corpus unchanged; passes each to `report` before it is tried.
     public mutating func tryCorpus(reporting report: ([UInt8]) -> Void = { _ in }) throws(Finding) {
         for input in corpus { try attempt(input, report) }
     }
 
-    /// Tries the given number of mutations, and passes each to `report` first.
+    /// Tries the given number of mutations; passes each to `report` before it is tried.
     public mutating func mutate(rounds: Int, reporting report: ([UInt8]) -> Void = { _ in }) throws(Finding) {
         for _ in 0..<rounds { try attempt(nextInput(), report) }
     }

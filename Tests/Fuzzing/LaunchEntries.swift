@@ -36,7 +36,7 @@ extension FuzzEntry {
         let found = read()
         try promise(found == read(), "a text reads differently each time")
         for case .token(let text)? in found {
-            // U+FFFD, which stands for half a character, has three bytes.
+            // U+FFFD, which replaces a cut character, has three bytes.
             try promise(text.utf8.count <= ClickReference.maximumLength + 2, "a reference is too long")
         }
         for reference in found.prefix(2) {

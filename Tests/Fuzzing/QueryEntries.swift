@@ -24,7 +24,7 @@ extension FuzzEntry {
     static let percentEncoding = FuzzEntry(text: "percent-encoding", tokens: queryTokens) {
         (text) throws(BrokenPromise) in
         let decoded = QueryItem.text(ofPathPart: text)
-        // U+FFFD, which stands for a byte that is no UTF-8, has three.
+        // U+FFFD, which replaces a byte that is not UTF-8, has three bytes.
         try promise(decoded.utf8.count <= 3 * text.utf8.count, "decoding makes a text longer")
         try promise(QueryItem.text(ofPathPart: escaped(text)) == text, "decoding does not undo encoding")
     }

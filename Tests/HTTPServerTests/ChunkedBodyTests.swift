@@ -6,7 +6,7 @@ struct ChunkedBodyTests {
     private static let head = "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n"
 
     @Test(
-        "are joined",
+        "are joined to one body",
         arguments: [
             ("0\r\n\r\n", "POST /"), ("000\r\n\r\n", "POST /"), ("5\r\nhello\r\n0\r\n\r\n", "POST / [hello]"),
             ("5\r\nhello\r\n6\r\n world\r\n000\r\n\r\n", "POST / [hello world]"),

@@ -12,7 +12,7 @@ struct DeliveryTests {
 
     private let get = "GET / HTTP/1.1\r\nHost: a\r\n\r\n"
 
-    /// Runs a server that reports the delivery of its responses; with a gate, responses wait for it.
+    /// Runs a server that reports the delivery of its responses; with a gate, each response waits for its opening.
     private func run(
         _ version: Version? = nil,
         bodyByteCount: @escaping @Sendable (Request) -> Int = { _ in 100 },
@@ -88,7 +88,7 @@ struct DeliveryTests {
         }
     }
 
-    // The kernel of a client that has closed answers the response with a reset.
+    // When a client has closed its socket, its kernel answers the response with a reset.
     @Test("failed: the client reset or closed before the response", arguments: versions, [true, false])
     func goneBefore(version: Version?, resets: Bool) async throws {
         let gate = Gate()

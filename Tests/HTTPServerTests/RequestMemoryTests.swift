@@ -91,7 +91,7 @@ struct RequestMemoryTests {
         #expect(first.requests.first?.body.count == Self.length)
     }
 
-    @Test("requests that handlers have are a separate account")
+    @Test("the memory of requests that handlers have is counted separately")
     func limitsAnswering() {
         let memory = RequestMemory(limit: 150_000)
         var machines = (0..<3).map { _ in Machine(memory: memory) }

@@ -30,7 +30,7 @@ final class ClosureHandler: RequestHandler {
 struct TestServer {
     let server: WebServer
 
-    /// Runs a closure with a server of one loop that answers in this way, and then stops the server.
+    /// Runs a closure with a server of one loop that responds with `answer`, and then stops the server.
     static func run(
         _ configure: (inout HTTPServerConfiguration) -> Void = { _ in },
         answer: @escaping @Sendable (Request) async -> Response = { Response(.ok, text: Machine.line($0)) },
@@ -60,7 +60,7 @@ struct TestServer {
         try await test(TestServer(server: server))
     }
 
-    /// Runs a closure with a server that answers in this way; a `run` whose first closure is the answer.
+    /// Runs `test` with a server that responds with `answer`; like `run`, with `answer` as its first closure.
     static func answering(
         _ answer: @escaping @Sendable (Request) async -> Response,
         during test: (TestServer) async throws -> Void

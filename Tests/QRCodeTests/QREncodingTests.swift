@@ -71,7 +71,8 @@ struct QRSegmentationTests {
         }
     }
 
-    // A mode pays only for several bytes, and the test cannot try all modes for each byte: so it tries them for pieces.
+    // The test cannot try all modes for each byte. It tries them for pieces, because only a piece of several bytes is worth
+    // a change of mode.
     @Test(
         "contain the whole text in the smallest number of bits",
         arguments: [(2, 60, 7, 1), (3, 40, 5, 24)]

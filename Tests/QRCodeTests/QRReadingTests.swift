@@ -79,7 +79,7 @@ struct QRReadingTests {
         try expectReadable(styles.map { (text, try QRPicture(of: text, style: $0)) })
     }
 
-    @Test("contain their text with the centre free for a logo, and with one", arguments: [false, true])
+    @Test("contain their text with the centre free for a logo, and with a logo", arguments: [false, true])
     func logo(isThere: Bool) throws {
         let pictures = try QRVersion.all.prefix(Self.isLong ? 40 : 12).map { version in
             let text = version.number < 3 ? "l.ex/\(version.number)" : "https://l.example/\(version.number)"

@@ -1,17 +1,17 @@
 import SQLite
 import Testing
 
-@Suite("Who copies the write-ahead log")
+@Suite("The thread that copies the write-ahead log")
 struct CheckpointPolicyTests {
-    /// A disk that copies so many pages while one is written, and the largest log that comes of it.
+    /// Returns the largest log, in pages, if the disk copies `speed` pages while the writer writes one.
     ///
-    /// A reader holds the log back until it has so many pages; then each commit brings a thousand.
+    /// At first, a reader has kept the log from being copied until it had `held` pages. Each commit writes 1,000 pages.
     private func largestLog(copiedPerWritten speed: Double, held: Int = 0) -> Int {
         var copying = CheckpointPolicy(hasBackground: true)
         var (pages, copied, largest) = (held, 0, 0)
         copying.noteCommit(logPages: held)
         for _ in 0..<20 {
-            // A pass takes as long as its pages need; meanwhile the writer goes on, until it has to copy itself.
+            // While the background copies these pages, the writer continues until it must copy pages itself.
             let end = pages
             var time = Double(end - copied) / speed
             while time > 0, copying.copier != .writer {
@@ -30,13 +30,13 @@ struct CheckpointPolicyTests {
         return largest
     }
 
-    @Test("with a disk that keeps up, the writer lets it catch up after 32 MiB")
+    @Test("with a disk fast enough, the writer pauses after 32 MiB until the log is copied")
     func keepsUp() {
         #expect(largestLog(copiedPerWritten: 4) < CheckpointPolicy.pausePages + 2000)
         #expect(largestLog(copiedPerWritten: 1) < CheckpointPolicy.pausePages + 2000)
     }
 
-    @Test("what a reader held back is copied in the background, as long as that gets anywhere")
+    @Test("a long reader's backlog is copied in the background, as long as the background gets ahead")
     func leavesBacklog() {
         var copying = CheckpointPolicy(hasBackground: true)
         copying.noteCommit(logPages: 200_000)
@@ -51,15 +51,15 @@ struct CheckpointPolicyTests {
         #expect(copying.copier == .writer, "ten thousand pages are left")
     }
 
-    @Test("where more is written than the background copies, the writer copies after three times")
+    @Test("if writes outpace the background, the writer copies after three long passes")
     func doesNotGrow() {
-        // Twice, four, eight times what there was; without an end it would be a million times.
+        // Three passes make the log two, four and eight times as long; 20 passes would make it a million times as long.
         #expect(largestLog(copiedPerWritten: 0.5, held: 20_000) < 20_000 * 32)
         #expect(largestLog(copiedPerWritten: 0.9, held: 20_000) < 20_000 * 8)
         #expect(largestLog(copiedPerWritten: 1, held: 200_000) < 200_000 * 6)
     }
 
-    @Test("commands beside a server copy what they have written themselves")
+    @Test("a command beside a server copies the pages that it has written")
     func withoutBackground() {
         var copying = CheckpointPolicy(hasBackground: false)
         copying.noteCommit(logPages: CheckpointPolicy.pausePages)
@@ -69,7 +69,7 @@ struct CheckpointPolicyTests {
     }
 
     @Test("a log that starts again is copied from its start")
-    func beginsAnew() {
+    func restartedLog() {
         var copying = CheckpointPolicy(hasBackground: true)
         copying.noteCommit(logPages: 9000)
         copying.noteCopied(logPages: 9000)

@@ -14,7 +14,7 @@ private func click(_ members: String, link: String = "myapp://promo/item") -> St
 @Suite("Advertising ids")
 struct AdvertisingIDCallTests {
     @Test(
-        "match a click that carries them, in either case",
+        "match a click with the same id, in upper or lower case",
         arguments: AdvertisingID.Kind.allCases,
         ["query", "header", "body"]
     )

@@ -4,7 +4,7 @@ import JSON
 import Server
 import Testing
 
-@Suite("Who may call")
+@Suite("Authentication of callers")
 struct AuthenticationTests {
     private let service: TestService
 
@@ -67,7 +67,7 @@ struct AuthenticationTests {
 
     @Test("a missing key takes the same work as a wrong one: a digest and a lookup")
     func sameWork() async throws {
-        // No real key is empty. With this one, a missing key is found only if it is looked up.
+        // No real key is empty. With this empty key in the store, a missing key is accepted if the service looks it up.
         try await service.add(key(KeyDigest(of: ""), of: service.app))
         for fields in [[:], ["Authorization": "Basic abc"], ["Authorization": "Bearer "]] {
             #expect(await ask(fields).status == 200)

@@ -12,9 +12,9 @@ struct ClickMemberTests {
         "signals": #"{"model":"iPhone","timezone":"Europe/Istanbul","language":"tr"}"#,
     ]
 
-    /// A value for each member, as JSON, which is not that of ``base``.
+    /// A JSON value for each member that differs from the value in ``base``.
     ///
-    /// A new member needs a value here, and ``ClickReading`` must copy it into what is stored.
+    /// A new member needs a value here, and ``ClickReading`` must copy the member into the stored click.
     private static let values = [
         "link": #""b""#, "deeplink_url": #""myapp://promo/other""#, "jid": #""j2""#,
         "fingerprint": #""\#(String(repeating: "c", count: 64))""#,

@@ -39,7 +39,7 @@ struct ClickOfLinkTests {
     }
 
     @Test(
-        "has as its source the page before the link's own page, which sends its own address as the referer",
+        "has as its source the page that led to the link's page, although the link's page is the referer",
         arguments: [
             ("https://go.shop.example/a?x=1", "", SourceToken.direct, nil as String?),
             ("https://GO.shop.example:8443/", "", .direct, nil),
@@ -223,7 +223,7 @@ struct ClickOfLinkTests {
         #expect(
             await service.click(Self.body("a"), fields: ["Origin": "https://go.shop.example"]).status == 201
         )
-        // For a click without a link, it is a page like any other.
+        // For a click without a link, the link's page is a page like any other.
         let plain = #"{"fingerprint":"\#(hex)","deeplink_url":"myapp://x"}"#
         #expect(await service.click(plain, fields: ["Origin": "https://go.shop.example"]).status == 401)
     }
@@ -249,7 +249,7 @@ struct ClickOfLinkTests {
         #expect(await owner("a", other.bearer) == other.app)
         #expect(await owner("a", [:], #","app":"\#(other.app.text)""#) == other.app)
         #expect(await owner("b", ["Host": "api.example"]) == other.app)
-        // Several apps have it, and the request does not name one.
+        // Several apps have a link with this slug, and the request does not name an app.
         #expect(await owner("a", ["Host": "api.example"]) == nil)
         let unclear = await service.click(Self.body("a"), fields: ["Host": "api.example"])
         #expect(unclear.status == 400 && unclear.member("field") == "app")

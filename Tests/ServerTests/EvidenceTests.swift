@@ -106,7 +106,7 @@ struct EvidenceTests {
     }
 
     @Test(
-        "values beside a hash are used unless it contains them, and never cause an error",
+        "values beside a hash are used unless the hash contains them, and never cause an error",
         arguments: [
             (
                 "iPhone|Europe/Istanbul|tr",

@@ -30,7 +30,7 @@ struct FindDeferredDeepLinkTests {
         )
     }
 
-    /// A click of an iPhone with these sides of its screen, in points.
+    /// Returns the body of a click of an iPhone whose screen has these sides, in points.
     private func iPhone(width: Int = 390, height: Int = 844) -> String {
         #"{"signals":{"model":"iPhone","osVersion":"17_2","screenWidth":\#(width),"screenHeight":\#(height),"#
             + #""pixelRatio":3,"timezone":"Europe/Istanbul","language":"tr-TR"},"deeplink_url":"myapp://promo/item"}"#

@@ -19,7 +19,7 @@ struct ServerKeyRotationTests {
 
     init() async throws { service = try await TestService(replayGrace: 0) }
 
-    @Test("clicks from before and after it match, each once")
+    @Test("clicks from before and after the rotation match, each once")
     func clicks() async throws {
         await service.click(click("before"))
         try service.rotateServerKey()
@@ -45,7 +45,7 @@ struct ServerKeyRotationTests {
         #expect(await service.check(hex).member("status") == "no_match")
     }
 
-    @Test("tokens and advertising ids from before it find their clicks")
+    @Test("tokens and advertising ids from before the rotation find their clicks")
     func sureWays() async throws {
         let token = try #require(await service.click(click()).member("token"))
         let idfa = "6D92078A-8246-4BA4-AE5B-76104861E7DC"
@@ -89,7 +89,7 @@ struct ServerKeyRotationTests {
         #expect(await service.check(hex).member("status") == "no_match")
     }
 
-    @Test("a post with an idempotency key from before it is the same click, with the same response")
+    @Test("a post with an idempotency key from before the rotation is the same click, with its response")
     func idempotency() async throws {
         let service = try await TestService()
         let body = click("item", #","idempotency_key":"order-1""#)
@@ -99,13 +99,13 @@ struct ServerKeyRotationTests {
         let again = await service.click(body)
         #expect(again.status == 200 && again.member("click_id") == first.member("click_id"))
         #expect(again.member("fingerprint") == hex)
-        // A post of another visit with the same fingerprint.
+        // This post belongs to another visit with the same fingerprint.
         let elsewhere = await service.click(body, fields: ["User-Agent": "B"])
         #expect(elsewhere.status == 200 && elsewhere.member("fingerprint") == hex)
         #expect(try await service.totals()[.clicks] == 1)
     }
 
-    @Test("two taps on either side of it are one visit: a match of the second removes the first")
+    @Test("two taps before and after the rotation are one visit: a match of the second removes the first")
     func taps() async throws {
         let before = await service.click(click())
         try service.rotateServerKey()
@@ -116,7 +116,7 @@ struct ServerKeyRotationTests {
         #expect(await service.check(hex).member("status") == "no_match")
     }
 
-    @Test("checks from before it are found by their fingerprint, and explained")
+    @Test("checks from before the rotation are found by their fingerprint, and explained")
     func records() async throws {
         let service = try await TestService()
         await service.check(hex)
@@ -125,7 +125,7 @@ struct ServerKeyRotationTests {
         #expect(list.text.contains("chk_"))
     }
 
-    @Test("a check that finds no match names the click from before it that explains why")
+    @Test("a check without a match names the click from before the rotation that explains the reason")
     func reason() async throws {
         let clicked = try #require(await service.click(click()).member("click_id"))
         await service.check(hex)
@@ -173,7 +173,7 @@ struct AddressKeyRotationTests {
         #expect(again.status == 200 && again.member("click_id") == first.member("click_id"))
     }
 
-    @Test("two campaigns tapped on either side of it are two clicks of one visit; each may be repeated")
+    @Test("campaigns tapped before and after the change are two clicks of one visit; each may be repeated")
     func campaigns() async throws {
         let service = try await service(replayGrace: 0)
         let older = await service.click(click("item", #","campaign_key":"A""#), peer: peer)
@@ -189,7 +189,7 @@ struct AddressKeyRotationTests {
     }
 
     @Test(
-        "two taps on either side of it are one visit: a match of the second removes the first",
+        "two taps before and after the change are one visit: a match of the second removes the first",
         arguments: [peer, TestService.peer]
     )
     func taps(peer: PeerAddress) async throws {

@@ -126,7 +126,7 @@ struct LandingPageTests {
     }
 
     @Test(
-        "uses the more readable text colour on the operator's colour",
+        "uses the text colour that is more readable on the operator's colour",
         arguments: [
             ("#1a7f37", "#ffffff"), ("#767676", "#ffffff"), ("#e60023", "#ffffff"), ("#000000", "#ffffff"),
             ("#0a84ff", "#16181d"), ("#808080", "#16181d"), ("#ffcc00", "#16181d"), ("#ffffff", "#16181d"),

@@ -156,7 +156,7 @@ struct LandingTemplateTests {
         #expect(answer.text.contains("window.afterlink"))
         #expect(await service.open("b").text.contains("This link leads nowhere"))
         let preview = await service.open("a", Visitors.preview).text
-        #expect(!preview.contains("window.afterlink"), "wherever the page has the place for the script")
+        #expect(!preview.contains("window.afterlink"), "a preview gets no script")
     }
 
     @Test(
@@ -181,7 +181,7 @@ struct LandingTemplateTests {
     }
 
     @Test(
-        "pages use the first of twelve languages that the visitor accepts, right to left where it is written so",
+        "pages use the first of twelve languages that the visitor accepts, in its direction of writing",
         arguments: [
             ("tr-TR,tr;q=0.9,en;q=0.8", "tr", "ltr", "Uygulamayı aç"), ("de", "de", "ltr", "App öffnen"),
             ("ar-EG", "ar", "rtl", "فتح التطبيق"), ("xx,ja;q=0.5", "ja", "ltr", "アプリを開く"),

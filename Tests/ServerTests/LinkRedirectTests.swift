@@ -54,7 +54,7 @@ struct LinkRedirectTests {
                     "href", "src", "content", "action", "data-store", "data-intent", "data-endpoint",
                 ] {
                     guard let value = tag.attributes[name] else { continue }
-                    // It may be the value of a parameter of the link's own address, which the phone gets.
+                    // Only the query may contain the foreign values: the page gives the phone the link's parameters.
                     let address = value.prefix { $0 != "?" }
                     #expect(!address.contains("evil"), "\(tag.name) \(name): \(value)")
                 }

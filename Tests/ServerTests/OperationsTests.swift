@@ -49,7 +49,7 @@ struct ShowStatisticsTests {
         #expect(answer.member("field") ?? "" == field)
     }
 
-    @Test("cover the time between two moments, in either order")
+    @Test("cover the time between two given times, in either order")
     func eitherEnd() async throws {
         await service.click(#"{"fingerprint":"\#(hex)","deeplink_url":"myapp://x"}"#)
         let (before, after) = ("2026-09-01", "2026-10-31")
@@ -117,7 +117,7 @@ struct OperationsTests {
         )
     }
 
-    @Test("one JSON line a request, without key, fingerprint, query or address")
+    @Test("the log has one JSON line for each request, without key, fingerprint, query or address")
     func requestLog() async throws {
         let service = try await TestService()
         await service.click()
@@ -252,7 +252,7 @@ struct UnreadableStoreTests {
 
 private let failure = StoreError(.inputOutput, "for the test")
 
-/// A store whose disk does not answer.
+/// A store whose calls all fail with an input/output error.
 private struct UnreadableStore: ClickStore, AppStore, StatsStore, LearningStore, CheckStore, LinkStore {
     func link(_ slug: LinkSlug, of apps: [AppID]) throws(StoreError) -> LinkListing? { throw failure }
     func link(_ id: LinkID) throws(StoreError) -> LinkListing? { throw failure }

@@ -18,7 +18,7 @@ struct OverloadTests {
                 }
             }
             var refused: [Answer] = []
-            // While the writer is held, no other request can complete.
+            // While the writer is blocked, no other request can complete.
             while refused.count < 17, let next = await group.next() { refused.append(next.answer) }
             release.signal()
             for answer in refused {

@@ -6,12 +6,12 @@ import Server
 import Testing
 import Threads
 
-/// The pictures are compared with those of `QRCodes`, whose tests have outside programs read them.
+/// The pictures are compared with those of `QRCodes`, whose tests let other programs read them.
 @Suite("A link's QR code over HTTP")
 struct QRCodeTests {
     private static let host = ["Host": "go.shop.example"]
 
-    /// A service with a link.
+    /// Creates a service with a link.
     private func shop(_ fields: String = "") async throws -> TestService {
         let service = try await TestService(LinkScenario.shop)
         try await service.makeLink(#"{"slug":"summer25","destination":"myapp://promo/item"\#(fields)}"#)
@@ -253,7 +253,7 @@ struct QRCodeTests {
     }
 
     @Test(
-        "never has colours that scanners cannot read: such a link is refused",
+        "never has colours that scanners cannot read: a link with such colours is refused",
         arguments: [
             ##""qr_foreground":"#eeeeee""##, ##""qr_background":"#222222""##,
             ##""qr_foreground":"#ffffff","qr_background":"#000000""##, ##""qr_foreground":"red""##,

@@ -67,7 +67,7 @@ struct RecordClickTests {
     }
 
     @Test(
-        "refuses everything else, and names the wrong member",
+        "refuses every other body, and names the wrong member",
         arguments: [
             (click("", fingerprint: nil), "MISSING_REQUIRED_FIELD", "deeplink_url"),
             (click(link, fingerprint: nil), "MISSING_REQUIRED_FIELD", "fingerprint"),
@@ -156,7 +156,7 @@ struct RecordClickTests {
     }
 
     @Test(
-        "takes JSON only, as application/json or as sendBeacon's text/plain",
+        "accepts only JSON, as application/json or as sendBeacon's text/plain",
         arguments: [
             ("application/json", 201), ("Application/JSON; charset=utf-8", 201),
             ("text/plain;charset=UTF-8", 201), ("application/x-www-form-urlencoded", 415), ("text/html", 415),

@@ -74,7 +74,7 @@ struct RedirectToStoreTests {
     }
 
     @Test(
-        "records no click for robots, programs, previews, prefetching browsers, and pages that load it invisibly",
+        "records no click for robots, programs, previews, prefetching browsers, and pages that load the button's address invisibly",
         arguments: [
             ["User-Agent": Visitors.preview], ["User-Agent": "curl/8.5.0"], ["Sec-Purpose": "prefetch"],
             ["Sec-Purpose": "prefetch;prerender"], ["X-Moz": "prefetch"], ["Purpose": "prefetch"],

@@ -61,7 +61,7 @@ struct ResolveBodyTests {
     }
 
     @Test(
-        "needs one value that can identify the launch, and no more",
+        "needs only one value that can identify the launch",
         arguments: [
             #"{"fingerprint":"\#(hex)"}"#, #"{"signals":{}}"#, #"{"token":"x"}"#, #"{"click_id":"x"}"#,
             #"{"referrer":"utm_source=google-play&utm_medium=organic"}"#, #"{"pasteboard":"hello"}"#,

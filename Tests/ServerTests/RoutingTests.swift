@@ -8,7 +8,7 @@ import Threads
 @Suite("Routing")
 struct RoutingTests {
     @Test(
-        "unknown paths, wrong methods, OPTIONS and HEAD",
+        "unknown paths get 404, and wrong methods 405; OPTIONS and HEAD work",
         arguments: [
             Step("root", "/", status: 404, holds: ["NOT_FOUND", "X-Request-ID"]),
             Step("longer", "/v1/deferred-deeplink/", status: 404),
@@ -150,7 +150,7 @@ struct CrossOriginTests {
     }
 
     @Test(
-        "a rejection before there was a request can be read by listed origins alone, where an app lists any",
+        "if an app lists origins, only these can read a rejection that came before there was a request",
         arguments: [
             ("https://shop.example", "https://shop.example"), ("https://evil.example", nil), (nil, nil),
         ] as [(String?, String?)]

@@ -1,12 +1,12 @@
 public import Attribution
 import Support
 
-/// A phone, with the values of its own system.
+/// A simulated phone, with the values that its operating system reports.
 public struct Device: Hashable, Sendable {
     public var platform: Platform
     public var model: String
     public var os: OSVersion
-    /// Points by points at a scale for an iPhone; the smaller side in pixels for an Android.
+    /// The width in points of an iPhone, or in pixels of an Android phone.
     public var width: Int
     public var height: Int
     public var scale: Int
@@ -31,7 +31,7 @@ public struct Device: Hashable, Sendable {
     public var forms: [Character] { platform == .ios ? ["A", "B", "C", "D"] : ["C"] }
 }
 
-/// The phones of a country: few kinds of iPhones, and very many other kinds.
+/// Draws the phones of a world: few kinds of iPhones, and very many kinds of Android phones.
 struct Phones {
     private static let screens = [
         (390, 844, 3, 0.24), (393, 852, 3, 0.20), (375, 812, 3, 0.14), (414, 896, 2, 0.12),
@@ -72,7 +72,7 @@ struct Phones {
         _ place: (zone: String, language: String, share: Double),
         _ random: inout SeededGenerator
     ) -> Device {
-        // Some hundred kinds, the first ones very common.
+        // The first of the 400 kinds are very common.
         let kind = random.skewed(below: 400)
         return Device(
             platform: .android,

@@ -2,12 +2,12 @@ import Foundation
 public import Support
 
 extension SeededGenerator {
-    /// Returns a number from 0 to below 1, all equally likely.
+    /// Returns a uniformly distributed number from 0 to below 1.
     public mutating func unit() -> Double { Double(next() >> 11) * 0x1p-53 }
 
     public mutating func chance(_ probability: Double) -> Bool { unit() < probability }
 
-    /// Returns a number from 0 to below `count`, all equally likely.
+    /// Returns a uniformly distributed number from 0 to below `count`.
     public mutating func below(_ count: Int) -> Int { Int(next() % UInt64(max(1, count))) }
 
     public mutating func normal() -> Double {

@@ -2,7 +2,7 @@ public import Attribution
 public import Storage
 import Support
 
-/// Turns the events of a world into the events that a server records.
+/// Converts the events of a simulated world into the events that a server would record.
 public struct EventRecorder {
     private var keys: [String: UInt64] = [:]
     /// The hashes of screens as web pages report them.
@@ -62,7 +62,7 @@ public struct EventRecorder {
         return hashes
     }
 
-    /// Returns the possible versions: a browser reports the minor number of the system, but not its patch.
+    /// Returns the possible system versions with their weights: a browser does not report the patch number.
     private func spellings(of device: Device, _ form: Character) -> [(OSVersion, Double)] {
         guard device.platform == .ios, form == "A" || form == "B" else { return [(device.os, 1)] }
         let (major, minor) = (device.os.major, device.os.minor)

@@ -6,7 +6,7 @@ struct NetworkLocation {
     enum Network { case home, carrier, office, venue, relay }
 
     var network: Network
-    /// Nil if it is unknown.
+    /// The IPv4 address; nil if it is unknown.
     var address: UInt32?
 }
 

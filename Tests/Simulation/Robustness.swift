@@ -2,7 +2,7 @@ import Attribution
 import Foundation
 public import Storage
 
-/// The figures of worlds with one parameter changed: one row for each world and change.
+/// Prints the figures of worlds with one parameter changed: one row for each world and change.
 public enum Robustness {
     /// A world's bars, which the table compares with the figures of the world and of its changes.
     struct Bars {
@@ -71,16 +71,16 @@ public enum Robustness {
     }
 }
 
-/// The shares of a replay of launches whose truth is known.
+/// Shares of a replay's launches, judged by the truth about them.
 extension ReplayScore {
-    /// The share of matches that are right, by link and campaign; nil if the truth of none is known.
+    /// The share of matches with the right link and campaign; nil if the truth about none is known.
     public var precision: Double? { Self.ratio(rightLink, knownMatches) }
     public var personPrecision: Double? { Self.ratio(rightPerson, knownMatches) }
-    /// The share of conversions that got their link.
+    /// The share of conversions that got the link of their click.
     public var found: Double? { Self.ratio(rightLink, conversions) }
-    /// The share of launches from no click that got one.
+    /// The share of organic launches that matched a click.
     public var falseAttribution: Double? { Self.ratio(organicMatched, organic) }
-    /// The share of reinstallations that got a click.
+    /// The share of reinstallations that matched a click.
     public var rematched: Double? { Self.ratio(reinstallsMatched, reinstalls) }
 
     private static func ratio(_ part: Int, _ whole: Int) -> Double? {

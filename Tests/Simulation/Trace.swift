@@ -14,7 +14,7 @@ public enum TraceEvent: Sendable {
 }
 
 public struct TracedClick: Sendable {
-    /// Its position among the clicks of the trace.
+    /// The click's position among the clicks of the trace.
     public var number: Int
     public var at: Timestamp
     /// The person who clicked, as part of the truth.
@@ -24,14 +24,14 @@ public struct TracedClick: Sendable {
     public var address: UInt32?
     public var userAgent: String
     public var campaign: Int
-    /// The link's number; a personal link has a number of its own.
+    /// The link's number; each click on a personal link has a number of its own.
     public var url: Int
 }
 
 public struct TracedLaunch: Sendable {
     /// The true cause of a launch.
     public enum Truth: Equatable, Sendable {
-        /// The person's last click before it.
+        /// The person's last click before the launch, by its number.
         case click(Int)
         case organic
         /// A reinstallation on the same device.
@@ -47,9 +47,9 @@ public struct TracedLaunch: Sendable {
     public var fingerprintText: String
     public var address: UInt32?
     public var userAgent: String
-    /// The system, as far as the agent reports it.
+    /// The operating system, as far as the user agent reports it.
     public var release: OSRelease?
-    /// The number of the click whose token it brings.
+    /// The number of the click whose token the launch brings; nil for none.
     public var token: Int?
     public var truth: Truth
 }
@@ -66,7 +66,9 @@ extension TracedClick {
 }
 
 extension Device {
-    /// What a page's script reads: of an iPhone no patch of the system, of an Android no system.
+    /// The signals that a page's script reads.
+    ///
+    /// An iPhone reports its system version without the patch number; an Android phone reports no system version.
     fileprivate var browserSignals: String {
         let system = #","osVersion":"\#(os.majorMinorText(for: .ios))""#
         let model = platform == .ios ? #""model":"\#(model)"\#(system)"# : #""uaModel":"\#(model)""#
@@ -76,7 +78,7 @@ extension Device {
 }
 
 extension TracedLaunch {
-    /// The agent of an app's own requests; one that the app has chosen itself names no system.
+    /// The user agent of the app's requests; one that the app sets itself names no operating system.
     public var agent: String {
         guard let release else { return "MyApp/1.0" }
         guard release.platform == .ios else {

@@ -4,7 +4,7 @@ import Support
 
 func fading(_ lives: Double) -> Double { exp(-lives) }
 
-/// Makes the events of a world in order of time, the same for the same seed.
+/// Generates the events of a world in order of time, the same events for the same seed.
 public struct TraceGenerator {
     private let world: World
     private var random: SeededGenerator
@@ -34,7 +34,7 @@ public struct TraceGenerator {
         for _ in 0..<Int(organic) { makeOrganic(at: start + timeOfDay()) }
     }
 
-    /// Adds the visitors of a whole day within half an hour, as after a message to all customers.
+    /// Adds a whole day's visitors within half an hour, as a message to all customers causes them.
     private mutating func makeBurst(atHour hour: Double) {
         for _ in 0..<world.clicksPerDay {
             makeVisitor(at: hour * 3600 + random.logNormal(median: 420, sigma: 0.9), campaign: 0)

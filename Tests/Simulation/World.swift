@@ -1,6 +1,6 @@
 /// The parameters of a world, which the server does not know.
 public struct World: Sendable {
-    /// A share of all delays: log-normal with this median in seconds.
+    /// A share of the delays from click to launch: log-normal with this median in seconds.
     public struct Delay: Sendable {
         public var share: Double
         public var median: Double
@@ -14,7 +14,7 @@ public struct World: Sendable {
     public var name: String
     public var clicksPerDay: Int
     public var days: Int
-    /// The share of visitors who launch.
+    /// The share of visitors who launch the app.
     public var conversionShare = 0.15
     /// The number of organic launches for each launch from a click.
     public var organicPerConversion = 1.0
@@ -25,7 +25,7 @@ public struct World: Sendable {
     public var locales = Locales.turkey
     public var networks = Networks()
     public var campaigns = 12
-    /// The share of clicks with a link of their own, as in referrals.
+    /// The share of clicks on a personal link, as in referrals.
     public var personalLinks = 0.2
     public var doubleTaps = 0.10
     public var revisits = 0.05
@@ -37,14 +37,14 @@ public struct World: Sendable {
     public var misspelt = 0.02
     /// The additional share of traffic in the evening, which the night lacks.
     public var diurnal = 0.5
-    /// Hours since the start in which the clicks of a whole day come once more.
+    /// The hours since the start at which a whole day's clicks come in addition, within half an hour.
     public var bursts: [Double] = []
     /// Whether the world is an event, with clicks and launches in three short rushes a day.
     public var isEvent = false
-    /// The share of launches whose agent reports the system.
+    /// The share of launches whose user agent reports the operating system.
     public var honestAgents = 0.7
 
-    /// The name with the size.
+    /// The name with the number of clicks a day.
     public var label: String { "\(name)-\(clicksPerDay)" }
 
     public init(name: String, clicksPerDay: Int, days: Int = 3) {
@@ -64,12 +64,12 @@ public struct Networks: Sendable {
     public var venueShare = 0.0
     /// The share of iPhones' clicks through a relay.
     public var relay = 0.05
-    /// The share that is still in the same network after ten minutes, an hour, four and twelve hours, and later.
+    /// The shares of people still in the same network within ten minutes, an hour, four and twelve hours, and later.
     public var stays = [0.86, 0.78, 0.62, 0.52, 0.48]
     /// The mean number of seconds after which a carrier assigns another address.
     public var carrierLease = 4.0 * 3600
     public var homeLease = 4.0 * 86_400
-    /// The share of changed addresses that stay near.
+    /// The share of changed addresses that stay in the same /24 network.
     public var nearby = 0.25
     /// Whether no launch has the address of its click.
     public var neverAgree = false

@@ -21,7 +21,7 @@ struct AppStoreTests {
         )
     }
 
-    @Test("apps and keys come back as they were made, oldest first", arguments: backends)
+    @Test("apps and keys are read as they were created, oldest first", arguments: backends)
     func keepsDirectory(backend: Backend) async throws {
         let test = try await TestStore(backend)
         let settings = App.Settings(
@@ -76,7 +76,7 @@ struct AppStoreTests {
         #expect(directory.app(app)?.settings == settings)
     }
 
-    @Test("a second app of a name or key of a text, an unknown app and key are refused", arguments: backends)
+    @Test("a repeated app name or key text, and an unknown app or key are refused", arguments: backends)
     func refusesContradictions(backend: Backend) async throws {
         let test = try await TestStore(backend)
         let app = test.app
@@ -134,7 +134,7 @@ struct AppStoreTests {
         #expect(directory.keys.count == 1)
     }
 
-    @Test("a key stays revoked since it was first revoked", arguments: backends)
+    @Test("a key keeps the time of its first revocation", arguments: backends)
     func revokesOnce(backend: Backend) async throws {
         let test = try await TestStore(backend)
         let key = try Self.key(1)
@@ -176,7 +176,7 @@ struct AppStoreTests {
         #expect(revoked == Timestamp(milliseconds: 1))
     }
 
-    @Test("the last use of a key is noted to the minute", arguments: backends)
+    @Test("the last use of a key is recorded to the minute", arguments: backends)
     func notesUse(backend: Backend) async throws {
         let test = try await TestStore(backend)
         let key = try Self.key(1)
@@ -190,7 +190,7 @@ struct AppStoreTests {
         #expect(used == Timestamp(milliseconds: 1_699_999_980_000 + 60_000))
     }
 
-    @Test("a key that is used in the minute of its making was not used before it", arguments: backends)
+    @Test("the last use of a key is never before its creation", arguments: backends)
     func firstUse(backend: Backend) async throws {
         let test = try await TestStore(backend)
         let key = try Self.key(1)
@@ -205,7 +205,7 @@ struct AppStoreTests {
     }
 }
 
-/// The code that a store refuses with; nil when it does not.
+/// Returns the code of the error that `body` throws; nil if it throws none.
 func code(_ body: () async throws(StoreError) -> Void) async -> StoreError.Code? {
     do throws(StoreError) {
         try await body()

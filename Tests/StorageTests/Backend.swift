@@ -7,10 +7,10 @@ import Support
 import Synchronization
 import Testing
 
-/// The databases that can be tested here: every test of the store runs over each.
+/// The kinds of databases under test: every test of the store runs on each kind.
 let backends = Backend.allCases
 
-/// A database that the storage tests run over.
+/// A kind of database on which the storage tests run.
 enum Backend: String, CaseIterable, Sendable {
     case sqlite
 
@@ -22,9 +22,9 @@ enum Backend: String, CaseIterable, Sendable {
     }
 }
 
-/// A database of a test: what tests of every backend need besides sessions.
+/// An open database of a test, with the members that the tests of every kind of database need.
 protocol TestDatabase: Sendable {
-    /// Whether the database was made by this opening.
+    /// Whether opening created the database.
     var isNew: Bool { get }
     func openSession() -> any LoopSession
     func stop(within milliseconds: UInt64)
@@ -34,10 +34,10 @@ extension SQLiteStore: TestDatabase {
     func openSession() -> any LoopSession { makeSession() }
 }
 
-/// What a loop has of a store.
+/// The part of a store that an event loop uses.
 typealias TestSession = any ClickStore & AppStore & StatsStore & CheckStore & LinkStore
 
-/// A clock that tests move.
+/// A wall clock that changes only when a test moves it.
 final class TestClock: Sendable {
     private let milliseconds: Atomic<Int64>
 
@@ -53,7 +53,7 @@ final class TestClock: Sendable {
     }
 }
 
-/// Nanoseconds that tests move.
+/// A monotonic clock, in nanoseconds, that changes only when a test moves it.
 final class TestMonotonicClock: Sendable {
     private let nanoseconds = Atomic<UInt64>(1_000_000_000_000)
 
@@ -64,9 +64,9 @@ final class TestMonotonicClock: Sendable {
     }
 }
 
-/// A store of a test's own, in a fresh folder, with a clock that stands still.
+/// A test's own store, in a new folder by default, with clocks that only the test moves.
 final class TestStore: Sendable {
-    /// A Tuesday, 2023-11-14T22:13:20Z.
+    /// The start of the wall clock: Tuesday, 2023-11-14T22:13:20Z.
     static let noon = Timestamp(milliseconds: 1_700_000_000_000)
 
     let folder: TemporaryFolder
@@ -94,7 +94,7 @@ final class TestStore: Sendable {
         configuration.monotonicNow = { monotonic.now }
         configuration.hasBackgroundWork = false
         configuration.trustsClock = true
-        // Tests that are about time set a limit of their own; all others must not fail on a busy machine.
+        // Tests of the time limit set a shorter one. All other tests must not fail on a busy machine.
         configuration.timeLimitMilliseconds = 600_000
         configuration.quietNanoseconds = 0
         set(&configuration)
@@ -107,10 +107,10 @@ final class TestStore: Sendable {
 
     deinit { stop() }
 
-    /// Stops the store, with everything on disk.
+    /// Stops the store, which first writes everything to disk.
     func stop() { database.stop(within: 60_000) }
 
-    /// The store of a test that is about SQLite, or about what it does in the background.
+    /// The SQLite store, for tests of SQLite or of background jobs.
     var store: SQLiteStore {
         guard let store = database as? SQLiteStore else {
             preconditionFailure("a test of SQLite runs over another database")
@@ -118,17 +118,17 @@ final class TestStore: Sendable {
         return store
     }
 
-    /// What a connection of another process would read.
+    /// Returns a number as a connection of another process reads it.
     func integer(_ sql: SQL) throws -> Int64 {
         try SQLiteConnection(path: path, access: .readOnly, busyMilliseconds: 1000).integer(sql)
     }
 
-    /// What a connection of another process does.
+    /// Runs a script as a connection of another process does.
     func execute(_ script: String) throws {
         try SQLiteConnection(path: path, access: .readWrite, busyMilliseconds: 1000).execute(script)
     }
 
-    /// Runs `body` on a loop of its own with a session of its own.
+    /// Runs `body` with a new session on a new event loop.
     func run<Result: Sendable>(
         _ body: @escaping @Sendable (TestSession) async throws -> Result
     ) async throws -> Result {
@@ -140,7 +140,7 @@ final class TestStore: Sendable {
     }
 }
 
-/// What a store said.
+/// The lines that a store logged.
 final class TestLog: Sendable {
     private let content = Mutex<[String]>([])
 
@@ -149,11 +149,13 @@ final class TestLog: Sendable {
     func append(_ line: String) { content.withLock { $0.append(line) } }
 }
 
-/// A keyed hash for each number.
+/// Returns a keyed hash that differs for each number.
 func hash(_ number: UInt64) -> KeyedHash { KeyedHash(index: number &* 0x9e37_79b9_7f4a_7c15, rest: number) }
 
 extension NewClick {
-    /// A click of a fingerprint, whose visit is its own unless given, and whose post is its visit's only one unless given.
+    /// Returns a click with sample values.
+    ///
+    /// Without `visit`, the click has a visit of its own. Without `post`, all clicks of a visit count as the same post.
     static func sample(
         fingerprint: UInt64 = 1,
         app: AppID = AppID(high: 1, low: 1),
@@ -217,7 +219,7 @@ extension Check {
 }
 
 extension Check {
-    /// Gives the launch another caller, or what else it tells.
+    /// Replaces the caller of the launch, its details, or both.
     mutating func set(caller: KeyedHash? = nil, details: LaunchDetails? = nil) {
         source = LaunchValues(
             caller: caller ?? source.caller,
@@ -228,13 +230,13 @@ extension Check {
 }
 
 extension CheckView {
-    /// The clicks that could be matched, newest first, by the first half of their identifiers.
+    /// The clicks that the check could match, newest first, by the first half of their identifiers.
     var live: [UInt64] {
         let candidates = (evidence?.candidates ?? []).filter { $0.claimedAt == nil }
         return candidates.sorted { ($0.clickedAt, $0.click) > ($1.clickedAt, $1.click) }.map(\.click.high)
     }
 
-    /// The reason, where there is nothing else.
+    /// The reason for no match if the view contains nothing else; otherwise nil.
     var onlyReason: NoMatchReason? { replay == nil && certainChoice == nil && evidence == nil ? reason : nil }
 }
 
@@ -246,13 +248,13 @@ extension MatchOutcome {
         }
     }
 
-    /// Whether the click was consumed at that moment because of its fingerprint.
+    /// Whether the outcome is a match of the click by its fingerprint at the given time.
     func isMatch(of click: Click, at moment: Timestamp) -> Bool {
         guard case .match(let claim) = self else { return false }
         return claim.click == click && claim.claimedAt == moment && claim.method == .fingerprint
     }
 
-    /// Whether a match of the click at that moment was answered again.
+    /// Whether the outcome repeats a match of the click by its fingerprint at the given time.
     func isReplay(of click: Click, at moment: Timestamp) -> Bool {
         guard case .replay(let claim) = self else { return false }
         return claim.click == click && claim.claimedAt == moment && claim.method == .fingerprint
@@ -260,7 +262,7 @@ extension MatchOutcome {
 }
 
 extension RecordOutcome {
-    /// The click that stands; stops the test where there is none.
+    /// The recorded click, or the earlier click that it repeats; stops the test if there is none.
     var click: Click {
         switch self {
         case .recorded(let click), .duplicate(let click, _): return click
@@ -272,7 +274,7 @@ extension RecordOutcome {
 }
 
 extension ClickStore {
-    /// The rule of the domain, on this store.
+    /// Matches a check on this store as the service does.
     func match(_ check: Check) async throws(StoreError) -> MatchOutcome {
         var check = check
         return try await FirstLaunchMatching(store: self).match(&check)
@@ -280,7 +282,7 @@ extension ClickStore {
 }
 
 extension TestStore {
-    /// Runs `body` many times at once, spread over two loops as a server would.
+    /// Runs `body` `count` times concurrently, on two event loops as in a server.
     func runConcurrently<Result: Sendable>(
         _ count: Int,
         _ body: @escaping @Sendable (TestSession, UInt64) async throws -> Result
@@ -317,14 +319,14 @@ extension TestStore {
 
 /// Carries a loop's session to the tasks of the same loop.
 private final class Confined: @unchecked Sendable {
-    // Sendable: used on one loop's thread alone, which the session itself checks.
+    // Sendable: only one loop's thread uses the session, which checks its thread itself.
     let value: any LoopSession
 
     init(_ value: any LoopSession) { self.value = value }
 }
 
 extension ClickStore {
-    /// Claims this click or none.
+    /// Claims this click, and no other if another claim was faster.
     func claim(_ click: Click, by method: AttributionMethod, for check: Check) async throws(StoreError)
         -> ClaimOutcome
     { try await claim(ClickChoice(click.id, method: method), for: check, CheckBasis()) }

@@ -6,7 +6,7 @@ import Storage
 import Support
 import Testing
 
-@Suite("What clicks and launches tell beside their fingerprints")
+@Suite("Signals of clicks and launches beyond their fingerprints")
 struct CandidateSignalsTests {
     private static let pro = screen(393, 852)
     private static let max = screen(430, 932)
@@ -20,7 +20,7 @@ struct CandidateSignalsTests {
         return SignalHashes(signals.evidence())
     }
 
-    /// Found by fingerprint 1 through a form.
+    /// Returns a click with fingerprint 1 in the given form.
     private func click(
         _ signals: SignalHashes,
         form: FingerprintForm? = .d,
@@ -34,7 +34,7 @@ struct CandidateSignalsTests {
         click.fingerprints = [FingerprintEntry(form: form, key: hash(1))]
         click.evidence.signals = signals
         click.evidence.address = address
-        // One agent in all of it, as that of iPhones is.
+        // Without addresses, all clicks have one visitor hash, because the agents of iPhones are equal.
         click.evidence.visitor = address?.exact ?? 4711
         return click
     }
@@ -52,7 +52,7 @@ struct CandidateSignalsTests {
         return check
     }
 
-    /// Launches that no click led to, so that the newest click is not the answer just because nothing is known.
+    /// Matches launches without clicks, so that the model has learnt enough not to choose just the newest click.
     private func teach(_ session: TestSession) async throws {
         for number in 0..<12 as Range<Int64> {
             let at = TestStore.noon.advanced(byMilliseconds: (number - 60) * 120_000)
@@ -60,7 +60,7 @@ struct CandidateSignalsTests {
         }
     }
 
-    @Test("the click whose page has the launch's screen is matched; else none is sure", arguments: backends)
+    @Test("the click with the launch's screen matches; without a screen, none does", arguments: backends)
     func decides(backend: Backend) async throws {
         let test = try await TestStore(backend) { $0.learnsAtOnce = true }
         let clicks = try await test.run { session in
@@ -79,7 +79,7 @@ struct CandidateSignalsTests {
     }
 
     @Test(
-        "as long as little is learnt, the newest click is matched whose page reported no other screen",
+        "while the model has learnt little, the newest click matches whose page reported no other screen",
         arguments: backends,
         [(launch: pro, link: "unknown"), (max, "max"), (screen(402, 874), "unknown"), (.none, "max")]
     )
@@ -94,7 +94,7 @@ struct CandidateSignalsTests {
         #expect(outcome.claim?.click.facts.destination.text == "myapp://promo/\(example.link)")
     }
 
-    @Test("a click is stored with what its fingerprint lacks, until it is closed", arguments: backends)
+    @Test("are stored with a click until the click is closed", arguments: backends)
     func stored(backend: Backend) async throws {
         let test = try await TestStore(backend)
         let forms: [FingerprintForm?] = [.a, .b, .c, .d, nil]
@@ -119,7 +119,7 @@ struct CandidateSignalsTests {
         #expect(try test.integer("SELECT count(*) FROM click_index WHERE signal_marks IS NOT NULL") == 0)
     }
 
-    @Test("are read of clicks from the launch's address too, however many came since", arguments: backends)
+    @Test("are also read for old clicks from the launch's address", arguments: backends)
     func nearAddress(backend: Backend) async throws {
         let test = try await TestStore(backend) { $0.learnsAtOnce = true }
         let count: Int64 = 400
@@ -141,7 +141,7 @@ struct CandidateSignalsTests {
         #expect(candidates.count { $0.signals == Self.max } == CandidateEvidence.maximumListed)
     }
 
-    @Test("stand in the records of launches and clicks, for those who play them again", arguments: backends)
+    @Test("are in the records of launches and clicks, for a replay", arguments: backends)
     func recorded(backend: Backend) async throws {
         let test = try await TestStore(backend)
         let line = "ios; model=iPhone; screen=393x852; scale=3.0; timezone=Europe/Istanbul; languages=tr"
@@ -174,7 +174,7 @@ struct CandidateSignalsTests {
         #expect(matched == [Self.pro, Self.pro, .none])
     }
 
-    @Test("of some clicks and not of others decide nothing between them", arguments: backends)
+    @Test("that only the launch has do not change the shares of clicks", arguments: backends)
     func unknown(backend: Backend) async throws {
         let test = try await TestStore(backend)
         try await test.run { session in

@@ -3,7 +3,7 @@ import SQLiteStorage
 import Synchronization
 import Testing
 
-/// A store that sets a limit and writes down which one it is asked with.
+/// A store that sets a check's deadline, and records the deadline with each later call.
 private final class LimitingStore: ClickStore, Sendable {
     let click: Click
     let deadlines = Mutex<[UInt64]>([])
@@ -39,7 +39,7 @@ private final class LimitingStore: ClickStore, Sendable {
 
 @Suite("The time limit of a check")
 struct CheckDeadlineTests {
-    @Test("is one for all its looks and claims together")
+    @Test("is the same for all its reads and claims")
     func isShared() async throws {
         let test = try await TestStore()
         let click = try await test.run { try await $0.record(.sample()).click }
@@ -49,7 +49,7 @@ struct CheckDeadlineTests {
         #expect(store.deadlines.withLock { $0 } == [42, 42, 42, 42, 42, 42])
     }
 
-    @Test("withdraws a claim that comes after it, and the click goes to the next check")
+    @Test("withdraws a claim that is late, and the click goes to the next check")
     func withdrawsLateClaim() async throws {
         let test = try await TestStore()
         let click = try await test.run { try await $0.record(.sample()).click }

@@ -34,7 +34,7 @@ struct CheckRecordTests {
         return try await test.run { try await $0.checks(asked) }
     }
 
-    @Test("hold how each check ended, newest first, and are filtered", arguments: backends)
+    @Test("contain the outcome of each check, newest first, and can be filtered", arguments: backends)
     func lists(backend: Backend) async throws {
         let test = try await TestStore(backend)
         let later = TestStore.noon.advanced(byMilliseconds: 5000)
@@ -73,7 +73,7 @@ struct CheckRecordTests {
         #expect(try await ids { $0.isTest = true }.count == 1)
     }
 
-    @Test("of matches are on disk with their claims, each once, whatever is lost with the process")
+    @Test("of matches are on disk with their claims, each once, even after a crash")
     func withClaim() async throws {
         let test = try await TestStore()
         for number in 1...20 as ClosedRange<UInt64> {
@@ -124,23 +124,23 @@ struct CheckRecordTests {
         #expect(totals.totals[.matches] == 1)
     }
 
-    @Test("of a match whose caller was refused is there, once")
+    @Test("of a match that was too late for its caller is on disk once")
     func ofLateClaim() async throws {
         let database = try SQLiteClaims()
         let backend = try await TwoProcesses(database)
         let click = try await backend.record(.sample())
         #expect(try await backend.claimLate(click, for: check(1)) == .timedOut)
-        // Ends with everything on disk.
+        // A process that stops writes everything to disk.
         try await backend.restart()
         #expect(try database.recordedMatches() == 1)
         guard case .replayed = try await backend.claim(click, for: check(1, caller: 2), by: 1) else {
-            Issue.record("the next check gets the answer")
+            Issue.record("the next check does not get the answer")
             return
         }
         #expect(try database.recordedMatches() == 1)
     }
 
-    @Test("hold what a replay needs, and no more where it is plain", arguments: backends)
+    @Test("contain the values that a replay needs, and NULL for usual values", arguments: backends)
     func forReplay(backend: Backend) async throws {
         let test = try await TestStore(backend)
         let installed = TestStore.noon.advanced(byMilliseconds: -5000)
@@ -166,9 +166,9 @@ struct CheckRecordTests {
         #expect(match.facts.firstInstalledAt == installed)
         #expect(match.facts.caller == hash(1).index)
         #expect(match.facts.release?.minor == 6)
-        #expect(match.facts.release?.isAtLeast == true, "an iOS whose agent tells its kernel")
+        #expect(match.facts.release?.isAtLeast == true, "the agent reports the kernel of iOS")
         let probability = try #require(match.facts.probability)
-        #expect(probability > Verdict.highestConfidence, "beyond the limit of what is stated")
+        #expect(probability > Verdict.highestConfidence, "the record may exceed the maximum that is stated")
         #expect(match.facts.confidence == Verdict.highestConfidence)
         #expect(match.facts.weight == 1)
         #expect(other.facts.caller == hash(4).index)
@@ -178,7 +178,7 @@ struct CheckRecordTests {
         #expect(try test.integer("SELECT count(*) FROM clicks WHERE visitor IS NOT NULL") == 1)
     }
 
-    @Test("come page by page, each once", arguments: backends)
+    @Test("are listed page by page, each once", arguments: backends)
     func pages(backend: Backend) async throws {
         let test = try await TestStore(backend)
         try await test.run { session in
@@ -227,7 +227,7 @@ struct CheckRecordTests {
         #expect(listed.click.claimedBy == .fingerprint)
     }
 
-    @Test("a hash that found nothing is explained by the clicks of the same app", arguments: backends)
+    @Test("a check without a match is explained by the clicks of its app", arguments: backends)
     func explains(backend: Backend) async throws {
         let test = try await TestStore(backend)
         let key = try #require(Self.key)
@@ -254,7 +254,7 @@ struct CheckRecordTests {
         #expect(listed.differences == [.init(.timezone, click: "Europe/Istanbul", launch: "Asia/Dubai")])
     }
 
-    @Test("of a flood so many a second are kept, and every match; the rest is counted", arguments: backends)
+    @Test("of a flood are limited by the second, except matches; the others count", arguments: backends)
     func bounded(backend: Backend) async throws {
         let test = try await TestStore(backend) { $0.durability = .relaxed }
         let report = try await test.run { session in
@@ -271,7 +271,7 @@ struct CheckRecordTests {
         test.monotonic.advance(milliseconds: 1000)
         try await test.run { _ = try await $0.match(check(9, request: "req_next")) }
         #expect(try await page(test).records.first?.facts.requestID == "req_next")
-        #expect(try await page(test).records.first?.facts.weight == 101, "itself, and those left out")
+        #expect(try await page(test).records.first?.facts.weight == 101, "itself and 100 others")
         #expect(try test.integer("SELECT sum(coalesce(weight, 1)) FROM checks") == 2102)
     }
 
@@ -297,7 +297,7 @@ struct CheckRecordTests {
         #expect(report.problems(of: "probability_sums").isEmpty)
     }
 
-    @Test("are read beside the loops of a server that runs", arguments: backends)
+    @Test("can be read while a server runs", arguments: backends)
     func beside(backend: Backend) async throws {
         let test = try await TestStore(backend) { $0.hasBackgroundWork = true }
         try await test.run { _ = try await $0.match(check(1, request: "req_a")) }

@@ -14,7 +14,7 @@ struct ClaimTests {
         #expect(second == .noMatch(.alreadyClaimed))
     }
 
-    @Test("of two clicks the newer one matches, of two at one moment the later", arguments: backends)
+    @Test("the newer of two clicks matches; at equal times, the one recorded later", arguments: backends)
     func prefersNewest(backend: Backend) async throws {
         let test = try await TestStore(backend)
         let clicks = try await test.run { session in
@@ -31,7 +31,7 @@ struct ClaimTests {
     }
 
     @Test(
-        "the window includes its last millisecond, judged by the check's moment",
+        "the window includes its last millisecond, by the time of the check",
         arguments: backends,
         [(0, true), (86_400_000, true), (86_400_001, false), (-1, true)] as [(Int64, Bool)]
     )
@@ -42,7 +42,7 @@ struct ClaimTests {
         let outcome = try await test.run { try await $0.match(.sample(at: now)) }
         #expect(expected.matches ? outcome.isMatch(of: click, at: now) : outcome == .noMatch(.expired))
         let direct = try await test.run { try await $0.claim(click, by: .fingerprint, for: .sample(at: now)) }
-        #expect(direct == .lost, "claimed or expired, a claim is lost")
+        #expect(direct == .lost, "a claim of a claimed or expired click is lost")
     }
 
     @Test("a newer click makes a new match", arguments: backends)
@@ -56,7 +56,7 @@ struct ClaimTests {
             let second = try await session.match(.sample(at: later, grace: 3_600_000))
             return (first, second, click)
         }
-        guard case .match = outcomes.0 else { Issue.record("the first check matches"); return }
+        guard case .match = outcomes.0 else { Issue.record("the first check does not match"); return }
         #expect(outcomes.1.isMatch(of: outcomes.2, at: later))
     }
 
@@ -74,7 +74,7 @@ struct ClaimTests {
         #expect(outcomes.filter { $0 == .noMatch(.alreadyClaimed) }.count == 999)
     }
 
-    @Test("of as many checks at once as clicks, each matches a click of its own", arguments: backends)
+    @Test("of 200 checks and 200 clicks at once, each check matches another click", arguments: backends)
     func matchesEach(backend: Backend) async throws {
         let test = try await TestStore(backend)
         _ = try await test.runConcurrently(200) { session, number in
@@ -101,7 +101,7 @@ struct ClaimTests {
         }
         #expect(outcomes.count { $0.isMatch(of: click, at: TestStore.noon) } == 1)
         #expect(outcomes.count { $0.isReplay(of: click, at: TestStore.noon) } == 99)
-        #expect(Set(outcomes.map { $0.claim?.confidence }).count == 1, "all of it is the same answer")
+        #expect(Set(outcomes.map { $0.claim?.confidence }).count == 1, "all checks get the same answer")
     }
 
     @Test("a visitor's clicks of the ten minutes before are retired, and no others", arguments: backends)
@@ -131,7 +131,7 @@ struct ClaimTests {
         #expect(view.live == [clicks[6], clicks[5], clicks[0]].map(\.id.high))
     }
 
-    @Test("an app never sees another's click, nor a live check a test click", arguments: backends)
+    @Test("an app never sees another app's click, nor a live check a test click", arguments: backends)
     func keepsScopesApart(backend: Backend) async throws {
         let test = try await TestStore(backend)
         let other = AppID(high: 2, low: 2)
@@ -181,7 +181,7 @@ struct ClaimTests {
         #expect(view.live == [live.id.high])
     }
 
-    @Test("reads neither caller nor details of a launch that no click can have led to", arguments: backends)
+    @Test("reads no caller and no details of a launch without a possible click", arguments: backends)
     func readsLaunchLate(backend: Backend) async throws {
         let test = try await TestStore(backend)
         let source = WatchedLaunch()
@@ -208,7 +208,7 @@ struct ClaimTests {
         }
     }
 
-    @Test("the reason is what the newest click has become", arguments: backends)
+    @Test("the reason for no match is the state of the newest click", arguments: backends)
     func givesReasonOfNewest(backend: Backend) async throws {
         let test = try await TestStore(backend)
         let later = TestStore.noon.advanced(byMilliseconds: 1000)

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("The explanation of a click that no check found")
 struct ClickExplanationReaderTests {
-    @Test("its state, how it is found, and the checks that came near", arguments: backends)
+    @Test("contains its state, how launches find it, and related checks", arguments: backends)
     func material(backend: Backend) async throws {
         let test = try await TestStore(backend)
         let address = AddressHashes(exact: 11, near: 1)

@@ -3,9 +3,9 @@ import SQLiteStorage
 import Storage
 import Testing
 
-@Suite("Clocks that are wrong")
+@Suite("Wrong clocks")
 struct ClockTests {
-    /// 1986, 2041, the beginning, and what no calendar has.
+    /// Times in 1986, in 2041, at the start of 1970 and just before it, and far outside any calendar.
     static let moments: [Int64] = [
         511_000_000_000, 2_240_000_000_000, 0, -5_000_000, Int64.max / 4, .min / 4,
     ]
@@ -36,7 +36,7 @@ struct ClockTests {
 
         test.clock.now = TestStore.noon
         let click = try await test.run { try await $0.record(.sample(fingerprint: 2)).click }
-        #expect(click.id.high > UInt64(far.milliseconds) << 16, "identifiers go on growing")
+        #expect(click.id.high > UInt64(far.milliseconds) << 16, "identifiers still grow")
         let match = try await test.run { try await $0.match(.sample(fingerprint: 2)) }
         #expect(match.isMatch(of: click, at: TestStore.noon))
 

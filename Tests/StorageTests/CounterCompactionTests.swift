@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Counters by campaign")
 struct CounterCompactionTests {
-    @Test("a day keeps ten thousand campaigns apart, and counts the rest together")
+    @Test("a day counts ten thousand campaigns separately, and all others together")
     func capsDay() async throws {
         let test = try await TestStore { $0.queueLimit = 20_000 }
         _ = try await test.runConcurrently(10_200) { session, number in
@@ -28,13 +28,13 @@ struct CounterCompactionTests {
         #expect(report.totals[.clicks] == 10_200)
     }
 
-    @Test("invented day after day, campaigns leave bounded counters behind, whose sums stay")
-    func thinsOut() async throws {
-        // Thousands of small transactions: what they survive is not the point here.
+    @Test("campaigns invented day after day leave a bounded number of counters with the same sums")
+    func compacts() async throws {
+        // The test writes thousands of small transactions, and does not need them to survive a crash.
         let test = try await TestStore { $0.durability = .relaxed }
         let days: Int64 = ProcessInfo.processInfo.environment["AFTERLINK_LONG"] == nil ? 2 : 100
         try await test.run { _ = try await $0.record(.sample()) }
-        // What a hostile client leaves in so many days: each day's ten thousand names are new.
+        // Insert the counters that a hostile client causes, which invents ten thousand new names each day.
         try test.execute(
             """
             CREATE TEMP TABLE invented AS
@@ -54,12 +54,12 @@ struct CounterCompactionTests {
         #expect(try test.integer(campaigns(.all)) <= 10_001)
         #expect(try test.integer(campaigns(.day)) <= 1_001 * days)
         #expect(try test.integer(campaigns(.hour)) == 0)
-        #expect(try test.integer(sum) == before, "what is folded is not lost")
+        #expect(try test.integer(sum) == before, "compaction keeps the sums")
         let now = test.clock.now
         let report = try await test.run { try await $0.statistics(StatisticsQuery(), at: now) }
         #expect(report.byCampaign.first?.name == "other")
-        #expect(report.totals[.clicks] == 1, "totals are counted apart, and stay")
-        #expect(try test.store.runRetention().deleted == 0, "a day is thinned out once")
+        #expect(report.totals[.clicks] == 1, "totals are counted separately, and stay")
+        #expect(try test.store.runRetention().deleted == 0, "a day is compacted once")
     }
 
     private let sum: SQL = """

@@ -1,7 +1,7 @@
 import Attribution
 import Support
 
-/// What a store should have counted, kept by plain addition.
+/// The counts that a store should have, computed by plain addition.
 struct CountingModel: Sendable {
     private struct LiveClick: Sendable {
         let id: ClickID
@@ -17,7 +17,7 @@ struct CountingModel: Sendable {
     private var live: [LiveClick] = []
     private var visit: UInt64 = 0
 
-    /// Does one random thing and counts it.
+    /// Records a random click or matches a random check, and counts it.
     mutating func step(_ session: TestSession, at now: Timestamp, _ random: inout SeededGenerator)
         async throws
     {
@@ -66,7 +66,7 @@ struct CountingModel: Sendable {
             count(.matches, claim.click.facts, at: check.at)
             let delay = check.at.milliseconds(since: claim.click.facts.clickedAt)
             delays.add(1, inBin: TimeToInstallHistogram.bin(forMilliseconds: delay))
-            // No visit of this history repeats after ten seconds and within ten minutes: nothing else is retired.
+            // A match retires no other click: a visit's posts are either one click or over ten minutes apart.
             live.removeAll { $0.id == claim.click.id }
         case .replay(let claim):
             count(.replays, claim.click.facts, at: check.at)

@@ -4,13 +4,13 @@ import SQLiteStorage
 import Support
 import Testing
 
-@Suite("The store's watch on match rates")
+@Suite("The alarm on match rates in the store")
 struct DriftTests {
     private static let day: Int64 = 86_400_000
-    /// The end of a span.
+    /// The end of the last complete span of time.
     private let end = DriftHistory.end(at: TestStore.noon)
 
-    /// Writes days of one group as if they had been counted: the newest first.
+    /// Writes the counts of one group's days into the database; `days` begins with the newest day.
     private func write(
         _ name: String,
         _ days: [(trials: Int, matches: Int)],
@@ -24,7 +24,7 @@ struct DriftTests {
         try insert(values, into: test)
     }
 
-    /// The group of the tests falls in the last two days.
+    /// Writes the counts of two groups, of which the one on iOS has a lower match rate in the last two days.
     private func writeFall(to test: TestStore) throws {
         let fallen = Array(repeating: (trials: 100, matches: 40), count: 2)
         try write("ios/26.1/1.8.9", fallen + Array(repeating: (100, 70), count: 33), to: test)
@@ -38,7 +38,7 @@ struct DriftTests {
         return try await test.run { try await $0.statistics(query, at: now) }.drift
     }
 
-    @Test("tells in the statistics what has fallen, before and after the watch has looked")
+    @Test("is in the statistics, before and after the job has evaluated the match rates")
     func statistics() async throws {
         let test = try await TestStore()
         #expect(try await drift(test) == [])
@@ -54,7 +54,7 @@ struct DriftTests {
         #expect(try await drift(test, StatisticsQuery(isTest: true)) == [])
     }
 
-    @Test("logs an alarm once, whichever process looks, and once more when it is over")
+    @Test("logs an alarm once when it starts, and once when it ends")
     func log() async throws {
         let test = try await TestStore()
         try writeFall(to: test)
@@ -97,14 +97,14 @@ struct DriftTests {
         )
     }
 
-    /// What was counted of one group.
+    /// Returns the stored count of a metric of one group.
     private func count(_ metric: String, of name: String, in test: TestStore) throws -> Int64? {
         try SQLiteConnection(path: test.path, access: .readOnly, busyMilliseconds: 1000)
             .prepare("SELECT count FROM counts WHERE span = 'quarter' AND value = ?1 AND metric = ?2")
             .first(name, metric) { $0.integer(0) }
     }
 
-    @Test("goes on with its alarms after a restart")
+    @Test("continues after a restart")
     func restart() async throws {
         let folder = try TemporaryFolder()
         let first = try await TestStore(in: folder)
@@ -118,7 +118,7 @@ struct DriftTests {
         #expect(try second.integer("SELECT count(*) FROM drift_groups WHERE began IS NOT NULL") == 1)
     }
 
-    @Test("looks again after a clock that had leapt ahead was set back")
+    @Test("evaluates again after a clock that was far ahead is set back")
     func leap() async throws {
         let test = try await TestStore()
         try writeFall(to: test)
@@ -127,7 +127,7 @@ struct DriftTests {
         #expect(try await drift(test).first?.readings.first?.status == .falling)
     }
 
-    @Test("deletes the counts that no test needs any more, and no others")
+    @Test("deletes only the counts that are too old to be compared")
     func deletes() async throws {
         let test = try await TestStore()
         try write("ios/26.1/1.8.9", Array(repeating: (10, 5), count: 66), to: test)
@@ -140,7 +140,7 @@ struct DriftTests {
         )
     }
 
-    @Test("counts no more groups of a span than there is room for, the watched ones always among them")
+    @Test("counts a limited number of groups in a span, always including the watched ones")
     func bounded() async throws {
         let test = try await TestStore()
         try test.execute(
@@ -158,7 +158,7 @@ struct DriftTests {
         #expect(try count("trials", of: "*/*/*", in: test) ?? 0 > 90)
     }
 
-    @Test("counts a claim with its launch and its click, and undoes both with it")
+    @Test("counts a match for the group of its launch and for the group of its click")
     func claims() async throws {
         let test = try await TestStore()
         try await test.run { session in
@@ -178,7 +178,7 @@ struct DriftTests {
 }
 
 extension ClickStore {
-    /// A check of this SDK that finds nothing.
+    /// Matches a check from this SDK version that finds no click.
     fileprivate func check(sdk: String) async throws {
         var check = Check.sample(fingerprint: 99)
         check.launch = CountedLaunch(platform: .ios, sdk: SDKVersion(header: "x/" + sdk))

@@ -6,7 +6,7 @@ import Storage
 import Support
 import Testing
 
-@Suite("What a check's candidates are weighed by")
+@Suite("The evidence about a check's candidates")
 struct EvidenceTests {
     private static let here = AddressHashes(exact: 11, near: 1)
     private static let nextDoor = AddressHashes(exact: 12, near: 1)
@@ -37,7 +37,7 @@ struct EvidenceTests {
         return check
     }
 
-    @Test("tells how each click's address agrees, and how many others came from there", arguments: backends)
+    @Test("contains the agreement of each click's address, and the address traffic", arguments: backends)
     func agreement(backend: Backend) async throws {
         let test = try await TestStore(backend)
         for address in [Self.here, Self.nextDoor, Self.elsewhere, nil] {
@@ -48,13 +48,13 @@ struct EvidenceTests {
         let evidence = try #require(view.evidence)
         #expect(evidence.candidates.map(\.address) == [.missing, .differs, .near, .exact])
         #expect(evidence.candidates.map(\.hasAddress) == [false, true, true, true])
-        #expect(evidence.addressTraffic.clicksExact == 2, "of other fingerprints too")
+        #expect(evidence.addressTraffic.clicksExact == 2, "clicks of other fingerprints count, too")
         #expect(evidence.addressTraffic.clicksNear == 3)
         #expect(evidence.addressTraffic.liveClicks == 5)
         #expect(view.model != nil)
     }
 
-    @Test("tells a claimed click at the launch's address as such", arguments: backends)
+    @Test("contains the claim of a claimed click at the launch's address", arguments: backends)
     func claimed(backend: Backend) async throws {
         let test = try await TestStore(backend)
         try await test.run { _ = try await $0.record(click(Self.here)) }
@@ -66,7 +66,7 @@ struct EvidenceTests {
         #expect(evidence.addressTraffic.clicksExact == 1)
     }
 
-    @Test("of very many clicks tells the newest, those from near, the rest as counts", arguments: backends)
+    @Test("lists the newest and the near ones of very many clicks, and counts others", arguments: backends)
     func hotKey(backend: Backend) async throws {
         let test = try await TestStore(backend) { $0.learnsAtOnce = true }
         let count: Int64 = 400
@@ -87,7 +87,7 @@ struct EvidenceTests {
         #expect(Set(evidence.background.map(\.destination)).count == 3)
     }
 
-    @Test("of very many clicks tells those from near, however many came there since", arguments: backends)
+    @Test("lists old clicks from the launch's address, despite many newer ones there", arguments: backends)
     func hotKeyInACrowd(backend: Backend) async throws {
         let test = try await TestStore(backend) { $0.learnsAtOnce = true }
         let (own, others): (Int64, Int64) = (200, 300)
@@ -105,7 +105,7 @@ struct EvidenceTests {
         #expect(evidence.candidates.count { $0.address == .exact } == 4)
         #expect(evidence.addressTraffic.clicksExact == Double(others + 4))
         #expect(evidence.addressTraffic.clicksNear == Double(others + 4))
-        // Counted again from time to time, and not for each check.
+        // The clicks of a busy address are counted again from time to time, not for each check.
         try await test.run { session in
             for number in 0..<10 as Range<Int64> {
                 let moment = now.advanced(byMilliseconds: number)
@@ -120,7 +120,7 @@ struct EvidenceTests {
         }
     }
 
-    @Test("of very many clicks from near tells the newest, also of those not looked up", arguments: backends)
+    @Test("lists the newest of very many near clicks, up to twice the usual number", arguments: backends)
     func newestFromNear(backend: Backend) async throws {
         let test = try await TestStore(backend) {
             $0.learnsAtOnce = true
@@ -142,11 +142,11 @@ struct EvidenceTests {
         #expect(oldest == TestStore.noon.advanced(byMilliseconds: listed * 1000))
     }
 
-    @Test("of a crowd too large to be counted, its latest part stands for a whole day", arguments: backends)
+    @Test("counts the latest clicks of a very busy address, and scales them to a day", arguments: backends)
     func largeCrowd(backend: Backend) async throws {
         let test = try await TestStore(backend)
         try await test.run { _ = try await $0.record(click(Self.here)) }
-        // Every four tenths of a second one from next door, and each 512th from here: 8,192 come within 55 minutes.
+        // A click every 0.4 s from next door, and each 512th of them from here: 8,192 clicks come within 55 minutes.
         try test.execute(
             """
             WITH RECURSIVE number(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM number WHERE n < 9000)
@@ -162,7 +162,7 @@ struct EvidenceTests {
         #expect(abs(crowd.clicksExact - 16 * 86_400 / (8191 * 0.4)) < 1)
     }
 
-    @Test("a claim retires the same visitor's other click at the address, no one else's", arguments: backends)
+    @Test("a claim retires its visitor's other click at the address, and no stranger's", arguments: backends)
     func retiresAtAddress(backend: Backend) async throws {
         let test = try await TestStore(backend)
         let stranger = try await test.run { session in
@@ -180,7 +180,7 @@ struct EvidenceTests {
         #expect(view.live == [stranger.id.high])
     }
 
-    @Test("a claim finds all of a visitor's other clicks among many strangers'", arguments: backends)
+    @Test("a claim retires its visitor's other clicks among many strangers' clicks", arguments: backends)
     func retiresAmongStrangers(backend: Backend) async throws {
         let test = try await TestStore(backend) { $0.durability = .relaxed }
         let last = try await test.run { session in
@@ -189,7 +189,7 @@ struct EvidenceTests {
                 tap.visit = hash(4711)
                 return try await session.record(tap).click.id
             }
-            // Posts of ten seconds would be one click.
+            // Posts within ten seconds would be one click.
             for second in [0, 20, 40] as [Int64] { _ = try await tap(second) }
             for number in 0..<4200 as Range<UInt64> {
                 let moment = TestStore.noon.advanced(byMilliseconds: 60_000 + Int64(number) * 10)
@@ -208,7 +208,7 @@ struct EvidenceTests {
         #expect(try test.integer("SELECT count(*) FROM click_index WHERE state = 0") == 4200)
     }
 
-    @Test("without an address, a claim retires a visitor's older clicks amid a crowd", arguments: backends)
+    @Test("without an address, a claim retires its visitor's older clicks among many", arguments: backends)
     func retiresInCrowd(backend: Backend) async throws {
         let test = try await TestStore(backend)
         let middle = try await test.run { session in
@@ -241,11 +241,11 @@ struct EvidenceTests {
         let check = asked
         let outcome = try await test.run { try await $0.match(check) }
         #expect(outcome.claim?.click.id == named)
-        // A later click may be another person's.
+        // The later click of the visit stays live, because it may be another person's.
         #expect(try test.integer("SELECT count(*) FROM click_index WHERE state = 0") == crowd + 1)
     }
 
-    @Test("is forgotten with the click", arguments: backends)
+    @Test("is deleted with the click", arguments: backends)
     func isForgotten(backend: Backend) async throws {
         let test = try await TestStore(backend)
         try await test.run { _ = try await $0.record(click(Self.here)) }
@@ -255,7 +255,7 @@ struct EvidenceTests {
         #expect(try test.integer("SELECT count(*) FROM click_index WHERE state = 0") == 0)
     }
 
-    @Test("an advertising id leads to its newest click, whatever the fingerprint", arguments: backends)
+    @Test("an advertising id leads to its newest click, for any fingerprint", arguments: backends)
     func advertisingID(backend: Backend) async throws {
         let test = try await TestStore(backend)
         @Sendable func marked(_ fingerprint: UInt64, at moment: Timestamp) throws -> NewClick {
@@ -277,7 +277,7 @@ struct EvidenceTests {
         #expect(claim.click == recorded)
         #expect(claim.method == .idfa)
         #expect(claim.confidence == 0.95)
-        // The device has launched since its other click: a device that was set up again came from neither.
+        // The device has launched since its older click: a second launch, as after a reset, came from neither click.
         let later = TestStore.noon.advanced(byMilliseconds: 3_600_000)
         asked.at = later
         asked.set(caller: hash(2))
@@ -308,7 +308,7 @@ struct EvidenceTests {
         #expect(byHash == .noMatch(.alreadyClaimed))
     }
 
-    @Test("a click that is named is none behind its window", arguments: backends)
+    @Test("a click that a token or id names does not match after its window", arguments: backends)
     func namedTooLate(backend: Backend) async throws {
         let test = try await TestStore(backend)
         let recorded = try await test.run { try await $0.record(click(nil)).click }
@@ -332,7 +332,7 @@ struct EvidenceTests {
         #expect(try await test.run { try await $0.match(inTime) }.claim != nil)
     }
 
-    @Test("tells under which key a launch's fingerprint is stored, where it is not the present one")
+    @Test("contains the fingerprint under the older key if a click is stored under that key")
     func storedUnderOlderKey() async throws {
         let test = try await TestStore()
         func stored(present: UInt64, older: UInt64) async throws -> KeyedHash? {
@@ -350,7 +350,7 @@ struct EvidenceTests {
 
 @Suite("Very many clicks with one fingerprint")
 struct HotFingerprintTests {
-    @Test("are matched one after another, the counted ones too, until none is left", arguments: backends)
+    @Test("are matched one after another, also the counted ones, until none is left", arguments: backends)
     func allAreMatched(backend: Backend) async throws {
         let test = try await TestStore(backend) { $0.learnsAtOnce = true }
         let count: UInt64 = 300
@@ -373,7 +373,7 @@ struct HotFingerprintTests {
         #expect(matched == clicks)
         #expect(try await test.run { try await $0.match(.sample(caller: 1)) } == .noMatch(.alreadyClaimed))
     }
-    @Test("that were counted and are gone by now decide nothing", arguments: backends, [110, 800] as [Int64])
+    @Test("that were counted and have ended decide nothing", arguments: backends, [110, 800] as [Int64])
     func gone(backend: Backend, secondsLater: Int64) async throws {
         let test = try await TestStore(backend) { $0.learnsAtOnce = true }
         @Sendable func noon(_ seconds: Int64) -> Timestamp {

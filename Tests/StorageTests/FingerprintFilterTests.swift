@@ -5,19 +5,21 @@ import Storage
 import Support
 import Testing
 
-@Suite("Checks that are answered without the database")
+@Suite("Checks that need no read of the database")
 struct FingerprintFilterTests {
-    /// More looks than a loop's turn makes in the database anyway.
-    private static let manyLooks = 50
+    /// More checks than a turn of the loop reads from the database before it uses the filter.
+    private static let strangerCount = 50
 
-    /// What became of checks of strangers, and of one more, in one turn of a loop, and how many were spared a look.
+    /// Matches checks of strangers and one more check in one turn of a loop.
+    ///
+    /// - Returns: the outcome of the last check, and how many reads the filter made unnecessary.
     private func checkInOneTurn(_ test: TestStore, _ last: Check = .sample(fingerprint: 999_999)) async throws
-        -> (outcome: MatchOutcome, spared: Int)
+        -> (outcome: MatchOutcome, skipped: Int)
     {
         try await onLoop { [store = test.store] in
             let session = store.makeSession()
             defer { session.endTurn() }
-            for number in 0..<Self.manyLooks {
+            for number in 0..<Self.strangerCount {
                 let stranger = try await session.match(.sample(fingerprint: 500_000 + UInt64(number)))
                 #expect(stranger == .noMatch(.noClick))
             }
@@ -27,44 +29,44 @@ struct FingerprintFilterTests {
 
     private func isMatch(_ outcome: MatchOutcome) -> Bool { if case .match = outcome { true } else { false } }
 
-    @Test("a turn of many checks of strangers reads the database for the first few alone")
-    func sparesLooks() async throws {
+    @Test("a turn with many checks of strangers reads the database only for the first few")
+    func skipsReads() async throws {
         let test = try await TestStore()
-        #expect(try await checkInOneTurn(test).spared == 0, "there is none before it is built")
+        #expect(try await checkInOneTurn(test).skipped == 0, "there is no filter before it is built")
         try test.store.buildFilter()
-        #expect(try await checkInOneTurn(test).spared > Self.manyLooks / 2)
+        #expect(try await checkInOneTurn(test).skipped > Self.strangerCount / 2)
         for _ in 0..<3 {
-            let spared = try await onLoop { [store = test.store] in
+            let skipped = try await onLoop { [store = test.store] in
                 let session = store.makeSession()
                 defer { session.endTurn() }
                 _ = try await session.match(.sample(fingerprint: 700_000))
                 return session.skippedReadCount
             }
-            #expect(spared == 0, "a check on its own takes its usual time")
+            #expect(skipped == 0, "a single check reads the database")
         }
     }
 
-    @Test("a turn of many connections spares its first look too, and the next one of few does not")
-    func sparesLooksOfBusyTurns() async throws {
+    @Test("a turn with many connections skips its first read, too; a later turn with few does not")
+    func skipsReadsOfBusyTurns() async throws {
         let test = try await TestStore()
         try test.store.buildFilter()
-        let spared = try await onLoop { [store = test.store] in
+        let skipped = try await onLoop { [store = test.store] in
             let session = store.makeSession()
-            var spared: [Int] = []
+            var skipped: [Int] = []
             for (number, connections) in [1, 3, 4, 64, 1].enumerated() {
                 session.beginTurn(with: connections)
                 let before = session.skippedReadCount
                 _ = try await session.match(.sample(fingerprint: 700_000 + UInt64(number)))
-                spared.append(session.skippedReadCount - before)
+                skipped.append(session.skippedReadCount - before)
                 session.endTurn()
             }
-            return spared
+            return skipped
         }
-        #expect(spared == [0, 0, 1, 1, 0])
+        #expect(skipped == [0, 0, 1, 1, 0])
     }
 
-    @Test("a stranger's advertising id spares the look too, and one that a click has does not")
-    func sparesAdvertisingIDs() async throws {
+    @Test("an unknown advertising id causes no read either, but the id of a click causes one")
+    func skipsReadsOfAdvertisingIDs() async throws {
         let test = try await TestStore()
         let marked = try await test.run { session in
             var marked = try NewClick.sample(fingerprint: 1)
@@ -77,17 +79,17 @@ struct FingerprintFilterTests {
             check.ladder = MatchingLadder([.advertisingID(.idfa, hash(id))], fingerprints: [hash(999_999)])
             return check
         }
-        let before = try await checkInOneTurn(test).spared
+        let before = try await checkInOneTurn(test).skipped
         let stranger = try await checkInOneTurn(test, check(id: 901))
         #expect(stranger.outcome == .noMatch(.noClick))
-        #expect(stranger.spared == before)
+        #expect(stranger.skipped == before)
         let known = try await checkInOneTurn(test, check(id: 900))
         #expect(known.outcome.claim?.click == marked)
-        #expect(known.spared == before - 1)
+        #expect(known.skipped == before - 1)
     }
 
-    @Test("a click that is named is looked for, whatever the filter knows")
-    func looksForNamedClicks() async throws {
+    @Test("a click that a token names is found, whatever fingerprint the launch has")
+    func findsNamedClicks() async throws {
         let test = try await TestStore()
         let recorded = try await test.run { try await $0.record(.sample(fingerprint: 1)).click }
         try test.store.buildFilter()
@@ -109,7 +111,7 @@ struct FingerprintFilterTests {
         #expect(strangers < 200)
     }
 
-    @Test("clicks from before the filter was built and from after are found, and reported when closed")
+    @Test("clicks from before and after the filter was built are found, and the reason of closed ones")
     func finds() async throws {
         let test = try await TestStore()
         try await test.run { session in
@@ -122,22 +124,22 @@ struct FingerprintFilterTests {
             for number in 100..<200 { _ = try await session.record(.sample(fingerprint: UInt64(number))) }
         }
         for number in [0, 99, 100, 199] as [UInt64] {
-            let (outcome, spared) = try await checkInOneTurn(test, .sample(fingerprint: number))
+            let (outcome, skipped) = try await checkInOneTurn(test, .sample(fingerprint: number))
             #expect(isMatch(outcome), "\(number): \(outcome)")
-            #expect(spared > 0)
+            #expect(skipped > 0)
         }
         #expect(try await checkInOneTurn(test, .sample(fingerprint: 1)).outcome == .noMatch(.alreadyClaimed))
         #expect(try await checkInOneTurn(test, .sample(fingerprint: 2000)).outcome == .noMatch(.robotClick))
     }
 
-    @Test("a click that comes while a turn has checks to answer is found in the same turn")
+    @Test("a click that is recorded between the checks of a turn is found in the same turn")
     func findsWithinTurn() async throws {
         let test = try await TestStore()
         try test.store.buildFilter()
         try await onLoop { [store = test.store] in
             let session = store.makeSession()
             defer { session.endTurn() }
-            for number in 0..<Self.manyLooks {
+            for number in 0..<Self.strangerCount {
                 #expect(try await session.match(.sample(fingerprint: 7)) == .noMatch(.noClick), "\(number)")
             }
             _ = try await session.record(.sample(fingerprint: 7))
@@ -148,7 +150,7 @@ struct FingerprintFilterTests {
         }
     }
 
-    @Test("an installation gets its answer again, whatever fingerprint it brings")
+    @Test("an installation gets its answer again, with any fingerprint")
     func repeatsToInstallation() async throws {
         let test = try await TestStore()
         try test.store.buildFilter()
@@ -162,46 +164,46 @@ struct FingerprintFilterTests {
         #expect(again == .replay(claim))
     }
 
-    @Test("clicks that another process records are found at once, and covered after the next write")
+    @Test("clicks that another process records are found at once, and are in the filter after a write")
     func followsOtherProcess() async throws {
         let here = try await TestStore()
         let other = try await TestStore(in: here.folder)
         defer { other.stop() }
         try here.store.buildFilter()
         try await other.run { _ = try await $0.record(.sample(fingerprint: 1)) }
-        let (outcome, spared) = try await checkInOneTurn(here, .sample(fingerprint: 1))
+        let (outcome, skipped) = try await checkInOneTurn(here, .sample(fingerprint: 1))
         #expect(isMatch(outcome), "\(outcome)")
-        #expect(spared == 0)
+        #expect(skipped == 0)
 
         try await other.run { _ = try await $0.record(.sample(fingerprint: 2)) }
         try await here.run { _ = try await $0.record(.sample(fingerprint: 3)) }
         for number in [2, 3] as [UInt64] {
-            let (outcome, spared) = try await checkInOneTurn(here, .sample(fingerprint: number))
+            let (outcome, skipped) = try await checkInOneTurn(here, .sample(fingerprint: number))
             #expect(isMatch(outcome), "\(number): \(outcome)")
-            #expect(spared > 0)
+            #expect(skipped > 0)
         }
     }
 
-    @Test("checks alone make the filter follow another process")
+    @Test("the filter follows another process even if this one only matches checks")
     func catchesUpWithoutWrites() async throws {
         let here = try await TestStore()
         let other = try await TestStore(in: here.folder)
         defer { other.stop() }
         try here.store.buildFilter()
         try await other.run { _ = try await $0.record(.sample(fingerprint: 1)) }
-        while try await checkInOneTurn(here).spared == 0 { await Task.yield() }
+        while try await checkInOneTurn(here).skipped == 0 { await Task.yield() }
         #expect(
             isMatch(try await checkInOneTurn(here, .sample(fingerprint: 1)).outcome),
             "a click of another process is not found"
         )
     }
 
-    @Test("a number that is taken again after its click was deleted hides no click")
+    @Test("a click whose number was used by a deleted click before is found")
     func survivesReusedNumbers() async throws {
         let here = try await TestStore { $0.retentionSeconds = 0 }
         let other = try await TestStore(in: here.folder) { $0.retentionSeconds = 0 }
         defer { other.stop() }
-        // Of a clock that was ahead; deleted by the other process, which then records by its own clock.
+        // This click has a clock that is ahead. The other process deletes it, and then records by the right clock.
         let ahead = TestStore.noon.advanced(byMilliseconds: 1_000_000)
         try await here.run { _ = try await $0.record(.sample(fingerprint: 1, at: ahead)) }
         try here.store.buildFilter()
@@ -209,7 +211,7 @@ struct FingerprintFilterTests {
         try await other.run { session in
             for number in [2, 4] as [UInt64] { _ = try await session.record(.sample(fingerprint: number)) }
         }
-        // Before the next write and after it.
+        // The first round comes before the next write, the second round after it.
         for number in [2, 4] as [UInt64] {
             #expect(
                 isMatch(try await checkInOneTurn(here, .sample(fingerprint: number)).outcome),
@@ -218,11 +220,11 @@ struct FingerprintFilterTests {
             try await here.run { _ = try await $0.record(.sample(fingerprint: 3)) }
         }
         try here.store.buildFilter()
-        #expect(try await checkInOneTurn(here).spared > 0)
+        #expect(try await checkInOneTurn(here).skipped > 0)
     }
 
     @Test("a click that another process records between two turns of a loop is found in the second")
-    func looksAnewEachTurn() async throws {
+    func readsAgainEachTurn() async throws {
         let here = try await TestStore()
         let other = try await TestStore(in: here.folder)
         defer { other.stop() }
@@ -231,7 +233,7 @@ struct FingerprintFilterTests {
             let session = store.makeSession()
             defer { session.endTurn() }
             for turn in 0..<2 {
-                for number in 0..<Self.manyLooks {
+                for number in 0..<Self.strangerCount {
                     _ = try await session.match(.sample(fingerprint: 500_000 + UInt64(number)))
                 }
                 guard turn == 0 else { continue }
@@ -244,7 +246,7 @@ struct FingerprintFilterTests {
         #expect(isMatch(outcome), "\(outcome)")
     }
 
-    @Test("where another process has recorded more than can be caught up with, none of it is missed")
+    @Test("if another process has recorded too many clicks to catch up with, none is missed")
     func isOutrun() async throws {
         let here = try await TestStore()
         let other = try await TestStore(in: here.folder)
@@ -253,7 +255,7 @@ struct FingerprintFilterTests {
         try here.store.buildFilter()
         try other.execute(Self.copyNewestClick)
         try await other.run { _ = try await $0.record(.sample(fingerprint: 2)) }
-        // Catches up, or gives up.
+        // With this write, the filter catches up or is given up.
         try await here.run { _ = try await $0.record(.sample(fingerprint: 3)) }
         for number in [2, 3] as [UInt64] {
             #expect(
@@ -262,10 +264,10 @@ struct FingerprintFilterTests {
             )
         }
         try here.store.buildFilter()
-        #expect(try await checkInOneTurn(here).spared > 0)
+        #expect(try await checkInOneTurn(here).skipped > 0)
     }
 
-    /// More clicks than the writer reads to catch up.
+    /// Inserts more clicks than the writer reads to catch up.
     private static let copyNewestClick = """
         WITH RECURSIVE number(step) AS (VALUES (1) UNION ALL SELECT step + 1 FROM number WHERE step < 10100)
         INSERT INTO clicks (
@@ -277,8 +279,9 @@ struct FingerprintFilterTests {
         FROM clicks, number
         """
 
-    /// A store with an open click 1 and a matched click 2, and before both, in the order in which they are read, more
-    /// than are read at once.
+    /// Returns a store with an open click 1 and a matched click 2.
+    ///
+    /// In the order of reading, more rows precede both than are read at once.
     private func storeFilledBefore() async throws -> TestStore {
         let test = try await TestStore()
         try await test.run { session in
@@ -289,9 +292,9 @@ struct FingerprintFilterTests {
         return test
     }
 
-    @Test("clicks that come, or are matched, while it is built again are known afterwards")
+    @Test("clicks that are recorded or matched while the filter is rebuilt are found afterwards")
     func buildsUnderLoad() async throws {
-        // So that building takes its time.
+        // With this many rows, building takes a while.
         let test = try await storeFilledBefore()
         try test.store.buildFilter()
         for round in 1...6 as ClosedRange<UInt64> {
@@ -299,7 +302,7 @@ struct FingerprintFilterTests {
             async let isDone = test.run { session in
                 for number in numbers {
                     _ = try await session.record(.sample(fingerprint: number))
-                    // Goes from the one table to the other while they are read.
+                    // The match changes the click's row while the rows are read.
                     if round > 1 { _ = try await session.match(.sample(fingerprint: number - 1000)) }
                 }
                 return true
@@ -321,7 +324,7 @@ struct FingerprintFilterTests {
         }
     }
 
-    @Test("a turn that goes on while another takes its place finds what comes", arguments: [false, true])
+    @Test("a turn during which the filter is replaced finds a new click", arguments: [false, true])
     func isReplacedWithinTurn(isGivenUp: Bool) async throws {
         let test = try await TestStore()
         _ = try await test.run { try await $0.record(.sample(fingerprint: 1)) }
@@ -329,7 +332,7 @@ struct FingerprintFilterTests {
         let outcome = try await onLoop {
             let session = test.store.makeSession()
             defer { session.endTurn() }
-            for number in 0..<Self.manyLooks {
+            for number in 0..<Self.strangerCount {
                 _ = try await session.match(.sample(fingerprint: 500_000 + UInt64(number)))
             }
             #expect(session.skippedReadCount > 0)
@@ -348,9 +351,9 @@ struct FingerprintFilterTests {
     func readsAll() async throws {
         let test = try await storeFilledBefore()
         try test.store.buildFilter()
-        let (found, spared) = try await checkInOneTurn(test, .sample(fingerprint: 1))
+        let (found, skipped) = try await checkInOneTurn(test, .sample(fingerprint: 1))
         #expect(isMatch(found), "\(found)")
-        #expect(spared > 0)
+        #expect(skipped > 0)
         #expect(try await checkInOneTurn(test, .sample(fingerprint: 2)).outcome == .noMatch(.alreadyClaimed))
     }
 
@@ -364,10 +367,10 @@ struct FingerprintFilterTests {
             """
     }
 
-    @Test("a store that serves builds it by itself, and stops whether it is done or not")
+    @Test("a serving store builds the filter by itself, and can stop before it is built")
     func buildsByItself() async throws {
         let test = try await TestStore { $0.hasBackgroundWork = true }
-        while try await checkInOneTurn(test).spared == 0 { await Task.yield() }
+        while try await checkInOneTurn(test).skipped == 0 { await Task.yield() }
         test.stop()
         let again = try await TestStore(in: test.folder) { $0.hasBackgroundWork = true }
         again.stop()

@@ -3,7 +3,7 @@ import SQLiteStorage
 import Storage
 import Testing
 
-@Suite("Recorded clicks and checks, read again")
+@Suite("The history of recorded clicks and checks")
 struct HistoryTests {
     private func history(_ test: TestStore, retention: Int64 = 604_800) throws -> SQLiteHistory {
         var configuration = SQLiteConfiguration(path: test.path, clock: .fixed(test.clock.now))
@@ -27,7 +27,7 @@ struct HistoryTests {
         TestStore.noon.advanced(byMilliseconds: seconds * 1000)
     }
 
-    /// A check that is written as soon as it is answered.
+    /// Matches a check, and writes its record to disk at once.
     private func check(_ test: TestStore, _ fingerprint: UInt64, _ seconds: Int64, isTest: Bool = false)
         async throws
     {
@@ -40,7 +40,7 @@ struct HistoryTests {
         }
     }
 
-    @Test("come in the order of time, whatever order they were written in", arguments: backends)
+    @Test("is in the order of time, for any order of writing", arguments: backends)
     func order(backend: Backend) async throws {
         let test = try await TestStore(backend)
         try await test.run { session in
@@ -64,11 +64,11 @@ struct HistoryTests {
             ]
         )
         #expect(try history.next() == nil)
-        // Writes go on, and later rows belong to another read.
+        // Writes continue; later rows belong to a later read.
         try await check(test, 99, 60)
     }
 
-    @Test("hold a click as it was, also when it can be matched no more", arguments: backends)
+    @Test("contains a click as it was recorded, also after its match", arguments: backends)
     func closedClick(backend: Backend) async throws {
         let test = try await TestStore(backend)
         var click = try NewClick.sample(fingerprint: 5)
@@ -80,7 +80,7 @@ struct HistoryTests {
         var history = try history(test)
         let events = try events(&history)
         guard case .click(let recorded)? = events.first, case .launch(let launch)? = events.last else {
-            Issue.record("there is a click and a launch")
+            Issue.record("a click or a launch is missing")
             return
         }
         #expect(recorded.name == id.high)
@@ -99,7 +99,7 @@ struct HistoryTests {
         #expect((launch.answer?.probability ?? 0) > 0.95)
     }
 
-    @Test("are whole until something of them is deleted or forgotten", arguments: backends)
+    @Test("is whole until a part of it is deleted", arguments: backends)
     func whole(backend: Backend) async throws {
         let test = try await TestStore(backend) {
             $0.learnsAtOnce = true
@@ -109,7 +109,7 @@ struct HistoryTests {
         try await check(test, 1, 60)
         try await check(test, 2, 120)
         #expect(try history(test).isWhole)
-        #expect(try !history(test, retention: 60).isWhole, "older ones may have been deleted")
+        #expect(try !history(test, retention: 60).isWhole, "older records may have been deleted")
         test.clock.advance(seconds: 3 * 86_400)
         _ = try test.store.runRetention()
         let after = try history(test)
@@ -117,7 +117,7 @@ struct HistoryTests {
         #expect(after.span == nil)
     }
 
-    @Test("a click that was consumed before the first check that is held stays so", arguments: backends)
+    @Test("contains when a click was consumed before the first recorded check", arguments: backends)
     func consumedBefore(backend: Backend) async throws {
         let test = try await TestStore(backend)
         try await test.run { _ = try await $0.record(.sample()) }
@@ -126,7 +126,7 @@ struct HistoryTests {
         try test.execute("DELETE FROM checks WHERE outcome = 'match'")
         var history = try history(test)
         guard case .click(let click)? = try events(&history).first else {
-            Issue.record("there is a click")
+            Issue.record("the click is missing")
             return
         }
         #expect(click.consumedAt == moment(60))
@@ -134,8 +134,8 @@ struct HistoryTests {
         #expect(history.gaps.matchesNotRecorded == 0)
     }
 
-    @Test("a token or an id that led to a click is the truth", arguments: backends)
-    func sureWays(backend: Backend) async throws {
+    @Test("contains the click of a token as the truth about the launch", arguments: backends)
+    func tokens(backend: Backend) async throws {
         let test = try await TestStore(backend)
         let click = try await test.run { try await $0.record(.sample()).click }
         try await test.run { session in

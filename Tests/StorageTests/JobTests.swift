@@ -5,19 +5,19 @@ import Storage
 import Support
 import Testing
 
-@Suite("Jobs beside requests")
+@Suite("Background jobs")
 struct JobTests {
     private static let second: UInt64 = 1_000_000_000
     private static let millisecond: UInt64 = 1_000_000
 
-    /// Time that jobs spend, and the order in which they had their slices.
+    /// The simulated time, and the slices and the failures of the jobs, in order.
     private final class World {
         var now: UInt64 = 0
         var slices: [JobName] = []
         var failures: [JobName] = []
     }
 
-    /// A job whose slices take their time, and end as the test wants.
+    /// A job whose slices have a duration and a result that the test sets.
     private struct TestJob: Job {
         let name: JobName
         var share = 1.0
@@ -48,7 +48,7 @@ struct JobTests {
     }
 
     @Test(
-        "pause after a slice so long that they keep to their share of the time",
+        "pause after a slice, so that they use at most their share of the time",
         arguments: [
             (share: 1, due: .more, pause: 0), (share: 0.5, due: .more, pause: 2 * millisecond),
             (share: 0.125, due: .more, pause: 14 * millisecond),
@@ -67,13 +67,13 @@ struct JobTests {
         var schedule = JobSchedule([job], at: 0)
         #expect(schedule.nextDueAt == JobSchedule.firstPause)
         run(&schedule, world)
-        #expect(world.slices.isEmpty, "none is due before")
+        #expect(world.slices.isEmpty, "no job is due before the first pause ends")
         world.now = schedule.nextDueAt
         run(&schedule, world)
         #expect(schedule.nextDueAt == world.now + expected.pause)
     }
 
-    @Test("take turns by when they are due, and the one that goes first has its turn between any two slices")
+    @Test("run in the order of their due times; a job that comes first runs before all others")
     func order() {
         let world = World()
         let copying = TestJob(.checkpoint, world) {
@@ -89,7 +89,7 @@ struct JobTests {
         #expect(world.slices == turns)
     }
 
-    @Test("that are asked for go on at once, but no sooner than their share of the time allows")
+    @Test("run at once on request, but not before their share of the time allows it")
     func asked() {
         let world = World()
         let job = TestJob(.summaries, world) {
@@ -105,7 +105,7 @@ struct JobTests {
         #expect(schedule.nextDueAt == world.now + 4 * Self.millisecond)
     }
 
-    @Test("wait longer after each slice that failed, up to eight seconds, and say so")
+    @Test("wait longer after each failed slice, up to eight seconds, and report the failure")
     func backsOff() {
         let world = World()
         let job = TestJob(.drift, world) {
@@ -125,7 +125,7 @@ struct JobTests {
         #expect(world.failures.count == 7)
     }
 
-    @Test("end with the slice in which the store stops, and say what failed, but not that it stops")
+    @Test("end with the slice in which the store stops; they log its failure, but not the stop")
     func stops() {
         for (error, count) in [(StoreError(.full, "full"), 1), (StoreError(.stopping, "stopping"), 0)] {
             let (lines, requests) = (TestLog(), JobRequests())
@@ -154,7 +154,7 @@ struct JobTests {
     }
 
     @Test(
-        "that another process holds are left alone until its lease ends",
+        "do not run while another process has their lease",
         arguments: [JobName.drift, .collisions]
     )
     func lease(job: JobName) async throws {
@@ -170,7 +170,7 @@ struct JobTests {
         try test.execute("INSERT INTO jobs VALUES ('\(job.rawValue)', 1, \(until), \(Int64.min))")
         try run()
         #expect(try test.integer("SELECT progress FROM jobs") == .min)
-        #expect(try test.integer("SELECT holder FROM jobs") == 1, "never two holders")
+        #expect(try test.integer("SELECT holder FROM jobs") == 1, "the other process has the lease")
         test.clock.advance(seconds: 31)
         try run()
         let now = test.clock.now
@@ -179,7 +179,7 @@ struct JobTests {
         #expect(try test.integer("SELECT until FROM jobs") == 0)
     }
 
-    @Test("delete nothing and take no lease while the clock may have leapt")
+    @Test("delete nothing and take no lease while the clock may be wrong")
     func leap() async throws {
         let test = try await TestStore {
             $0.trustsClock = false
@@ -204,11 +204,11 @@ struct JobTests {
         #expect(try test.integer("SELECT count(*) FROM jobs") == 0)
     }
 
-    @Test("of retention take an eighth of the time, and a third as long as what is due grows older")
+    @Test("of retention use an eighth of the time, and a third while their lag grows")
     func retentionPace() {
         var pace = RetentionPace()
         #expect(pace.share == 1.0 / 8)
-        // Days behind, but catching up.
+        // The lag is days long, but shrinks.
         for lag in [900_000_000, 800_000_000, 700_000_000] as [Int64] {
             pace.noteLag(lag)
             #expect(pace.share == 1.0 / 8)

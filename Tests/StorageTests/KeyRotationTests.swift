@@ -6,14 +6,14 @@ import Storage
 import Support
 import Testing
 
-@Suite("Which keys a store is used with")
+@Suite("The server keys of a store")
 struct KeyStandingTests {
     private let first = hash(1)
     private let second = hash(2)
     private let third = hash(3)
     private let noon = TestStore.noon
 
-    @Test("the first one is its own, another one is foreign, and a new one before it takes its place")
+    @Test("the first key is recognised, a foreign key is not, and a new key before the first replaces it")
     func standing() async throws {
         let test = try await TestStore()
         func confirm(_ keys: KeyedHash...) throws -> ServerKeyRecognition {
@@ -21,12 +21,12 @@ struct KeyStandingTests {
         }
         #expect(try confirm(first) == .own(missing: 0))
         #expect(try confirm(second) == .foreign)
-        // Known, and not stored under yet.
+        // The second key is known, but the store does not use it yet.
         #expect(try confirm(first, second) == .own(missing: 0))
         #expect(try test.store.keyNeeds().replaced.isEmpty)
         #expect(try confirm(second, first) == .own(missing: 0))
         #expect(try test.store.keyNeeds().replaced == [first.index: noon])
-        // What was stored under the first may be found no more, and is none of the store's under the third.
+        // Without the first key, its records cannot be found. The first or the third key alone is not recognised.
         #expect(try confirm(second) == .own(missing: 1))
         #expect(try confirm(first) == .foreign)
         #expect(try confirm(third) == .foreign)
@@ -34,12 +34,12 @@ struct KeyStandingTests {
         #expect(try Set(test.store.keyNeeds().replaced.keys) == [first.index, second.index])
         try test.store.forget(serverKey: first.index)
         #expect(try confirm(third, second) == .own(missing: 0))
-        // Back to the one before.
+        // The previous key becomes the current one again.
         #expect(try confirm(second, third) == .own(missing: 0))
         #expect(try Set(test.store.keyNeeds().replaced.keys) == [third.index])
     }
 
-    @Test("a key was replaced when the newest record says so, if that is later than the clock")
+    @Test("a key counts as replaced at the time of the newest record if that is later than the clock")
     func replacedAt() async throws {
         let test = try await TestStore()
         let late = noon.advanced(byMilliseconds: 90_000_000)
@@ -49,7 +49,7 @@ struct KeyStandingTests {
         #expect(try test.store.keyNeeds().replaced == [first.index: late])
     }
 
-    @Test("a key is needed until retention has deleted all that may be stored under it")
+    @Test("a key is needed until retention has deleted all records that may be stored under it")
     func needed() async throws {
         let test = try await TestStore { $0.retentionSeconds = 3600 }
         _ = try test.store.confirm(serverKeys: [first], at: noon)
@@ -95,7 +95,7 @@ struct KeyStandingTests {
         try await record(noon.advanced(byMilliseconds: AddressKeys.period), window: 7 * 86_400)
         #expect(try test.integer("SELECT count(*) FROM address_days") == 2)
         #expect(try test.store.keyNeeds().firstAddressDay == day)
-        // The hour that it is rounded up to.
+        // The end of the need is rounded up to a whole hour.
         test.clock.advance(seconds: 86_400 + 3600 + 60)
         #expect(try test.store.keyNeeds().firstAddressDay == day + 1)
         test.clock.advance(seconds: 7 * 86_400)
@@ -103,13 +103,13 @@ struct KeyStandingTests {
         #expect(try test.integer("SELECT count(*) FROM address_days") == 0)
     }
 
-    @Test("a click whose transaction was undone leaves the next one to say that its day's key is needed")
+    @Test("if a click's transaction is undone, the next click records the need for the day's key")
     func undone() async throws {
         let test = try await TestStore()
         var click = try NewClick.sample(at: noon)
         click.evidence.address = AddressHashes(exact: 1, near: 1)
         let recorded = click
-        // Found out when it is to be committed.
+        // SQLite finds this violation only at the commit.
         try test.execute(
             """
             CREATE TABLE defect (a INTEGER REFERENCES clicks (id) DEFERRABLE INITIALLY DEFERRED) STRICT;
@@ -124,7 +124,7 @@ struct KeyStandingTests {
     }
 }
 
-@Suite("A launch whose address or fingerprint has several keys")
+@Suite("A launch with hashes under several keys")
 struct EvidenceOfOtherDaysTests {
     private let address = NetworkAddress(high: 0, low: 0xFFFF_CB00_7109)
     private let noon = TestStore.noon
@@ -150,7 +150,7 @@ struct EvidenceOfOtherDaysTests {
         return check
     }
 
-    @Test("agrees with clicks of other days, and counts them, and launches of other days")
+    @Test("agrees with clicks of other days, and counts the clicks and launches of other days")
     func otherDays() async throws {
         let test = try await TestStore { $0.learnsAtOnce = true }
         let day = AddressKeys.period
@@ -167,13 +167,13 @@ struct EvidenceOfOtherDaysTests {
         let evidence = try #require(view.evidence)
         #expect(evidence.candidates.map(\.address) == [.exact, .exact, .exact])
         #expect(evidence.addressTraffic.clicksExact == 3 && evidence.addressTraffic.clicksNear == 3)
-        // Those of the days before have faded: a half-life of two days.
+        // The launches of the earlier days have faded, with a half-life of two days.
         #expect(abs(evidence.addressTraffic.launchesExact - (1 + 0.707 + 0.5)) < 0.01)
         #expect(abs(evidence.addressTraffic.launchesNear - evidence.addressTraffic.launchesExact) < 0.001)
         #expect(evidence.addressTraffic.coverage == 1)
     }
 
-    @Test("counts launches from no click that were learnt under a former server key, and those since")
+    @Test("counts organic launches under a former server key and under the current one")
     func formerServerKey() async throws {
         let test = try await TestStore { $0.learnsAtOnce = true }
         let (former, present) = (UInt64(8), UInt64(9))
@@ -187,7 +187,7 @@ struct EvidenceOfOtherDaysTests {
             let launch = check(former, minute: minute)
             _ = try await test.run { try await $0.match(launch) }
         }
-        // The key is rotated: what comes now is stored under the new one.
+        // The server key is rotated: the next launches are stored under the new key.
         for minute in Int64(3)..<5 {
             let launch = check(present, former, minute: minute)
             _ = try await test.run { try await $0.match(launch) }

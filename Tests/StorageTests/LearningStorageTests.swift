@@ -6,11 +6,11 @@ import Storage
 import Support
 import Testing
 
-@Suite("What traffic teaches")
+@Suite("The stored model")
 struct LearningStorageTests {
     private static let address = AddressHashes(exact: 11, near: 1)
 
-    /// Clicks and launches of an hour: every second launch came from a click.
+    /// Plays a click, its launch and an organic launch in each minute.
     private func play(_ test: TestStore, from start: Timestamp, count: Int64 = 60) async throws {
         try await test.run { session in
             for number in 0..<count {
@@ -58,7 +58,7 @@ struct LearningStorageTests {
         #expect(model.launchesWithAddress > 55)
     }
 
-    @Test("of two servers on one database adds up, whichever began", arguments: backends)
+    @Test("adds up the traffic of two servers on one database", arguments: backends)
     func addsUp(backend: Backend) async throws {
         let here = try await TestStore(backend) { $0.learnsAtOnce = true }
         let other = try await TestStore(backend, in: here.folder) { $0.learnsAtOnce = true }
@@ -72,7 +72,7 @@ struct LearningStorageTests {
         #expect(abs(model.launches - 240) < 5)
     }
 
-    @Test("twice from one device within an hour counts once, a repeated answer never", arguments: backends)
+    @Test("counts a device once an hour, and a repeated answer never", arguments: backends)
     func countsOnce(backend: Backend) async throws {
         let test = try await TestStore(backend) { $0.learnsAtOnce = true }
         try await test.run { session in
@@ -87,7 +87,7 @@ struct LearningStorageTests {
         #expect(abs(model.launches - 1) < 0.01)
     }
 
-    @Test("teaches nothing where robots click", arguments: backends)
+    @Test("learns nothing from the clicks of robots", arguments: backends)
     func robots(backend: Backend) async throws {
         let test = try await TestStore(backend) { $0.learnsAtOnce = true }
         for (number, isRobot) in [false, true, true, true].enumerated() {
@@ -97,12 +97,12 @@ struct LearningStorageTests {
             try await test.run { _ = try await $0.record(recorded) }
         }
         try await test.run { _ = try await $0.match(.sample(fingerprint: 9, at: hourLater)) }
-        // Of one click none came with an address; those of robots would make it three of four.
+        // The one counted click has no address. With the robots' clicks, three of four would have one.
         let share = try await model(test, at: hourLater).clickAddressShare
         #expect(share > 0.4 && share < 0.5, "\(share)")
     }
 
-    @Test("can be forgotten", arguments: backends)
+    @Test("can be reset", arguments: backends)
     func resets(backend: Backend) async throws {
         let test = try await TestStore(backend) { $0.learnsAtOnce = true }
         try await play(test, from: TestStore.noon)
@@ -115,12 +115,12 @@ struct LearningStorageTests {
         #expect(try test.integer("SELECT count(*) FROM learnt_counters") == 0)
     }
 
-    @Test("can be deleted by another process, and do not come back", arguments: backends)
+    @Test("can be reset by another process, and does not come back", arguments: backends)
     func resetsElsewhere(backend: Backend) async throws {
         let here = try await TestStore(backend) { $0.learnsAtOnce = true }
         try await play(here, from: TestStore.noon)
         let later = TestStore.noon.advanced(byMilliseconds: 7_200_000)
-        // Known by now, as by a server that has learnt for long.
+        // By now, the process has the model in memory, like a server that has run for long.
         try await play(here, from: later, count: 2)
         let elsewhere = try await TestStore(backend, in: here.folder)
         defer { elsewhere.stop() }
@@ -132,11 +132,11 @@ struct LearningStorageTests {
         let reset = later.advanced(byMilliseconds: 600_000)
         try await play(here, from: reset, count: 5)
         let model = try await model(elsewhere, at: reset.advanced(byMilliseconds: 600_000))
-        #expect(model.epoch.began > later, "and not before the reset")
+        #expect(model.epoch.began > later, "the model began after the reset")
         #expect(model.launches < 11)
     }
 
-    @Test("fades without launches, goes after a clock years ahead, keeps few systems", arguments: backends)
+    @Test("fades, is deleted if a clock was years ahead, and keeps few systems", arguments: backends)
     func fades(backend: Backend) async throws {
         let empty = try await TestStore(backend)
         empty.stop()
@@ -161,7 +161,7 @@ struct LearningStorageTests {
         #expect(try test.integer("SELECT count(*) FROM learning WHERE scope = 98") == 0)
     }
 
-    @Test("does not begin in the future of a clock that was ahead", arguments: backends)
+    @Test("does not begin in the future after a clock was ahead", arguments: backends)
     func beganAhead(backend: Backend) async throws {
         let before = try await TestStore(backend) { $0.learnsAtOnce = true }
         try await play(before, from: TestStore.noon, count: 5)
@@ -178,7 +178,7 @@ struct LearningStorageTests {
     }
 
     @Test("begins when a click is recorded, not when it happened", arguments: backends)
-    func toldLater(backend: Backend) async throws {
+    func beginsAtRecording(backend: Backend) async throws {
         let test = try await TestStore(backend) { $0.learnsAtOnce = true }
         try await test.run { session in
             let before = TestStore.noon.advanced(byMilliseconds: -20 * 86_400_000)
@@ -190,7 +190,7 @@ struct LearningStorageTests {
         #expect(try await model(again, at: hourLater).epoch.began == TestStore.noon)
     }
 
-    @Test("a server in the background learns as well", arguments: backends)
+    @Test("is also learnt by the background threads", arguments: backends)
     func learnsInBackground(backend: Backend) async throws {
         let test = try await TestStore(backend) { $0.hasBackgroundWork = true }
         try await play(test, from: TestStore.noon, count: 10)

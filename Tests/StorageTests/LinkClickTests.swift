@@ -25,7 +25,7 @@ struct LinkClickTests {
         }
     }
 
-    @Test("are counted for link and variant, with matches: people, robots, tests apart", arguments: backends)
+    @Test("and matches are counted by link and variant, robots and tests separately", arguments: backends)
     func counts(backend: Backend) async throws {
         let test = try await TestStore(backend)
         try await test.run { session in
@@ -47,7 +47,7 @@ struct LinkClickTests {
             let claim = try #require(try await session.match(.sample(fingerprint: 1)).claim)
             #expect(claim.click == first)
             #expect(claim.click.facts.variant == "a")
-            // Only the claim counts, not who is given its answer again, and no test.
+            // Only the claim counts: a repeated answer and a test match do not.
             _ = try await session.match(.sample(fingerprint: 1))
             _ = try await session.match(.sample(fingerprint: 4, isTest: true))
             let listing = try #require(try await session.link(link.id))
@@ -64,7 +64,7 @@ struct LinkClickTests {
         #expect(try test.integer("SELECT sum(tests) FROM link_counts WHERE variant = ''") == 1)
     }
 
-    @Test("remain in the report of a variant that the link has no more", arguments: backends)
+    @Test("of a variant that the link no longer has stay in the report", arguments: backends)
     func formerVariants(backend: Backend) async throws {
         let test = try await TestStore(backend)
         try await test.run { session in
@@ -78,13 +78,13 @@ struct LinkClickTests {
         }
     }
 
-    @Test("of people are as many as the link may have, however many come at once", arguments: backends)
+    @Test("of people never exceed the link's maximum, even if many come at once", arguments: backends)
     func maximumUnderRaces(backend: Backend) async throws {
         let test = try await TestStore(backend)
         let link = try SampleLink.make(1, [.maximumClicks: ["7"]])
         try await test.run { try await $0.create(link) }
         let outcomes = try await test.runConcurrently(200) { session, number in
-            // Robots and tests use nothing up.
+            // Test clicks do not count towards the maximum.
             _ = try await session.record(try Self.click(link, fingerprint: 1000 + number, isTest: true))
             return try await session.record(try Self.click(link, fingerprint: number))
         }
@@ -117,7 +117,7 @@ struct LinkClickTests {
         }
     }
 
-    @Test("keep a link from being deleted, robots' and tests' too", arguments: backends)
+    @Test("prevent the deletion of a link, also clicks of robots and tests", arguments: backends)
     func deletion(backend: Backend) async throws {
         let test = try await TestStore(backend)
         try await test.run { session in
@@ -138,7 +138,7 @@ struct LinkClickTests {
                     == .notFound
             )
             #expect(try await session.slugs(.of(tag: "a")) == ["link-4", "link-3", "link-2"])
-            // The slug is free again.
+            // The slug of the deleted link is free again.
             try await session.create(try SampleLink.make(9, slug: "link-1"))
         }
         #expect(try test.integer("SELECT count(*) FROM link_fields WHERE link = 1 AND field = 'tags'") == 0)

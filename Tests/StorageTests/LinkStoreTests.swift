@@ -7,7 +7,7 @@ import Testing
 struct LinkStoreTests {
     private static let app = AppID(high: 1, low: 1)
 
-    /// Two more apps.
+    /// Creates two more apps.
     private static func addApps(_ test: TestStore) async throws {
         try await test.run { session in
             for number in [2, 3] as [UInt64] {
@@ -18,7 +18,7 @@ struct LinkStoreTests {
         }
     }
 
-    @Test("come back as they were made, by identifier and by slug", arguments: backends)
+    @Test("are read as they were created, by identifier and by slug", arguments: backends)
     func roundTrip(backend: Backend) async throws {
         let test = try await TestStore(backend)
         let link = try SampleLink.make(
@@ -61,7 +61,7 @@ struct LinkStoreTests {
                 await refusal { () async throws(LinkStoreError) in try await session.create(same) }
                     == .slugTaken(same.slug)
             )
-            // Of an app that shares the host.
+            // This link belongs to an app that shares the host.
             let beside = NewLink(
                 try SampleLink.make(3, slug: "a", app: second),
                 neighbours: [second, Self.app]
@@ -76,14 +76,14 @@ struct LinkStoreTests {
             #expect(try await session.sharedSlug(of: Self.app, and: third) == same.slug)
             #expect(try await session.sharedSlug(of: Self.app, and: second) == nil)
             #expect(try await session.sharedSlug(of: Self.app, and: AppID(high: 9, low: 9)) == nil)
-            // The older one, where two apps share a host all the same.
+            // If two apps share a host although both have the slug, the older link is found.
             #expect(try await session.link(same.slug, of: [third, Self.app])?.link.id.low == 1)
-            // The case of letters tells slugs apart.
+            // Slugs that differ in the case of letters are different slugs.
             try await session.create(try SampleLink.make(5, slug: "A"))
         }
     }
 
-    @Test("are made all or none", arguments: backends)
+    @Test("are created all or none", arguments: backends)
     func allOrNone(backend: Backend) async throws {
         let test = try await TestStore(backend)
         try await test.run { session in
@@ -107,7 +107,7 @@ struct LinkStoreTests {
         }
     }
 
-    @Test("are changed as a whole, and not by who has not seen the last change", arguments: backends)
+    @Test("are changed as a whole, but not by a caller that missed the last change", arguments: backends)
     func updates(backend: Backend) async throws {
         let test = try await TestStore(backend)
         try await test.run { session in
@@ -122,7 +122,7 @@ struct LinkStoreTests {
             #expect(stored.settings == changed.settings)
             #expect(stored.archivedAt == TestStore.noon)
             #expect(stored.slug == link.slug)
-            // Within the same millisecond, and still distinct.
+            // Two changes within one millisecond have different times.
             #expect(stored.updatedAt > read)
             #expect(
                 await refusal { () async throws(LinkStoreError) in
@@ -189,7 +189,7 @@ struct LinkStoreTests {
         }
     }
 
-    @Test("of a campaign: the newest that leads somewhere", arguments: backends)
+    @Test("are found by campaign key: the newest one that has not ended", arguments: backends)
     func campaign(backend: Backend) async throws {
         let test = try await TestStore(backend)
         try await Self.addApps(test)
@@ -215,7 +215,7 @@ struct LinkStoreTests {
         }
     }
 
-    @Test("settings of apps for links come back as they were set", arguments: backends)
+    @Test("the link settings of apps are read as they were set", arguments: backends)
     func appSettings(backend: Backend) async throws {
         let test = try await TestStore(backend)
         var fields = AppLinkFields()
@@ -235,7 +235,7 @@ struct LinkStoreTests {
         #expect(read.1 == AppLinks())
     }
 
-    /// A million where time allows.
+    /// The number of stored links: a million in the long tests, 60,000 in the usual ones.
     private static let count: Int64 =
         ProcessInfo.processInfo.environment["AFTERLINK_LONG"] == nil ? 60_000 : 1_000_000
 

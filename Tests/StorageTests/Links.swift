@@ -1,7 +1,7 @@
 import Attribution
 import Testing
 
-/// Links as the tests of their store make them.
+/// Creates links for the tests of the store.
 enum SampleLink {
     static let noon = TestStore.noon
 
@@ -12,7 +12,7 @@ enum SampleLink {
         return fields
     }
 
-    /// A link of the first app, which has no neighbours.
+    /// Returns a link, by default of the first app.
     static func make(
         _ number: UInt64,
         slug: String? = nil,
@@ -31,17 +31,18 @@ enum SampleLink {
 }
 
 extension LinkStore {
+    /// Creates a link of an app that shares its link hosts with no other app.
     func create(_ link: Link) async throws(LinkStoreError) {
         try await create([NewLink(link, neighbours: [link.app])])
     }
 
-    /// Slugs of a page.
+    /// Returns the slugs of a page of links.
     func slugs(_ query: LinkQuery) async throws(StoreError) -> [String] {
         try await links(query).links.map(\.link.slug.text)
     }
 }
 
-/// Why a change of links was refused; nil where it was not.
+/// Returns the error with which a change of links was refused; nil if it was not refused.
 func refusal(_ body: () async throws(LinkStoreError) -> Void) async -> LinkStoreError? {
     do throws(LinkStoreError) {
         try await body()

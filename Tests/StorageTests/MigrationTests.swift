@@ -45,7 +45,7 @@ struct MigrationTests {
         )
     }
 
-    @Test("a database of a newer program is refused, and left as it is")
+    @Test("a database of a newer program is refused, and stays unchanged")
     func refusesNewer() throws {
         let folder = try TemporaryFolder()
         let path = folder.file("a.db")
@@ -57,7 +57,7 @@ struct MigrationTests {
         #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == before)
     }
 
-    @Test("a migration that is listed and not known is refused, whatever version the database says it has")
+    @Test("a database that lists an unknown migration is refused, even if its version is a known one")
     func refusesUnknown() throws {
         let folder = try TemporaryFolder()
         let path = folder.file("a.db")
@@ -72,7 +72,7 @@ struct MigrationTests {
         }
     }
 
-    @Test("one that a kill left with its log is refused, too, and both files are left as they are")
+    @Test("a newer database that a kill left with its log is refused, and both files stay unchanged")
     func refusesNewerWithLog() throws {
         let folder = try TemporaryFolder()
         let path = folder.file("a.db")
@@ -100,7 +100,7 @@ struct MigrationTests {
         #expect(error?.explanation.contains(second.name) == true)
     }
 
-    @Test("a database of the development versions before the first release is refused, and left as it is")
+    @Test("a database of the development versions before the first release is refused and unchanged")
     func refusesDevelopment() throws {
         let folder = try TemporaryFolder()
         let path = folder.file("a.db")
@@ -109,7 +109,7 @@ struct MigrationTests {
             ("0002_app_localizations.sql", "CREATE TABLE app_localizations (app INTEGER) STRICT"),
         ]
         for count in 1...2 {
-            // The migrations are applied, and the tables that a store reads are missing.
+            // Opening applies the migrations, and then fails: the tables that a store reads are missing.
             #expect(throws: StoreError.self) { try open(path, Array(former.prefix(count))) }
             let before = try Data(contentsOf: URL(fileURLWithPath: path))
             let error = #expect(throws: StoreError.self) { try open(path, own) }
@@ -123,7 +123,7 @@ struct MigrationTests {
         }
     }
 
-    @Test("one that fails leaves the database at the one before it")
+    @Test("a migration that fails leaves the database at the previous one")
     func undoesFailed() throws {
         let folder = try TemporaryFolder()
         let path = folder.file("a.db")
@@ -135,7 +135,7 @@ struct MigrationTests {
         #expect(try integer(path, "SELECT a FROM second") == 12)
     }
 
-    @Test("a copy of the database is made before the first that pends, and none for a new database")
+    @Test("the database is copied before the first pending migration, unless it is new")
     func backsUp() throws {
         let folder = try TemporaryFolder()
         let path = folder.file("a.db")
@@ -149,7 +149,7 @@ struct MigrationTests {
         #expect(attributes[.posixPermissions] as? Int == 0o600)
     }
 
-    @Test("the plan says what is applied, what pends and where the copy goes, and changes nothing")
+    @Test("the plan has the applied and the pending migrations and the copy's path, and changes nothing")
     func plans() throws {
         let folder = try TemporaryFolder()
         let path = folder.file("a.db")
@@ -171,7 +171,7 @@ struct MigrationTests {
         #expect((none.pending, none.backupPath) == ([], nil))
     }
 
-    @Test("what is built in applies, and applies again to nothing")
+    @Test("the built-in migrations can be applied, and are applied only once")
     func appliesEmbedded() throws {
         let folder = try TemporaryFolder()
         let path = folder.file("a.db")

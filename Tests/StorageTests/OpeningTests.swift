@@ -18,7 +18,7 @@ struct OpeningTests {
         try #require(throws: StoreError.self) { try SQLiteStore.open(configuration(path)) }
     }
 
-    @Test("a new database is its owner's alone, with what runs beside it")
+    @Test("only the owner can read a new database and the files of its log")
     func makesPrivateFiles() async throws {
         let test = try await TestStore()
         #expect(test.store.isNew)
@@ -31,12 +31,12 @@ struct OpeningTests {
         #expect(!again.store.isNew)
     }
 
-    @Test("the start reads what it needs, and not the whole database")
+    @Test("opening reads only a part of the database")
     func readsLittle() async throws {
         let test = try await TestStore()
         test.stop()
         try test.execute("CREATE TABLE padding AS SELECT hex(zeroblob(4000000)) AS text")
-        // What this thread has read, from files and caches alike.
+        // The bytes that this thread has read, from disks and from caches.
         func readByteCount() throws -> Int {
             let text = try String(contentsOfFile: "/proc/thread-self/io", encoding: .utf8)
             let line = try #require(text.split(separator: "\n").first { $0.hasPrefix("rchar: ") })
@@ -49,7 +49,7 @@ struct OpeningTests {
         #expect(count > 4096 && count < 2_000_000)
     }
 
-    @Test("commits are synced, keys are enforced, the log is bounded, and reading cannot write")
+    @Test("a database has the application id, a write-ahead log and the newest version")
     func setsPragmas() async throws {
         let test = try await TestStore()
         let connection = try SQLiteConnection(path: test.path, access: .readOnly, busyMilliseconds: 0)
@@ -62,7 +62,7 @@ struct OpeningTests {
     }
 
     @Test(
-        "what is no database of ours is refused with the file's name, and left byte for byte",
+        "a file that is not a database is refused with its name, and stays unchanged",
         arguments: [
             (
                 content: Data("this is no database, but a text of more than sixteen bytes".utf8),
@@ -97,7 +97,7 @@ struct OpeningTests {
         #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == before)
     }
 
-    @Test("a damaged database is refused and left byte for byte", arguments: [100, 4096 + 8] as [Int])
+    @Test("a damaged database is refused, and stays unchanged", arguments: [100, 4096 + 8] as [Int])
     func refusesDamage(offset: Int) async throws {
         let test = try await TestStore()
         try await test.run { session in
@@ -122,7 +122,7 @@ struct OpeningTests {
         #expect(try refusal(test.path).code == .corrupted)
     }
 
-    @Test("a folder, a missing folder, a symbolic link and a file that is not to be written are refused")
+    @Test("a folder, a file in a missing folder and a symbolic link to a file are refused")
     func refusesPaths() async throws {
         let folder = try TemporaryFolder()
         #expect(try refusal(folder.path + "/").code == .notFound)
@@ -150,11 +150,11 @@ struct OpeningTests {
         try SQLiteStore.open(configuration(test.path)).stop(within: 60_000)
     }
 
-    @Test("what was acknowledged is there after the process is gone without a word")
+    @Test("acknowledged clicks are on disk after a kill")
     func survivesWithoutStop() async throws {
         let test = try await TestStore()
         let click = try await test.run { try await $0.record(.sample()).click }
-        // A copy of the files as they are on disk at this moment is what a kill would leave.
+        // A copy of the files as they are now equals what a kill would leave.
         let copy = try TemporaryFolder()
         for suffix in ["", "-wal"] {
             try FileManager.default.copyItem(

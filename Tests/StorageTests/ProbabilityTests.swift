@@ -21,7 +21,7 @@ struct ProbabilityTests {
         SQLiteConfiguration(path: test.path, clock: .fixed(test.clock.now))
     }
 
-    @Test("tell matches by method, and what was expected of each campaign", arguments: backends)
+    @Test("contain matches by method, and each campaign's expected conversions", arguments: backends)
     func methods(backend: Backend) async throws {
         let test = try await TestStore(backend)
         try await test.run { session in
@@ -56,7 +56,7 @@ struct ProbabilityTests {
         #expect(try problems(test) == [])
     }
 
-    @Test("count a device that asks again and again without a match once in an hour", arguments: backends)
+    @Test("count a device that repeats a check without a match once an hour", arguments: backends)
     func repeated(backend: Backend) async throws {
         let test = try await TestStore(backend)
         try await test.run { session in
@@ -67,7 +67,7 @@ struct ProbabilityTests {
             }
             for _ in 0..<3 {
                 var check = Check.sample(install: 7)
-                // Nothing is that certain.
+                // No match has a confidence of 1.
                 check.policy = MatchPolicy(minimumConfidence: 1)
                 check.policy.usesFingerprints = false
                 _ = try await session.match(check)
@@ -77,7 +77,7 @@ struct ProbabilityTests {
         #expect(expected.count > 0.5 && expected.count <= 1)
     }
 
-    @Test("a launch with a token tells how right its fingerprint would have been", arguments: backends)
+    @Test("a launch with a token tests the probability of its fingerprint", arguments: backends)
     func calibration(backend: Backend) async throws {
         let test = try await TestStore(backend)
         try await test.run { session in
@@ -89,7 +89,7 @@ struct ProbabilityTests {
                 },
             ]
             for index in clicks.indices {
-                // Two people, of whom their addresses tell nothing to the launch.
+                // The clicks come from two visitors. The launch has no address that could be compared.
                 let address = UInt64(index + 1)
                 clicks[index].evidence.address = AddressHashes(exact: address, near: address)
                 clicks[index].evidence.visitor = address
@@ -108,7 +108,7 @@ struct ProbabilityTests {
     }
 
     @Test(
-        "are compared, whichever sum is wrong",
+        "are verified, and any wrong sum is found",
         arguments: [
             "UPDATE counts SET count = count + 1 WHERE metric = 'conversions' AND span = 'all'",
             "UPDATE counts SET count = count + 1 WHERE metric = 'variance' AND span = 'day' AND campaign = ''",

@@ -8,7 +8,7 @@ import Testing
 
 @Suite("Query plans")
 struct QueryPlanTests {
-    @Test("every hot statement uses its index and scans nothing")
+    @Test("every frequent statement uses its index and scans no table")
     func usesIndexes() async throws {
         let test = try await TestStore()
         test.store.stop(within: 60_000)
@@ -38,7 +38,7 @@ struct QueryPlanTests {
         }
     }
 
-    /// A line as SQLite writes it.
+    /// Returns a line of a plan in SQLite's notation.
     private static func line(_ text: Substring) -> String {
         let text = text.trimmingCharacters(in: .whitespacesAndNewlines)
         guard let search = text.wholeMatch(of: #/(\w+)( [A-Z ]+ \w+)?\(([^()]+)([…)])(.*)/#) else {
@@ -53,10 +53,11 @@ struct QueryPlanTests {
     }
 }
 
-/// The plans of the statements that run for every click or check, or whose cost must not follow what is stored.
+/// The plans of the statements that run for every click or check, or whose cost must not grow with the database.
 ///
-/// A plan is what each of its lines contains, in order. `table(a b>)` is a search by the table's key for a value of `a`
-/// and above one of `b`, `table INDEX name(a)` one by an index; a plan may go on where `…` ends it.
+/// A plan contains a text for each line of SQLite's plan, in order. `table(a b>)` means a search by the table's key for
+/// a value of `a` and for values above one of `b`. `table INDEX name(a)` means a search by an index. After `…`, the
+/// line may continue.
 private let plans: [(statements: [SQL], plan: String)] = [
     (
         [SQLiteReader.clicksOfKey],

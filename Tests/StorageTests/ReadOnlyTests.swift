@@ -4,9 +4,9 @@ import SQLiteStorage
 import Storage
 import Testing
 
-@Suite("A database that is opened to be read")
+@Suite("A database that is opened for reading")
 struct ReadOnlyTests {
-    @Test("is read while another process holds the writer's lock, and refuses to be written")
+    @Test("is read while another process has the write lock, and refuses writes")
     func readsBesideWriter() async throws {
         let first = try await TestStore()
         try await first.run { _ = try await $0.record(.sample()) }

@@ -31,7 +31,7 @@ struct RecordColumnTests {
     }
 
     @Test(
-        "come back as they were written",
+        "are read as they were written",
         arguments: [
             Thing(
                 id: .max,
@@ -49,7 +49,7 @@ struct RecordColumnTests {
         #expect(try connection.statement(Self.select).first(Thing.self) == thing)
     }
 
-    @Test("with a word that this program does not write are damaged")
+    @Test("with an unknown word are reported as damaged")
     func reportDamage() throws {
         let connection = try Self.makeDatabase()
         try connection.statement("INSERT INTO things (id, kind) VALUES (1, 'sundial')").run()
@@ -60,7 +60,7 @@ struct RecordColumnTests {
     }
 
     #if DEBUG
-    @Test("stop a debug build that writes a column in another's place")
+    @Test("stop a debug build that writes columns in the wrong order")
     func stopWriting() async {
         await #expect(processExitsWith: .failure) {
             let connection = try RecordColumnTests.makeDatabase()
@@ -76,7 +76,7 @@ struct RecordColumnTests {
         }
     }
 
-    @Test("stop a debug build that reads a column in another's place")
+    @Test("stop a debug build that reads columns in the wrong order")
     func stopReading() async {
         await #expect(processExitsWith: .failure) {
             let connection = try RecordColumnTests.makeDatabase()
@@ -133,7 +133,7 @@ private struct Swapped: Record {
     }
 }
 
-/// Forgets its last column.
+/// Does not write its last column.
 private struct Short: Record {
     static let columns: Columns = ["id", "size"]
 

@@ -18,7 +18,7 @@ struct RecordRoundTripTests {
         return try connection.statement(select).first(Kept.self)
     }
 
-    /// Expects every member to differ from what it is by default, so that the test notices one that is never written.
+    /// Expects every member to differ from its default, so that the test notices a member that is never written.
     private func expectNothingDefault<Value>(_ value: Value, _ bare: Value, but exceptions: Set<String> = [])
     {
         for (member, other) in zip(Mirror(reflecting: value).children, Mirror(reflecting: bare).children) {
@@ -62,11 +62,11 @@ struct RecordRoundTripTests {
         return click
     }
 
-    @Test("a click comes back with every value that it can have", arguments: backends)
+    @Test("every value of a click is read as it was written", arguments: backends)
     func keepsClick(backend: Backend) async throws {
         let test = try await TestStore(backend)
         let (full, bare) = (try fullClick(), try bareClick())
-        // App and link stand in the row as numbers.
+        // The row contains the app and the link as numbers.
         expectNothingDefault(full.facts, bare.facts, but: ["app", "link"])
         let id = ClickID(high: 1 << 60, low: .max)
         let record = ClickRecord(full, id: id, scope: Scope(number: 3), hashes: [hash(1), hash(2)], link: 8)
@@ -90,7 +90,7 @@ struct RecordRoundTripTests {
         #expect(click.id == id && click.facts.app == app && click.facts.link == LinkID(high: 3, low: 4))
     }
 
-    @Test("an index entry comes back with every value that it can have", arguments: backends)
+    @Test("every value of an index entry is read as it was written", arguments: backends)
     func keepsIndexEntry(backend: Backend) async throws {
         let test = try await TestStore(backend)
         var full = try fullClick()
@@ -110,7 +110,7 @@ struct RecordRoundTripTests {
         #expect(found == entry)
     }
 
-    @Test("a claim comes back with every value that it can have", arguments: backends)
+    @Test("every value of a claim is read as it was written", arguments: backends)
     func keepsClaim(backend: Backend) async throws {
         let test = try await TestStore(backend)
         let click = Click(id: ClickID(high: 5, low: 6), facts: try fullClick().facts)
@@ -143,7 +143,7 @@ struct RecordRoundTripTests {
         #expect(found?.claim(of: click) == claim)
     }
 
-    @Test("a check comes back with every value that it can have", arguments: backends)
+    @Test("every value of a check is read as it was written", arguments: backends)
     func keepsCheck(backend: Backend) async throws {
         let test = try await TestStore(backend)
         var facts = CheckFacts(

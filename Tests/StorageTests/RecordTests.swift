@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Recording a click")
 struct RecordTests {
-    @Test("a click comes back with everything that was recorded", arguments: backends)
+    @Test("a click is read with all values that were recorded", arguments: backends)
     func keepsFacts(backend: Backend) async throws {
         let test = try await TestStore(backend)
         let click = try NewClick.sample { facts in
@@ -55,7 +55,7 @@ struct RecordTests {
         #expect((second.click.id == first.click.id) == expected.isDuplicate)
     }
 
-    @Test("two unlike posts of one visit are two clicks; a match retires the older", arguments: backends)
+    @Test("two unlike posts of one visit are two clicks; a match retires the older one", arguments: backends)
     func keepsPostsApart(backend: Backend) async throws {
         let test = try await TestStore(backend)
         let clicks = try await test.run { session in
@@ -105,7 +105,7 @@ struct RecordTests {
         #expect(again.click.id == id)
     }
 
-    @Test("another visitor's post at the same moment is another click", arguments: backends)
+    @Test("another visitor's post at the same time is another click", arguments: backends)
     func keepsVisitorsApart(backend: Backend) async throws {
         let test = try await TestStore(backend)
         let outcomes = try await test.run { session in
@@ -186,7 +186,7 @@ struct RecordTests {
         #expect(view.onlyReason == .alreadyClaimed)
     }
 
-    @Test("fingerprints that agree in their index alone are different ones", arguments: backends)
+    @Test("fingerprints with equal indexes but different rests are different", arguments: backends)
     func comparesWholeHash(backend: Backend) async throws {
         let test = try await TestStore(backend)
         try await test.run { _ = try await $0.record(.sample(fingerprint: 1)) }

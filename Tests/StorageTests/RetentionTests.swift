@@ -38,7 +38,7 @@ struct RetentionTests {
         #expect(forgotten == .noClick)
     }
 
-    @Test("a click that comes after its time was closed is closed too")
+    @Test("a click that is recorded after its window was closed is closed, too")
     func closesLateComers() async throws {
         let test = try await TestStore()
         test.clock.advance(seconds: 200_000)
@@ -59,7 +59,7 @@ struct RetentionTests {
         #expect(try test.store.runRetention() == RetentionProgress(deleted: 1000))
     }
 
-    @Test("counts of live clicks of the past do not pile up")
+    @Test("the counts of live clicks are deleted when the clicks have expired")
     func purgesLiveCounts() async throws {
         let test = try await TestStore()
         let clock = test.clock
@@ -74,7 +74,7 @@ struct RetentionTests {
         #expect(try test.integer("SELECT count(*) FROM live_clicks") == 0)
     }
 
-    @Test("the log stays bounded while writes go on, with loops that read")
+    @Test("the log stays bounded while writes continue and loops read")
     func boundsLog() async throws {
         let test = try await TestStore { $0.hasBackgroundWork = true }
         let metadata = String(repeating: "x", count: 4000)
@@ -92,21 +92,21 @@ struct RetentionTests {
         #expect(test.store.health.writeAheadLogBytes == 0)
     }
 
-    @Test("a log that grew beneath a reader that stayed starts again after its end, while writes go on")
+    @Test("a log that grew during a long read starts again after the read, while writes continue")
     func boundsLogAfterReader() async throws {
         let test = try await TestStore { $0.hasBackgroundWork = true }
         let metadata = String(repeating: "x", count: 100_000)
         let reader = try SQLiteConnection(path: test.path, access: .readOnly, busyMilliseconds: 1000)
         try reader.begin(.deferred)
         _ = try reader.integer("SELECT count(*) FROM clicks")
-        // The test goes on wherever it is resumed.
+        // The test may continue on another thread.
         reader.releaseFromThread()
         _ = try await test.runConcurrently(1000) { session, number in
             try await session.record(.sample(fingerprint: number) { $0.metadata = metadata })
         }
         #expect(test.store.health.writeAheadLogBytes > 90_000_000)
         try reader.rollback()
-        // A slow disk takes its time to copy a hundred megabytes, and what is written meanwhile.
+        // A slow disk needs a while to copy a hundred megabytes, and the pages that are written meanwhile.
         let end = Polling.end
         var round: UInt64 = 0
         while test.store.health.writeAheadLogBytes > 70_000_000, ContinuousClock.now < end {
@@ -119,16 +119,16 @@ struct RetentionTests {
         #expect(test.store.health.writeAheadLogBytes <= 70_000_000)
     }
 
-    @Test("a stop in the midst of copying the log still leaves nothing in it")
+    @Test("a stop while the log is copied leaves an empty log")
     func stopsWhileCopying() async throws {
-        // Few and large, so that the copying begins with the last commit and takes its time.
+        // The writes are few and large, so that copying starts after the last commit and takes a while.
         let metadata = String(repeating: "x", count: 200_000)
         for _ in 0..<4 {
             let test = try await TestStore { $0.hasBackgroundWork = true }
             _ = try await test.runConcurrently(150) { session, number in
                 try await session.record(.sample(fingerprint: number) { $0.metadata = metadata })
             }
-            // A connection that stays open keeps the last one to close from doing the writer's work.
+            // While this connection is open, SQLite does not copy the log by itself when the store closes its own.
             let reader = try SQLiteConnection(path: test.path, access: .readOnly, busyMilliseconds: 1000)
             #expect(try reader.integer("SELECT count(*) FROM clicks") == 150)
             test.stop()

@@ -5,38 +5,39 @@ import Storage
 import Support
 import Testing
 
-@Suite("The clock that jobs go by")
+@Suite("The clock of the background jobs")
 struct SettledClockTests {
     private static let day: Int64 = 86_400_000
     private static let hour: UInt64 = 3_600_000_000_000
 
     struct Step: Sendable {
-        /// Days of the wall clock and hours of uptime since the start.
+        /// Days of the wall clock since the start.
         let days: Int64
+        /// Hours of uptime since the start.
         let uptime: UInt64
         let isSettled: Bool
     }
 
     @Test(
-        "is trusted as long as it goes on as expected, and after a day in which it has gone on steadily",
+        "is trusted while it runs like the uptime, and again after a day of running like it",
         arguments: [
-            // Goes on, in small steps and with small corrections.
+            // The clock runs like the uptime, or jumps by at most a day at a time.
             [Step(days: 0, uptime: 0, isSettled: true), Step(days: 1, uptime: 24, isSettled: true)],
             [Step(days: 1, uptime: 0, isSettled: true), Step(days: 2, uptime: 1, isSettled: true)],
-            // Leaps ahead or back, and returns.
+            // The clock jumps ahead or back, and returns.
             [Step(days: 5000, uptime: 1, isSettled: false), Step(days: 0, uptime: 2, isSettled: true)],
             [Step(days: -15_000, uptime: 1, isSettled: false), Step(days: 0, uptime: 2, isSettled: true)],
-            // Leaps, and stays there.
+            // The clock jumps, and continues from there.
             [
                 Step(days: 5000, uptime: 1, isSettled: false), Step(days: 5000, uptime: 24, isSettled: false),
                 Step(days: 5001, uptime: 25, isSettled: true), Step(days: 5002, uptime: 49, isSettled: true),
             ],
-            // Leaps again before the day has passed.
+            // The clock jumps again before a day has passed.
             [
                 Step(days: 5000, uptime: 1, isSettled: false), Step(days: 9000, uptime: 24, isSettled: false),
                 Step(days: 9000, uptime: 25, isSettled: false), Step(days: 9001, uptime: 48, isSettled: true),
             ],
-            // What no calendar has.
+            // The clock jumps to times outside any calendar.
             [
                 Step(days: .max / day, uptime: 1, isSettled: false),
                 Step(days: .min / day, uptime: 2, isSettled: false),
@@ -55,7 +56,7 @@ struct SettledClockTests {
     }
 
     @Test(
-        "is compared at the start with when jobs last went by it, unless an operator says that it is right",
+        "is compared at the start with its last trusted time, unless the operator accepts it",
         arguments: [
             (age: 0, isAccepted: false, isSettled: true),
             (age: 86_400_000, isAccepted: false, isSettled: true),
@@ -91,7 +92,7 @@ struct SettledClockTests {
 
     private static let leapt = TestStore.noon.advanced(byMilliseconds: 2 * 365 * day)
 
-    @Test("makes jobs wait and say so once, while it has leapt")
+    @Test("makes jobs wait while it is wrong, which is logged once")
     func leap() async throws {
         let test = try await store()
         try await test.run { _ = try await $0.record(.sample()) }
@@ -109,7 +110,7 @@ struct SettledClockTests {
         #expect(test.log.lines.last?.contains("trusted again") == true)
     }
 
-    @Test("makes jobs wait after a restart as well, also where clicks were recorded after the leap")
+    @Test("makes jobs wait after a restart, too, even if clicks were recorded after the jump")
     func restart() async throws {
         let folder = try TemporaryFolder()
         let first = try await store(in: folder)
@@ -124,14 +125,14 @@ struct SettledClockTests {
         let second = try await store(in: folder)
         second.clock.now = Self.leapt
         #expect(try second.store.runRetention() == RetentionProgress())
-        // A day of uptime later, it counts as right.
+        // After a day of uptime, the clock is trusted.
         second.monotonic.advance(milliseconds: UInt64(Self.day))
         second.clock.advance(seconds: Self.day / 1000)
         #expect(try second.store.runRetention().deleted == 1)
         second.stop()
     }
 
-    @Test("is right where an operator says so at the start")
+    @Test("is trusted if the operator accepts it at the start")
     func accepted() async throws {
         let folder = try TemporaryFolder()
         let first = try await store(in: folder)
@@ -143,7 +144,7 @@ struct SettledClockTests {
         let accepted = try await store(in: folder, at: Self.leapt, isAccepted: true)
         #expect(try accepted.store.runRetention().deleted == 1)
         accepted.stop()
-        // From now on it is what the database knows.
+        // From now on, the database contains the accepted time.
         let again = try await store(in: folder, at: Self.leapt.advanced(byMilliseconds: 3_600_000))
         #expect(again.store.isClockSettled)
     }

@@ -12,7 +12,7 @@ struct StatisticsTests {
             var model = CountingModel()
             var random = SeededGenerator(seed: seed)
             for _ in 0..<400 {
-                // Nothing, or more than the ten minutes within which a visitor's clicks retire each other.
+                // Advance by nothing, or by more than the ten minutes within which a match retires a visit's clicks.
                 if random.next() % 3 > 0 { clock.advance(seconds: Int64(601 + random.next() % 1400)) }
                 try await model.step(session, at: clock.now, &random)
             }
@@ -42,7 +42,7 @@ struct StatisticsTests {
             #expect(report.timeToInstall == model.delays)
             #expect(report.liveClicks == model.liveClicks(at: clock.now))
         }
-        // A model that counted nothing would agree with a store that counts nothing.
+        // The comparison would also succeed if neither the model nor the store counted anything.
         for metric in [
             Metric.clicks, .duplicates, .robots, .matches, .replays, .noMatch(.expired),
             .noMatch(.alreadyClaimed),
@@ -87,7 +87,7 @@ struct StatisticsTests {
         #expect(report.series.reduce(0) { $0 + $1.counts[.clicks, default: 0] } == expected.clicks)
     }
 
-    @Test("a campaign is counted by source and platform of its own", arguments: backends)
+    @Test("a campaign is also counted by source and platform", arguments: backends)
     func filtersByCampaign(backend: Backend) async throws {
         let test = try await TestStore(backend)
         let campaign = try #require(CampaignKey("A"))
@@ -131,7 +131,7 @@ struct StatisticsTests {
         #expect(report.bySource.map(\.name) == ["direct", "google"])
     }
 
-    @Test("test clicks and checks are counted apart", arguments: backends)
+    @Test("test clicks and checks are counted separately", arguments: backends)
     func keepsTestsApart(backend: Backend) async throws {
         let test = try await TestStore(backend)
         let reports = try await test.run { session in
@@ -229,7 +229,7 @@ struct StatisticsTests {
         }
     }
 
-    @Test("live clicks are exact to the second, without anything that takes them off", arguments: backends)
+    @Test("live clicks are exact to the second, although no job removes expired ones", arguments: backends)
     func countsLiveClicks(backend: Backend) async throws {
         let test = try await TestStore(backend)
         let start = TestStore.noon

@@ -2,7 +2,7 @@ import Attribution
 import SQLiteStorage
 import Storage
 
-/// Jobs that tests run in place; all of them block.
+/// Runs background jobs on the thread of a test; each call blocks until its job has ended.
 extension SQLiteStore {
     /// Closes and deletes all clicks that are due.
     ///
@@ -14,7 +14,7 @@ extension SQLiteStore {
         return job.progress
     }
 
-    /// Evaluates the match rates of all apps, if a span has ended since the last evaluation.
+    /// Evaluates the match rates of all apps, if a quarter of a day has ended since the last evaluation.
     func lookAtMatchRates() throws(StoreError) {
         var job = DriftJob(makeJobContext())
         try job.runToEnd()
@@ -27,7 +27,7 @@ extension SQLiteStore {
         try job.runToEnd()
     }
 
-    /// Runs the job of collisions `times` times; each run counts only if a round is due.
+    /// Runs the job of collisions `times` times; a run counts only if a count is due.
     func countCollisionsIfDue(times: Int, afterEach: () -> Void = {}) throws(StoreError) {
         var job = CollisionJob(makeJobContext())
         for _ in 0..<times {
@@ -42,7 +42,7 @@ extension SQLiteStore {
         try job.runToEnd()
     }
 
-    /// Builds a filter of the stored fingerprints, even if none is due.
+    /// Builds a filter of the stored fingerprints, even if no build is due.
     func buildFilter() throws(StoreError) {
         var job = FilterJob(makeScanContext())
         try job.build()

@@ -5,11 +5,11 @@ import Storage
 import Support
 import Testing
 
-/// 45 days of a store whose oldest days had more sources and campaigns than keep counts of their own.
-private struct ThinnedHistory {
+/// A store with 45 days of traffic, in which compaction has merged rare sources and campaigns of the oldest days.
+private struct CompactedHistory {
     let test: TestStore
 
-    /// Begins 45 days before its end; facts are held for a week, unless `keepsFacts`.
+    /// Records the traffic of 45 days; facts are retained for a week, or with `keepsFacts` for 90 days.
     init(keepsFacts: Bool = false) async throws {
         let test = try await TestStore {
             $0.durability = .relaxed
@@ -28,7 +28,7 @@ private struct ThinnedHistory {
         test.stop()
     }
 
-    /// Clicks of as many sources, each twice, the second one again as a repeated post; some are matched.
+    /// Records two clicks of each source, the second one with a repeated post, and matches some of them.
     private func visit(sources: UInt64, matching matches: UInt64) async throws {
         let now = test.clock.now
         try await test.run { session in
@@ -77,15 +77,15 @@ private struct ThinnedHistory {
 
 @Suite("Verification of compacted counts")
 struct ThinnedVerificationTests {
-    @Test("finds nothing in counts whose rare names were added up", arguments: [false, true])
+    @Test("finds nothing wrong in counts whose rare names were merged", arguments: [false, true])
     func findsNothing(keepsFacts: Bool) async throws {
-        let history = try await ThinnedHistory(keepsFacts: keepsFacts)
-        try expectFolded(history.test)
+        let history = try await CompactedHistory(keepsFacts: keepsFacts)
+        try expectMergedNames(history.test)
         #expect(try history.verify().problems == [])
     }
 
-    /// That there is something to go wrong about.
-    private func expectFolded(_ test: TestStore) throws {
+    /// Expects that compaction has merged rare names, so that the test verifies merged counts.
+    private func expectMergedNames(_ test: TestStore) throws {
         #expect(
             try test.integer(
                 """
@@ -122,7 +122,7 @@ struct ThinnedVerificationTests {
     }
 
     @Test(
-        "finds what no compaction makes",
+        "finds counts that compaction cannot produce",
         arguments: [
             "UPDATE counts SET count = count + 1 WHERE value = 'src 5' AND span = 'day' AND metric = 'clicks'",
             """
@@ -134,12 +134,12 @@ struct ThinnedVerificationTests {
         ]
     )
     func findsDamage(damage: String) async throws {
-        let history = try await ThinnedHistory()
+        let history = try await CompactedHistory()
         try history.test.execute(damage)
         #expect(try !history.verify().isWhole)
     }
 
-    @Test("after a leap ahead and back, clicks that were deleted there are not taken for held ones")
+    @Test("finds nothing wrong after a clock was ahead, which deleted clicks too early")
     func afterLeap() async throws {
         let test = try await TestStore()
         for days: Int64 in [0, 100, 200, 0] {

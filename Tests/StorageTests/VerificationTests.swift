@@ -6,14 +6,14 @@ import Storage
 import Support
 import Testing
 
-/// A store with a history of some days, and its files afterwards.
+/// A stopped store with a history of some days.
 private struct History {
     let test: TestStore
     let key = ServerKey(bytes: Array(repeating: 7, count: 32))
 
     var path: String { test.path }
 
-    /// With `isPurged`, retention has deleted a part of it.
+    /// Records the history; with `isPurged`, retention then deletes a part of it.
     init(isPurged: Bool = false) async throws {
         let key = try #require(key)
         test = try await TestStore { $0.retentionSeconds = 50_000 }
@@ -24,7 +24,7 @@ private struct History {
             var random = SeededGenerator(seed: 5)
             for step in 0..<300 {
                 if random.next() % 3 > 0 { clock.advance(seconds: Int64(601 + random.next() % 1400)) }
-                // The last ones are live at the end.
+                // The clicks of the last steps are live at the end.
                 if step == 290 { clock.advance(seconds: 20_000) }
                 try await model.step(session, at: clock.now, &random)
             }
@@ -51,7 +51,7 @@ extension VerificationReport {
 
 @Suite("Verification of a database")
 struct VerificationTests {
-    @Test("finds nothing in what this program wrote, before and after retention", arguments: [false, true])
+    @Test("finds nothing wrong in a history, before and after retention", arguments: [false, true])
     func findsNothing(isPurged: Bool) async throws {
         let history = try await History(isPurged: isPurged)
         let report = try history.verify()
@@ -66,7 +66,7 @@ struct VerificationTests {
         var testDescription: String { says }
     }
 
-    /// Scripts that damage a database, by the check that finds it and what that says.
+    /// Scripts that damage a database, by the verification step that finds the damage and by its message.
     private static let scripts: KeyValuePairs = [
         "counts: fewer clicks": """
         UPDATE counts SET count = count - 1
@@ -131,7 +131,7 @@ struct VerificationTests {
         return Damage(check: parts[0], says: parts[1], script: script)
     }
 
-    @Test("finds planted damage and says what it is and what to do", arguments: damages)
+    @Test("finds damage, and reports what it is and what to do", arguments: damages)
     func findsDamage(damage: Damage) async throws {
         let history = try await History()
         try history.test.execute(damage.script)
@@ -142,13 +142,13 @@ struct VerificationTests {
         #expect(findings.allSatisfy { !$0.advice.isEmpty && !$0.text.contains("\n") })
     }
 
-    @Test("finds a broken page, wherever it is, and goes on")
+    @Test("finds a damaged page anywhere in the file")
     func findsBrokenPage() async throws {
         let history = try await History()
         let content = try Data(contentsOf: URL(fileURLWithPath: history.path))
         let pages = content.count / 4096
         #expect(pages > 20)
-        // Not the first page, whose damage is refused on opening.
+        // The first page is left out, because opening refuses a database whose first page is damaged.
         for page in stride(from: 2, to: pages, by: max(1, pages / 12)) {
             var damaged = content
             damaged.replaceSubrange(page * 4096..<page * 4096 + 64, with: Data(repeating: 0xAA, count: 64))
@@ -158,7 +158,7 @@ struct VerificationTests {
         }
     }
 
-    @Test("a row that an index lost is found")
+    @Test("finds a row that is missing in an index")
     func findsIndex() async throws {
         let history = try await History()
         try history.test.execute(
@@ -177,7 +177,7 @@ struct VerificationTests {
         #expect(try history.verify().problems(of: "integrity").contains { $0.contains("lost") })
     }
 
-    @Test("looking changes nothing and leaves nothing beside the database")
+    @Test("changes nothing, and leaves no file beside the database")
     func changesNothing() async throws {
         let history = try await History()
         let before = try Data(contentsOf: URL(fileURLWithPath: history.path))
@@ -188,7 +188,7 @@ struct VerificationTests {
         )
     }
 
-    @Test("sees one moment of a database that is written to meanwhile")
+    @Test("reads one snapshot of a database that is written to meanwhile")
     func whileServing() async throws {
         let test = try await TestStore()
         let path = test.path

@@ -12,13 +12,13 @@ final class Gate: Sendable {
     private let isOpen = DispatchSemaphore(value: 0)
     private let isReached = DispatchSemaphore(value: 0)
 
-    /// Blocks the thread, once.
+    /// Blocks the thread until the gate is opened; each call of `pass` needs one call of `open`.
     func pass() {
         isReached.signal()
         isOpen.wait()
     }
 
-    /// Waits, without blocking the caller's thread, until a writer waits at the gate.
+    /// Suspends until a thread is blocked at the gate.
     func wait() async {
         await withCheckedContinuation { continuation in
             Thread.detachNewThread { [isReached] in
@@ -43,7 +43,7 @@ struct WriterTests {
         async let clicks = test.runConcurrently(200) { session, number in
             try await session.record(.sample(fingerprint: number))
         }
-        // All of them are queued before the writer goes on.
+        // All requests are queued before the writer continues.
         while test.store.health.queueLength < 201 { await Task.yield() }
         gate.open()
         #expect(try await clicks.count == 200)
@@ -56,7 +56,7 @@ struct WriterTests {
     @Test("a request that fails leaves the others of its transaction intact")
     func isolatesFailures() async throws {
         let test = try await TestStore()
-        // A trigger plays a defect that meets some clicks and not others.
+        // A trigger simulates a defect that affects only some clicks.
         try test.execute(
             """
             CREATE TRIGGER defect BEFORE INSERT ON click_index WHEN NEW.since % 3 = 0
@@ -79,14 +79,14 @@ struct WriterTests {
         #expect(try await codes.filter { $0 == nil }.count == 20)
         #expect(try test.integer("SELECT count(*) FROM clicks") == 20)
         let report = try await test.run { try await $0.statistics(StatisticsQuery(), at: TestStore.noon) }
-        #expect(report.totals == [.clicks: 20], "what was undone is not counted")
+        #expect(report.totals == [.clicks: 20], "undone clicks are not counted")
         #expect(report.liveClicks == 0)
     }
 
-    @Test("a transaction that is undone takes no earlier visit with it, whatever the clock did meanwhile")
+    @Test("an undone transaction does not undo earlier visits, even if the clock was set back")
     func keepsVisitsOfEarlierTransactions() async throws {
         let test = try await TestStore()
-        // A trigger plays a failure that undoes a whole transaction.
+        // A trigger simulates a failure that undoes a whole transaction.
         try test.execute(
             """
             CREATE TRIGGER defect BEFORE INSERT ON click_index WHEN NEW.since = 1
@@ -97,14 +97,14 @@ struct WriterTests {
         let gate = Gate()
         test.store.queueWork { gate.pass() }
         await gate.wait()
-        // Later than the span of a visit: another click, which begins a generation.
+        // This post is too late to repeat the first one, so it is another click, with a new generation of its visit.
         let later = TestStore.noon.advanced(byMilliseconds: 20_000)
         async let second = recordingCode(.sample(at: later, visit: 7), in: test)
         while test.store.health.queueLength < 2 { await Task.yield() }
         async let third = recordingCode(.sample(at: Timestamp(milliseconds: 1)), in: test)
         while test.store.health.queueLength < 3 { await Task.yield() }
         gate.open()
-        #expect(await [second, third].allSatisfy { $0 != nil }, "both went with the transaction")
+        #expect(await [second, third].allSatisfy { $0 != nil }, "both clicks were undone")
 
         let back = TestStore.noon.advanced(byMilliseconds: 5000)
         let again = try await test.run { try await $0.record(.sample(at: back, visit: 7)) }
@@ -134,7 +134,7 @@ struct WriterTests {
             }
         }
         while test.store.health.queueLength < 11 { await Task.yield() }
-        // The others were refused while the writer stood still; some of them may come only now.
+        // The other requests were refused while the writer was blocked; some of them may arrive only now.
         gate.open()
         let answers = try await codes
         #expect(answers.allSatisfy { $0 == nil || $0 == .overloaded })
@@ -174,7 +174,7 @@ struct WriterTests {
         await before.wait()
         async let late = claim(click, in: test)
         while test.store.health.queueLength < 2 { await Task.yield() }
-        // Queued behind the claim, it holds the transaction that the claim is in.
+        // This work, which is queued behind the claim, keeps the claim's transaction open.
         test.store.queueWork { within.pass() }
         before.open()
         await within.wait()
@@ -190,7 +190,7 @@ struct WriterTests {
         #expect(outcomes[1] == .noMatch(.alreadyClaimed))
     }
 
-    @Test("the watchdog answers in time by itself")
+    @Test("the watchdog fails a late request in time, although the writer is blocked")
     func answersInTime() async throws {
         let test = try await TestStore { $0.timeLimitMilliseconds = 150 }
         let gate = Gate()
@@ -205,13 +205,13 @@ struct WriterTests {
         gate.open()
     }
 
-    @Test("while another process holds the database, nothing is consumed, and all goes on afterwards")
+    @Test("while another process locks the database, nothing is consumed; afterwards, all works again")
     func survivesLock() async throws {
         let test = try await TestStore { $0.timeLimitMilliseconds = 4000 }
         let click = try await test.run { try await $0.record(.sample()).click }
         let other = try SQLiteConnection(path: test.path, access: .readWrite, busyMilliseconds: 1000)
         try other.begin(.immediate)
-        // The test goes on on whatever thread is free, one at a time.
+        // The test may continue on another thread.
         other.releaseFromThread()
         let refused = await code { () async throws(StoreError) in
             try await flattened { try await test.run { _ = try await $0.match(.sample()) } }
@@ -219,21 +219,21 @@ struct WriterTests {
         #expect(refused == .locked)
         #expect(test.store.health.lastFailure?.code == .locked)
         let unmatched = try await test.run { try await $0.view(for: .sample()) }
-        #expect(unmatched.live == [click.id.high], "reading goes on")
+        #expect(unmatched.live == [click.id.high], "reads still work")
         other.releaseFromThread()
         try other.rollback()
         let match = try await test.run { try await $0.match(.sample()) }
         #expect(match.isMatch(of: click, at: TestStore.noon))
         #expect(test.store.health.lastFailure == nil)
-        #expect(test.log.lines.count == 2, "one line for the trouble, one for its end: \(test.log.lines)")
+        #expect(test.log.lines.count == 2, "one line for the failure, one for its end: \(test.log.lines)")
     }
 
-    @Test("a claim that came to disk after its check was sent away is no reason for \"no match\"")
+    @Test("a claim that was committed too late for its caller causes no \"no match\"")
     func doubtsLateClaim() async throws {
         let (gate, lines) = (Gate(), TestLog())
         let test = try await TestStore {
             $0.timeLimitMilliseconds = 4000
-            // The recovery is logged after the commit, and before any answer.
+            // The store logs the recovery after the commit and before any answer, so the gate delays the answer.
             $0.log = StoreLog { _, line in
                 lines.append(line)
                 if lines.lines.count == 2 { gate.pass() }
@@ -242,7 +242,7 @@ struct WriterTests {
         let click = try await test.run { try await $0.record(.sample()).click }
         let other = try SQLiteConnection(path: test.path, access: .readWrite, busyMilliseconds: 1000)
         try other.begin(.immediate)
-        // The test goes on on whatever thread is free, one at a time.
+        // The test may continue on another thread.
         other.releaseFromThread()
         func matching() async -> StoreError.Code? {
             await code { () async throws(StoreError) in
@@ -255,7 +255,7 @@ struct WriterTests {
 
         #expect(await matching() == .timedOut)
         await gate.wait()
-        #expect(try test.integer("SELECT count(*) FROM claims") == 1, "it is on disk")
+        #expect(try test.integer("SELECT count(*) FROM claims") == 1, "the claim is on disk")
         let early = await code { () async throws(StoreError) in
             try await flattened {
                 try await test.run { session in
@@ -265,13 +265,13 @@ struct WriterTests {
                 }
             }
         }
-        #expect(early == .timedOut, "the caller of the claim is not yet known")
+        #expect(early == .timedOut, "it is not yet known whether the claim's caller got the answer")
         gate.open()
         let match = try await test.run { try await $0.match(.sample(caller: 3)) }
         #expect(match.isReplay(of: click, at: TestStore.noon))
     }
 
-    @Test("a full database refuses clicks and matches, and serves again by itself when there is room")
+    @Test("a full database refuses clicks and matches, and serves again once there is room")
     func survivesFull() async throws {
         let test = try await TestStore { $0.pageLimit = 60 }
         let first = try await test.run { try await $0.record(.sample()).click }
@@ -286,9 +286,9 @@ struct WriterTests {
         }
         #expect(refused == .full)
         let view = try await test.run { try await $0.view(for: .sample()) }
-        #expect(view.live == [first.id.high], "a check does not get no_match")
+        #expect(view.live == [first.id.high], "the click is still live, so a check does not get no_match")
 
-        // Room: what expired goes, by retention's own writes, which fit.
+        // Retention makes room by deleting expired clicks; its own writes fit into the full database.
         test.clock.advance(seconds: 30 * 86_400)
         try test.store.runRetention()
         let later = test.clock.now
@@ -297,7 +297,7 @@ struct WriterTests {
         #expect(match.isMatch(of: click, at: later))
     }
 
-    @Test("what is queued when the store stops is done, what comes later is refused")
+    @Test("a stop leaves all writes in the database file, and later writes are refused")
     func stopsInOrder() async throws {
         let test = try await TestStore()
         async let clicks = test.runConcurrently(100) { session, number in
@@ -309,14 +309,14 @@ struct WriterTests {
             try await flattened { try await test.run { _ = try await $0.record(.sample()) } }
         }
         #expect(refused == .stopping)
-        #expect(!FileManager.default.fileExists(atPath: test.path + "-wal"), "all is in the database file")
+        #expect(!FileManager.default.fileExists(atPath: test.path + "-wal"), "no log is left")
         let again = try await TestStore(in: test.folder)
         let report = try await again.run { try await $0.statistics(StatisticsQuery(), at: TestStore.noon) }
         #expect(report.totals == [.clicks: 100])
     }
 }
 
-/// A store's error as it is, any other as a defect.
+/// Runs `body`, and throws its error: a store's error unchanged, any other error as a defect.
 func flattened<Result>(_ body: () async throws -> Result) async throws(StoreError) -> Result {
     do {
         return try await body()

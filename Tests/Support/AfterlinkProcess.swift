@@ -1,9 +1,9 @@
 public import Foundation
 
-/// The binary as a server on the database of an ``Installation``; it runs until this value is released.
+/// An `afterlink serve` process on the database of an ``Installation``, which is killed when this value is released.
 public final class AfterlinkProcess: Sendable {
     public let port: UInt16
-    /// The installation of its database, whose folder lasts as long as this value.
+    /// The installation that the server runs on; its folder is not deleted before this value is released.
     public let installation: Installation
     private let process: ChildProcess
 
@@ -13,11 +13,11 @@ public final class AfterlinkProcess: Sendable {
     /// Starts `afterlink serve` and waits until it listens.
     ///
     /// - Parameters:
-    ///   - installation: its database.
+    ///   - installation: the installation whose database is served.
     ///   - arguments: settings in addition to the address and the database.
     ///   - environment: variables in addition to those of this process.
     ///   - endsWithStarter: see `ChildProcess`.
-    /// - Throws: `ChildProcess.Failure` with the end of its log if it ends instead.
+    /// - Throws: `ChildProcess.Failure` with the end of the server's log if the server ends before it listens.
     public init(
         _ installation: Installation,
         _ arguments: [String] = [],

@@ -1,12 +1,12 @@
 import Synchronization
 public import Testing
 
-/// Runs tests that block (child processes, sockets) on threads of their own, a few at a time.
+/// Runs tests that block (child processes, sockets) two at a time, each on a thread of its own.
 ///
-/// The pool that all tests share has one thread per core: a test that blocks one of them would delay all others.
+/// The pool that all tests share has one thread per core: a test that blocks such a thread would delay all others.
 ///
-/// It also reports a test that hangs. The library's own time limit would include the wait for a permit, which on a slow
-/// machine is nearly as long as all tests take; this limit starts with the test.
+/// The trait also reports a test that hangs. Swift Testing's time limit would include the wait for a permit, which on a
+/// slow machine is nearly as long as all tests take. The limit of this trait starts when the test starts.
 public struct BlockingTestsTrait: SuiteTrait, TestTrait, TestScoping {
     public let isRecursive = true
     private static let permits = Permits(count: 2)
@@ -39,7 +39,7 @@ extension Trait where Self == BlockingTestsTrait {
     public static func blocking(minutes: Int) -> Self { Self(minutes: minutes) }
 }
 
-/// Limits how many run at a time; the others wait in order.
+/// Limits how many tests run at a time; the other tests wait in order of arrival.
 final class Permits: Sendable {
     private struct State {
         var free: Int

@@ -5,7 +5,7 @@ public struct CertificateFiles: Sendable {
     public let certificate: String
     public let key: String
 
-    /// Writes a new certificate with this common name into a folder, which it does not delete.
+    /// Writes a new certificate with this common name into a folder; the caller deletes the folder.
     public init(in folder: URL, _ name: String = "localhost") throws {
         certificate = folder.appending(path: "chain.pem").path
         key = folder.appending(path: "key.pem").path
@@ -19,7 +19,7 @@ public struct CertificateFiles: Sendable {
         try write(new.key, to: key)
     }
 
-    /// Writes a file that only its owner may read, unless another mode is given: the server refuses other keys.
+    /// Writes a file, which by default only its owner may read: the server refuses a key that others may read.
     public func write(_ bytes: [UInt8], to path: String, mode: Int = 0o600) throws {
         try Data(bytes).write(to: URL(fileURLWithPath: path), options: .atomic)
         try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: path)

@@ -1,7 +1,7 @@
 public import Foundation
 internal import Synchronization
 
-/// A program that runs as a child process until this value is released, and whose standard output is read here.
+/// A child process whose standard output tests can read; it is killed when this value is released.
 public final class ChildProcess: Sendable {
     public struct Failure: Error, CustomStringConvertible {
         public let description: String
@@ -20,8 +20,8 @@ public final class ChildProcess: Sendable {
     ///   - arguments: its arguments.
     ///   - environment: variables in addition to those of this process.
     ///   - errorLog: the file to which its standard error is appended; nil for none.
-    ///   - endsWithStarter: whether the kernel ends it together with the thread that starts it (prctl(2),
-    ///     PR_SET_PDEATHSIG); for programs whose main thread starts all of their children.
+    ///   - endsWithStarter: whether the kernel ends the program when the thread that started it ends (prctl(2),
+    ///     PR_SET_PDEATHSIG). Set it only in a program whose main thread starts all child processes.
     /// - Throws: when the program cannot be started.
     public init(
         _ program: URL,
@@ -55,7 +55,7 @@ public final class ChildProcess: Sendable {
         return log
     }
 
-    /// Returns the next line of standard output that contains the text; nil when the output ends before.
+    /// Returns the next line of standard output that contains the text; nil when the output ends first.
     public func line(containing text: String) -> String? {
         output.withLock { output in
             var line: [UInt8] = []
@@ -99,7 +99,7 @@ public final class ChildProcess: Sendable {
 }
 
 extension ChildProcess {
-    /// How a program ended, and what it wrote.
+    /// The exit status and the output of a program.
     public struct Output: Sendable {
         public let status: Int32
         public let standardOutput: Data
@@ -108,7 +108,7 @@ extension ChildProcess {
         public var text: String { String(decoding: standardOutput, as: UTF8.self) }
     }
 
-    /// Runs a program to its end, in this process's folder unless another one is given.
+    /// Runs a program to its end, by default in the current folder of this process.
     public static func run(
         _ program: URL,
         _ arguments: [String],

@@ -16,7 +16,7 @@ public enum ClientHello {
         ERR_clear_error()
         unsafe SSL_connect(connection)
         var bytes = [UInt8](repeating: 0, count: 16_384)
-        // At most the array's length is written.
+        // BIO_read writes at most the array's length.
         let count = unsafe BIO_read(output, &bytes, Int32(bytes.count))
         guard count > 0 else { throw RawClient.Failure.handshake("no client hello was made") }
         return Array(bytes.prefix(Int(count)))

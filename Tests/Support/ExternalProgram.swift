@@ -1,11 +1,11 @@
 public import Foundation
 
-/// A program from outside the project, which checks its results.
+/// A program from outside the project, with which tests check the project's results.
 public enum ExternalProgram {
     /// Runs the program to its end.
     ///
     /// - Parameters:
-    ///   - name: as the shell finds it.
+    ///   - name: the program's name, which is searched for in `PATH`.
     ///   - arguments: its arguments.
     ///   - statuses: exit statuses that do not mean failure.
     /// - Returns: its standard output.

@@ -31,7 +31,7 @@ public final class Installation: Sendable {
 
     /// The binary from the same build as this program.
     public static let binary: URL = {
-        // The program is beside the other products of the same build.
+        // A build puts all its products into one folder.
         let program = URL(fileURLWithPath: CommandLine.arguments[0]).resolvingSymlinksInPath()
         return program.deletingLastPathComponent().appending(path: "afterlink")
     }()
@@ -51,13 +51,13 @@ public final class Installation: Sendable {
         keys = printed.keys
     }
 
-    /// Creates a folder without a known app, in which there may be no database yet.
+    /// Creates a folder that may have no database yet; ``appID`` stays empty.
     ///
     /// - Parameters:
-    ///   - folder: a new folder unless another one is given.
+    ///   - folder: the folder; by default a new one.
     ///   - binary: the program that serves the database.
     ///   - keys: the keys of the database, or of the one that the server creates at its first start in the folder.
-    ///   - isTemporary: whether the folder is deleted with this value.
+    ///   - isTemporary: whether the folder is deleted when this value is released.
     /// - Throws: when the folder cannot be created.
     public init(
         in folder: URL = TemporaryFolder.fresh("afterlink"),

@@ -44,7 +44,7 @@ public final class LoopThread: SerialExecutor, TaskExecutor {
     public func stop() { queue.stop() }
 }
 
-/// Runs `body` on a thread of its own from start to end, even if it waits in between.
+/// Runs `body` on a thread of its own from start to end, even if it suspends in between.
 public func onLoop<Result: Sendable>(
     _ body: @escaping @Sendable () async throws -> Result
 ) async throws -> Result {

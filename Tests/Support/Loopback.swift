@@ -1,6 +1,6 @@
 import Glibc
 
-/// The address at which everything under test listens.
+/// The loopback address, 127.0.0.1, at which every server under test listens.
 public enum Loopback {
     /// Lets a TCP socket listen on a free port, and returns the port; nil if the system refuses.
     public static func listen(_ descriptor: Int32) -> UInt16? {
@@ -8,7 +8,7 @@ public enum Loopback {
         address.sin_family = sa_family_t(AF_INET)
         address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
         var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-        // bind reads the address and getsockname writes it, each as long as said; neither keeps a pointer.
+        // bind reads and getsockname writes at most `length` bytes of the address; neither keeps a pointer.
         let result = unsafe withUnsafeMutablePointer(to: &address) { pointer in
             unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
                 guard unsafe bind(descriptor, $0, length) == 0, Glibc.listen(descriptor, 64) == 0 else {
@@ -33,7 +33,7 @@ public enum Loopback {
         address.sin_family = sa_family_t(AF_INET)
         address.sin_port = port.bigEndian
         address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
-        // connect reads the address, which is as long as said, and keeps no pointer.
+        // connect reads the address, whose size is passed, and keeps no pointer.
         let result = unsafe withUnsafePointer(to: &address) { pointer in
             unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
                 unsafe Glibc.connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))

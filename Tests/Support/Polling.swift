@@ -1,6 +1,6 @@
 import Glibc
 
-/// Waits for what another thread or process does.
+/// Waits until another thread or process has made a condition true.
 ///
 /// How long a condition takes to become true depends on the machine, not on the code under test. So the limit is far
 /// beyond what a busy machine needs, and only a condition that never becomes true reaches it.
@@ -16,7 +16,7 @@ public enum Polling {
         let end = end
         while try !condition() {
             guard ContinuousClock.now < end else { return false }
-            // Without descriptors, this is a pause of ten milliseconds.
+            // poll(2) without descriptors pauses for ten milliseconds.
             _ = poll(nil, 0, 10)
         }
         return true

@@ -15,7 +15,7 @@ public struct ProcessFigures: Sendable {
     /// Virtual memory in bytes; 0 once the process is gone.
     public var virtualByteCount: Int { byteCount("VmSize") }
 
-    /// The processes that it started and that still run.
+    /// The child processes that the process's main thread started and that still run.
     public var children: [ProcessFigures] {
         let identifier = folder.split(separator: "/").last ?? ""
         return text("task/\(identifier)/children").split(separator: " ").compactMap { Int32($0) }
@@ -44,7 +44,7 @@ public struct ProcessFigures: Sendable {
         return (Int(fields[11]) ?? 0) + (Int(fields[12]) ?? 0)
     }
 
-    /// Whether a signal is ignored.
+    /// Whether the process ignores a signal.
     public func ignores(_ signal: Int32) -> Bool {
         (UInt64(status("SigIgn"), radix: 16) ?? 0) >> UInt64(signal - 1) & 1 == 1
     }

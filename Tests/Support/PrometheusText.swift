@@ -7,7 +7,7 @@ public struct PrometheusText {
     }
 
     public private(set) var samples: [Sample] = []
-    /// By metric name.
+    /// The type of each metric, by the metric's name.
     public private(set) var types: [String: String] = [:]
     public private(set) var helps: [String: String] = [:]
     public private(set) var violations: [String] = []
@@ -24,7 +24,7 @@ public struct PrometheusText {
             let name = line.hasPrefix("#") ? readComment(line) : readSample(line)
             guard let name else { continue }
             if name != family {
-                // All lines of a metric are one group.
+                // The lines of a metric must follow each other without lines of another metric.
                 if !closed.insert(name).inserted { violations.append("\(name) comes in two groups") }
                 family = name
             }
@@ -91,7 +91,7 @@ public struct PrometheusText {
         return family
     }
 
-    /// `{name="value",…}`, in which backslash, quotation mark and line feed are escaped.
+    /// Parses `{name="value",…}`, in which backslash, quotation mark and line feed are escaped; nil if malformed.
     private static func labels(_ rest: inout Substring) -> [String: String]? {
         var labels: [String: String] = [:]
         rest.removeFirst()

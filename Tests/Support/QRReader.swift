@@ -12,7 +12,7 @@ public enum QRReader {
                 let start = symbol.range(of: "<![CDATA["), let end = symbol.range(of: "]]></data>")
             else { continue }
             guard !symbol[..<start.lowerBound].contains("base64") else {
-                // The program encodes texts beyond ASCII wrongly as base64.
+                // zbarimg encodes texts beyond ASCII wrongly as base64, so read this text without XML.
                 texts[file] = String(try read([file], as: "--raw").dropLast())
                 continue
             }
@@ -31,7 +31,7 @@ public enum QRReader {
         return try texts(ofFiles: [isSVG ? drawn(file) : file]).first ?? nil
     }
 
-    /// Draws an SVG with Debian's `rsvg-convert`, and returns the PNG file beside it.
+    /// Draws an SVG with Debian's `rsvg-convert`, and returns the PNG file, which is in the same folder.
     public static func drawn(_ svg: String) throws -> String {
         let png = svg + ".png"
         _ = try ExternalProgram.run("rsvg-convert", ["--output", png, svg])
@@ -40,7 +40,7 @@ public enum QRReader {
 
     private static func read(_ files: [String], as form: String) throws -> String {
         let options = ["--quiet", form, "--nodbus", "-Sdisable", "-Sqrcode.enable"]
-        // 4: a picture contains no code.
+        // zbarimg ends with status 4 if a picture contains no code.
         let output = try ExternalProgram.run("zbarimg", options + files, statuses: [0, 4])
         return String(decoding: output, as: UTF8.self)
     }

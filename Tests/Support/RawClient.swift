@@ -1,6 +1,6 @@
 import Glibc
 
-/// A TCP connection to a server under test, which sends exactly the given bytes.
+/// A TCP connection to a server under test that sends exactly the bytes a test passes.
 ///
 /// Each call blocks for at most `patienceMilliseconds`.
 public final class RawClient {
@@ -31,7 +31,7 @@ public final class RawClient {
     private var isOpen = true
     private var received: [UInt8] = []
     private let patienceMilliseconds: Int32
-    /// The TLS session of all bytes; nil before the handshake.
+    /// The TLS session that encrypts all bytes; nil before the handshake.
     private(set) var tls: TLSClientSession?
 
     /// Connects to a port of the loopback address.
@@ -69,7 +69,7 @@ public final class RawClient {
         }
     }
 
-    /// Sends bytes past TLS, if there is one: the peer sees a broken record.
+    /// Sends bytes unencrypted even on a TLS connection, whose peer then reads a broken record.
     public func sendBypassingTLS(_ bytes: [UInt8]) {
         let session = tls
         tls = nil
@@ -114,7 +114,7 @@ public final class RawClient {
         _ = Glibc.close(descriptor)
     }
 
-    /// Reads the next response; `toHead` says that it has no body, whatever its length field says.
+    /// Reads the next response; with `toHead` it has no body, despite its length field.
     public func answer(toHead: Bool = false) throws -> Answer {
         let head = try take(through: "\r\n\r\n")
         // CR LF is one Character.

@@ -20,7 +20,7 @@ public final class RawTLSServer: Sendable {
         init(_ context: Context?) { self.context = context }
     }
 
-    // Many threads may use an SSL_CTX as long as none of them changes it, and none does after `init`.
+    // Many threads may use an SSL_CTX while no thread changes it. No thread changes it after `init`.
     @safe private final class Context: @unchecked Sendable {
         let pointer: OpaquePointer
 
@@ -47,7 +47,7 @@ public final class RawTLSServer: Sendable {
         deinit { unsafe SSL_CTX_free(pointer) }
     }
 
-    /// One connection, on its thread, after the handshake if there is a certificate.
+    /// One accepted connection, used on its thread; if the server has a certificate, after the handshake.
     // The session belongs to the thread that the value is used on.
     @safe public struct Connection {
         fileprivate let descriptor: Int32
@@ -75,7 +75,7 @@ public final class RawTLSServer: Sendable {
         @discardableResult
         public func write(_ bytes: [UInt8]) -> Bool {
             guard !bytes.isEmpty else { return true }
-            // Both read within the array's memory.
+            // SSL_write and send read within the array's memory.
             if let session = unsafe session {
                 return unsafe SSL_write(session, bytes, Int32(bytes.count)) == Int32(bytes.count)
             }
@@ -91,8 +91,8 @@ public final class RawTLSServer: Sendable {
 
     /// - Parameters:
     ///   - certificate: nil means no TLS at all.
-    ///   - serve: what to do with each connection; it is closed afterwards.
-    /// - Throws: `Failure` where the system or OpenSSL refuses.
+    ///   - serve: the closure that serves each connection, which is closed afterwards.
+    /// - Throws: `Failure` when the system or OpenSSL refuses.
     public init(_ certificate: TestCertificate?, serve: @escaping @Sendable (Connection) -> Void) throws {
         // A client that is gone must not end the test.
         signal(SIGPIPE, SIG_IGN)
@@ -128,7 +128,7 @@ public final class RawTLSServer: Sendable {
             serve(unsafe Connection(descriptor: descriptor, session: nil))
             return
         }
-        // The session is this thread's own until it is freed.
+        // Only this thread uses the session until it is freed.
         guard let session = unsafe SSL_new(context.pointer) else { return }
         defer { unsafe SSL_free(session) }
         unsafe SSL_set_fd(session, descriptor)

@@ -1,6 +1,6 @@
 public import SQLite
 
-/// What tests read of a connection's database.
+/// Values that only tests read from a connection's database.
 extension SQLiteConnection {
     /// Returns a number that changes whenever another connection has committed since the last call.
     public func dataVersion() throws(SQLiteError) -> Int64 { try integer("PRAGMA data_version") }

@@ -1,4 +1,4 @@
-/// A generator with the same numbers for the same seed on every machine (SplitMix64).
+/// A random number generator that returns the same numbers for the same seed on every machine (SplitMix64).
 ///
 /// Source: Steele, Lea, Flood: Fast splittable pseudorandom number generators (2014).
 @frozen
@@ -15,7 +15,7 @@ public struct SeededGenerator: RandomNumberGenerator, Sendable {
         return Self.mixed(state)
     }
 
-    /// Returns a number whose bits each depend on all bits of the given one.
+    /// Returns a number of which each bit depends on all bits of `number`.
     @inlinable
     public static func mixed(_ number: UInt64) -> UInt64 {
         var bits = number

@@ -17,7 +17,7 @@ public struct TLSClientSettings: Sendable {
     /// Suites of TLS 1.3.
     public var cipherSuites: String?
     public var groups: String?
-    /// Names for ALPN, which is not used if there are none.
+    /// Protocol names that the client offers by ALPN; it offers nothing if the list is empty.
     public var protocols: [String] = []
     public var session: SavedTLSSession?
 
@@ -32,7 +32,7 @@ public struct TLSClientSettings: Sendable {
 }
 
 /// A session that another connection may resume.
-// The pointer is this object's own reference to a session of OpenSSL, whose count is atomic.
+// The object owns one reference to the OpenSSL session; OpenSSL counts references atomically.
 @safe public final class SavedTLSSession: @unchecked Sendable {
     fileprivate let pointer: OpaquePointer
 
@@ -42,18 +42,18 @@ public struct TLSClientSettings: Sendable {
 }
 
 /// The client's end of a TLS connection over a socket that blocks.
-// The handles are this object's own.
+// Only this object uses its handles.
 @safe final class TLSClientSession {
     // All connections share the context, which OpenSSL locks and counts; settings belong to each connection.
     nonisolated(unsafe) private static let context = unsafe SSL_CTX_new(TLS_client_method())
     private let connection: OpaquePointer
 
-    /// Makes the handshake; throws the client's reason when it fails.
+    /// Makes the handshake; throws OpenSSL's reason when it fails.
     init(_ descriptor: Int32, _ settings: TLSClientSettings) throws {
         ERR_clear_error()
         guard let connection = unsafe SSL_new(Self.context) else { throw Self.failure() }
         unsafe self.connection = connection
-        // The server must refuse old versions, not the client's own settings.
+        // Tests expect the server to refuse old versions, so OpenSSL's client must offer them.
         unsafe SSL_set_security_level(connection, 0)
         let (oldest, newest) = (settings.minimumVersion.rawValue, settings.maximumVersion.rawValue)
         unsafe SSL_ctrl(connection, SSL_CTRL_SET_MIN_PROTO_VERSION, Int(oldest), nil)
@@ -73,7 +73,7 @@ public struct TLSClientSettings: Sendable {
     }
 
     deinit {
-        // A connection that ends without an alert makes its session unusable for OpenSSL's own clients.
+        // Otherwise OpenSSL would not resume the session, because its connection ended without an alert.
         unsafe SSL_set_shutdown(connection, SSL_SENT_SHUTDOWN)
         unsafe SSL_free(connection)
     }
@@ -128,7 +128,7 @@ public struct TLSClientSettings: Sendable {
     /// Requests new keys for both directions.
     func updateKeys() { unsafe SSL_key_update(connection, SSL_KEY_UPDATE_REQUESTED) }
 
-    /// Sends new keys by themselves and requests the server's; returns whether the server still takes them.
+    /// Sends new keys without other data, and requests the server's; returns whether the server accepts them.
     func sendKeys() -> Bool {
         ERR_clear_error()
         return unsafe SSL_key_update(connection, SSL_KEY_UPDATE_REQUESTED) == 1

@@ -1,6 +1,6 @@
 public import Foundation
 
-/// A folder for one test, deleted with the value.
+/// A folder for one test, deleted when this value is released.
 public final class TemporaryFolder: Sendable {
     public let path: String
 
@@ -23,13 +23,13 @@ extension TemporaryFolder {
         place.appending(path: "\(prefix)-\(UUID().uuidString)")
     }
 
-    /// The parent of the tests' folders: in memory, if there is enough of it, unless `TMPDIR` says otherwise.
+    /// The parent of the tests' folders: `TMPDIR` if it is set, else `/dev/shm` if it has 4 GB free.
     ///
-    /// A machine's disk may be shared, and take seconds for a sync. Tests of slow and failing disks simulate them.
+    /// A sync of a shared disk may take seconds, so tests use memory; tests of slow and failing disks simulate them.
     public static let place: URL = {
         let memory = "/dev/shm"
         var status = statvfs()
-        // The path lives for the call, which fills the local value.
+        // statvfs reads the path during the call and fills the local value.
         guard ProcessInfo.processInfo.environment["TMPDIR"] == nil, unsafe statvfs(memory, &status) == 0,
             status.f_flag & (readOnly | notExecutable) == 0,
             FileManager.default.isWritableFile(atPath: memory),

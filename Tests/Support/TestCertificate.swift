@@ -1,6 +1,6 @@
 internal import COpenSSL
 
-/// A certificate that signs itself, with its key, made for one test.
+/// A self-signed certificate with its key, for one test.
 public struct TestCertificate: Sendable {
     public enum KeyKind: Sendable {
         case p256
@@ -10,17 +10,17 @@ public struct TestCertificate: Sendable {
 
     public struct Failure: Error {}
 
-    /// In PEM.
+    /// The certificate in PEM.
     public let certificate: [UInt8]
-    /// In PEM.
+    /// The private key in PEM.
     public let key: [UInt8]
 
     /// - Parameters:
     ///   - name: the common name.
     ///   - kind: the kind of the key.
-    ///   - validFrom: in seconds from now.
-    ///   - validUntil: in seconds from now.
-    ///   - password: encrypts the key.
+    ///   - validFrom: the start of validity, in seconds from now.
+    ///   - validUntil: the end of validity, in seconds from now.
+    ///   - password: the password that encrypts the key; nil for none.
     /// - Throws: `Failure` when OpenSSL cannot create it.
     public init(
         _ name: String = "localhost",
@@ -36,7 +36,7 @@ public struct TestCertificate: Sendable {
             unsafe EVP_PKEY_free(key)
             unsafe X509_free(certificate)
         }
-        // All handles are alive until the end of this function; strings are copied by the calls.
+        // All handles are alive until the end of this function; OpenSSL copies the strings.
         unsafe X509_set_version(certificate, 2)
         unsafe ASN1_INTEGER_set(X509_get_serialNumber(certificate), Int.random(in: 1...Int.max))
         unsafe X509_gmtime_adj(X509_getm_notBefore(certificate), validFrom)
@@ -65,7 +65,7 @@ public struct TestCertificate: Sendable {
             case .p256, .p384: EVP_PKEY_EC
             case .rsa: EVP_PKEY_RSA
             }
-        // The context is freed here, the key is the caller's.
+        // This function frees the context; the caller frees the key.
         let context = unsafe EVP_PKEY_CTX_new_id(type, nil)
         defer { unsafe EVP_PKEY_CTX_free(context) }
         unsafe EVP_PKEY_keygen_init(context)

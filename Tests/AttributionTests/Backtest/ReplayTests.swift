@@ -86,7 +86,7 @@ struct ReplayTests {
             return script.links()
         }
         #expect(links(pro, form: .d) == [1] && links(max, form: .d) == [2])
-        #expect(links(.none, form: .d) == [2], "the newer one, as long as the model has learnt little")
+        #expect(links(.none, form: .d) == [2], "while the model has learnt little, the newer click matches")
         #expect(
             links(pro, form: .c) == [2],
             "the fingerprint contains the width, so the screen counts no second time"
@@ -102,7 +102,7 @@ struct ReplayTests {
         #expect(script.links() == [nil])
     }
 
-    @Test("matches the click of a token whatever its fingerprint, once, and within its window")
+    @Test("matches the click of a token for any fingerprint, once, and within the click's window")
     func tokens() {
         var script = Script()
         script.click(1, at: 0, key: 5, link: 1, window: 600)
@@ -178,7 +178,7 @@ struct ReplayTests {
         let start = 2 * hour
         for number in 0..<500 as Range<Int64> {
             let isOwn = number < 200
-            // Older than the newest clicks, which are listed one by one whatever their address.
+            // The click is older than the newest clicks, which are listed one by one for any address.
             let isHere = number < 60 && number % 15 == 5
             script.click(
                 UInt64(number),
@@ -204,7 +204,7 @@ struct ReplayTests {
         #expect(script.links() == [nil])
     }
 
-    @Test("learns as often from a launch with a weight as from that many launches")
+    @Test("learns from a launch with a weight as much as from that number of launches")
     func weights() {
         func launches(_ weight: Int) -> Double {
             var script = Script()

@@ -63,7 +63,7 @@ struct Script {
 
     /// Returns the answer to each launch.
     ///
-    /// The model learns too little in an hour to decide otherwise than the newest-click rule.
+    /// In an hour, the model learns too little to decide differently from the newest-click rule.
     func played(_ plan: ReplayPlan = ReplayPlan(warmUpDays: 0)) -> (
         answers: [Replay.Answer?], score: ReplayScore
     ) {

@@ -32,7 +32,7 @@ struct CollisionCountTests {
             row(1, at: 70, visitor: 3), row(2, at: 0, visitor: 4),
         ]
         let sharing = try #require(CollisionCount.of(rows, windows: windows(1800, 3600))[d])
-        // Within half an hour: none, 1, 1 (not their own), none; none.
+        // Within half an hour, the clicks of fingerprint 1 have 0, 1, 1 and 0 competitors; the other click has none.
         #expect(sharing[0].clicks == 5)
         #expect(sharing[0].alone == 0.6)
         #expect(sharing[0].competing == 0.4)
@@ -55,7 +55,7 @@ struct CollisionCountTests {
             row(1, at: 66, visitor: 2),
         ]
         let sharing = try #require(CollisionCount.of(rows, windows: windows(3600))[d])
-        // Only their own clicks before each of the visitor's, and two of these before the stranger's.
+        // The visitor's clicks have no competitors, and the stranger's click has two.
         #expect(sharing[0].alone == 0.75)
         #expect(sharing[0].competing == 0.5)
     }
@@ -167,7 +167,7 @@ struct FalseMatchEstimateTests {
         #expect(window(estimate, 0.01)?.matches == 9)
         #expect(window(estimate, 0.05)?.window == AttributionWindow(seconds: 43_200))
         #expect(window(estimate, 0.05)?.matches == 10)
-        // All launches count as within the current window, whatever it was when the clicks came.
+        // All launches count as within the current window, even if the clicks had another window.
         #expect(window(estimate, 0.1)?.window == AttributionWindow(seconds: 86_400))
         #expect(window(estimate, 0.1)?.matches == 11)
         #expect(window(estimate, 0.1, within: 100_000)?.window == AttributionWindow(seconds: 100_000))
@@ -230,7 +230,7 @@ struct FalseMatchEstimateTests {
         let plan = ReplayPlan(policy: MatchPolicy(rule: rule))
         let run = SimulatedEstimate(world, seed: 11, plan)
         #expect(run.estimate.matches == run.score.matches)
-        // At most three in a hundred matches more or less, and the spread.
+        // The estimate may be off by three in a hundred matches, and by its own spread.
         let off = abs(run.estimate.expectedFalse - Double(run.trueFalse))
         #expect(off <= 0.03 * Double(run.score.matches) + 2 * run.estimate.spread)
     }

@@ -16,7 +16,7 @@ struct DriftDetectorTests {
         )
     }
 
-    /// Returns days, the newest first, each with the checks and matches of its run.
+    /// Returns the counts of days, the newest first; a run is a number of days with equal checks and matches.
     static func days(_ runs: [(days: Int, trials: Int64, matches: Int64)]) -> [DriftCount] {
         runs.flatMap { run in
             Array(repeating: DriftCount(trials: run.trials, matches: run.matches), count: run.days)
@@ -73,7 +73,7 @@ struct DriftDetectorTests {
         #expect(whole.readings.allSatisfy { $0.status == .steady })
     }
 
-    @Test("keeps an alarm until the days since the drop fill the baseline, and then takes them for usual")
+    @Test("keeps an alarm until the days since the drop fill the baseline, whose rate then is the usual one")
     func lasting() throws {
         var alarms: [DriftAlarm] = []
         var events: [DriftEvent] = []
@@ -151,7 +151,7 @@ struct DriftDetectorTests {
         #expect(alarms(clicks: 3500).contains(.whole(.launch)))
     }
 
-    @Test("reports a browser whose clicks lead to fewer matches, but not one with more clicks for as many")
+    @Test("reports a browser whose clicks lead to fewer matches, but not one whose clicks alone become more")
     func browsers() {
         let safari = DriftGroup(clickOn: .ios, osVersion: "26.1", browser: .safari)
         let instagram = DriftGroup(clickOn: .ios, osVersion: "26.1", browser: .instagram)

@@ -15,7 +15,7 @@ struct DriftGroupTests {
     )
     func sdkVersion(header: String, text: String?) { #expect(SDKVersion(header: header)?.text == text) }
 
-    @Test("of launches distinguish a certain minor version from a lowest possible one")
+    @Test("of launches distinguish a known minor version from a minimum")
     func launches() {
         func name(_ agent: String, _ platform: Platform = .ios) -> String {
             DriftGroup(

@@ -33,7 +33,7 @@ struct DriftHistoryTests {
         #expect(DriftHistory.start(before: self.end) == self.end.advanced(byMilliseconds: -63 * 24 * hour))
     }
 
-    @Test("merges groups with few matches, each into one group that is watched")
+    @Test("merges each group with few matches into one larger group, which is watched")
     func pools() {
         let sizes: [(DriftGroup, Int64)] = [
             (group("26.1", "1.8.9"), 300), (group("26.1", "1.8.8"), 2), (group("26.1", "1.8.7"), 3),

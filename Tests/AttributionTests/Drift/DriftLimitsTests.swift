@@ -20,7 +20,7 @@ struct DriftLimitsTests {
 
     private static let steady: Runs = [(40, 9000, 6000)]
 
-    /// The runs of the group on iOS, and of the rest of the app unless it is steady; the groups with an alarm.
+    /// Drops, each with the runs of the group on iOS, the runs of the group on Android, and the groups with an alarm.
     private static let drops: [(rule: String, ios: Runs, android: Runs, alarms: [DriftGroup])] = [
         ("by less than a fifth, however significant", [(3, 5000, 2850), (37, 5000, 3500)], steady, []),
         ("by more than a fifth", [(3, 5000, 2750), (37, 5000, 3500)], steady, [ios]),
@@ -63,7 +63,7 @@ struct DriftLimitsTests {
         #expect(groups(20).contains(Self.ios))
     }
 
-    @Test("changes that clicks explain do not mask a drop that they do not explain")
+    @Test("changes that clicks explain do not mask a drop that clicks do not explain")
     func explained() {
         func runs(_ scale: Int64, _ recent: Int64) -> [DriftCount] {
             (0..<40).map { day in
@@ -126,7 +126,7 @@ struct DriftLimitsTests {
         #expect(found.alarms == fallen)
     }
 
-    @Test("a group with an alarm is listed by itself, however small it has become")
+    @Test("a group with an alarm is not merged with others, even if it has become small")
     func shrunk() {
         let alarm = DriftAlarm(
             group: Self.ios,

@@ -2,7 +2,7 @@ import Attribution
 import Simulation
 import Testing
 
-/// How often the alarm is wrong, and how late it is; `Simulate drift` does the same at length.
+/// Tests how often the alarm is wrong, and how late it is; `Simulate drift` measures both with more traffic.
 @Suite("The alarm on match rates in simulated traffic")
 struct DriftSimulationTests {
     @Test(

@@ -148,7 +148,7 @@ struct CheckFactsTests {
         #expect(right.index == 9)
         let wrong = try #require(CalibrationSample(report(.match(try claim(3, .signedToken)))))
         #expect(wrong.bin.right == 0)
-        // One of two equal clicks is right, given that a click led to the launch.
+        // If a click led to the launch, each of the two equal clicks is the right one with a probability of 0.5.
         #expect(abs(wrong.bin.expected - 0.5) < 0.05)
         #expect(CalibrationSample(report(.match(try claim(1, .clickID)))) == nil)
         #expect(CalibrationSample(report(.match(try claim(1, .signedToken)), [])) == nil)

@@ -88,7 +88,7 @@ struct ClickExplanationTests {
         #expect(explanation.advice.contains { $0.hasPrefix("`afterlink explain chk_") })
     }
 
-    @Test("order checks: those that weighed the click, then its fingerprint, then its address")
+    @Test("order checks: first those that weighed the click, then by its fingerprint, then by its address")
     func order() {
         #expect(RelatedCheck.Relation.allCases == RelatedCheck.Relation.allCases.sorted())
         #expect(RelatedCheck.Relation.weighed < .sameFingerprint)

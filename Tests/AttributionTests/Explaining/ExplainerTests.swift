@@ -74,7 +74,7 @@ struct ExplainerTests {
         click: String,
         value: String
     ) throws {
-        // One click alone: no click has the launch's value.
+        // With this click alone, no click has the launch's value.
         let near = self.click(1, minutesAgo: 3, "iPhone;Europe/Istanbul;tr")
         let material = ExplanationInput(record: try record(.noClick, launch: launch), recent: [near])
         let explanation = try explainer().explain(material)

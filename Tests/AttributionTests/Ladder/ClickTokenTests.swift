@@ -39,7 +39,7 @@ struct ClickTokenTests {
         #expect(read.expiresAt == end)
     }
 
-    // Stores and pasteboards keep tokens as long as a window: if this fails, all of them are lost.
+    // Stores and pasteboards keep tokens for a click's whole window. If this test fails, a new release refuses all.
     @Test("is the same as in earlier versions")
     func stability() throws {
         let text = "AQACAZkAAAAAAAGImaq7zN3u_2VVQoBE-p9yg4OqoBNX"

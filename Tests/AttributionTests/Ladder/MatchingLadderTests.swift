@@ -36,7 +36,7 @@ struct MatchingLadderTests {
         )
     }
 
-    @Test("goes from the token to the fingerprint, in whatever order the evidence came")
+    @Test("goes from the token to the fingerprint, for any order of the evidence")
     func order() throws {
         let gaid = try #require(AdvertisingID(idText, as: .gaid))
         let idfa = try #require(AdvertisingID(idText, as: .idfa))
@@ -83,7 +83,7 @@ struct MatchingLadderTests {
             #expect(ladder.rungs.isEmpty)
             #expect(ladder.fingerprints == [key.keyed(TestValues.fingerprint)])
             #expect(ladder.refusal == error)
-            #expect(ladder.namesClick, "a refused token names a click all the same")
+            #expect(ladder.namesClick, "a refused token also names a click")
         }
         var several = LaunchEvidence()
         let pasteboard = "https://a.example/s?al=\(token(click))"
@@ -92,7 +92,7 @@ struct MatchingLadderTests {
         #expect(ladder(several).refusal == .malformed)
     }
 
-    @Test("tries every server key of stored clicks, the current one first, and repeats nothing")
+    @Test("tries every server key of stored clicks, the current one first, and none twice")
     func rotation() throws {
         let idfa = try #require(AdvertisingID(idText, as: .idfa))
         var evidence = LaunchEvidence()

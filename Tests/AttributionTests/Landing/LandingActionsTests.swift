@@ -136,7 +136,7 @@ struct LandingActionsTests {
         #expect(page.storeURL == "https://shop.example/" && page.store == .page)
     }
 
-    @Test("contain both for a Mac or iPad: the script distinguishes them")
+    @Test("contain those of a computer and of a tablet for a Mac's agent: the page's script decides")
     func macOrIPad() {
         let code = handOver(SeenVisitors.mac)
         #expect(code.showsCode && code.next == .wait)

@@ -56,7 +56,7 @@ struct LearningEpochTests {
         }
         var counted = LearntIncrements(epoch: epoch)
         counted.counting(times: times, add)
-        // Later events count once again.
+        // An event after `counting` has the weight 1 again.
         add(&counted)
         var added = LearntIncrements(epoch: epoch)
         for _ in 0...times { add(&added) }

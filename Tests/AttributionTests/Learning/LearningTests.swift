@@ -34,7 +34,7 @@ struct LearningTests {
         #expect(learnt([], hasAddress: false).sums.count == 5)
     }
 
-    @Test("counts a pair at one address for pairs whose address changed: 1 / 0.70 conversions once trusted")
+    @Test("counts a trusted pair at one address as 1 / 0.70 conversions, as other pairs changed address")
     func pairAtOneAddress() {
         let sums = learnt([Scenario.candidate(1, secondsAgo: 300, address: .exact)]).sums
         let form = CounterKey(.conversions, PlatformForm(platform: .ios, form: .a).code)
@@ -44,7 +44,7 @@ struct LearningTests {
         #expect(abs((sums[CounterKey(.delays, 17)] ?? 0) - converted) < 1e-9)
     }
 
-    @Test("counts such a pair for more if fewer clicks have an address at all")
+    @Test("counts a pair at one address as more conversions if fewer clicks have an address")
     func clicksWithoutAddress() {
         let began = Scenario.noon.advanced(byMilliseconds: -2 * 86_400_000)
         var seen = LearntIncrements(epoch: LearningEpoch(began: began))
@@ -54,7 +54,7 @@ struct LearningTests {
         let model = MatchingModel(sums: seen.sums, epoch: seen.epoch, at: noon)
         let pair = [Scenario.candidate(1, secondsAgo: 300, address: .exact)]
         let form = CounterKey(.conversions, PlatformForm(platform: .ios, form: .a).code)
-        // At most 1 / 0.70 / 0.5, less while the pair is not fully trusted.
+        // At most 1 / 0.70 / 0.5 conversions, and less while the pair is not fully trusted.
         #expect((2...2.86).contains(learnt(pair, model: model).sums[form] ?? 0))
     }
 
@@ -157,7 +157,7 @@ struct LearningTests {
         }
         #expect(!isFresh(at: now(90 * 8)))
         #expect(!isFresh(at: now(90 * 8 + 4 * 24)))
-        #expect(isFresh(at: now(90 * 8 + 30 * 24)), "weeks without a launch are another matter")
+        #expect(isFresh(at: now(90 * 8 + 30 * 24)), "weeks without a launch make the model fresh again")
     }
 
     @Test("counts all clicks, but only a bounded number of invented systems")

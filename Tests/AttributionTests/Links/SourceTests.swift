@@ -77,7 +77,7 @@ struct SourceTests {
                     utmSource: "instagram"
                 ), .facebook, "fb"
             ),
-            // The source in the body is a network, or only the kind of page.
+            // The source in the body names a network, or only the kind of the page.
             (SourceSignals(source: "tiktok", utmSource: "instagram"), .tiktok, "tiktok"),
             (SourceSignals(source: "web", utmSource: "instagram"), .instagram, "instagram"),
             (SourceSignals(source: "web", referer: "https://instagram.com/"), .instagram, "instagram.com"),
@@ -123,7 +123,7 @@ struct SourceTests {
         #expect(Self.link(("source", long)).reading == reading)
     }
 
-    @Test("are written into links, except two of the seven")
+    @Test("are written into links, except direct and unknown")
     func written() {
         #expect(SourceToken.allCases.filter { !$0.isWritten } == [.direct, .unknown])
         let words = ["instagram", "facebook", "twitter", "tiktok", "qr", "direct", "unknown"]

@@ -142,7 +142,7 @@ struct FirstLaunchMatchingTests {
     }
 
     @Test(
-        "passes every error of the store on, never as no match",
+        "fails with each error of the store, never with no match",
         arguments: [
             StoreError.Code.overloaded, .timedOut, .full, .readOnly, .inputOutput, .locked, .corrupted,
             .stopping, .defect,
@@ -166,7 +166,7 @@ struct FirstLaunchMatchingTests {
         #expect(unreadableAfterLoss.calls == [.view, .claim(.click(newer.id)), .view])
     }
 
-    @Test("fails with an error, not with no match, after it lost 64 times")
+    @Test("fails with an error, not with no match, after it lost 64 claims")
     func alwaysLost() async {
         let store = ScriptedClickStore(view(newer), claims: [.lost])
         await #expect { try await outcome(store) } throws: { ($0 as? StoreError)?.code == .overloaded }

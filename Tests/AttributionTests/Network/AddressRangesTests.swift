@@ -35,7 +35,7 @@ struct AddressRangesTests {
         #expect(ranges.contains(address) == expected)
     }
 
-    @Test("of random ranges contain exactly the addresses of these")
+    @Test("of random ranges contain exactly the addresses of the ranges")
     func likeEachRange() throws {
         var random = SeededGenerator(seed: 7)
         func next() -> UInt64 { random.next() >> 33 }

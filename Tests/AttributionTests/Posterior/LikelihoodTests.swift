@@ -3,9 +3,9 @@ import Testing
 
 /// The likelihood ratio of addresses: the odds of a click, divided by those of a click with an unknown address.
 ///
-/// All numbers are computed by hand: the model knows 1,000 launches and 1,000 clicks, each at its own address, so that a
-/// stranger has a given unused address with 0.2 / 4 / 1,001. A device that has moved, 0.24 of those of the first minutes,
-/// counts like a stranger.
+/// All numbers are computed by hand. The model knows 1,000 launches and 1,000 clicks, each at its own address. So a
+/// stranger has a given unused address with a probability of 0.2 / 4 / 1,001. In the first minutes, a share of 0.24 of
+/// the devices changes its network; such a device counts like a stranger.
 @Suite("The likelihood ratio of addresses")
 struct LikelihoodTests {
     private let unseen = 0.05 / 1001
@@ -62,18 +62,18 @@ struct LikelihoodTests {
         #expect(isClose(ratio(.differs, alone, secondsAgo: seconds), moved))
     }
 
-    @Test("uses only the launches since addresses can be compared")
+    @Test("uses only launches since the time from which addresses can be compared")
     func coverage() {
         var traffic = alone
         traffic.coverage = 0.5
         #expect(isClose(ratio(.exact, traffic), 0.24 + 0.70 / (0.05 / 501)))
     }
 
-    @Test("falls with other clicks and launches there, and counts none twice")
+    @Test("falls with other clicks and launches at the address, and counts none twice")
     func others() {
         let traffic = self.traffic(6, 11, of: 1000, launches: (4, 9))
         #expect(isClose(ratio(.exact, traffic), 0.24 + 0.70 / ((5.0 + 4) / 2001 + unseen)))
-        // Eleven near it include the six at the address, and one of the other five is the click itself.
+        // The eleven clicks near the address include the six at it; one of the other five is the click itself.
         #expect(isClose(ratio(.near, traffic), 0.24 + 0.06 / ((4.0 + 5) / 2001 + unseen)))
     }
 
@@ -86,7 +86,7 @@ struct LikelihoodTests {
         #expect(isClose(ratio(.exact, traffic), 0.24 + 0.70 / (8690.0 / 101_001 + unseen)))
         traffic.clicksExact = 1990
         traffic.liveClicks = 1000
-        // More clicks are known than are live, because some were claimed.
+        // The model knows more clicks than are live, because some clicks were claimed.
         let share = (1989.0 + 500) / (limit + 1001)
         #expect(isClose(ratio(.exact, traffic), 0.24 + 0.70 / (share + unseen)))
     }
@@ -101,7 +101,7 @@ struct LikelihoodTests {
         #expect(isClose(ratio(.exact, all), 0.24 + 0.70 / 0.98), "the share is at most 0.98")
     }
 
-    @Test("uses the share among the clicks of the same minutes")
+    @Test("uses the address's share among the clicks of the same minutes")
     func rush() {
         func others(_ count: Int, _ address: AddressAgreement, secondsAgo: Double) -> [Candidate] {
             (0..<count).map { number in
@@ -110,7 +110,7 @@ struct LikelihoodTests {
             }
         }
         let strangers = others(10, .differs, secondsAgo: 400)
-        // Of sixteen since the oldest click from elsewhere, six are here: four apart from the click and its own visitor's.
+        // Of sixteen clicks since the oldest from elsewhere, six came from the address, four of them by other visitors.
         let rush = strangers + others(5, .exact, secondsAgo: 200)
         #expect(isClose(ratio(.exact, alone, beside: rush), 0.24 + 0.70 / (4.0 / 16)))
         let before = strangers + others(5, .exact, secondsAgo: 500)
@@ -163,7 +163,7 @@ struct LikelihoodTests {
     }
 
     @Test(
-        "leaves a visitor's older clicks a fiftieth after a launch, unless many visitors share the address",
+        "of a visitor's older clicks falls to a fiftieth after a launch, unless many visitors share the address",
         arguments: [(1.0, 0.02), (5, 0.02), (6, 1)]
     )
     func spent(clicksThere: Double, left: Double) {

@@ -5,10 +5,10 @@ import Testing
 
 @Suite("The posterior")
 struct PosteriorTests {
-    // By hand, for a click of five minutes ago and two organic launches in two days of half-lives of two days:
+    // Computed by hand for a click five minutes old and two organic launches in two days, with a half-life of two days:
     // f = (29/30 · (0.7 · 0.1475 + 0.3 · 0.0046) + 1/1350) / 106 s = 9.61e-4 a second, n = 0.15 · f = 1.441e-4,
     // L = 2 / 124,649 s · (1 − e^−8) = 1.604e-5. A stranger has the address of one click among 2,001 events with
-    // 0.05 / 1001 = 5.0e-5.
+    // a probability of 0.05 / 1001 = 5.0e-5.
     @Test(
         "weighs the agreement of addresses as in the calculation by hand",
         arguments: [
@@ -55,7 +55,7 @@ struct PosteriorTests {
         #expect(abs(one.organic - other.organic) < 1e-12)
     }
 
-    @Test("grows with every better agreement")
+    @Test("grows with every better agreement of addresses")
     func growsWithAgreement() {
         let order: [AddressAgreement] = [.differs, .missing, .near, .exact]
         let probabilities = order.map { address in

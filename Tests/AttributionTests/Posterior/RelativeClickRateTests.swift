@@ -50,7 +50,7 @@ struct RelativeClickRateTests {
         return traffic
     }
 
-    @Test("are expected to follow clicks at once, if they followed them before")
+    @Test("are expected to rise with the clicks at once, if they did so before")
     func follow() {
         var following = traffic(launchesInRush: 10)
         // A message to customers brings many clicks, but no more organic launches than before.

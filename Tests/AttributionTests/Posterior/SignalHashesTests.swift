@@ -56,7 +56,7 @@ struct SignalHashesTests {
         #expect(Self.pro.excludingComponents(of: form).components == components)
     }
 
-    // By hand: without former clicks, a value has a share of 2 in 5. A click of five minutes ago without an address has
+    // Computed by hand: without earlier clicks, a value has a share of 2 in 5. A click without address of five minutes ago has
     // n = 1.441e-4 and L = 1.604e-5; its n becomes n · 0.97 / 0.4 or n · 0.03 / 0.6.
     @Test(
         "count as in the calculation by hand, and only if click and launch have them",
@@ -112,7 +112,7 @@ struct SignalHashesTests {
             return posterior.conversion / posterior.organic
         }
         let unknown = try odds(.none, Self.pro)
-        // 97 and 7 of 105 clicks, with the prior.
+        // With the prior, `pro` belongs to 97 of 105 clicks, and `max` to 7.
         #expect(abs(try odds(Self.pro, Self.pro) / unknown - 0.97 * 105 / 97) < 1e-6)
         #expect(abs(try odds(Self.max, Self.max) / unknown - 0.97 * 105 / 7) < 1e-6)
         #expect(abs(try odds(Self.max, Self.pro) / unknown - 0.03 * 105 / 8) < 1e-6)

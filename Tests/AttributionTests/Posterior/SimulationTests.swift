@@ -19,7 +19,7 @@ struct SimulationTests {
     @Test(
         "is calibrated and precise, and finds most clicks, in worlds with parameters unknown to the model",
         arguments: [
-            // Two days of 2,000 clicks, judged on the second; margins for so few launches.
+            // Two days of 2,000 clicks each, of which the second counts. The limits have a margin: the launches are few.
             (world: Worlds.turkey(2000), precision: 0.93, found: 0.62, organic: 0.04, error: 0.06),
             (world: Worlds.world(2000), precision: 0.93, found: 0.66, organic: 0.04, error: 0.06),
             (world: Worlds.venue(2000), precision: 0.85, found: 0.55, organic: 0.14, error: 0.10),
@@ -33,7 +33,7 @@ struct SimulationTests {
         #expect(try #require(score.found) >= found)
         #expect(try #require(score.falseAttribution) <= organic)
         #expect(score.uncappedCalibration.error <= error)
-        // The limit of stated confidences costs little calibration: one of 0.95 would cost 0.03.
+        // The maximum stated confidence costs little calibration; a maximum of 0.95 would cost 0.03.
         #expect(score.calibration.error <= score.uncappedCalibration.error + 0.01)
         #expect(try #require(score.rematched) <= 0.08)
         #expect(score.clicksUsedTwice == 0)

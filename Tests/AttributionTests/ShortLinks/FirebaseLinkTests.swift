@@ -57,7 +57,7 @@ struct FirebaseLinkTests {
         let own = parameters.merging([.appStoreID: "55555"]) { $1 }
         let fallback = Self.link(own).fields(of: AppLinks()).text(.iosFallback)
         #expect(fallback?.hasPrefix("https://apps.apple.com/app/id55555?") == true)
-        // A fallback of the link's own does not lead to the store.
+        // The link's own fallback does not lead to the store.
         let elsewhere = Self.link(parameters.merging([.iosFallback: "https://shop.example/i"]) { $1 })
         #expect(elsewhere.fields(of: Self.app).text(.iosFallback) == "https://shop.example/i")
         #expect(elsewhere.leftOut(of: Self.app) == [.provider, .affiliate, .storeCampaign, .mediaType])
@@ -90,7 +90,7 @@ struct FirebaseLinkTests {
             let link = Self.link([parameter: "77777"])
             #expect(link.problems(for: Self.app).map(\.field) == [parameter.rawValue])
             #expect(link.problems(for: Self.app).first?.message.contains("afterlink apps set --") == true)
-            // An app without these settings may be any app.
+            // An app without these settings accepts links that name any app.
             #expect(link.problems(for: AppLinks()).isEmpty)
             #expect(!link.names(Self.app) && !link.names(AppLinks()))
         }

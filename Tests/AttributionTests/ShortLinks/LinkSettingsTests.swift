@@ -59,7 +59,7 @@ struct LinkSettingsTests {
         (.destination, "https://shop.example/"), (.destination, "https://shop.example/?a=1"),
         (.destination, "myapp:item"), (.destination, "promo/item"), (.destination, "//shop.example/x"),
         (.destination, "/"), (.destination, "myapp://" + String(repeating: "x", count: 2048)),
-        // These run code, read files or hide their destination.
+        // These URLs run code, read files or hide their destination.
         (.destination, "javascript:alert(1)"), (.destination, "JavaScript://x/%0aalert(1)"),
         (.destination, "data:text/html,x"), (.iosDestination, "file:///etc/passwd"),
         (.androidDestination, "intent://x#Intent;end"), (.destination, "blob:https://shop.example/x"),

@@ -78,10 +78,10 @@ struct LaunchSignalsTests {
     @Test(
         "have the language by which the app's clicks are found",
         arguments: [
-            // The server has no languages of the app: clicks are found by the browser's first one.
+            // If the server knows no languages of the app, clicks are found by the browser's first language.
             ([], nil, "en", ["tr-TR", "en"], "tr"), ([], nil, "en", [], "en"),
             ([], ["en"], nil, ["tr"], "tr"),
-            // The server has some: clicks are found by the language that the system selects from them.
+            // If the server knows some, clicks are found by the language that the system selects from them.
             (["en", "de"], nil, "en", ["tr", "de"], "en"), (["en", "de"], nil, nil, ["tr", "de"], "de"),
             (["en", "de"], ["fr"], nil, ["tr", "fr"], "fr"), (["en"], nil, nil, [], nil),
         ] as [([String], [String]?, String?, [String], String?)]

@@ -13,9 +13,9 @@ struct SimulatedDevice {
 
     /// The visitors of an app, and the app's languages.
     enum Audience: CaseIterable, Sendable {
-        /// Four of five are in Turkey; the app speaks Turkish and English.
+        /// Four of five visitors are in Turkey; the app speaks Turkish and English.
         case turkish
-        /// From everywhere, mostly from time zones with two names; the app speaks the languages of most.
+        /// The visitors are everywhere, mostly in time zones with two names; the app speaks most visitors' languages.
         case world
 
         var localizations: [String] {
@@ -68,7 +68,7 @@ struct SimulatedDevice {
         (402, 874, 3), (440, 956, 3), (390, 844, 3), (393, 852, 3), (428, 926, 3), (414, 896, 3),
     ]
 
-    /// Returns a screen; three of a hundred use Display Zoom.
+    /// Returns a screen; 3 % of the screens use Display Zoom.
     private static func screen(_ random: inout SeededGenerator) -> (
         width: Double, height: Double, scale: Double
     )? {
@@ -155,7 +155,7 @@ struct SimulatedDevice {
         return old
     }
 
-    /// Returns mostly Safari's agent, then those of apps with the version, Chrome without the patch, and web views.
+    /// Returns a user agent: mostly Safari's, else an app's with the version, Chrome's without patch, or a web view's.
     private static func agent(_ version: String, _ random: inout SeededGenerator) -> String {
         let parts = version.split(separator: ".").map(String.init)
         let isNew = parts[0] == "26"

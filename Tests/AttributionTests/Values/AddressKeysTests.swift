@@ -61,7 +61,7 @@ struct AddressKeysTests {
         #expect(keys.advanced(to: 99, readyUntil: noon(99)).firstDay == 100)
     }
 
-    @Test("come from a new seed from a day on, and from the old one before it")
+    @Test("come from a new seed from one day on, and from the old seed before that day")
     func renewed() throws {
         let keys = try keys(from: 100)
         let other = keys.renewed(from: try seed(103, 2), readyUntil: noon(101))
@@ -167,7 +167,7 @@ struct RequiredKeysTests {
     private let replaced = Timestamp(milliseconds: 1_000_000_000)
 
     @Test(
-        "include a former server key for an hour, and until all records of its time are gone",
+        "include a former server key for an hour, and then until all records from its time are deleted",
         arguments: [
             (oldest: nil, now: 3_600_000, isNeeded: true), (oldest: nil, now: 3_600_001, isNeeded: false),
             (oldest: -5, now: 900_000_000, isNeeded: true),

@@ -19,7 +19,7 @@ struct ServerKeyTests {
         #expect(key.keyed(TestValues.fingerprint) != key.keyed(Fingerprint(of: "another")))
     }
 
-    // Databases contain these hashes: if this fails, every existing database has lost its clicks.
+    // Databases contain these hashes: if this test fails, launches cannot find the clicks of any existing database.
     @Test("makes the same hashes as earlier versions")
     func stability() {
         let stored = KeyedHash(index: 0x38c3_788d_8f04_eaab, rest: 0xb50b_b6fe_8f95_c261)

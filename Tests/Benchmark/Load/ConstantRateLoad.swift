@@ -3,18 +3,18 @@ import CLinux
 import Glibc
 import Support
 
-/// Sends the requests of a ``ConstantRatePlan``: one thread that waits for responses and for the time of the next
-/// request, whichever comes first.
+/// Sends the requests of a ``ConstantRatePlan`` on one thread, which waits for responses and for the time of the next
+/// request.
 package final class ConstantRateLoad {
     private let plan: ConstantRatePlan
     private let epoll: Int32
     private var connections: [LoadConnection] = []
-    /// The numbers of the connections without a request.
+    /// The numbers of the connections without a request under way.
     private var free: [Int] = []
     private var misses: RequestPattern
-    /// Clicks, or checks of clicks.
+    /// The pattern of clicks; for ``ConstantRatePlan/Kind/missesAndMatches``, of checks of clicks.
     private var made: RequestPattern
-    /// Checks that match clicks of the past.
+    /// The pattern of checks that match clicks of the past.
     private var launches: RequestPattern
     private var random: SeededGenerator
     private var latencies: Latencies
@@ -117,7 +117,7 @@ package final class ConstantRateLoad {
         return made.bytes
     }
 
-    /// Ten clicks, and then a check of a click that was sent so long before that no connection still carries it.
+    /// Returns ten clicks, then a check of a click sent so long before that no connection still carries it.
     private func requestOfThePast(_ number: Int) -> [UInt8] {
         guard let history = plan.history else { return [] }
         let span = Double(history.upperBound - history.lowerBound)
@@ -172,7 +172,7 @@ package final class ConstantRateLoad {
         try open(number)
     }
 
-    /// Counts requests without a response, or never sent, as failures that waited until now.
+    /// Counts the requests without a response, and those never sent, as failures that waited until now.
     private func giveUp(at now: UInt64) {
         for connection in connections {
             if let intendedAt = connection.intendedAt { record(since: intendedAt, at: now, isGood: false) }

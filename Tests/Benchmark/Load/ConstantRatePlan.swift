@@ -1,29 +1,29 @@
 import Foundation
 import Support
 
-/// Requests at a rate that does not follow the responses, as those of real visitors do not.
+/// Requests at a constant rate that does not depend on the responses, as with real visitors.
 package struct ConstantRatePlan: Codable {
     package enum Kind: String, Codable {
         /// Checks of fingerprints without a click.
         case misses
         /// New clicks.
         case clicks
-        /// By turns such a check, and a check of a click that a load of the same series made some seconds before.
+        /// Alternately a check without a click, and a check of a click that a load of the same series sent seconds ago.
         case missesAndMatches
-        /// New clicks at the times of ``history``, of which every tenth is matched.
+        /// New clicks at the times of ``history``, and after every ten clicks a check that matches one.
         case clicksOfThePast
     }
 
     var kind: Kind
     var port: UInt16
     var key: String
-    /// Requests a second.
+    /// The number of requests a second.
     var rate: Double
     var seconds: Double
-    /// Distinguishes its clicks from those of other loads.
+    /// The number that distinguishes the clicks of this load from those of other loads.
     var series: UInt32 = 1
     package var connections = 64
-    /// The rate of the clicks that ``Kind/missesAndMatches`` follows.
+    /// The clicks a second of the load whose clicks ``Kind/missesAndMatches`` checks.
     var clickRate = 0.0
     /// The times of the first and the last request of ``Kind/clicksOfThePast``, in milliseconds since 1970.
     var history: ClosedRange<Int64>?
@@ -34,17 +34,17 @@ package struct ConstantRatePlan: Codable {
         (self.kind, self.port, self.key, self.rate, self.seconds) = (kind, port, key, rate, seconds)
     }
 
-    /// Starts the load as a process of its own.
+    /// Starts the load in a child process.
     func start() throws -> ChildProcess { try LoadProgram.constantRate.start(self) }
 
-    /// Runs the load to its end, as a process of its own.
+    /// Runs the load to its end in a child process.
     func run() throws -> ConstantRateResult { try LoadProgram.result(of: start()) }
 }
 
 /// The result of a ``ConstantRatePlan``.
 ///
-/// Durations count from when a request should have been sent, so that one slow response does not hide the delay of
-/// the requests that had to wait for it.
+/// A duration starts when the request should have been sent. So one slow response does not hide the delay of the
+/// requests that had to wait for it.
 package struct ConstantRateResult: Codable {
     package let intended: Int
     package let answered: Int
@@ -54,7 +54,7 @@ package struct ConstantRateResult: Codable {
     package let p99: Double
     package let longest: Double
 
-    /// Whether the server kept up with the rate.
+    /// Whether the server responded to 99 % of the requests, and to each within two seconds.
     var isSustained: Bool { Double(answered) >= 0.99 * Double(intended) && longest < 2_000_000 }
 }
 
@@ -62,7 +62,7 @@ package struct ConstantRateResult: Codable {
 package struct Latencies {
     private var microseconds: [UInt32] = []
 
-    /// Makes room for a number of durations, so that adding them takes no time of the load.
+    /// Reserves memory for a number of durations, so that adding one does not delay the load.
     package init(capacity: Int) { microseconds.reserveCapacity(capacity) }
 
     package var count: Int { microseconds.count }
@@ -71,7 +71,7 @@ package struct Latencies {
         microseconds.append(UInt32(clamping: duration))
     }
 
-    /// The durations that the given shares (0…1) of all do not exceed, in microseconds; zeros without any.
+    /// Returns the durations in microseconds that the given shares (0…1) of all do not exceed; zeros if empty.
     package func quantiles(_ shares: Double...) -> [Double] {
         let sorted = microseconds.sorted()
         return shares.map { share in

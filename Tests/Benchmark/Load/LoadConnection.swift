@@ -5,7 +5,7 @@ import Support
 /// A connection of a load: one request at a time.
 final class LoadConnection {
     private(set) var descriptor: Int32 = -1
-    /// When the request under way should have been sent, in nanoseconds; nil while there is none.
+    /// The time at which the current request should have been sent, in nanoseconds; nil without a request.
     var intendedAt: UInt64?
     private var buffer = [UInt8](repeating: 0, count: 4096)
     private var filled = 0
@@ -45,7 +45,7 @@ final class LoadConnection {
     /// Reads the bytes that have arrived.
     func receive() -> Progress {
         guard filled < buffer.count else { return .ended }
-        // recv writes at most what is left of the array's memory and keeps no pointer.
+        // recv writes at most the rest of the array's memory and keeps no pointer.
         let count = unsafe buffer.withUnsafeMutableBytes { memory in
             let rest = unsafe UnsafeMutableRawBufferPointer(rebasing: memory[filled...])
             return unsafe recv(descriptor, rest.baseAddress, rest.count, Int32(MSG_DONTWAIT))
@@ -57,12 +57,12 @@ final class LoadConnection {
             return .unfinished
         }
         filled = 0
-        // "HTTP/1.1 200"
+        // The first digit of the status in "HTTP/1.1 200".
         return .answered(isGood: buffer[9] == UInt8(ascii: "2"))
     }
 }
 
-/// Just enough of HTTP to find the end of a response.
+/// Parses just enough of HTTP to find the end of a response.
 package enum ResponseBytes {
     private static let lengthName = Array("content-length:".utf8)
 

@@ -3,9 +3,9 @@ import Glibc
 import Support
 import Synchronization
 
-/// Loads that run as processes of their own, so that they share no lock and no heap with what measures.
+/// The loads that run in child processes, so that they share no lock and no heap with the measuring process.
 ///
-/// Each is this program, started again.
+/// Each child process runs this program again, with the load's name as an argument.
 enum LoadProgram: String {
     case constantRate = "load-constant-rate"
     case resumption = "load-resumption"
@@ -27,7 +27,7 @@ enum LoadProgram: String {
         print(String(decoding: try JSONEncoder().encode(result), as: UTF8.self))
     }
 
-    /// Starts the load.
+    /// Starts the load in a child process.
     func start(_ plan: some Encodable) throws -> ChildProcess {
         let text = String(decoding: try JSONEncoder().encode(plan), as: UTF8.self)
         let program = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
@@ -49,7 +49,7 @@ struct ResumptionPlan: Codable {
     var port: UInt16
     var key: String
     var seconds: Double
-    /// Connections at a time, a thread for each.
+    /// The number of simultaneous connections, each on a thread of its own.
     var connections = 32
 
     /// Runs threads that connect, send a check, read the response, and connect again.
@@ -93,7 +93,7 @@ struct ResumptionPlan: Codable {
 
 struct ResumptionResult: Codable {
     var answered = 0
-    /// The responses on connections that resumed a session.
+    /// The number of responses on connections that resumed a session.
     var resumed = 0
     var failures = 0
     var seconds = 0.0

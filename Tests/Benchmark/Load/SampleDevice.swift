@@ -1,9 +1,9 @@
-/// What browsers of a kind of devices tell of themselves: values that many have, in many combinations.
+/// A kind of device for sample clicks, whose browser reports common values in many combinations.
 enum SampleDevice: String, CaseIterable {
     case iphone = "iPhone"
     case android = "Android"
 
-    /// Lists that the bodies are made from, in Lua.
+    /// The lists of values from which the bodies are made, in Lua.
     static let lists = """
         local zones = { "Europe/Istanbul", "Europe/Berlin", "America/New_York", "Asia/Kolkata", "America/Sao_Paulo",
             "Europe/London", "Asia/Jakarta", "America/Mexico_City", "Europe/Paris", "Asia/Tokyo", "Africa/Cairo" }
@@ -13,7 +13,7 @@ enum SampleDevice: String, CaseIterable {
             { 428, 926, 3 }, { 375, 667, 2 }, { 402, 874, 3 } }
         """
 
-    /// The browser's, without which the rest would contradict it.
+    /// The browser's user agent, which the values of the body must not contradict.
     var userAgent: String {
         switch self {
         case .iphone:
@@ -55,7 +55,7 @@ enum SampleDevice: String, CaseIterable {
             """
     }
 
-    /// A body as the script makes them.
+    /// A body like those of the Lua script.
     var example: String {
         let values =
             switch self {

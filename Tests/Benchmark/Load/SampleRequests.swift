@@ -1,7 +1,7 @@
 package import Attribution
 import Foundation
 
-/// The requests of a landing page and of an SDK, as a proxy forwards them.
+/// The requests that a landing page and an SDK send, as a proxy forwards them.
 enum SampleRequests {
     static let clickPath = "/v1/deferred-deeplink/click"
     static let checkPath = "/v1/deferred-deeplink?fingerprint="
@@ -51,7 +51,7 @@ enum SampleRequests {
         head("GET", target, key, from: SampleAddress.bytes(0), userAgent, nil) + "\r\n"
     }
 
-    /// Returns eight digits.
+    /// Returns the number as eight hexadecimal digits.
     static func hexadecimal(_ number: UInt32) -> String {
         let digits = String(number, radix: 16)
         return String(repeating: "0", count: 8 - digits.count) + digits
@@ -71,19 +71,19 @@ enum SampleRequests {
     }
 }
 
-/// A request whose address, time, and last sixteen digits of the fingerprint differ from one to the next.
+/// A request with an address, a time, and last sixteen digits of a fingerprint that change from one use to the next.
 package struct RequestPattern {
     package private(set) var bytes: [UInt8]
     private let firstDigit: Int
     private let firstOfAddress: Int
     private let firstOfTime: Int?
-    /// The position of the last two digits of the campaign key; nil where there is none.
+    /// The position of the campaign key's last two digits; nil in a request without a campaign key.
     private let lastOfCampaign: Int?
     private static let digits = Array("0123456789abcdef".utf8)
 
     /// - Parameters:
     ///   - prefix: the first eight digits of the fingerprint.
-    ///   - time: the time in the request; nil where it has none.
+    ///   - time: the time in the request; nil for a request without a time.
     ///   - make: makes the request for a fingerprint from the address of the number 0.
     package init(prefix: String, time: Timestamp? = nil, _ make: (String) -> String) {
         let fingerprint = prefix + String(repeating: "0", count: 56)
@@ -104,7 +104,7 @@ package struct RequestPattern {
         for (index, byte) in address.enumerated() { bytes[firstOfAddress + index] = byte }
     }
 
-    /// Sets the time too, and one of a hundred campaigns, of which eight run at a time.
+    /// Sets the number, the time, and one of a hundred campaigns, of which eight run at a time.
     package mutating func set(_ number: UInt64, at time: Timestamp) {
         set(number)
         if let firstOfTime { bytes.replaceSubrange(firstOfTime..<firstOfTime + 24, with: time.iso8601.utf8) }
@@ -119,8 +119,7 @@ package struct RequestPattern {
     }
 }
 
-/// The clients' addresses in the proxy's header: a hundred thousand networks of a hundred addresses, all texts of the
-/// same length.
+/// The clients' addresses in the proxy's header: 100,000 networks of 100 addresses each, as texts of one length.
 package enum SampleAddress {
     private static let count = 10_000_000
     /// Neighbouring numbers belong to different networks.
@@ -137,7 +136,7 @@ package enum SampleAddress {
         return bytes
     }
 
-    /// The same as a Lua function.
+    /// ``bytes(_:)`` as a Lua function.
     static let lua = """
         local function address(number)
             local s = string.format("%07d", number % \(count) * \(step) % \(count))

@@ -13,7 +13,7 @@ package struct PlayedAnswer: Decodable, Equatable {
     let confidence: Double?
     let metadata: Metadata?
 
-    /// Whether it leads to the link of a click and credits its campaign, apart from the query that the server adds.
+    /// Whether the response contains a click's link and campaign, apart from the query that the server adds.
     func leads(to link: String, of campaign: String) -> Bool {
         matched && campaignKey == campaign && url?.split(separator: "?").first.map(String.init) == link
     }
@@ -27,16 +27,16 @@ package struct PlayedScore {
     package private(set) var clicksUsedTwice = 0
     /// Retries that got another response than the match before; after no match, a new click may have arrived.
     package private(set) var changedAnswers = 0
-    /// Launches of strangers that got the match of another visitor as a repetition: same device and address, in time.
+    /// Launches that got another visitor's match repeated: same device and address, within ``replayGrace``.
     package private(set) var strangersRepeated = 0
     private var clicks: [Int: TracedClick] = [:]
-    /// When and to which caller each click was first given.
+    /// The time and the caller of each click's first match.
     private var given: [Int: (at: Timestamp, caller: String)] = [:]
     private var answers: [UInt64: PlayedAnswer] = [:]
     private let judgedFrom: Timestamp
 
     private static let day: Int64 = 86_400_000
-    /// The server's default.
+    /// The server's default replay grace, in milliseconds.
     private static let replayGrace: Int64 = 60_000
 
     package init(beginning: Timestamp) { judgedFrom = beginning.advanced(byMilliseconds: Self.day) }

@@ -1,7 +1,7 @@
 import Simulation
 import Storage
 
-/// A world that is played under one policy.
+/// A simulated world that is played under one matching policy.
 struct SimulatedWorld {
     enum Policy: String, CaseIterable {
         case standard = "default"
@@ -14,8 +14,7 @@ struct SimulatedWorld {
     /// The name of the world and its policy in the table.
     var label: String { "\(world.label), \(policy.rawValue)" }
 
-    /// The bars of precision, found, organic, rematched and calibration under the default policy, in worlds that have
-    /// some.
+    /// The bars of precision, found, organic, rematched and calibration under the default policy, by world.
     private static let bars: [String: [Bar]] = [
         "turkey-10000": [.atLeast(96), .atLeast(68), .atMost(2), .atMost(8), .atMost(0.02)],
         "world-10000": [.atLeast(95), .atLeast(73), .atMost(2.5), .atMost(8), .atMost(0.02)],
@@ -24,7 +23,7 @@ struct SimulatedWorld {
         "tokens-85-10000": [.atLeast(99), .atLeast(90)],
     ]
 
-    /// Returns worlds by their names with their sizes, each under both policies.
+    /// Returns the worlds with the given labels (name and clicks a day), each under both policies.
     static func all(_ labels: [String], isQuick: Bool) throws -> [SimulatedWorld] {
         try labels.flatMap { label in
             guard var world = Worlds.all.first(where: { $0.label == label }) else {
@@ -40,7 +39,7 @@ struct SimulatedWorld {
     var figures: [(name: FigureName, figure: SimulatedFigure)] {
         let bars = policy == .standard ? Self.bars[world.label] ?? [] : []
         return SimulatedFigure.all.enumerated().map { index, figure in
-            // Two figures have the same bar everywhere.
+            // A figure that counts faults has the same bar in every world.
             let bar = figure.isFault ? .atMost(0) : bars.indices.contains(index) ? bars[index] : nil
             let name = "\(world.label)_\(policy.rawValue)_\(figure.name)"
             return (FigureName(name, "\(label): \(figure.title)", bar), figure)
@@ -52,7 +51,7 @@ struct SimulatedWorld {
 struct SimulatedFigure: Sendable {
     let name: String
     let title: String
-    /// Whether it counts events that must not happen at all.
+    /// Whether the figure counts events that must never happen.
     var isFault = false
     let value: @Sendable (PlayedScore) -> Double
 

@@ -3,8 +3,9 @@ import Foundation
 import Simulation
 import Support
 
-/// Plays a world's events in order to a server that takes their times for its own: clicks as a customer's server sends
-/// them, launches as released clients do.
+/// Sends a world's events in order to a server that takes each event's time for the current time.
+///
+/// Clicks are sent as a customer's server sends them, launches as released clients do.
 struct TracePlayer {
     private struct ClickAnswer: Decodable { let token: String? }
 
@@ -38,7 +39,7 @@ struct TracePlayer {
         }
     }
 
-    /// How often a request is sent again after 503, as clients do.
+    /// How often the player repeats a request after 503, as clients do.
     private static let maximumRepetitions = 30
 
     private func ask<Answer: Decodable>(_ request: String) throws -> Answer {
@@ -65,7 +66,7 @@ struct TracePlayer {
         return SampleRequests.click(body: body, key: server.installation.keys.server, time: click.at)
     }
 
-    /// A released client's check; `token` is the token of a click, if it brings one.
+    /// Returns a released client's check; `token` is the token of a click, if the launch brings one.
     private func request(_ launch: TracedLaunch, token: String?) -> String {
         let fingerprint = Fingerprint(of: launch.fingerprintText).hex
         let token = token.map { "&token=\($0)" } ?? ""
@@ -81,7 +82,7 @@ struct TracePlayer {
             """
     }
 
-    /// An unknown address becomes a private one, which still belongs to one person.
+    /// Returns an address as text; an unknown address becomes a private one that belongs to one person.
     private static func address(_ bits: UInt32?, of person: UInt64) -> String {
         NetworkAddress(ipv4: bits ?? 0x0a00_0000 | UInt32(truncatingIfNeeded: person) & 0x00ff_ffff).text
     }

@@ -2,7 +2,7 @@ import Foundation
 import Glibc
 import Support
 
-/// nginx with one static response: the bytes that the server would send, as far as nginx can be configured to.
+/// nginx with one static response, which equals the server's response as far as nginx can be configured to.
 final class Nginx: Listener {
     enum Log { case eachRequest, buffered }
 
@@ -77,7 +77,7 @@ final class Nginx: Listener {
         try? FileManager.default.removeItem(at: folder)
     }
 
-    /// Returns the versions of nginx and of wrk; throws where one is not installed.
+    /// Returns the versions of nginx and of wrk; throws when one is not installed.
     static func referenceVersions() throws -> [String] {
         let commands = ["nginx": "nginx -v 2>&1", "wrk": "wrk -v 2>&1 | head -n 1 | cut -d' ' -f1,2"]
         return try commands.sorted(by: <).map { name, command in

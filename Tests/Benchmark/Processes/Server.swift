@@ -1,14 +1,14 @@
 import Foundation
 import Support
 
-/// The server's program, as it was built.
+/// The server's binary, and the flags that it accepts.
 struct ServerBinary {
     let file: URL
     let version: String
     /// The flags that `serve` knows.
     private let flags: Set<String>
 
-    /// Finds the program at `path`, or beside this one.
+    /// Finds the binary at `path`; nil means in the folder of this program.
     init(_ path: String?) throws {
         file = path.map { URL(filePath: $0) } ?? Installation.binary
         guard FileManager.default.isExecutableFile(atPath: file.path) else {
@@ -25,7 +25,7 @@ struct ServerBinary {
 
     func knows(_ flag: String) -> Bool { flags.contains(flag) }
 
-    /// Refuses to measure a binary without the flag.
+    /// Throws if the binary does not have the flag.
     func require(_ flag: String) throws {
         guard knows(flag) else { throw NotMeasurable(reason: "the server has no setting \(flag)") }
     }
@@ -60,7 +60,7 @@ final class Server: Listener {
     let installation: Installation
     let figures: ProcessFigures
     let isEncrypted: Bool
-    /// From before the process was started until it reports that it is ready.
+    /// The seconds from before the process was started until it reported that it was ready.
     let secondsToReady: Double
     private let process: AfterlinkProcess
     private let logPath: String
@@ -71,7 +71,7 @@ final class Server: Listener {
 
     /// Starts the server and waits until it is ready.
     ///
-    /// It retains expired clicks for `retentionSeconds`, by default ten years; `extra` arguments come last.
+    /// The server retains expired clicks for `retentionSeconds`, by default ten years; `extra` arguments come last.
     init(
         _ installation: Installation,
         _ bench: Workbench,
@@ -112,7 +112,7 @@ final class Server: Listener {
 
     deinit { stop() }
 
-    /// Stops the server as an operator does.
+    /// Stops the server gracefully, as an operator does.
     func stop() {
         if process.isRunning {
             process.terminate()
@@ -131,14 +131,14 @@ final class Server: Listener {
         return (attributes?[.size] as? NSNumber)?.doubleValue ?? 0
     }
 
-    /// Sends a request on a connection of its own, and returns the response; throws if its status is another one.
+    /// Sends a request on a new connection, and returns the response; throws if the response has another status.
     func response(to request: String, status: Int = 200) throws -> RawClient.Answer {
         let client = try connect()
         client.send(request)
         return try client.answer().expecting(status)
     }
 
-    /// Reads the metrics, again where the server is too busy for them right after a load.
+    /// Reads the metrics; repeats the request while the server is too busy right after a load.
     func metrics() throws -> PrometheusText {
         for _ in 0..<40 {
             let client = try connect()
@@ -158,7 +158,7 @@ final class Server: Listener {
 }
 
 extension RawClient.Answer {
-    /// Returns the response; throws if its status is another one.
+    /// Returns this response; throws if it has another status.
     func expecting(_ status: Int) throws -> Self {
         guard self.status == status else {
             throw BenchmarkError("The server responds with \(self.status) instead of \(status): \(body)")
@@ -174,7 +174,7 @@ extension ProcessFigures {
         return Double(self[keyPath: figure])
     }
 
-    /// Processor time used so far by the process and its children that still run, in hundredths of a second.
+    /// Processor time used so far by the process and its running children, in hundredths of a second.
     var ticksWithChildren: Int { ([self] + children).reduce(0) { $0 + $1.processorTicks } }
 }
 

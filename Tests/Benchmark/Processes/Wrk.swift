@@ -1,7 +1,7 @@
 import Foundation
 import Support
 
-/// A run of wrk: as many requests as the server can serve.
+/// Runs wrk, which sends as many requests as the server can serve.
 struct Wrk {
     struct Result: Decodable {
         let requests: Double
@@ -14,13 +14,13 @@ struct Wrk {
         var perSecond: Double { microseconds > 0 ? requests / microseconds * 1_000_000 : 0 }
     }
 
-    /// The functions of a ``WrkScript``.
+    /// The Lua script, from ``WrkScript``.
     private let script: String
     private let connections: Int
 
     init(_ script: String, connections: Int = 64) { (self.script, self.connections) = (script, connections) }
 
-    /// Runs wrk, and throws where more than one request in a thousand failed.
+    /// Runs wrk, and throws if more than one request in a thousand failed.
     func run(_ target: some Listener, _ seconds: Double) throws -> Result {
         let path = target.bench.folder.path + "/wrk.lua"
         try (WrkScript.common + script).write(toFile: path, atomically: false, encoding: .utf8)
@@ -41,7 +41,7 @@ struct Wrk {
         return result
     }
 
-    /// Runs wrk, and reads how much processor time the target took for each response.
+    /// Runs wrk, and measures how much processor time the target used for each response.
     func turn(_ target: some Listener, _ seconds: Double) throws -> (result: Result, coreMicroseconds: Double)
     {
         let before = try target.figures.running(\.ticksWithChildren)
@@ -65,7 +65,7 @@ extension Server {
 
     /// Sends clicks as fast as the server records them: with ready-made fingerprints, or with a device's signals.
     ///
-    /// - Returns: the rate, and how many clicks the server put into one commit on average.
+    /// - Returns: the clicks a second, and how many clicks the server put into one commit on average.
     func clickTurn(from device: SampleDevice? = nil, _ seconds: Double) throws -> (
         rate: Double, batch: Double
     ) {
@@ -76,7 +76,7 @@ extension Server {
         let before = try metrics()
         let result = try Wrk(script, connections: 256).run(self, seconds)
         let after = try metrics()
-        // A very few clicks with signals have the values and the address of another click, and count once.
+        // A few clicks with signals repeat the values and the address of another click; the server counts both once.
         guard try after.growth(of: "afterlink_clicks_total", since: before) >= result.requests * 0.99 else {
             throw BenchmarkError("The server acknowledged clicks that it has not counted.")
         }
@@ -85,7 +85,7 @@ extension Server {
         return (result.perSecond, sum / max(count, 1))
     }
 
-    /// Returns a load of requests at a constant rate, with a series of its own.
+    /// Returns a load of requests at a constant rate, with a new series.
     func plan(_ kind: ConstantRatePlan.Kind, rate: Double, seconds: Double, connections: Int = 64)
         -> ConstantRatePlan
     {

@@ -2,14 +2,14 @@ import Dispatch
 import Foundation
 import Glibc
 
-/// Why the benchmark, or one row of it, cannot continue: a sentence for the person who started it.
+/// A failure that ends the benchmark or one row of it, with a sentence for the person who started it.
 struct BenchmarkError: Error, CustomStringConvertible {
     let description: String
 
     init(_ description: String) { self.description = description }
 }
 
-/// Why a row cannot be measured on this machine or with this binary.
+/// The reason why a row cannot be measured on this machine or with this binary.
 struct NotMeasurable: Error { let reason: String }
 
 /// The program: reads the command line, measures row by row, and prints a table.
@@ -82,11 +82,11 @@ enum BenchmarkProgram {
     }
 }
 
-/// The time since the value was created, by a clock that no one sets.
+/// Measures the time since this value was created, by a monotonic clock.
 struct Stopwatch {
     private let start = Self.nanoseconds
 
-    /// The clock: nanoseconds since some time before the process started.
+    /// The clock's time, in nanoseconds since an arbitrary start.
     static var nanoseconds: UInt64 { DispatchTime.now().uptimeNanoseconds }
 
     var microseconds: Double { Double(Self.nanoseconds - start) / 1000 }

@@ -1,26 +1,26 @@
 /// The options of the command line.
 struct Options {
     var rows = Row.standard
-    /// How often each contest is measured; odd, so that a median is one of the rounds.
+    /// How often each contest is measured; an odd number makes the median the value of one round.
     var rounds = 5
-    /// How long each contest is measured in a round.
+    /// For how many seconds each contest is measured in a round.
     var seconds = 5.0
-    /// The server's event loops, and nginx's worker processes.
+    /// The number of the server's event loops, and of nginx's worker processes.
     var workers = 2
     /// How many traces of each simulated world are played.
     var seeds = 1
-    /// Simulated worlds; empty: those with bars.
+    /// The labels of the simulated worlds to play; empty means the worlds with bars.
     var worlds: [String] = []
     var isQuick = false
     /// Whether the mixed load lasts an hour instead of ten minutes.
     var isLong = false
-    /// The server's binary; nil: the one beside this program.
+    /// The path of the server's binary; nil means the binary in the folder of this program.
     var binary: String?
-    /// Another binary of the server to compare with; nil: the reference programs.
+    /// The path of another server binary to compare with; nil means a comparison with the reference programs.
     var rival: String?
-    /// The folder that keeps stored clicks between runs; nil: one beside this program.
+    /// The folder that keeps stored clicks between runs; nil means a folder beside this program.
     var cache: String?
-    /// The file for the figures as JSON; nil: none.
+    /// The file for the figures as JSON; nil for none.
     var json: String?
     var listsRows = false
     var showsHelp = false

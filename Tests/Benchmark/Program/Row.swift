@@ -1,13 +1,13 @@
-/// A row of the table: what is measured together, in turns.
+/// A row of the benchmark: a group of figures that are measured together, in turns.
 struct Row: Sendable {
     let name: String
     let summary: String
-    /// What two binaries are compared by; nil where the row cannot compare them.
+    /// Returns the contests by which two binaries are compared; nil if the row cannot compare binaries.
     let contests: (@Sendable (Workbench) throws -> [Contest])?
-    /// Measures one binary, beside reference programs where there are some.
+    /// Measures one binary, and the row's reference programs if it has some.
     let measure: @Sendable (Workbench) throws -> [Figure]
 
-    /// Creates a row that measures in a way of its own.
+    /// Creates a row with its own way to measure, which cannot compare two binaries.
     init(custom name: String, _ summary: String, measure: @escaping @Sendable (Workbench) throws -> [Figure])
     {
         (self.name, self.summary, contests, self.measure) = (name, summary, nil, measure)
@@ -32,13 +32,13 @@ struct Row: Sendable {
         }
     }
 
-    /// Measures two binaries turn by turn, and returns how good `bench`'s one is, as a share of the rival's.
+    /// Measures two binaries in turns, and returns the performance of `bench`'s binary as a share of the rival's.
     ///
-    /// Each round has a share of its own, so that a machine whose speed changes does not hide a change of the binary.
-    /// - Returns: nil where the row cannot compare.
+    /// Each round has its own share, so that a change of the machine's speed does not hide a change of the binary.
+    /// - Returns: a share for each figure; nil if the row cannot compare binaries.
     func compare(_ bench: Workbench, with rival: Workbench) throws -> [Figure]? {
         guard let contests else { return nil }
-        // The rival comes first, and sets the rates of loads that do not wait for the responses.
+        // The rival's contests come first, and set the rates of the loads that do not wait for responses.
         let (old, new) = (try contests(rival), try contests(bench))
         return try zip(old, new).flatMap { old, new in
             let rounds = try bench.interleaved([old.turn, new.turn])
@@ -47,7 +47,7 @@ struct Row: Sendable {
                 new in
                 let (better, worse) = new.isRate ? (new, old) : (old, new)
                 let note = "\(NumberText.short(old.median)) → \(NumberText.short(new.median))"
-                // What a change must keep of the other binary's speed.
+                // A change must keep 97 % of the rival's speed.
                 return FigureName("\(new.name)_of_old", "\(new.title): new of old", .atLeast(0.97))
                     .figure(better.rounds, of: worse.rounds, note: note)
             }
@@ -59,26 +59,26 @@ struct Row: Sendable {
         checks, clicks, signalClicks, hotKey, checkLatency, checkLatencyLive, statistics, start, memory,
         mixed, retention, newConnections, tls, tlsResumption, landing, soak, simulation, simulationLarge,
     ]
-    /// The rows that are measured when none is named: ten million live clicks take long to store.
+    /// The rows that are measured when none is named, without `checkLatencyLive`, whose clicks take long to store.
     static let standard = all.filter { $0.name != checkLatencyLive.name }
     /// The rows that compare two binaries.
     static let comparable = all.filter { $0.contests != nil }
 }
 
-/// Figures that one turn measures together.
+/// Figures that one turn (one measurement of a few seconds) measures together.
 struct Contest {
-    /// The figures that two binaries are compared by.
+    /// The names of the figures by which two binaries are compared.
     let names: [FigureName]
-    /// The figures that explain the others.
+    /// The names of the figures that only explain the others.
     var explaining: [FigureName] = []
-    /// Returns what a reader must know beside the figures, given the rounds' values.
+    /// Returns a note for the reader of the figures, from the values of the rounds.
     var note: (_ rounds: [[Double]]) -> String? = { _ in nil }
     /// Measures for about the given number of seconds.
     ///
-    /// Returns a value for each of the names and for each explaining one; values after those serve the note.
+    /// Returns a value for each of the names, then one for each of `explaining`; further values serve the note.
     let turn: (_ seconds: Double) throws -> [Double]
 
-    /// Returns the figures of what the rounds' turns returned.
+    /// Returns the figures from the values that the turns of the rounds returned.
     func figures(_ rounds: [[Double]]) -> [Figure] {
         (names + explaining).enumerated().map { index, name in
             name.figure(rounds.map { $0[index] }, note: index < names.count ? note(rounds) : nil)
@@ -86,7 +86,7 @@ struct Contest {
     }
 }
 
-/// A figure that divides one figure of a row's contests by another one, round by round.
+/// A figure that is the ratio of two figures of a row's contests, round by round.
 struct Share: Sendable {
     private let name: FigureName
     /// The positions of both among the figures of all contests.

@@ -2,20 +2,20 @@ import Foundation
 import Glibc
 import Support
 
-/// What the rows share: the options, the server's program, stored clicks, and a folder to work in.
+/// The state that the rows share: the options, the server's binary, stored clicks, and a work folder.
 final class Workbench {
     let options: Options
     let scale: Scale
     let binary: ServerBinary
     let folder: WorkFolder
-    /// The duration of a sync to disk at the start.
+    /// The duration of a sync to disk, measured when the run starts.
     let syncMicroseconds: Double
-    /// The rates of the mixed load: with two binaries the same ones for both.
+    /// The rates of the mixed load, which are the same for both binaries of a comparison.
     let mixedRates: MixedRates
     private let cache: SeedCache
     private var seriesCount: UInt32
 
-    /// Whether two binaries are compared with each other, instead of one with reference programs.
+    /// Whether the run compares two binaries, instead of one binary with reference programs.
     var comparesBinaries: Bool { options.rival != nil }
 
     init(_ options: Options) throws {
@@ -60,13 +60,13 @@ final class Workbench {
         try Installation(in: folder.makeFolder("empty"), binary: binary.file)
     }
 
-    /// Returns the next series of clicks, which differ from those of all other loads of this run and earlier runs.
+    /// Returns a new series, whose clicks differ from those of all other loads of this run and of earlier runs.
     func nextSeries() -> UInt32 {
         seriesCount &+= 1
         return seriesCount
     }
 
-    /// Measures contestants in turns, each for the given number of seconds, after a short turn that does not count.
+    /// Measures contestants in turns of ``Options/seconds`` each, after a turn of one second that does not count.
     ///
     /// - Returns: for each contestant its results in the order of the rounds.
     func interleaved<Value>(_ contestants: [(_ seconds: Double) throws -> Value]) throws -> [[Value]] {
@@ -83,7 +83,7 @@ final class Workbench {
     }
 }
 
-/// How much the rows store and hold.
+/// How many clicks the rows store, how many connections they open, and how long the soak takes.
 struct Scale {
     var liveClicks = 1_000_000
     var storedClicks = 10_000_000
@@ -100,7 +100,7 @@ struct Scale {
 
     init(_ options: Options) {
         if options.isLong { soakSeconds = 3600 }
-        // Each binary stores clicks of its own, and the rows of a comparison need no more.
+        // Each of two binaries stores its own clicks, and the rows of a comparison need only these numbers.
         if options.rival != nil { (liveClicks, storedClicks) = (500_000, 2_000_000) }
         guard options.isQuick else { return }
         (liveClicks, storedClicks, liveOfStored) = (40_000, 20_000, 1_000)
@@ -110,7 +110,7 @@ struct Scale {
     }
 }
 
-/// The run's own folder, on the file system of the cache, so that a copy is measured on the same disk.
+/// The folder of one run, on the file system of the cache, so that copies are measured on the same disk.
 final class WorkFolder {
     let path: String
     var url: URL { URL(filePath: path, directoryHint: .isDirectory) }
@@ -136,7 +136,7 @@ final class WorkFolder {
         }
     }
 
-    /// Returns a folder in it that does not exist yet.
+    /// Returns the name of a new folder inside the run's folder; the folder is not created.
     func makeFolder(_ name: String) -> URL {
         count += 1
         return URL(filePath: "\(path)/\(name)-\(count)", directoryHint: .isDirectory)

@@ -2,11 +2,11 @@ import Foundation
 
 /// A figure that can be measured.
 struct FigureName {
-    /// Its name in the JSON.
+    /// The figure's name in the JSON.
     let name: String
-    /// Its name in the table.
+    /// The figure's name in the table.
     let title: String
-    /// What it must reach; nil if every value passes.
+    /// The bar that the figure must reach; nil if every value passes.
     let bar: Bar?
 
     init(_ name: String, _ title: String, _ bar: Bar? = nil) {
@@ -27,32 +27,32 @@ struct FigureName {
         return figure
     }
 
-    /// Returns a contestant's rounds as shares of another's.
+    /// Returns one contestant's values as shares of another contestant's, round by round.
     func figure(_ rounds: [Double], of others: [Double], note: String? = nil) -> Figure {
         figure(zip(rounds, others).map { $1 == 0 ? .nan : $0 / $1 }, note: note)
     }
 }
 
-/// One number of each round, as the table and the JSON have it.
+/// A figure with its value in each round, as the table and the JSON show it.
 struct Figure: Encodable {
     enum Verdict: String, Encodable { case pass = "PASS", miss = "MISS" }
 
     let name: String
     let title: String
     let median: Double
-    /// In the order of the rounds; at least one.
+    /// The values in the order of the rounds; at least one.
     let rounds: [Double]
     let bar: String?
-    /// Nil without a bar.
+    /// Whether the figure reaches its bar; nil without a bar.
     var verdict: Verdict?
-    /// What a reader must know beside the value.
+    /// A note for the reader; nil if the value needs none.
     let note: String?
 
     /// Whether more is better; for all other figures, less is.
     var isRate: Bool { name.hasSuffix("_per_second") }
 }
 
-/// What a figure must reach.
+/// A limit that a figure must reach.
 struct Bar: Sendable {
     let text: String
     let isReached: @Sendable (_ value: Double) -> Bool
@@ -72,7 +72,7 @@ extension [Double] {
     }
 }
 
-/// Numbers with as many digits as a reader needs.
+/// Formats numbers with as many digits as a reader needs.
 enum NumberText {
     static func short(_ value: Double) -> String {
         guard value.isFinite else { return "–" }

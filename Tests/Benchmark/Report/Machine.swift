@@ -2,14 +2,14 @@ import Foundation
 import Glibc
 import Support
 
-/// What the figures were measured on.
+/// The machine on which the figures were measured.
 struct Machine: Encodable {
     let processor: String
     let cores: Int
     let memoryGigabytes: Double
     let kernel: String
     let fileSystem: String
-    /// The median of syncs of an appended page, at the start of the run.
+    /// The median duration of syncs of an appended page, at the start of the run.
     let syncMicroseconds: Double
     /// The number of processes that needed a core, on average over the minute before the run.
     let loadBefore: Double
@@ -46,9 +46,9 @@ struct Machine: Encodable {
     }
 }
 
-/// The time that the disk needs to store a page durably, which every commit waits for.
+/// Measures the time that the disk needs to store a page durably, for which every commit waits.
 enum DiskSync {
-    /// The median of 100 syncs of an appended page, in microseconds.
+    /// Returns the median duration of 100 syncs of an appended page, in microseconds.
     static func medianMicroseconds(in folder: String) throws -> Double {
         let path = folder + "/sync"
         _ = FileManager.default.createFile(atPath: path, contents: nil)

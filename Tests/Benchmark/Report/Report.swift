@@ -1,12 +1,12 @@
 import Foundation
 
-/// The results of a run, row by row; as JSON for programs.
+/// The results of a run, row by row, as a table and as JSON.
 struct Report: Encodable {
-    /// The figures of one row, or why there are none.
+    /// The figures of one row, or the reason why there are none.
     struct Row: Encodable {
         let name: String
         var figures: [Figure] = []
-        /// Why the row cannot be measured here.
+        /// The reason why the row cannot be measured on this machine or with this binary.
         var notMeasured: String?
         var failed: String?
     }
@@ -40,7 +40,7 @@ struct Report: Encodable {
             : "\(rounds) rounds of \(NumberText.short(seconds)) s, medians."
     }
 
-    /// A Markdown table, as the documentation has it.
+    /// A Markdown table, as the documentation contains it.
     var table: String {
         let heading = [
             "| row | figure | \(isComparison ? "ratio" : "median") | least – most | bar | |",

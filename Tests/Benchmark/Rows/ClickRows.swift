@@ -1,9 +1,9 @@
 import SQLite
 import Support
 
-// Clicks on disk before their response, beside loops that do nothing but write the same rows.
+// Rows that measure clicks, which are on disk before their response, beside loops that only write the same rows.
 extension Row {
-    /// Clicks with ready-made fingerprints, and their matches.
+    /// The rates of clicks with ready-made fingerprints, and of matches of these clicks.
     static let clicks = Row(
         "clicks",
         "clicks on disk and matches, beside a plain SQLite loop and one with a commit per row",
@@ -44,7 +44,7 @@ extension Row {
         ]
     }
 
-    /// Clicks with the signals of a browser instead of a fingerprint.
+    /// The rate of clicks with the signals of a browser instead of a fingerprint.
     static let signalClicks = Row(
         "signal-clicks",
         "clicks that bring an iPhone's or an Android's signals, beside a plain SQLite loop",
@@ -83,7 +83,7 @@ extension Row {
         }
     }
 
-    /// The mean number of hashes of the newest clicks.
+    /// Returns the mean number of fingerprint hashes of the newest clicks.
     private static func fingerprintsOfNewestClicks(_ server: Server) throws -> Double {
         try server.installation.open().statement(
             """
@@ -94,12 +94,12 @@ extension Row {
     }
 }
 
-/// Turns of checks that claim, each of stored clicks that no other turn checks.
+/// Measures checks that match; each turn checks stored clicks that no other turn checks.
 private final class Matches {
     private let server: Server
     private let clicksPerTurn: Int
     private var turns = 0
-    /// The matches a second of the last turn.
+    /// The matches a second in the last turn.
     private var rate = Double.leastNonzeroMagnitude
 
     init(_ server: Server) {
@@ -113,7 +113,7 @@ private final class Matches {
         turns += 1
         let before = try server.metrics()
         let wrk = Wrk(WrkScript.matches(key: server.key, first: first, count: clicksPerTurn))
-        // The turn ends before its clicks are used up.
+        // Limit the duration, so that the turn ends before its clicks are used up.
         let maximum = (0.9 * Double(clicksPerTurn) / rate).rounded(.down)
         let result = try wrk.run(server, min(seconds, maximum))
         let matches = try server.metrics().growth(of: "afterlink_matches_total", since: before)

@@ -1,7 +1,7 @@
 import Support
 
 extension Row {
-    /// A check of a fingerprint that very many live clicks have, against one that a single click has.
+    /// The duration of a check of a fingerprint that 20,000 live clicks have, against a fingerprint of a single click.
     static let hotKey = Row(
         "hot-key",
         "a check of a fingerprint with 20,000 live clicks against one with a single click",
@@ -31,7 +31,7 @@ extension Row {
     }
 }
 
-/// The visitors who click and launch for the row.
+/// Sends the clicks and launches of the row, each from a new visitor.
 private final class HotKeyVisitors {
     private let server: Server
     private let client: RawClient
@@ -45,13 +45,13 @@ private final class HotKeyVisitors {
         server = try Server(bench.emptyInstallation(), bench)
         client = try server.connect()
         for _ in 0..<bench.scale.hotClicks { try click(hotFingerprint) }
-        // The server makes summaries of common fingerprints in the background of the checks that miss them.
+        // The first checks of a common fingerprint make the server summarise its clicks in the background.
         _ = try round(bench.scale.hotChecks / 4)
     }
 
-    /// Medians in microseconds of checks of the hot fingerprint and of ones with a single click, in turns.
+    /// Returns the median microseconds of checks of the hot fingerprint, and of fingerprints with a single click.
     ///
-    /// A click follows each check that takes one of the hot fingerprint, so that their number stays the same.
+    /// Each check of the hot fingerprint claims a click, and a new click replaces it.
     func round(_ count: Int) throws -> (hot: Double, single: Double) {
         var (hot, single) = ([Double](), [Double]())
         for _ in 0..<count {
@@ -74,7 +74,7 @@ private final class HotKeyVisitors {
         _ = try client.answer().expecting(201)
     }
 
-    /// The duration of a check, in microseconds.
+    /// Sends a check, and returns its duration in microseconds.
     private func check(_ fingerprint: String) throws -> Double {
         visitors += 1
         let (address, install) = (address(), "visitor-\(visitors)")
@@ -85,7 +85,7 @@ private final class HotKeyVisitors {
         return watch.microseconds
     }
 
-    /// Each visitor has an address of their own; a private one does not help to recognise them.
+    /// Returns the visitor's own address, or a private address, which does not help to recognise the visitor.
     private func address() -> [UInt8] {
         guard !sendsAddresses else { return SampleAddress.bytes(visitors) }
         return Array("10.\(visitors / 65_536 % 256).\(visitors / 256 % 256).\(visitors % 256)".utf8)

@@ -1,7 +1,7 @@
 import Support
 
 extension Row {
-    /// What opening a link costs: its page for a phone and for a computer, and its QR codes.
+    /// The cost of a link's page for a phone and for a computer, and of its QR codes.
     static let landing = Row("landing", "the page of a link and its codes") { bench in
         let installation = try bench.installation(.live(bench.scale.liveClicks))
         try installation.configure([
@@ -29,7 +29,7 @@ extension Row {
     private static let computer =
         "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/126.0.0.0 Safari/537.36"
 
-    /// What is requested; nil for the browser of a computer.
+    /// The requests of the row; a nil browser means the browser of a computer.
     private static let pages: [(target: String, browser: SampleDevice?, name: String, title: String)] = [
         ("/summer25?utm_source=mail", .iphone, "landing_page_iphone", "a link's page for an iPhone"),
         ("/summer25", .android, "landing_page_android", "the same for an Android"),

@@ -1,15 +1,15 @@
 import Support
 
-// What a request costs when much is stored, as a share of what it costs with little.
+// Rows that compare the duration of a request with many stored clicks and with few.
 extension Row {
-    /// A check passes some levels of an index at most.
+    /// The duration of a check with 10 million stored clicks; a check reads only a few levels of an index.
     static let checkLatency = Row(
         "check-latency",
         "latency of a check with 10 M stored clicks against 10 k",
         shares: growth("check_latency_growth", "latency of a check, 10 M stored of 10 k", .atMost(1.3))
     ) { try latencies($0, live: $0.scale.liveOfStored) }
 
-    /// The same with all of the clicks live, as if a year came in a day.
+    /// The duration of a check with 10 million live clicks, a year's traffic in one day.
     static let checkLatencyLive = Row(
         "check-latency-live",
         "the same with 10 M live clicks (not by default)",
@@ -23,7 +23,7 @@ extension Row {
         ]
     }
 
-    /// Medians: on one connection with many clicks and with few, then on 64 connections.
+    /// Returns the contests of medians: one connection with many clicks and with few, then 64 connections.
     private static func latencies(_ bench: Workbench, live: Int) throws -> [Contest] {
         let (stored, few) = (bench.scale.storedClicks, bench.scale.fewClicks)
         let many = try Server(bench.installation(SeedPlan(stored: stored, live: live)), bench)
@@ -39,7 +39,7 @@ extension Row {
         }
     }
 
-    /// The statistics of all time are read from counters.
+    /// The duration of `/admin/stats`, which reads the statistics of all time from counters.
     static let statistics = Row(
         "statistics",
         "/admin/stats with 10 M stored clicks against 1 k",

@@ -1,8 +1,8 @@
 import Support
 
-// Checks that find nothing, beside nginx that sends the same bytes without any work.
+// Rows that measure checks without a match, beside nginx, which sends the same bytes without a database.
 extension Row {
-    /// Checks over connections that stay open.
+    /// The rate of checks over connections that stay open.
     static let checks = Row(
         "checks",
         "checks that end in no_match beside nginx's static response, 64 connections, 1 M live clicks",
@@ -34,17 +34,17 @@ extension Row {
             }
     }
 
-    /// Checks on a new connection each.
+    /// The rate of checks that each use a new connection.
     static let newConnections = besideNginx("new-connections", "checks on new connections") {
         try Wrk(WrkScript.misses(key: $0, isClosing: true)).run($1, $2).perSecond
     }
 
-    /// Checks over TLS 1.3 on connections that stay open.
+    /// The rate of checks over TLS 1.3 on connections that stay open.
     static let tls = besideNginx("tls", "checks over TLS 1.3", isEncrypted: true) {
         try Wrk(WrkScript.misses(key: $0)).run($1, $2).perSecond
     }
 
-    /// Checks on new TLS 1.3 connections that resume a session.
+    /// The rate of checks on new TLS 1.3 connections that resume a session.
     static let tlsResumption = besideNginx(
         "tls-resumption",
         "checks on resumed TLS connections",
@@ -63,7 +63,7 @@ extension Row {
         return result.perSecond
     }
 
-    /// A row of the server's rate of checks, and nginx's with the same certificate, if any.
+    /// Returns a row with the server's rate of checks and nginx's, both with the same certificate if encrypted.
     private static func besideNginx(
         _ name: String,
         _ title: String,

@@ -1,6 +1,6 @@
 import Simulation
 
-// How good matches are: worlds with known truth, played by HTTP to a server that does not know their parameters.
+// Rows that measure the quality of matches: simulated worlds, whose truth is known, are sent by HTTP to a server.
 extension Row {
     static let simulation = Row(
         custom: "simulation",
@@ -10,7 +10,7 @@ extension Row {
         return try play(bench.options.worlds.isEmpty ? standard : bench.options.worlds, bench)
     }
 
-    /// The same with ten times the clicks, in one world.
+    /// The quality of matches in one world with ten times the clicks.
     static let simulationLarge = Row(custom: "simulation-large", "the same with 100,000 clicks a day") {
         try play(["turkey-100000"], $0)
     }

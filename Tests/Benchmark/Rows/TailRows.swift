@@ -2,9 +2,9 @@ import Glibc
 import SQLite
 import Support
 
-// The tail of checks while the server does something else as well, at constant rates of requests.
+// Rows that measure the tail (high quantiles) of the durations of checks, while the server does other work as well.
 extension Row {
-    /// The tail beside clicks that are written.
+    /// The tail of checks while clicks are written.
     static let mixed = Row(
         "mixed",
         "tail of checks at 70 % of the highest rate while clicks are written at half of theirs",
@@ -27,7 +27,7 @@ extension Row {
         return [highest, beside]
     }
 
-    /// The tail at 70 % of a rate, while clicks are written.
+    /// Returns the contest of the tail at 70 % of the given rate, while clicks are written.
     private static func tail(_ name: String, _ title: String, _ server: Server, _ rate: Double) -> Contest {
         Contest(
             names: [FigureName("\(name)_p99_milliseconds", title, .below(25))],
@@ -60,14 +60,14 @@ extension Row {
     ) { bench in
         let (live, expired) = (bench.scale.liveClicks, bench.scale.expiredClicks)
         let installation = try bench.installation(SeedPlan(stored: live + expired, live: live))
-        // Half of the highest rate.
+        // The load sends half as many checks a second as the server can serve.
         let rate = try Server(installation, bench).highestCheckRate() / 2
         func count() throws -> Int64 { try installation.open().integer("SELECT count(*) FROM clicks") }
-        /// Returns the p99 in milliseconds, and the clicks deleted a second.
+        /// Returns the p99 of checks in milliseconds, and the number of clicks deleted a second.
         func measure(retentionDays: Int, _ seconds: Double) throws -> [Double] {
             let before = try count()
             let server = try Server(installation, bench, retentionSeconds: retentionDays * 86_400)
-            // Until retention has begun.
+            // Wait until the server has started to delete.
             usleep(1_500_000)
             let result = try server.plan(.misses, rate: rate, seconds: seconds).run()
             guard result.isSustained else {
@@ -94,13 +94,13 @@ extension Row {
     }
 }
 
-/// The rates of the mixed load, a second.
+/// The rates of the mixed load, in requests a second.
 final class MixedRates {
     /// The highest rate of checks without clicks.
     private(set) var checks = 0.0
     /// Half the highest rate of clicks without checks.
     private(set) var clicks = 0.0
-    /// The highest rate of checks beside such clicks.
+    /// The highest rate of checks while clicks come at the rate ``clicks``.
     private(set) var checksBesideClicks = 0.0
 
     func find(on server: Server) throws {
@@ -111,7 +111,7 @@ final class MixedRates {
 }
 
 extension Server {
-    /// Runs `body` while clicks are written at a constant rate, which starts a second before it.
+    /// Runs `body` while clicks are written at a constant rate; the clicks start one second earlier.
     fileprivate func besideClicks<Value>(
         rate: Double,
         _ seconds: Double,

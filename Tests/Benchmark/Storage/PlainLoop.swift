@@ -2,13 +2,13 @@ import Foundation
 import SQLite
 import Support
 
-/// The statements that write what the server writes for one click, derived from the rows of a click that it recorded.
+/// The statements that write what the server writes for one click, derived from rows that the server recorded.
 struct ClickTemplate {
-    /// One for each row that a click adds; the parameter is the click's number, whose first bits are its time.
+    /// A statement for each row that a click adds; its parameter is the click's number, whose first bits are its time.
     private(set) var rowsOfClick: [String] = []
-    /// One for each count that a commit moves.
+    /// A statement for each count that a commit changes.
     private(set) var rowsOfCommit: [String] = []
-    /// The number of a click's rows in the index.
+    /// The number of a click's rows in the index of fingerprints.
     private(set) var fingerprintCount = 0
 
     /// Tables that a click does not change, or whose changes do not depend on the number of clicks.
@@ -36,7 +36,7 @@ struct ClickTemplate {
                 let insert = "INSERT INTO \(table.name) VALUES "
                 if table.hasRowsOfClicks {
                     let values = zip(table.columns, row).map { column, value in
-                        // Several hashes are of kinds that many devices share; a single one belongs to one click.
+                        // One of several hashes is shared by many devices; a single hash belongs to one click.
                         let bits = 14 + Int.bitWidth - rows.count.leadingZeroBitCount
                         let common = "((random() & 16383) * \(rows.count) + \(number)) << \(64 - bits)"
                         let hash = rows.count > 1 ? common : "random()"
@@ -60,14 +60,14 @@ struct ClickTemplate {
 }
 
 /// The reference for clicks: one thread that writes the same rows to the same schema, and commits with a sync to disk
-/// after a given number of them.
+/// after a given number of clicks.
 final class PlainLoop {
     private let rowsOfClick: [Statement]
     private let rowsOfCommit: [Statement]
     private let begin: Statement
     private let commit: Statement
     private var lastID: Int64
-    /// Lasts as long as the loop.
+    /// The installation of the database, which must not be deleted before the loop is released.
     private let installation: Installation
 
     /// Opens a copy of the database with live clicks, which no other process has open.
@@ -90,7 +90,7 @@ final class PlainLoop {
         lastID = try database.integer("SELECT ifnull(max(id), 0) FROM clicks")
     }
 
-    /// Writes for about the given number of seconds, and returns the rate of clicks.
+    /// Writes for about the given number of seconds, and returns the clicks written a second.
     func run(clicksPerCommit: Int, seconds: Double) throws -> Double {
         let watch = Stopwatch()
         var clicks = 0

@@ -5,26 +5,26 @@ import Glibc
 import SQLite
 import Support
 
-/// How many clicks a database contains: a year's, of which the newest are live.
+/// How many clicks a seeded database contains: a year of clicks, of which the newest are live.
 ///
-/// The others expired, the last of them three days ago; up to one in ten of these was claimed.
+/// All other clicks have expired, the newest of these three days ago. Up to one in ten expired clicks was claimed.
 struct SeedPlan {
     let stored: Int
     let live: Int
 
-    /// Clicks that are all live, for a month.
+    /// Returns a plan whose clicks are all live, for a month.
     static func live(_ count: Int) -> SeedPlan { SeedPlan(stored: count, live: count) }
 
     var name: String { "\(stored)-\(live)" }
 
-    /// How many live clicks have a known fingerprint; the others are copies of their rows.
+    /// The number of live clicks that the server records, with known fingerprints; the others are copies of their rows.
     var recorded: Int { live / copiesOfLive }
     var copiesOfLive: Int { live > 500_000 ? 2 : 1 }
     var copiesOfExpired: Int { stored - live >= 100_000 ? 100 : 1 }
 
-    /// Changes with the way rows are made, so that a run does not use databases of earlier versions.
+    /// The version of this code's rows; raise it so that a run does not use databases of earlier versions.
     static let version = 5
-    /// The maximum age of stored clicks that are used: live ones expire much later.
+    /// The maximum age in seconds of a database that a run uses: its live clicks expire much later.
     static let shelfLife = 14 * day
     static let window = 30 * day
     static let day = 86_400.0
@@ -37,10 +37,10 @@ struct SeedPlan {
 
 /// Stores a plan's clicks.
 ///
-/// The server records a part of them, expired and claimed ones at their times in the past; the rest are copies of their
-/// rows, with fingerprints, addresses and identifiers of their own. So this code needs few columns, and the database
-/// has the rows that its server writes. Counts stay those of the recorded clicks: the cost of a report depends on the
-/// number of rows with counts, not on the counts.
+/// The server records a part of the clicks; expired and claimed clicks get their times in the past. The rest are copies
+/// of the recorded rows, with other fingerprints, addresses and identifiers. So this code depends on few columns, and
+/// the database has the rows that its server writes. Counts stay those of the recorded clicks, because the cost of a
+/// report depends on the number of rows with counts, not on the counts.
 struct Seeder {
     let plan: SeedPlan
     let installation: Installation
@@ -64,11 +64,11 @@ struct Seeder {
         let history = Int64(end - 333 * SeedPlan.day) * 1000...Int64(end) * 1000
         let server = try Server(installation, bench, isDurable: false, extra: ["--unsafe-test-clock"])
         try record(count / plan.copiesOfExpired, on: server, during: history)
-        // Sets the server's clock to now, which ends the windows.
+        // This request sets the server's clock to the current time, at which the windows have ended.
         let time = Timestamp(milliseconds: Int64(now) * 1000)
         let request = SampleRequests.check(SampleRequests.unknown, key: installation.keys.app, time: time)
         _ = try server.response(to: request)
-        // The server stores addresses as long as a click is live.
+        // The server deletes a click's addresses once the click has expired.
         let watch = Stopwatch()
         while try installation.open().integer("SELECT count(*) FROM click_addresses") > 0 {
             guard watch.seconds < 1800 else {
@@ -80,7 +80,7 @@ struct Seeder {
         try multiply(plan.copiesOfExpired, after: 0)
     }
 
-    /// Lets the server record clicks as fast as it can, clicks of the past together with their claims.
+    /// Lets the server record clicks as fast as it can; clicks of the past come with checks that claim some of them.
     private func record(_ count: Int, on server: Server, during history: ClosedRange<Int64>? = nil) throws {
         var plan =
             history == nil
@@ -94,11 +94,11 @@ struct Seeder {
         }
     }
 
-    /// Copies each click after `last` until there are `copies` of it, with all its rows.
+    /// Copies each click whose number is above `last`, with all its rows, until there are `copies` of the click.
     private func multiply(_ copies: Int, after last: Int64) throws {
         guard copies > 1 else { return }
         let database = try installation.open()
-        // No change must be undone: an unfinished database is deleted.
+        // The copies need no journal on disk: a database whose creation fails is deleted.
         try database.execute(
             """
             PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF; PRAGMA cache_size = -500000;
@@ -129,7 +129,7 @@ struct Seeder {
     }
 }
 
-/// A table, as the database describes it.
+/// A table of the database, with the names of its columns.
 struct TableOfClicks {
     let name: String
     let columns: [String]
@@ -153,7 +153,7 @@ struct TableOfClicks {
     /// Whether each row belongs to one click; rows of other tables may mention one.
     var hasRowsOfClicks: Bool { name == "clicks" || columns.contains("click") && !columns.contains("id") }
 
-    /// Returns all rows, their values as SQL.
+    /// Returns all rows of the table, with their values as SQL literals.
     func rows(in database: SQLiteConnection) throws -> [[String]] {
         let quoted = columns.map { "quote(\($0))" }.joined(separator: ", ")
         return try database.prepare(text: "SELECT \(quoted) FROM \(name)").all { row in
@@ -161,7 +161,7 @@ struct TableOfClicks {
         }
     }
 
-    /// Returns a column's value in a copy, as SQL: clicks get numbers far enough apart, and hashes another byte.
+    /// Returns a column's value in a copy, as SQL: click numbers differ by multiples of 512, and hashes in one byte.
     func copied(_ column: String) -> String {
         switch ClickColumn(column, of: name) {
         case .click: "\(column) + number * 512"
@@ -180,9 +180,9 @@ struct TableOfClicks {
         case .expiresAt: "(?1 >> 16) + \(window)"
         case .hash: hash
         case .random, .exactAddress: "random()"
-        // One of the networks that clicks come from.
+        // A number among the networks that clicks come from.
         case .nearAddress: "(random() & 1073741823) % 100000 << 47"
-        // Several hashes stay as they are: no query of the loop follows them from the click's row.
+        // A list of several hashes stays unchanged: no query of the loop follows it from the click's row.
         case .hashes where value.utf8.count == 35: "randomblob(16)"
         case .marks where value.utf8.count == 11: "randomblob(4)"
         default: value
@@ -190,10 +190,10 @@ struct TableOfClicks {
     }
 }
 
-/// What a column of a click's rows contains, in the current schema and in earlier ones.
+/// The kinds of columns in the rows of a click, in the current schema and in earlier ones.
 enum ClickColumn {
     case click, clickedAt, expiresAt, random, hash, exactAddress, nearAddress
-    /// All hashes of the click, each as 16 bytes; the first four bytes of each.
+    /// `hashes` are all hashes of the click, 16 bytes each; `marks` are the first four bytes of each hash.
     case hashes, marks
 
     init?(_ column: String, of table: String) {
@@ -214,7 +214,7 @@ enum ClickColumn {
     }
 }
 
-/// Databases with many clicks, made once for each schema and plan, and kept between runs.
+/// Databases with many clicks, created once for each schema and plan, and kept between runs.
 struct SeedCache {
     private let folder: String
 
@@ -224,7 +224,7 @@ struct SeedCache {
         try removeOld()
     }
 
-    /// Returns the database of a plan, and makes it unless there is a recent one.
+    /// Returns the database of a plan, and creates it unless the cache has a recent one.
     func installation(_ plan: SeedPlan, _ bench: Workbench) throws -> Installation {
         let new = try bench.emptyInstallation()
         let path = "\(folder)/clicks-\(try Self.schema(of: new))-\(plan.name)"
@@ -240,7 +240,7 @@ struct SeedCache {
         return try Installation(in: URL(filePath: path), binary: binary, keys: keys, isTemporary: false)
     }
 
-    /// Returns a few digits that identify the tables that a binary makes.
+    /// Returns a short hash of the tables that a binary creates.
     private static func schema(of installation: Installation) throws -> String {
         let database = try installation.open()
         let tables = try database.statement("SELECT sql FROM sqlite_schema ORDER BY rowid").all { $0.text(0) }

@@ -244,7 +244,7 @@ struct HTTPSClientTests {
         }
         let silent = try RawTLSServer(nil, serve: wait)
         let mute = try RawTLSServer(certificate, serve: wait)
-        // This server sends one byte after the other: the limit is for the whole response.
+        // This server sends one byte at a time; the limit applies to the whole response.
         let slow = try RawTLSServer(certificate) { connection in
             _ = connection.readHead()
             connection.write("HTTP/1.1 200 OK\r\n\r\n")

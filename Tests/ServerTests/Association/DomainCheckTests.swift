@@ -7,7 +7,7 @@ import Server
 import Support
 import Testing
 
-/// Domain files as they come over TLS from a server on the loopback address, which only these tests may call.
+/// Tests the fetching of domain files over TLS from a server on the loopback address, which only tests may call.
 @Suite("Fetched domain files", .blocking)
 struct DomainCheckTests {
     private static let apple =
@@ -17,7 +17,7 @@ struct DomainCheckTests {
           "package_name":"com.example.app","sha256_cert_fingerprints":["\#((0..<32).map { _ in "AB" }.joined(separator: ":"))"]}}]
         """#
 
-    /// A server with a given response for each path, 404 for others, and a client that trusts it.
+    /// A server with a response for each given path and 404 for other paths, and a client that trusts the server.
     private struct Site {
         let server: RawTLSServer
         let client: HTTPSClient
@@ -195,7 +195,7 @@ struct DomainCheckTests {
                 lookup: { _, _ in
                     begins.yield()
                     release.wait()
-                    // For the next call.
+                    // Lets the next call end its wait, too.
                     release.signal()
                     return []
                 },

@@ -24,7 +24,7 @@ struct DomainFileEndpointTests {
         return App.Settings(name: name, links: links)
     }
 
-    /// A service that has these apps, in this order, after an app without a link host.
+    /// Creates a service with these apps, in this order, after an app without a link host.
     private func service(
         _ settings: [App.Settings],
         trustedProxies: [String] = []

@@ -66,7 +66,7 @@ struct DomainFileMonitorTests {
                 HTTPSClient(
                     bounds: HTTPSClient.Bounds(time: .seconds(Polling.seconds)),
                     roots: roots,
-                    // There is only one server, at any requested port.
+                    // Every name and port leads to the one server of the test.
                     lookup: { _, _ in [PeerAddress(ipv4: 0x7F00_0001, port: port)] },
                     permits: { _ in true }
                 )

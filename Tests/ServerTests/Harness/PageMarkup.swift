@@ -1,4 +1,4 @@
-/// A parsed page, as far as tests need: its tags with their attributes, and its texts.
+/// A parsed HTML page, reduced to what tests need: its tags with their attributes, and its texts.
 struct PageMarkup {
     struct Tag: Equatable {
         let name: String
@@ -37,12 +37,12 @@ struct PageMarkup {
 
     var body: [String: String] { tags.first { $0.name == "body" }?.attributes ?? [:] }
 
-    /// The tags and their attribute names, which no value may change.
+    /// The tags with their attribute names, which must not depend on the texts in the page.
     var structure: [String] {
         tags.map { tag in "\(tag.name) \(tag.attributes.keys.sorted().joined(separator: " "))" }
     }
 
-    /// Reads past the `>`; quoted values may contain one.
+    /// Reads a tag up to and including its `>`; a quoted value may contain `>`, too.
     private static func tag(_ rest: inout Substring) -> Tag {
         let name = rest.prefix { !$0.isWhitespace && $0 != ">" }
         rest = rest[name.endIndex...]

@@ -14,7 +14,7 @@ struct Step: Sendable, CustomTestStringConvertible {
     let status: Int
     /// Texts that the body or a field line must contain.
     let holds: [String]
-    /// Texts that neither may contain.
+    /// Texts that neither the body nor a field line may contain.
     let lacks: [String]
 
     init(
@@ -44,7 +44,7 @@ struct Step: Sendable, CustomTestStringConvertible {
 }
 
 extension Answer {
-    /// Verifies the status, and the texts that the body or a field line must contain and those that neither may.
+    /// Verifies the status, the texts that the body or a field line must contain, and those that neither may contain.
     func expect(
         _ status: Int,
         holds: [String] = [],
@@ -57,7 +57,7 @@ extension Answer {
         for text in holds {
             #expect(whole.contains(text), "\(name): lacks \(text)", sourceLocation: sourceLocation)
         }
-        // Texts that no response may contain, because they reveal the inside of the server.
+        // Texts that no response may contain, because they reveal internals of the server.
         for text in lacks + ["SQLITE", "sqlite", "SELECT", ".swift", TemporaryFolder.place.path + "/"] {
             #expect(!whole.contains(text), "\(name): holds \(text)", sourceLocation: sourceLocation)
         }

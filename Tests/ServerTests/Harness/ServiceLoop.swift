@@ -7,7 +7,7 @@ import Storage
 import Support
 import Synchronization
 
-/// An event loop, as the service sees it: one thread with a handler and a session of its own.
+/// An event loop as the service needs it: one thread with its own handler and its own session of the store.
 actor ServiceLoop {
     nonisolated let executor = LoopThread()
     private let handler: any RequestHandler
@@ -15,7 +15,7 @@ actor ServiceLoop {
     private var last: Response?
 
     nonisolated var unownedExecutor: UnownedSerialExecutor {
-        // The actor owns its executor, so that the reference lasts as long as it is used.
+        // The actor owns its executor, so the unowned reference is valid while the actor exists.
         unsafe executor.asUnownedSerialExecutor()
     }
 

@@ -10,14 +10,14 @@ import Support
 import Synchronization
 import Threads
 
-/// A fingerprint, where any will do.
+/// A fingerprint for tests in which any fingerprint will do.
 let hex = String(repeating: "ab", count: 32)
 
-/// The body of a click, where any with ``hex`` will do.
+/// The body of a click for tests in which any click with ``hex`` will do.
 let anyClick = #"{"fingerprint":"\#(hex)","deeplink_url":"myapp://promo/item"}"#
 
 extension RateLimits {
-    /// Creates limits such as `1/s:1` for some classes, which apply to this machine too.
+    /// Creates limits such as `1/s:1` for some classes; the limits apply to requests from this machine, too.
     init(_ classes: [RateLimitClass], _ text: String) {
         self.init()
         for limitClass in classes {
@@ -32,7 +32,7 @@ final class TestService: Sendable {
     let clock: TestClock
     let app: AppID
     let watch = ClickWatch()
-    /// The first keyring.
+    /// The keyring with which the service starts.
     let keyring: Keyring
     private let keys: [KeyKind: String]
     private let loop: ServiceLoop
@@ -152,7 +152,7 @@ final class TestService: Sendable {
 // MARK: - Requests
 
 extension TestService {
-    /// Replaces the current server key, which stays in the keyring.
+    /// Replaces the current server key; the former key stays in the keyring.
     func rotateServerKey() throws {
         let ring = keyring.latest
         let count = UInt8(ring.server.all.count)
@@ -286,7 +286,7 @@ extension TestService {
     func revoke(_ key: KeyID) async throws { try await loop.revoke(key, at: clock.now) }
 }
 
-/// A response as a test reads it.
+/// A response, with its body as text and as JSON.
 struct Answer: Sendable {
     let status: Int
     let body: [UInt8]
@@ -300,7 +300,7 @@ struct Answer: Sendable {
             .map { String($0.dropFirst(name.count + 2)) }
     }
 
-    /// Whether it is an error with this status, code and, if one is given, field.
+    /// Whether the response is an error with this status, this code and, unless it is nil, this field.
     func isRefusal(_ status: Int, _ code: String, field: String? = nil) -> Bool {
         self.status == status && member("error_code") == code
             && (field == nil || member("field") == field)

@@ -13,13 +13,13 @@ final class ClickWatch: Sendable {
 
     private let state = Mutex(State())
 
-    /// The last click that was passed.
+    /// The last click that an endpoint passed to the store.
     var click: NewClick? {
         get { state.withLock { $0.click } }
         set { state.withLock { $0.click = newValue } }
     }
 
-    /// The last check that was passed.
+    /// The last check that an endpoint passed to the store.
     var check: Check? {
         get { state.withLock { $0.check } }
         set { state.withLock { $0.check = newValue } }
@@ -28,7 +28,7 @@ final class ClickWatch: Sendable {
     /// The click of the last claim, as the store returned it.
     var claimedClick: Click? { state.withLock { $0.claimedClick } }
 
-    /// Records a claim, and returns the one that the endpoint gets.
+    /// Records a claim, and returns the claim that the endpoint gets, which a test may have changed.
     func claimed(_ claim: Claim) -> Claim {
         state.withLock { $0.claimedClick = claim.click }
         return self.claim(claim)

@@ -20,7 +20,7 @@ struct APIDescriptionTests {
         #expect(Set(names).count == names.count)
     }
 
-    @Test("holds no reference to what is not there, and nothing that is not referred to")
+    @Test("contains no reference to a missing part, and no part without a reference")
     func references() {
         var used: Set<String> = []
         func walk(_ value: JSONValue) {
@@ -52,7 +52,7 @@ struct APIDescriptionTests {
     }
 
     @Test(
-        "has the permitted keys and the limit of each call, and what follows from both, as the list of routes does"
+        "has the permitted keys and the rate limit of each call, and their responses, as the list of routes does"
     )
     func access() {
         let kinds = Set(api.root["components"]["securitySchemes"].names)
@@ -122,7 +122,7 @@ struct APIDescriptionTests {
     }
 
     @Test(
-        "has every field of a link and an app, in the form that JSON gives it, where it is set and where it is shown"
+        "has every field of a link and an app with its JSON type, in requests and in responses"
     )
     func fields() {
         expect(LinkField.self, in: "NewLink", besides: ["app", "slug"])

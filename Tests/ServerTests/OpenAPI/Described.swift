@@ -62,7 +62,7 @@ struct Described: Sendable {
 }
 
 extension JSONValue {
-    /// A member of an object; null where there is none.
+    /// The member of an object with this name; null if there is none.
     subscript(name: String) -> JSONValue { object?[name] ?? .null }
 
     var members: [JSONObject.Member] { object?.members ?? [] }

@@ -2,12 +2,12 @@ public import Attribution
 
 /// Plays a world and records the events of the alarm on match rates.
 public struct DriftPlay: Sendable {
-    /// An event, with the number of days before it.
+    /// An event of the alarm, with the number of days from the world's start.
     public struct TimedEvent: Sendable {
         public let day: Double
         public let event: DriftEvent
 
-        /// The alarm that began.
+        /// The alarm that this event starts; nil for an event of another kind.
         public var alarm: DriftAlarm? { if case .began(let alarm) = event { alarm } else { nil } }
     }
 

@@ -1,7 +1,7 @@
 import Attribution
 import Foundation
 
-/// A table of the alarms in simulated worlds.
+/// Prints a table of the alarms in simulated worlds.
 public enum DriftReport {
     public static func run(seeds: UInt64, days: Int) {
         print("Alarms in a month of normal traffic (without the first five weeks), over all groups:")
@@ -41,7 +41,7 @@ public enum DriftReport {
         var delays: [Double] = []
         for seed in 1...seeds {
             var world = world
-            // At any time of a day and on any day of a week.
+            // The seeds place the drop at all times of a day and on all days of a week.
             let day = 40 + Double(seed % 56) / 8
             world.incidents[world.incidents.count - 1].day = day
             let play = DriftPlay(world, days: 52, seed: seed &* 104_729, from: 35)

@@ -2,14 +2,14 @@ public import Attribution
 import Foundation
 import Support
 
-/// The counts of a world, span by span.
+/// The simulated counts of a ``DriftWorld``, one for each group and span of time (a quarter of a day).
 struct DriftTraffic {
     static let beginning = Timestamp(milliseconds: 1_767_225_600_000)
     private static let spansPerDay = Int(86_400_000 / DriftHistory.periodMilliseconds)
 
     private let world: DriftWorld
     private var random: SeededGenerator
-    /// Sums from the start of the traffic to the start of each span.
+    /// For each group, the sums from the start of the traffic to the start of each span.
     private(set) var sums: [DriftGroup: [DriftCount]] = [:]
     private var campaigns = 1.0
     private var moods: [Double] = []
@@ -120,7 +120,7 @@ struct DriftTraffic {
         return (clicks, organic)
     }
 
-    /// Returns the share of launches that is found, and the factor of the number of clicks.
+    /// Returns the share of launches from a click that match, and the factor for the number of clicks.
     private func effects(on browser: BrowserFamily, _ index: Int, _ day: Double) -> (
         found: Double, idle: Double
     ) {
@@ -138,7 +138,7 @@ struct DriftTraffic {
 }
 
 extension SeededGenerator {
-    /// Returns a number of events with the given mean; large means use the normal distribution.
+    /// Returns a Poisson-distributed number of events; a mean above 50 uses the normal distribution.
     mutating func poisson(_ mean: Double) -> Int64 {
         if mean > 50 { return Int64(max(0, (mean + mean.squareRoot() * normal()).rounded())) }
         var count: Int64 = 0

@@ -1,6 +1,6 @@
 public import Attribution
 
-/// Traffic by group with known match rates, for the alarm on match rates.
+/// Simulated traffic by group with known match rates, which tests the alarm on match rates.
 public struct DriftWorld: Sendable {
     /// Launches with one platform, system and SDK.
     public struct Launches: Sendable {
@@ -12,10 +12,10 @@ public struct DriftWorld: Sendable {
         public var rate: Double
     }
 
-    /// A change of traffic from a day on, until another.
+    /// A change of the traffic from one day until another.
     public struct Incident: Sendable {
         public enum Kind: Sendable {
-            /// The launches of these groups are found less often, by this factor.
+            /// The launches of these groups match less often, by this factor.
             case launches([Int], Double)
             /// Clicks of this browser lead to matches less often, by this factor.
             case browser(BrowserFamily, Double)
@@ -25,7 +25,7 @@ public struct DriftWorld: Sendable {
             case organic(Platform?, Double)
             /// Clicks of this browser become more by this factor, without more launches.
             case idleClicks(BrowserFamily, Double)
-            /// Within the given days, all launches of one group move to another.
+            /// Within the given days, all launches of one group move to another group.
             case adoption(from: Int, to: Int, days: Double)
             /// Organic launches become more by this factor within four weeks, in these groups.
             case trend([Int], Double)
@@ -43,16 +43,17 @@ public struct DriftWorld: Sendable {
     ]
     /// The share of clicks that become launches.
     public var conversion = 0.15
-    /// The share of those that is found.
+    /// The share of launches from a click that match.
     public var found = 0.95
-    /// The additional share of organic launches, and the missing share of clicks, at the weekend; Android has half of
-    /// it.
+    /// The share by which organic launches rise at the weekend, while clicks drop by half of it.
+    ///
+    /// On Android both changes are half as large.
     public var weekend = 0.0
     /// The additional share of traffic in the evening.
     public var diurnal = 0.5
     /// The standard deviation of the logarithm of a day's clicks.
     public var campaigns = 0.0
-    /// The standard deviation of the logarithm of each group's organic launches.
+    /// The standard deviation of the logarithm of each group's organic launches in a day.
     public var moods = 0.0
     public var incidents: [Incident] = []
 
@@ -60,7 +61,7 @@ public struct DriftWorld: Sendable {
         (self.name, self.launches) = (name, launches)
     }
 
-    /// 1,000 checks a day, the fourth group with 100 of them, of which 70 % match.
+    /// Groups with 1,000 checks a day; the fourth group has 100 of them, of which 70 % match.
     public static let thousandChecks: [Launches] = {
         let rows: [(Platform, Int, Int, String, Double, Double)] = [
             (.ios, 26, 1, "1.8.9", 230, 0.70), (.ios, 18, 6, "1.8.9", 130, 0.74),
@@ -78,7 +79,7 @@ public struct DriftWorld: Sendable {
         }
     }()
 
-    /// The group with 100 checks a day.
+    /// The index of the group with 100 checks a day.
     public static let watched = 3
 }
 
@@ -86,7 +87,7 @@ extension DriftWorld: CustomStringConvertible {
     public var description: String { name }
 }
 
-/// Worlds without and with a fault.
+/// Worlds without and with a fault in matching.
 public enum DriftWorlds {
     /// Random changes only.
     public static let steady = DriftWorld(name: "steady")

@@ -5,15 +5,15 @@ import Storage
 import Support
 import Synchronization
 
-/// A database as the contract of claims sees it.
+/// A database on which the contract of claims (``ClaimContract``) is tested.
 protocol ClaimBackend: Sendable {
-    /// Opens the database in another process.
+    /// Opens the database as another process does.
     func openProcess() async throws -> any ClaimProcess
-    /// Makes the transaction fail in which this caller claims, from now on.
+    /// Makes every later transaction fail in which this caller claims a click.
     func fail(caller: UInt64) throws
 }
 
-/// A process that has the database open.
+/// An open database with its own writer, which stands for a process; the tests open several in one real process.
 protocol ClaimProcess: Sendable {
     var queueLength: Int { get }
     func runClaims<Result: Sendable>(_ body: @escaping @Sendable (any ClickStore) async throws -> Result)
@@ -23,7 +23,7 @@ protocol ClaimProcess: Sendable {
     func stop()
 }
 
-/// Two processes that record and claim on one database.
+/// Two open databases, standing for two processes, that record and claim in the same rows.
 final class TwoProcesses: Sendable {
     let backend: any ClaimBackend
     private let processes: Mutex<[any ClaimProcess]>
@@ -41,22 +41,22 @@ final class TwoProcesses: Sendable {
         try await process(0).runClaims { try await $0.record(click).click }
     }
 
-    /// Claims a click through one of the processes, 0 and 1.
+    /// Claims a click through process 0 or 1.
     func claim(_ click: Click, for check: Check, by process: Int) async throws -> ClaimOutcome {
         try await self.process(process).runClaims { try await $0.claim(click, by: .fingerprint, for: check) }
     }
 
-    /// Answers a check through one of the processes: reads, decides and claims, as often as it takes.
+    /// Matches a check through process 0 or 1, which reads, decides and claims until there is an outcome.
     func match(_ check: Check, by process: Int) async throws -> MatchOutcome {
         try await self.process(process).runClaims { try await $0.match(check) }
     }
 
-    /// The live clicks of fingerprint 1 that a process sees, newest first, by the first half of their identifiers.
+    /// Returns the live clicks of fingerprint 1 that a process sees, newest first, by the first half of their ids.
     func live(in process: Int) async throws -> [UInt64] {
         try await self.process(process).runClaims { try await $0.view(for: .sample(caller: 99)).live }
     }
 
-    /// Claims a click, and returns what the caller gets whose time is up before the commit, which succeeds.
+    /// Claims a click that is committed after the caller's time limit, and returns the error that the caller gets.
     func claimLate(_ click: Click, for check: Check) async throws -> StoreError.Code? {
         let process = process(0)
         let (before, within) = (Gate(), Gate())
@@ -64,7 +64,7 @@ final class TwoProcesses: Sendable {
         await before.wait()
         async let late = claimCode(click, for: check)
         while process.queueLength < 2 { await Task.yield() }
-        // Queued behind the claim, it holds the transaction that the claim is in.
+        // This work, which is queued behind the claim, keeps the claim's transaction open.
         process.queueWork { within.pass() }
         before.open()
         await within.wait()
@@ -80,7 +80,7 @@ final class TwoProcesses: Sendable {
         }
     }
 
-    /// Ends both processes and starts them again.
+    /// Closes the database in both processes and opens it again.
     func restart() async throws {
         stop()
         let again = [try await backend.openProcess(), try await backend.openProcess()]
@@ -90,7 +90,7 @@ final class TwoProcesses: Sendable {
     private func stop() { for process in processes.withLock({ $0 }) { process.stop() } }
 }
 
-/// A database file.
+/// A SQLite database file, which each process opens as a store.
 final class SQLiteClaims: ClaimBackend {
     private let folder: TemporaryFolder
 
@@ -111,7 +111,7 @@ final class SQLiteClaims: ClaimBackend {
         )
     }
 
-    /// Matches whose record is on disk.
+    /// Returns the number of matches whose record is on disk.
     func recordedMatches() throws -> Int64 {
         try connect(.readOnly).integer("SELECT count(*) FROM checks WHERE outcome = 'match'")
     }

@@ -2,22 +2,22 @@ import Attribution
 import Support
 import Testing
 
-/// The six points that every database keeps when clicks are claimed.
+/// The contract of claims: six rules that every database keeps when clicks are claimed.
 enum ClaimContract: CaseIterable, Sendable {
-    /// C1: a click is claimed once, ever.
+    /// C1: a click is claimed at most once, ever.
     case claimedOnce
-    /// C2: claims and replays are answered after their commit.
+    /// C2: a caller gets a claim or a replay only after the commit of the claim.
     case answeredAfterCommit
-    /// C3: a claim is lost only to what is committed.
+    /// C3: a claim is lost only to a committed claim.
     case lostToCommitted
-    /// C4: of one installation's claims, the second is a replay of the first.
+    /// C4: the second claim of an installation is a replay of its first claim.
     case oneForAnInstallation
-    /// C5: what came to disk too late goes to the next check, once.
+    /// C5: a claim that is committed too late for its caller goes to the next check, once.
     case lateGoesToNext
-    /// C6: the visit's earlier clicks go with it.
+    /// C6: a claim also retires the earlier clicks of the click's visit.
     case visitGoesWithIt
 
-    /// What a database that breaks this point does.
+    /// The defect of a database that breaks this rule.
     var defect: MemoryDatabase.Defect {
         switch self {
         case .claimedOnce: .claimsTwice
@@ -29,7 +29,7 @@ enum ClaimContract: CaseIterable, Sendable {
         }
     }
 
-    /// Tries a database, and returns in what it breaks this point; nil where it keeps it.
+    /// Tests a database, and returns how it breaks this rule; nil if it keeps the rule.
     func violation(of backend: any ClaimBackend) async throws -> String? {
         let backend = try await TwoProcesses(backend)
         return switch self {
@@ -78,7 +78,7 @@ enum ClaimContract: CaseIterable, Sendable {
         let failed = await code { () async throws(StoreError) in
             try await flattened { _ = try await backend.claim(click, for: .sample(caller: 1), by: 0) }
         }
-        guard failed != nil else { return "a transaction that fails is answered" }
+        guard failed != nil else { return "a caller got an answer from a transaction that failed" }
         let next = try await backend.claim(click, for: .sample(caller: 2), by: 1)
         guard case .claimed = next else { return "lost to a claim that was undone" }
         return nil
@@ -96,14 +96,14 @@ enum ClaimContract: CaseIterable, Sendable {
     private func violationOfLateGoesToNext(_ backend: TwoProcesses) async throws -> String? {
         let click = try await backend.record(.sample())
         guard try await backend.claimLate(click, for: .sample()) == .timedOut else {
-            return "a caller whose time is up is answered"
+            return "a caller got an answer after its time limit"
         }
-        // Ends with everything noted: what came too late is marked by then.
+        // A process that stops writes its pending updates, so the late claim is marked as undelivered.
         try await backend.restart()
         let second = try await backend.claim(click, for: .sample(caller: 2), by: 1)
         guard case .replayed = second else { return "the next check: \(second)" }
         let third = try await backend.claim(click, for: .sample(caller: 3), by: 0)
-        return third == .lost ? nil : "the one after it: \(third)"
+        return third == .lost ? nil : "the check after the next one: \(third)"
     }
 
     private func violationOfVisitGoesWithIt(_ backend: TwoProcesses) async throws -> String? {
@@ -115,7 +115,7 @@ enum ClaimContract: CaseIterable, Sendable {
             return "the first claim is lost"
         }
         guard try await backend.live(in: 1) == [stranger.id.high] else {
-            return "of the visit's clicks or a stranger's, others are live than should be"
+            return "not exactly the stranger's click is live"
         }
         let again = try await backend.claim(first, for: .sample(caller: 2), by: 1)
         return again == .lost ? nil : "an earlier click of the visit: \(again)"
@@ -134,7 +134,7 @@ struct ClaimContractTests {
         #expect(try await point.violation(of: MemoryDatabase(nil)) == nil)
     }
 
-    @Test("is seen to be broken by a database that breaks it", arguments: ClaimContract.allCases)
+    @Test("has a test of each rule that a defective database fails", arguments: ClaimContract.allCases)
     func findsDefect(_ point: ClaimContract) async throws {
         #expect(try await point.violation(of: MemoryDatabase(point.defect)) != nil)
     }

@@ -2,7 +2,7 @@ import Attribution
 import Support
 import Testing
 
-/// Checks of one fingerprint that overlap, and the clicks that they may get.
+/// Random overlapping checks of one fingerprint, and the clicks that they may match.
 struct ClaimInterleaving {
     /// The visit of each click, the oldest click first.
     private var visits: [UInt64] = []
@@ -27,14 +27,14 @@ struct ClaimInterleaving {
         if Bool.random(using: &random) { failing = .random(in: 1...count, using: &random) }
     }
 
-    /// Plays the checks at once in two processes.
+    /// Matches the checks concurrently in two processes.
     ///
-    /// - Returns: what contradicts the contract; nil for nothing.
+    /// - Returns: how the outcomes contradict the contract of claims; nil if they do not.
     func violation(on backend: any ClaimBackend) async throws -> String? {
         let backend = try await TwoProcesses(backend)
         var clicks: [Click] = []
         for (index, visit) in visits.enumerated() {
-            // Further apart than posts that are one click, and all within the ten minutes of a visit.
+            // The posts are too far apart to be one click, and all within the ten minutes of a visit.
             let time = TestStore.noon.advanced(byMilliseconds: Int64(index) * 15_000)
             clicks.append(
                 try await backend.record(.sample(at: time, visit: visit, post: 100 + UInt64(index)))
@@ -51,7 +51,7 @@ struct ClaimInterleaving {
         return contradiction(in: outcomes, clicks, live: try await backend.live(in: 0))
     }
 
-    /// The answer to a check, which asks again when it was refused; nil for the one whose transactions fail.
+    /// Returns the outcome of a check, which is repeated after each error; nil if its transactions fail.
     private func outcome(of index: Int, on backend: TwoProcesses) async throws -> MatchOutcome? {
         for _ in 0..<50 {
             do {
@@ -81,10 +81,10 @@ struct ClaimInterleaving {
         }
         for index in checks.indices where !isFailing(index) {
             switch outcomes[index] {
-            case nil: return "check \(index) is refused for ever"
+            case nil: return "check \(index) gets only errors"
             case .match: continue
             case .noMatch:
-                if !live.isEmpty { return "C3, C5: no match for check \(index) beside a live click" }
+                if !live.isEmpty { return "C3, C5: no match for check \(index), although a click is live" }
             case .replay(let claim):
                 guard let install = checks[index].installs.first, claimOfInstall[install] == claim else {
                     return "C4: check \(index) has the answer of another launch"
@@ -92,7 +92,7 @@ struct ClaimInterleaving {
             }
         }
         let matchedVisits = clicks.indices.filter { matched[clicks[$0].id.high] != nil }.map { visits[$0] }
-        // A claim that comes to nothing lets an earlier click of its visit go before it.
+        // If a claim fails, another check may meanwhile have matched an earlier click of the same visit.
         let isPlain = failing == nil && checks.allSatisfy(\.installs.isEmpty)
         guard isPlain else { return nil }
         if Set(matchedVisits).count < matchedVisits.count { return "C6: a visit has two matches" }
@@ -117,7 +117,7 @@ struct ClaimInterleavingTests {
     }
 
     @Test(
-        "show what a database breaks",
+        "reveal the defect of a database",
         arguments: [
             .claimsTwice, .answersBeforeCommit, .losesToUncommitted, .forgetsInstallations, .keepsVisits,
         ] as [MemoryDatabase.Defect]
@@ -125,6 +125,6 @@ struct ClaimInterleavingTests {
     func findsDefect(_ defect: MemoryDatabase.Defect) async throws {
         for seed in 1...400 as ClosedRange<UInt64>
         where try await ClaimInterleaving(seed: seed).violation(on: MemoryDatabase(defect)) != nil { return }
-        Issue.record("no interleaving shows it")
+        Issue.record("no interleaving reveals the defect")
     }
 }

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Claims under way")
 struct ClaimsUnderWayTests {
-    /// Matches two checks that overlap: both have chosen before the writer does anything.
+    /// Matches two overlapping checks, which both choose a click before the writer continues.
     private func overlapping(_ first: Check, _ second: Check, in test: TestStore) async throws
         -> (first: Result<MatchOutcome, StoreError>, second: Result<MatchOutcome, StoreError>)
     {
@@ -15,7 +15,7 @@ struct ClaimsUnderWayTests {
         async let one = outcome(of: first, in: test)
         while test.store.health.queueLength < 2 { await Task.yield() }
         async let other = outcome(of: second, in: test)
-        // The second one has a click of its own in the queue, or stands in line and is not seen there.
+        // The second check queues a claim of another click, or waits for the first claim outside the queue.
         for _ in 0..<2000 where test.store.health.queueLength < 3 { await Task.yield() }
         gate.open()
         return (await one, await other)
@@ -29,7 +29,7 @@ struct ClaimsUnderWayTests {
         }
     }
 
-    @Test("two checks at once take two clicks of strangers, the better one first")
+    @Test("two checks at once match two strangers' clicks, the first check the more likely one")
     func spreads() async throws {
         let test = try await TestStore()
         let clicks = try await test.run { session in
@@ -48,7 +48,7 @@ struct ClaimsUnderWayTests {
         #expect(try outcomes.second.get().isMatch(of: clicks[0], at: now))
     }
 
-    @Test("two checks at once take one of two clicks of one visit")
+    @Test("two checks at once match only one of two clicks of one visit")
     func leavesVisit() async throws {
         let test = try await TestStore()
         let click = try await test.run { session in
@@ -62,7 +62,7 @@ struct ClaimsUnderWayTests {
         #expect(try outcomes.second.get() == .noMatch(.alreadyClaimed))
     }
 
-    @Test("the next in line gets the click when the claim before it fails")
+    @Test("a check that waits for another claim gets the click when that claim fails")
     func nextInLine() async throws {
         let test = try await TestStore()
         let click = try await test.run { try await $0.record(.sample()).click }
@@ -77,7 +77,7 @@ struct ClaimsUnderWayTests {
         #expect(try outcomes.second.get().isMatch(of: click, at: TestStore.noon))
     }
 
-    @Test("who stands in line gets no match only after the claim before it has committed")
+    @Test("a check that waits for another claim gets no match only after that claim is committed")
     func waitsForCommit() async throws {
         let test = try await TestStore()
         let click = try await test.run { try await $0.record(.sample()).click }
@@ -86,7 +86,7 @@ struct ClaimsUnderWayTests {
         #expect(try outcomes.second.get() == .noMatch(.alreadyClaimed))
     }
 
-    @Test("a check in line is refused when its time is up, and the click goes to the next, once")
+    @Test("a check that waits ends at its time limit, and the click goes to the next check, once")
     func limitsWaiting() async throws {
         let test = try await TestStore()
         let click = try await test.run { try await $0.record(.sample()).click }
@@ -95,7 +95,7 @@ struct ClaimsUnderWayTests {
         await before.wait()
         async let first = outcome(of: .sample(caller: 1), in: test)
         while test.store.health.queueLength < 2 { await Task.yield() }
-        // Queued behind the claim, it holds the transaction that the claim is in.
+        // This work, which is queued behind the claim, keeps the claim's transaction open.
         test.store.queueWork { within.pass() }
         var late = Check.sample(caller: 2)
         late.deadline = 1

@@ -3,30 +3,31 @@ import Storage
 import Synchronization
 import Threads
 
-/// A database in memory, in plain Swift: it shares nothing with SQLite's, and can break the contract of claims in each
-/// of its points.
+/// A database in memory that can break each rule of the contract of claims.
+///
+/// It is written in plain Swift, and shares no code with the SQLite database.
 final class MemoryDatabase: Sendable {
-    /// A point of the contract that does not hold.
+    /// A way to break one rule of the contract.
     enum Defect: CaseIterable, Sendable {
         /// C1: a click that is consumed can be consumed again by another process.
         case claimsTwice
-        /// C2: the answer comes before the commit.
+        /// C2: a caller gets the answer before the commit.
         case answersBeforeCommit
-        /// C3: a claim is lost to one that has not committed.
+        /// C3: a claim is lost to a claim that is not committed.
         case losesToUncommitted
         /// C4: an installation gets a second click.
         case forgetsInstallations
-        /// C5: an answer that came too late is lost with its click.
+        /// C5: a claim that was too late for its caller is lost, together with its click.
         case dropsLateAnswers
         /// C6: earlier clicks of the visit stay live.
         case keepsVisits
     }
 
-    /// The rows: all keys are of one app.
+    /// The rows of the database, which all belong to one app.
     struct Rows: Sendable {
         var clicks: [Int64: ClickRecord] = [:]
         var open: [Int64: IndexEntry] = [:]
-        /// When each click that is not open was closed.
+        /// The time at which each closed click was closed, by the click's number.
         var closed: [Int64: Timestamp] = [:]
         var claims: [Int64: ClaimRecord] = [:]
         var values: [StoredValue: Int64] = [:]
@@ -55,7 +56,7 @@ final class MemoryDatabase: Sendable {
     }
 }
 
-/// A connection: the snapshot or the transaction that it has open.
+/// A connection with its open snapshot or transaction.
 final class MemoryReader: LoopReader, WriterReader {
     typealias Failure = StoreError
 
@@ -120,7 +121,7 @@ final class MemoryReader: LoopReader, WriterReader {
 
     func value(of name: StoredValue) -> Int64? { rows.values[name] }
 
-    // What no test of claims asks for
+    // Reads that no test of claims needs
 
     func linkID(numbered number: Int64) -> LinkID? { nil }
     func limits(of link: LinkID) -> LinkLimits? { nil }
@@ -199,7 +200,7 @@ struct MemoryWriter: StoreWriter {
     func set(_ name: StoredValue, to value: Int64) { reader.rows.values[name] = value }
     func add(_ count: Int64, to name: StoredValue) { reader.rows.values[name, default: 0] += count }
 
-    // What no test of claims looks at
+    // Writes that no test of claims needs
 
     func insertClosed(_ click: ClickRecord, under hash: KeyedHash, as reason: NoMatchReason) {}
     func insertAddress(_ address: AddressHashes, of click: ClickRecord) {}
@@ -244,7 +245,7 @@ struct MemoryWriter: StoreWriter {
     func keep(_ report: CollisionReport, of scope: Scope) {}
 }
 
-/// The transactions of one process, one at a time in all processes.
+/// The transactions of one process; all processes together have one open transaction at a time.
 final class MemoryEngine: BlockingEngine {
     private let database: MemoryDatabase
     private let reader: MemoryReader
@@ -280,7 +281,7 @@ final class MemoryEngine: BlockingEngine {
 
     func commit() throws(EngineFailure) {
         try translated { () throws(StoreError) in try transaction?.writeGathered() }
-        // A defective process keeps to itself what it has answered.
+        // With this defect, the claims that the process has answered never reach the other processes.
         let hidesClaims = database.defect == .answersBeforeCommit && !reader.rows.claims.isEmpty
         if !hidesClaims { database.committed.withLock { $0 = reader.rows } }
         end()
@@ -324,7 +325,7 @@ final class MemorySession: DatabaseSession {
     init(_ loop: LoopState<MemoryBackend>) { self.loop = loop }
 }
 
-/// A process that has the database open: what is neutral of a store, and nothing else.
+/// A process that has the database open; it has only the parts of a store that work with every database.
 final class MemoryStore: Sendable {
     let state: StoreState
     private let threads: StoreThreads<MemoryBackend>

@@ -32,7 +32,7 @@ struct CollisionStorageTests {
     private static let d = PlatformForm(platform: .ios, form: .d)
     private static let a = PlatformForm(platform: .ios, form: .a)
 
-    @Test("are counted of open, claimed and expired clicks alike, without robots and ids")
+    @Test("are counted for open, claimed and expired clicks, but not for robots and advertising ids")
     func allStates() async throws {
         let test = try await TestStore()
         var ids = try click(3, visitor: 9, at: 0)
@@ -48,7 +48,7 @@ struct CollisionStorageTests {
         #expect(before.forms.map(\.platformForm) == [Self.a, Self.d])
         let crowding = try #require(before.forms.last?.crowding)
         #expect(crowding.clicks == 4)
-        // None, one, one that is not himself; none.
+        // The clicks of fingerprint 1 compete with 0, 1 and 1 other visitors; the other click with none.
         #expect(crowding.alone == 0.5)
         #expect(crowding.competing == 0.5)
         #expect(before.forms.first?.crowding.clicks == 2)
@@ -57,7 +57,7 @@ struct CollisionStorageTests {
         #expect(try await test.run { try await $0.match(check) }.claim != nil)
         test.clock.advance(seconds: 2 * 86_400)
         let now = test.clock.now
-        // What a loop has noted of checks is on disk with the next statistics.
+        // The next report of statistics writes the loop's pending check records to disk.
         _ = try await test.run { try await $0.statistics(StatisticsQuery(), at: now) }
         try test.store.runRetention()
         #expect(try test.integer("SELECT count(*) FROM click_index WHERE state = 0") == 0)
@@ -66,7 +66,7 @@ struct CollisionStorageTests {
         #expect(after.matches == 1)
     }
 
-    @Test("compete without being reported where they were closed before their form was kept")
+    @Test("include clicks without a stored form as competitors, but do not report those clicks")
     func olderRows() async throws {
         let test = try await TestStore()
         let clicks = [try click(1, visitor: 1, at: 0), try click(1, visitor: 2, at: 10)]
@@ -80,7 +80,7 @@ struct CollisionStorageTests {
         #expect(crowding.competing == 1)
     }
 
-    @Test("are counted over slices as in one go, and tell how far the count has come")
+    @Test("are the same when counted in slices, and the count reports its progress")
     func slices() async throws {
         let test = try await TestStore()
         try await test.run { session in
@@ -90,7 +90,7 @@ struct CollisionStorageTests {
                 )
             }
         }
-        let shown = Shown()
+        let shown = ReportedProgress()
         let (app, now) = (test.app, test.clock.now)
         let report = try await test.run {
             try await $0.countCollisions(of: app, isTest: false, window: .standard, at: now) {
@@ -101,13 +101,13 @@ struct CollisionStorageTests {
         #expect(shown.values.count > 5)
         #expect(shown.values == shown.values.sorted())
         #expect(shown.values.last == 1)
-        // 700 fingerprints of seven or eight people each, within a day.
+        // Each of 700 fingerprints has seven or eight visitors within a day.
         let pairs = (0..<5000).reduce(into: 0) { sum, number in sum += number / 700 }
         let competing = try #require(report?.forms.last?.crowding.competing)
         #expect(abs(competing - Double(pairs) / 5000) < 0.01)
     }
 
-    @Test("count the records of checks to the last, however many there are")
+    @Test("count all records of checks, also thousands")
     func manyRecords() async throws {
         let test = try await TestStore()
         let click = try click(1, visitor: 1, at: 0)
@@ -130,12 +130,12 @@ struct CollisionStorageTests {
         #expect(try await count(test).matches == 4096)
     }
 
-    /// Touched on one loop alone.
-    private final class Shown: @unchecked Sendable {
+    /// The reported progress; only one loop's thread uses it.
+    private final class ReportedProgress: @unchecked Sendable {
         var values: [Double] = []
     }
 
-    @Test("are kept for the statistics, which count nothing themselves")
+    @Test("are stored, and the statistics only read the stored report")
     func kept() async throws {
         let test = try await TestStore()
         let clicks = [try click(1, visitor: 1, at: 0), try click(1, visitor: 2, at: 10)]
@@ -164,7 +164,7 @@ struct CollisionStorageTests {
         #expect(later.forms.last?.crowding.clicks == 3)
     }
 
-    @Test("are counted within each app's own window, for each app and for its tests apart")
+    @Test("are counted within each app's window, separately by app and for test traffic")
     func ownWindow() async throws {
         let test = try await TestStore()
         let other = AppID(high: 1, low: 2)
@@ -215,7 +215,7 @@ struct CollisionStorageTests {
         #expect(try await shown().first?.report.forms.isEmpty == true)
     }
 
-    @Test("are counted again only after something was written, and a minute after any server did")
+    @Test("are counted again only after a write, and a minute after the last count of any server")
     func whenDue() async throws {
         let test = try await TestStore()
         func countedAt() throws -> Int64 {
@@ -237,17 +237,17 @@ struct CollisionStorageTests {
         try await record(2)
         test.clock.advance(seconds: 59)
         try test.store.countCollisionsIfDue(times: 1)
-        #expect(try countedAt() == 200, "another server has counted just now")
+        #expect(try countedAt() == 200, "the last count is less than a minute old")
         test.clock.advance(seconds: 1)
         try test.store.countCollisionsIfDue(times: 1)
         #expect(try countedAt() == 260)
     }
 
-    @Test("are kept with all that the report says of limits")
+    @Test("are stored with all limits of the report")
     func keptLimits() async throws {
         let test = try await TestStore()
         let now = test.clock.now
-        // Two launches soon after their clicks that are all but sure, and two late ones that are less so.
+        // Two launches soon after their clicks are nearly certain matches; two late launches are less certain.
         let delays: [Int64] = [60_000, 60_000, 50_000_000, 50_001_000]
         for (index, delay) in delays.enumerated() {
             let number = UInt64(index + 1)
@@ -284,7 +284,7 @@ struct CollisionStorageTests {
     }
 
     @Test(
-        "are expected to make as many matches wrong as there are in simulated traffic, by either rule",
+        "predict the number of wrong matches in simulated traffic, under either rule",
         arguments: [MatchPolicy.Rule.probability, .newest]
     )
     func simulated(rule: MatchPolicy.Rule) async throws {
@@ -306,7 +306,7 @@ struct CollisionStorageTests {
             for event in events.dropFirst(firstDay.count) { try await traffic.play(event, session) }
             return (matches: traffic.matches, wrong: traffic.wrong)
         }
-        // The first day teaches.
+        // The first day only trains the model.
         let dayTwo = (start.milliseconds + 86_400_000) << 16
         test.clock.now = start.advanced(byMilliseconds: 4 * 86_400_000)
         _ = try await test.run { try await $0.statistics(StatisticsQuery(), at: start) }

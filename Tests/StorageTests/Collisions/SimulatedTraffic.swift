@@ -4,7 +4,7 @@ import Simulation
 /// Plays a simulated world's clicks and launches through a store as a server would, and counts the wrong matches.
 struct SimulatedTraffic {
     private(set) var matches = 0
-    /// With another link than that of the person's click, or for a launch from no click.
+    /// Matches with another link than the person's click had, or for an organic launch.
     private(set) var wrong = 0
 
     private let app: AppID
@@ -14,7 +14,7 @@ struct SimulatedTraffic {
 
     init(app: AppID, policy: MatchPolicy) { (self.app, self.policy) = (app, policy) }
 
-    /// Forgets what was counted so far.
+    /// Resets the counts.
     mutating func beginCounting() {
         matches = 0
         wrong = 0

@@ -4,9 +4,9 @@ import Testing
 
 @Suite("The commit cycle")
 struct CommitCycleTests {
-    /// What happens, and what the cycle is to do about it.
+    /// An event, and the action that the cycle must answer it with.
     struct Step: Sendable {
-        /// Nil for writes that wait.
+        /// The event; nil means that writes wait for the start of a cycle.
         let event: CommitCycle.Event?
         let time: UInt64
         let action: CommitCycle.Action
@@ -36,7 +36,7 @@ struct CommitCycleTests {
     )
     static let unopened = StoreError(.inputOutput, "the database could not be opened again yet")
 
-    /// Two writes that are done and committed.
+    /// The steps of two writes up to the point at which the cycle looks for further writes.
     static let twoDone: [Step] = [
         Step(nil, .begin), Step(.done, .take(atMost: 4)), Step(.taken(2), .perform(0)),
         Step(.done, .perform(1)),
@@ -51,7 +51,7 @@ struct CommitCycleTests {
             ]
         ),
         Course(
-            name: "what arrives within 4 ms comes into the same transaction",
+            name: "a write that arrives within 4 ms joins the transaction",
             steps: twoDone + [
                 Step(.done, at: 3_999_999, .take(atMost: 2)), Step(.taken(1), .perform(2)),
                 Step(.done, at: 4_000_000, .commit),
@@ -66,7 +66,7 @@ struct CommitCycleTests {
             ]
         ),
         Course(
-            name: "pending updates may make it larger by one",
+            name: "pending updates may make a transaction larger by one write",
             limit: 2,
             steps: [
                 Step(nil, .begin), Step(.done, .take(atMost: 2)), Step(.taken(3), .perform(0)),
@@ -78,14 +78,14 @@ struct CommitCycleTests {
             steps: [Step(nil, .begin), Step(.done, .take(atMost: 4)), Step(.taken(0), .commit)]
         ),
         Course(
-            name: "a write that is refused before it has changed anything is passed over",
+            name: "a write that is refused before it has changed anything is skipped",
             steps: [
                 Step(nil, .begin), Step(.done, .take(atMost: 4)), Step(.taken(2), .perform(0)),
                 Step(.refused(hasChanged: false), .perform(1)), Step(.done, .take(atMost: 2)),
             ]
         ),
         Course(
-            name: "one that fails has all done again, each within a savepoint, and is refused alone",
+            name: "after a write fails, all are repeated within savepoints, and only that one is refused",
             steps: [
                 Step(nil, .begin), Step(.done, .take(atMost: 4)), Step(.taken(3), .perform(0)),
                 Step(.done, .perform(1)), Step(.failed(defect), .rollback), Step(.done, .begin),
@@ -97,7 +97,7 @@ struct CommitCycleTests {
             ]
         ),
         Course(
-            name: "one that is refused after it has changed something is undone alone",
+            name: "a write that is refused after a change is undone without the other writes",
             steps: [
                 Step(nil, .begin), Step(.done, .take(atMost: 4)), Step(.taken(1), .perform(0)),
                 Step(.refused(hasChanged: true), .rollback), Step(.done, .begin), Step(.done, .savepoint),
@@ -112,7 +112,7 @@ struct CommitCycleTests {
             ]
         ),
         Course(
-            name: "a database that fails while all is done again refuses the whole batch, too",
+            name: "a database that fails during the repetition refuses the whole batch, too",
             steps: [
                 Step(nil, .begin), Step(.done, .take(atMost: 4)), Step(.taken(1), .perform(0)),
                 Step(.failed(defect), .rollback), Step(.done, .begin), Step(.done, .savepoint),
@@ -120,14 +120,14 @@ struct CommitCycleTests {
             ]
         ),
         Course(
-            name: "after a sync that failed, another connection is open before any caller is refused",
+            name: "after a failed sync, a new connection is opened before any caller gets the error",
             steps: twoDone + [
                 Step(.done, at: 4_000_000, .commit), Step(.failed(broken), .rollback), Step(.done, .reopen),
                 Step(.done, .refuseBatch(broken.error)), Step(.done, .rest), Step(nil, .begin),
             ]
         ),
         Course(
-            name: "a database that cannot be opened again is tried again after 250 ms, and refuses meanwhile",
+            name: "a failed opening is repeated after 250 ms, and writes are refused meanwhile",
             steps: twoDone + [
                 Step(.done, at: 4_000_000, .commit), Step(.failed(broken), .rollback), Step(.done, .reopen),
                 Step(.failed(full), at: 5_000_000, .refuseBatch(broken.error)), Step(.done, .rest),
@@ -138,21 +138,21 @@ struct CommitCycleTests {
             ]
         ),
         Course(
-            name: "while another process holds the lock, writes go on waiting",
+            name: "while another process has the lock, writes continue to wait",
             steps: [
                 Step(nil, .begin), Step(.failed(locked), .rollback), Step(.done, .postpone(locked.error)),
                 Step(.done, .rest),
             ]
         ),
         Course(
-            name: "a transaction that cannot begin refuses all that wait",
+            name: "a transaction that cannot begin refuses all waiting writes",
             steps: [
                 Step(nil, .begin), Step(.failed(full), .rollback), Step(.done, .refuseWaiting(full.error)),
                 Step(.done, .rest),
             ]
         ),
         Course(
-            name: "what fails after the commit refuses no write",
+            name: "a failure after the commit refuses no write",
             steps: twoDone + [
                 Step(.done, at: 4_000_000, .commit), Step(.done, .answer), Step(.done, .tidy),
                 Step(.failed(full), .report(full.error)), Step(.done, .rest),
@@ -167,7 +167,7 @@ struct CommitCycleTests {
         ),
     ]
 
-    @Test("does one thing after the other", arguments: courses)
+    @Test("answers each event with the right action", arguments: courses)
     func follows(_ course: Course) {
         var cycle = CommitCycle(limit: course.limit)
         for (number, step) in course.steps.enumerated() {
