@@ -308,4 +308,24 @@ struct CheckRecordTests {
         }
         #expect(explanation?.record.facts.reason == .noClick)
     }
+
+    @Test("are read again by one session after another process recorded more", arguments: backends)
+    func laterReads(backend: Backend) async throws {
+        let folder = try TemporaryFolder()
+        let service = try await TestStore(backend, in: folder)
+        let command = try await TestStore(backend, in: folder)
+        // The service's own list contains the record, so the record is on disk.
+        let record: @Sendable (UInt64) async throws -> Void = { [self] fingerprint in
+            try await service.run { session in
+                _ = try await session.match(check(fingerprint))
+                _ = try await session.checks(CheckQuery())
+            }
+        }
+        try await record(1)
+        try await command.run { session in
+            #expect(try await session.checks(CheckQuery()).records.count == 1)
+            try await record(2)
+            #expect(try await session.checks(CheckQuery()).records.count == 2)
+        }
+    }
 }

@@ -59,9 +59,10 @@ extension Fingerprint {
 /// `Tests/AttributionTests/Vectors/fingerprints.json`, a `release` row in `Server/Trial/Data/trials.tsv` that sends it, and
 /// its word in `openapi.json`. `FingerprintFormTests`, `TrialTests` and `APIDescriptionTests` fail without them.
 ///
-/// A form of Android contains the width, or `LaunchSignals` gives its launches no evidence. A component of a new kind
+/// Every form contains the model, the time zone and the language, and every form of Android the width: a form without
+/// one of them needs that component in `LaunchSignals.evidence` and `SignalHashes.components`. A component of a new kind
 /// changes `SignalHashes`, `SignalLikelihood` and the arrays of six components in `FormedFingerprint`. The articles on
-/// matching and the API list the forms.
+/// matching and the API list the forms; the README states their number.
 public enum FingerprintForm: String, CaseIterable, Sendable {
     /// The first version of the contract; iOS SDK 1.7.0–1.7.1.
     case a = "A"
@@ -93,7 +94,9 @@ public enum FingerprintForm: String, CaseIterable, Sendable {
         }
     }
 
-    /// Returns the form with the fewest components among those that clients of the platform use.
+    /// Returns the form with the fewest components among those that clients of the platform use, of equals the first case.
+    ///
+    /// The fingerprint of this form finds the clicks of a launch that sends its values.
     public static func smallest(on platform: Platform) -> FingerprintForm {
         // Every platform uses form C.
         allCases.filter { $0.isUsed(on: platform) }.min { $0.components.count < $1.components.count } ?? .c

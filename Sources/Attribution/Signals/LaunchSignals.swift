@@ -30,8 +30,9 @@ public struct LaunchSignals: Equatable, Sendable {
         isWeighedByGiven: Bool = false,
         data: DeviceData = .embedded
     ) {
+        let smallest = FingerprintForm.smallest(on: canonical.platform)
         let made = canonical.inputs(data: data).reversed().sorted {
-            $0.form.components.count < $1.form.components.count
+            ($0.form == smallest ? 0 : $0.values.count) < ($1.form == smallest ? 0 : $1.values.count)
         }
         .map { (form: $0.form, hash: $0.fingerprint) }
         let form: FingerprintForm?

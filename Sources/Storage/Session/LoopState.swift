@@ -125,12 +125,14 @@ extension LoopState {
         return opened
     }
 
-    /// Reads in one snapshot on the background thread, or in place if the store has none.
+    /// Reads in a snapshot of its own on the background thread, or in place if the store has none, as for a command.
     func readInBackground<Answer: Sendable>(
         _ body: @escaping @Sendable (Reader) throws(Reader.Failure) -> Answer
     ) async throws(StoreError) -> Answer {
-        guard let background else { return try read(body) }
-        return try await background.read(body)
+        if let background { return try await background.read(body) }
+        // The next read must see what another process commits, and a long command must not pin the write-ahead log.
+        defer { endSnapshot() }
+        return try read(body)
     }
 
     /// Hands a write to the thread that writes, and waits for it to be on disk.
