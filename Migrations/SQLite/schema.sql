@@ -230,7 +230,7 @@ CREATE INDEX undelivered_claims
 
 CREATE TABLE checks (
     -- Results of checks and the evidence that decided them: every match, and a limited number of other checks. The row id
-    -- is the first half of the check's identifier, which has the format of a click's: new rows go to the end of the table,
+    -- is the first half of the check's identifier, formed as a click's: new rows go to the end of the table,
     -- and the oldest are deleted at its start. The table has no index, because an index would cost each row another page.
 
     id INTEGER PRIMARY KEY,

@@ -55,7 +55,7 @@ struct ReplayStore: Sendable {
     /// Returns the number of the click with a name, even if it is dropped; nil if it was never recorded.
     func number(of name: UInt64) -> Int? { numbers[name] }
 
-    /// The number of clicks that can be matched, whatever their fingerprint.
+    /// The number of clicks that can be matched, under all fingerprints.
     var liveCount: Int { live.count - closedCount }
 
     mutating func record(_ click: RecordedClick, endingAt end: Timestamp) {
