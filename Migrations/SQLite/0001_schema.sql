@@ -95,8 +95,8 @@ CREATE TABLE clicks (
     metadata TEXT,
     is_robot INTEGER NOT NULL CHECK (is_robot IN (0, 1)),
     is_contradictory INTEGER NOT NULL CHECK (is_contradictory IN (0, 1)),
-    -- The hash of a visitor and of what they tapped (short link or destination). A claim of one click also closes the
-    -- other clicks with its visit.
+    -- The hash of a visitor and of what they tapped (short link or destination). A claim of a click also closes the
+    -- clicks with the same visit in the ten minutes before it.
     visit INTEGER NOT NULL,
     visit_rest INTEGER NOT NULL,
     -- The hash of the visit with the post's campaign key and journey id: a post that is sent again has the same hash.

@@ -5,11 +5,11 @@ public struct CollisionReport: Equatable, Sendable {
     /// The clicks of one platform that fingerprints of one form find; the form says which signals are hashed.
     public struct Form: Equatable, Sendable {
         public var platformForm: PlatformForm
-        public var crowding: FingerprintSharing
+        public var sharing: FingerprintSharing
 
-        public init(platformForm: PlatformForm, crowding: FingerprintSharing) {
+        public init(platformForm: PlatformForm, sharing: FingerprintSharing) {
             self.platformForm = platformForm
-            self.crowding = crowding
+            self.sharing = sharing
         }
     }
 
@@ -61,7 +61,7 @@ public struct CollisionReport: Equatable, Sendable {
         at time: Timestamp
     ) {
         let forms = sharings.compactMap { platformForm, sharings in
-            sharings.first.map { Form(platformForm: platformForm, crowding: $0) }
+            sharings.first.map { Form(platformForm: platformForm, sharing: $0) }
         }
         self.init(
             countedAt: time,

@@ -100,7 +100,7 @@ extension SQLiteWriter {
 
     func insertAddress(_ address: AddressHashes, of click: ClickRecord) throws(SQLiteError) {
         let (scope, clickedAt) = (click.scope.number, click.facts.clickedAt.milliseconds)
-        let marks = HashMarks(click.hashes).bytes
+        let marks = HashPrefixes(click.hashes).bytes
         try connection.statement(Self.insertAddress)
             .run(scope, address.near, clickedAt, click.number, address.exact, marks)
     }
