@@ -121,7 +121,8 @@ CREATE TABLE clicks (
     fingerprints BLOB NOT NULL CHECK (length(fingerprints) % 16 = 0),
     -- The canonical values that the browser sent, as text. They explain why a launch's fingerprint found no click.
     signals TEXT,
-    -- Keyed hashes of the click's IP address and of the network around it. NULL for shared and private addresses.
+    -- Keyed hashes of the click's IP address (of IPv6, the first 64 bits) and of the network around it. NULL for shared
+    -- and private addresses.
     exact_address INTEGER,
     near_address INTEGER,
     -- The browser, or the app with a built-in browser, that opened the link; for the match rate by browser.
@@ -206,14 +207,14 @@ CREATE TABLE claims (
     claimed_at INTEGER NOT NULL,
     method TEXT NOT NULL,
     confidence REAL,
-    -- A hash of the launch, one that the click has too if possible; zeros for a launch without hashes.
+    -- A hash of the launch, if possible one that the click has too; 0 for a launch without hashes.
     hash INTEGER NOT NULL,
     hash_rest INTEGER NOT NULL,
     install INTEGER,
     install_rest INTEGER,
     -- 1 if the response could not be delivered: the next check with this hash gets the answer, once.
     is_undelivered INTEGER NOT NULL DEFAULT 0 CHECK (is_undelivered IN (0, 1)),
-    -- The other contents of the response, so that a repeated response is equal; and the caller that may repeat it.
+    -- The other contents of the response, so that a repeated response is equal; and the caller that may get it again.
     competing_clicks INTEGER,
     is_campaign_only INTEGER NOT NULL DEFAULT 0,
     caller INTEGER,
@@ -230,8 +231,8 @@ CREATE INDEX undelivered_claims
 
 CREATE TABLE checks (
     -- Results of checks and the evidence that decided them: every match, and a limited number of other checks. The row id
-    -- is the first half of the check's identifier, formed as a click's: new rows go to the end of the table,
-    -- and the oldest are deleted at its start. The table has no index, because an index would cost each row another page.
+    -- is the first half of the check's identifier, as in `clicks`. So new rows go to the end of the table, and
+    -- the oldest are deleted at its start. The table has no index, because an index would cost each row another page.
 
     id INTEGER PRIMARY KEY,
     id_low INTEGER NOT NULL,
@@ -383,8 +384,8 @@ CREATE TABLE learning (
 ) STRICT;
 
 CREATE TABLE links (
-    -- Short links. This table has the columns that a tap or a list of links queries. The link's other settings are in
-    -- `link_fields`, as text in the format of the HTTP API.
+    -- Short links, with the columns that a tap or a list of links queries. All settings of a link, including some of
+    -- these, are in `link_fields`, as text in the format of the HTTP API.
 
     number INTEGER PRIMARY KEY,
     id_high INTEGER NOT NULL,
@@ -453,8 +454,8 @@ CREATE TABLE address_days (
 ) STRICT;
 
 CREATE TABLE progress (
-    -- Single values. `closed_before`: every click that expires earlier has been closed. `server_key`: the check value of
-    -- the current server key. `failures`: the number of times that the database failed and was reopened.
+    -- Single values, by name. Examples: every click that expires before `closed_before` is closed; `server_key` is the
+    -- check value of the current server key; `failures` counts how often the database failed and was reopened.
 
     name TEXT PRIMARY KEY,
     value INTEGER NOT NULL
