@@ -38,7 +38,7 @@ struct ReplayStore: Sendable {
     /// The time of the last launch that read the store.
     private(set) var now: Timestamp
 
-    /// The largest time between two clicks, in milliseconds, for which the claim of one may close the other as a duplicate.
+    /// The largest time between two duplicate clicks, in milliseconds: a claim of one closes the other.
     private static let duplicateSpan: Int64 = 600_000
 
     /// The maximum number of addresses whose counts are stored.
