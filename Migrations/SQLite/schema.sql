@@ -1,12 +1,14 @@
 -- The schema that all migrations make. A test writes this file: change a migration instead.
 
--- Times are milliseconds since 1970, UTC. Words (source, platform, method, …) are those of the wire.
+-- Times are milliseconds since 1970, UTC. Words (source, platform, method, …) are those of the HTTP API.
 --
--- A scope is an app with its live or its test traffic: the app's number times two, plus one for test traffic. Every
--- query of clicks begins with it, so that no app sees another's clicks and no live check sees a test click.
+-- A scope is an app's live traffic or its test traffic: the app's number times two, plus one for test traffic. Every
+-- query of clicks names the scope first, so that no app sees another's clicks and no live check sees a test click.
+-- A check is the request of a first launch, which may match a click.
 --
--- Keyed hashes are 16 bytes in two integers: the first, under the hash's name, is indexed; the second (`…_rest`) is
--- compared on the row. A short index entry keeps more of them on a page, and pages are what an insert costs.
+-- A keyed hash has 16 bytes, stored as two integers. The first integer has the hash's name and is indexed. The second
+-- (`…_rest`) is compared after the row is found. So an index entry is short and a page contains more entries; the
+-- number of pages that an insert writes determines its cost.
 
 CREATE TABLE migrations (
     number INTEGER PRIMARY KEY,
@@ -16,7 +18,7 @@ CREATE TABLE migrations (
 ) STRICT;
 
 CREATE TABLE apps (
-    -- Mobile apps; few, and read as a whole into memory.
+    -- Mobile apps. They are few: a server reads the whole table into memory.
 
     number INTEGER PRIMARY KEY,
     id_high INTEGER NOT NULL,
@@ -25,9 +27,9 @@ CREATE TABLE apps (
     open_clicks INTEGER NOT NULL CHECK (open_clicks IN (0, 1)),
     window_seconds INTEGER,
     created_at INTEGER NOT NULL,
-    -- The language that the app falls back to where it has none of the device's.
+    -- The language in which the app runs if it supports none of the device's languages.
     development_language TEXT,
-    -- How the app wants matches made; see `apps set`.
+    -- How launches of the app are matched; see `afterlink apps set`.
     matching_rule TEXT NOT NULL DEFAULT 'probability',
     minimum_confidence REAL NOT NULL DEFAULT 0.7,
     on_ambiguity TEXT NOT NULL DEFAULT 'noMatch',
@@ -38,7 +40,7 @@ CREATE TABLE apps (
 
 CREATE TABLE app_fields (
     -- Settings of an app that are lists, in the operator's order: `allowed_origins`, `destinations`, `localizations`, and
-    -- what its links, stores and domain files need, under the names of the wire.
+    -- the settings of links, stores and domain files. `field` is the setting's name in the HTTP API.
 
     app INTEGER NOT NULL REFERENCES apps (number) ON DELETE CASCADE,
     field TEXT NOT NULL,
@@ -66,8 +68,8 @@ CREATE TABLE keys (
 ) STRICT;
 
 CREATE TABLE directory (
-    -- One row whose number moves with every change of apps and keys, whichever process makes it: a server compares it,
-    -- instead of reading all apps and keys, to see a key that another process revoked.
+    -- One row with a number that grows with every change of apps and keys, by any process. A server compares this number
+    -- to notice changes of other processes, such as a revoked key, without reading all apps and keys.
 
     version INTEGER NOT NULL
 ) STRICT;
@@ -85,9 +87,8 @@ CREATE TRIGGER key_changed AFTER UPDATE ON keys BEGIN UPDATE directory SET versi
 CREATE TRIGGER key_deleted AFTER DELETE ON keys BEGIN UPDATE directory SET version = version + 1; END;
 
 CREATE TABLE clicks (
-    -- What was clicked, by which visitor, and where it leads. The row id is the first half of the click's identifier, 48
-    -- bits of milliseconds and a 16-bit counter: new clicks go to the end of the table, and a query by identifier needs no
-    -- index of its own.
+    -- Recorded clicks. The row id is the first half of the click's identifier: 48 bits of milliseconds and a 16-bit
+    -- counter. So new clicks go to the end of the table, and a query by identifier needs no index.
 
     id INTEGER PRIMARY KEY,
     id_low INTEGER NOT NULL,
@@ -107,67 +108,68 @@ CREATE TABLE clicks (
     metadata TEXT,
     is_robot INTEGER NOT NULL CHECK (is_robot IN (0, 1)),
     is_contradictory INTEGER NOT NULL CHECK (is_contradictory IN (0, 1)),
-    -- Same for all posts of one visitor to one place: their clicks are retired together.
+    -- The hash of a visitor and of what they tapped (short link or destination). A claim of a click also closes the
+    -- clicks with the same visit in the ten minutes before it.
     visit INTEGER NOT NULL,
     visit_rest INTEGER NOT NULL,
-    -- Same for a post that is sent again: the visit, with the campaign key and the journey id that the post brought.
+    -- The hash of the visit with the post's campaign key and journey id: a post that is sent again has the same hash.
     post INTEGER NOT NULL,
     post_rest INTEGER NOT NULL,
     idempotency INTEGER,
     idempotency_rest INTEGER,
-    -- The hashes that the click can be found by, both words of each in 16 bytes, the lowest byte first: leads from the
-    -- click to its rows in `click_index`.
+    -- The hashes of the click's rows in `click_index`: 16 bytes each, first integer first, lowest byte first.
     fingerprints BLOB NOT NULL CHECK (length(fingerprints) % 16 = 0),
-    -- The canonical values that the browser sent, in words: they explain a fingerprint that found nothing.
+    -- The canonical values that the browser sent, as text. They explain why a launch's fingerprint found no click.
     signals TEXT,
-    -- Where the click came from, keyed, as far as its address tells: exactly, and the network around it.
+    -- Keyed hashes of the click's IP address (of IPv6, the first 64 bits) and of the network around it. NULL for shared
+    -- and private addresses.
     exact_address INTEGER,
     near_address INTEGER,
-    -- The program in which the link was opened, for the match rate by browser.
+    -- The browser, or the app with a built-in browser, that opened the link; for the match rate by browser.
     browser TEXT,
-    -- Recognises one visitor's clicks; `click_index` loses it when a click is closed.
+    -- The hash of the visitor's exact address and user agent, or of the user agent alone if `exact_address` is NULL.
     visitor INTEGER,
-    -- The link that was tapped, and which of its variants the visitor got. A link that was clicked is never deleted.
+    -- The short link that was tapped, and the variant that the visitor got. A link with clicks is never deleted.
     link INTEGER,
     variant TEXT
 ) STRICT;
 
 CREATE INDEX clicks_by_expiry
-    -- Retention walks along it: first it closes what expired, later it deletes it.
+    -- The retention job reads clicks in this order: it closes expired clicks, and deletes them later.
     ON clicks (expires_at);
 
 CREATE INDEX clicks_by_idempotency
-    -- Finds the click that a repeated post with an idempotency key repeats; posts without one pay nothing.
+    -- Finds the click of an earlier post with the same idempotency key. Posts without a key have no entry, so no cost.
     ON clicks (scope, idempotency) WHERE idempotency IS NOT NULL;
 
 CREATE TABLE click_index (
-    -- What a click is found by: fingerprints under each key and form, and advertising ids. Open rows are those of clicks
-    -- that can be matched, closed ones those of clicks that no longer can. Both stand in one table, so that a claim moves a
-    -- click within a page. A closed row tells a check that found nothing what became of the last click with its
-    -- fingerprint, and gives a caller without an install id the same answer again within the grace.
+    -- The hashes by which checks find clicks: fingerprints under each key and form (the choice of signals that a
+    -- fingerprint contains), and advertising ids. Rows of clicks that can be matched are open, the others closed. Both
+    -- kinds are in one table, so that a claim moves a row within a page. From a closed row, a check without a match gets
+    -- its reason, and a caller without an install id gets the same answer again within the replay grace.
 
     scope INTEGER NOT NULL,
     hash INTEGER NOT NULL,
-    -- 0 open, 1 closed.
+    -- 0 for open, 1 for closed.
     state INTEGER NOT NULL,
-    -- Since when it is in this state. Open: clicked. Closed: claimed or expired; clicked, for a robot's click and for
-    -- one that was retired as a duplicate.
+    -- The start of the state: for an open row, the time of the click; for a closed row, the time of its claim or expiry,
+    -- or the time of the click if a robot clicked or the click was closed as a duplicate.
     since INTEGER NOT NULL,
     click INTEGER NOT NULL,
     hash_rest INTEGER NOT NULL,
-    -- Open rows alone: the last millisecond of the window, and the first word of the visit, by which a claim finds the
-    -- same visitor's duplicates.
+    -- Only in open rows: the last millisecond of the window, and the first integer of the visit's hash, by which a claim
+    -- finds the visitor's duplicate clicks.
     expires_at INTEGER,
     visit INTEGER,
-    -- Closed rows alone: when it was clicked, the first word of the caller who claimed it, and the reason that a check
-    -- gets. The caller stands here and not with the claim, because an index over callers would cost each claim a page.
+    -- Only in closed rows: the time of the click, the first integer of the hash of the caller that claimed it, and the
+    -- reason for a check without a match. An index of `claims` by caller would cost each claim another page.
     clicked_at INTEGER,
     caller INTEGER,
     --
-    -- No IN here: for three words SQLite would fill a table with them at every insert.
+    -- This uses no IN: with three words in IN, SQLite would create a temporary table at every insert.
     closed_as TEXT CHECK (closed_as = 'already_claimed' OR closed_as = 'expired' OR closed_as = 'robot_click'),
-    -- From here on: what an open click is weighed by; NULL where it is unknown. A closed row keeps its platform and form
-    -- (as one number), weight and visitor, from which fingerprint sharing is counted.
+    -- The remaining columns are the evidence for or against an open click; NULL if unknown. A closed row retains only
+    -- platform and form (as one number), weight and visitor, to count the visitors that share a fingerprint.
     platform_form INTEGER,
     weight REAL,
     exact_address INTEGER,
@@ -176,43 +178,43 @@ CREATE TABLE click_index (
     destination INTEGER,
     campaign INTEGER,
     os_release INTEGER,
-    -- What the click's page reported of the screen, where the row's fingerprint does not contain it: 16 bits for each
-    -- component, cut from a hash of its value, the width in pixels in the lowest, then the points; 0 for an unreported
-    -- one. NULL where none was reported.
+    -- Hashes of screen values that the click's page reported and the row's fingerprint does not contain. Each has 16
+    -- bits, 0 for a missing value: bits 0 to 15 for the width, bits 16 to 31 for the screen. NULL if both are missing.
     signal_marks INTEGER,
     PRIMARY KEY (scope, hash, state, since, click)
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE click_addresses (
-    -- Where clicks came from, as far as addresses tell: a row for each click that can be matched, by the network around its
-    -- address. A check finds the clicks that agree with its own address, and how many others do.
+    -- The address hashes of each click that can be matched, ordered by network. With them, a check finds the clicks from
+    -- its own address or network, and counts all clicks from there.
 
     scope INTEGER NOT NULL,
     near_address INTEGER NOT NULL,
     clicked_at INTEGER NOT NULL,
     click INTEGER NOT NULL,
     exact_address INTEGER NOT NULL,
-    -- The first four bytes of each of its hashes, the lowest first: rules out most clicks that a hash does not find.
+    -- The lowest four bytes of the first integer of each of the click's hashes. They rule out most clicks without a
+    -- searched hash.
     marks BLOB NOT NULL,
     PRIMARY KEY (scope, near_address, clicked_at, click)
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE claims (
-    -- Which first launch consumed a click. The primary key is the promise that a click gives one match.
+    -- The first launches that consumed clicks. The primary key ensures that a click gives only one match.
 
     click INTEGER PRIMARY KEY REFERENCES clicks (id) ON DELETE CASCADE,
     scope INTEGER NOT NULL,
     claimed_at INTEGER NOT NULL,
     method TEXT NOT NULL,
     confidence REAL,
-    -- The hash that the launch was recognised by, one of the click's where it has one.
+    -- A hash of the launch, if possible one that the click has too; 0 for a launch without hashes.
     hash INTEGER NOT NULL,
     hash_rest INTEGER NOT NULL,
     install INTEGER,
     install_rest INTEGER,
-    -- 1 when the response was seen to fail on its way: the next check with this hash gets it, once.
+    -- 1 if the response could not be delivered: the next check with this hash gets the answer, once.
     is_undelivered INTEGER NOT NULL DEFAULT 0 CHECK (is_undelivered IN (0, 1)),
-    -- What else the response said, so that a repeated one says the same; and the caller who may have it again.
+    -- The other contents of the response, so that a repeated response is equal; and the caller that may get it again.
     competing_clicks INTEGER,
     is_campaign_only INTEGER NOT NULL DEFAULT 0,
     caller INTEGER,
@@ -220,39 +222,38 @@ CREATE TABLE claims (
 ) STRICT;
 
 CREATE INDEX claims_by_install
-    -- Gives an installation the same answer again.
+    -- Finds the earlier claim of an installation, which then gets the same answer again.
     ON claims (scope, install, claimed_at) WHERE install IS NOT NULL;
 
 CREATE INDEX undelivered_claims
-    -- Responses waiting for the next check; nearly always empty.
+    -- Claims with an undelivered response, which the next check gets. This index is nearly always empty.
     ON claims (scope, hash) WHERE is_undelivered = 1;
 
 CREATE TABLE checks (
-    -- How checks ended and what they were decided from: every match, and as many other checks as can be kept without harm.
-    -- The row id is the first half of the check's identifier, made as those of clicks are: new rows go to the end of the
-    -- table, and the oldest are deleted at its beginning. It has no index, because a record costs little only as long as it
-    -- touches no other page.
+    -- Results of checks and the evidence that decided them: every match, and a limited number of other checks. The row id
+    -- is the first half of the check's identifier, as in `clicks`. So new rows go to the end of the table, and
+    -- the oldest are deleted at its start. The table has no index, because an index would cost each row another page.
 
     id INTEGER PRIMARY KEY,
     id_low INTEGER NOT NULL,
     scope INTEGER NOT NULL,
     checked_at INTEGER NOT NULL,
     outcome TEXT NOT NULL,
-    -- Of no match.
+    -- The reason for no match; NULL for a match.
     reason TEXT,
     method TEXT,
     confidence REAL,
     is_campaign_only INTEGER NOT NULL,
     minimum_confidence REAL NOT NULL,
     organic_share REAL,
-    -- Live clicks with the fingerprint.
+    -- The number of live clicks with the launch's fingerprint.
     candidates INTEGER NOT NULL,
     -- The click that was returned, or the most likely one.
     click INTEGER,
-    -- Its platform and form, as a number, and how its address compares with the launch's.
+    -- That click's platform and fingerprint form, as one number, and how its address compares with the launch's.
     platform_form INTEGER,
     agreement INTEGER,
-    -- The most likely clicks: 8 bytes of each row id, the lowest first, and 2 of its share in 65535ths.
+    -- The most likely clicks: for each, 8 bytes of row id and 2 bytes of probability in 65535ths, lowest byte first.
     shares BLOB,
     fingerprint INTEGER,
     fingerprint_rest INTEGER,
@@ -264,73 +265,73 @@ CREATE TABLE checks (
     os_release INTEGER,
     sdk_version TEXT,
     request_id TEXT,
-    -- The first word of the caller's hash: tells a repetition from another launch.
+    -- The first integer of the caller's hash, which distinguishes a repeated check from another launch.
     caller INTEGER,
-    -- What the fingerprint alone made of the most likely click, where `confidence` does not say it: that is limited, and
-    -- a certain match has one of its own.
+    -- The probability of the most likely click by fingerprint; NULL if it equals `confidence`. It differs if the
+    -- confidence was capped, or if the match is certain and so has a fixed confidence.
     probability REAL,
-    -- For how many checks the record stands: in a flood, for some of those that are left out too. NULL for itself alone.
+    -- The number of checks that the row stands for, NULL for 1. Under load, some checks get no row of their own.
     weight INTEGER,
-    -- The first words of the launch's other fingerprints, where it had several: 8 bytes each, the lowest first.
+    -- The first integers of the launch's other fingerprints: 8 bytes each, lowest byte first. NULL if it had only one.
     other_fingerprints BLOB,
-    -- When the app was first installed, as the device reports it.
+    -- The time of the app's first installation, as the device reported it.
     first_installed_at INTEGER,
-    -- What the client reported in addition to its fingerprint, as in `click_index`. NULL for nothing.
+    -- The signals that the client reported in addition to its fingerprint, in the format of `click_index`.
     signal_marks INTEGER
 ) STRICT;
 
 CREATE TABLE counts (
-    -- Counts, moved in the transaction of what they count. Ordered so that the values of one span of time lie together.
+    -- Counts of clicks and checks, updated in the transaction that records them. The values of one period are adjacent.
 
     scope INTEGER NOT NULL,
-    -- '' for all campaigns together.
+    -- '' for the sum of all campaigns.
     campaign TEXT NOT NULL,
-    -- `total` (its value is ''), `source`, `platform`, `os_version`, `method`; the bins of `time_to_install` and of
-    -- `calibration`; the groups whose match rate is watched, `launch` and `click`: `ios/26.1/1.8.9`, `?` for what was not
-    -- reported, `*` for others.
+    -- `total` (its value is ''), `source`, `platform`, `os_version` or `method`; `time_to_install` or `calibration`, with
+    -- bins as values; `launch` or `click`, whose values are the groups with a monitored match rate, such as
+    -- `ios/26.1/1.8.9`. In a group's name, `?` stands for an unreported part and `*` for all other values.
     dimension TEXT NOT NULL,
-    -- `all`, `day`, `hour`; `quarter`, a quarter of a day, of watched groups alone, as long as the watch looks back.
+    -- `all`, `day` or `hour`; or `quarter`, a quarter of a day, only for groups with a monitored match rate.
     span TEXT NOT NULL,
-    -- The first millisecond of the span; 0 for `all`.
+    -- The time at which the span starts; 0 for `all`.
     period INTEGER NOT NULL,
     value TEXT NOT NULL,
-    -- `clicks`, `duplicates`, `robots`, `checks`, `matches`, `replays`, `no_match_` and a reason. A campaign's total has a
-    -- row of `clicks` in each span, 0 too. Sums of probabilities are in millionths: of a total, `conversions` and
-    -- `variance`; of a bin of `calibration`, `stated` and `expected`, beside its `launches` and those `correct`.
+    -- `clicks`, `duplicates`, `robots`, `checks`, `matches`, `replays`, or `no_match_` with a reason. A campaign's total
+    -- has a row of `clicks` for each span, even if it is 0. Sums of probabilities are in millionths: `conversions` and
+    -- `variance` of a total, `stated` and `expected` of a bin. A bin also counts `launches` and `correct` matches.
     metric TEXT NOT NULL,
     count INTEGER NOT NULL,
     PRIMARY KEY (scope, campaign, dimension, span, period, value, metric)
 ) STRICT, WITHOUT ROWID;
 
 CREATE INDEX top_campaigns
-    -- The most clicked campaigns of a span without reading the others, and the campaigns that a day knows.
+    -- Finds the most clicked campaigns of a span without reading the others, and all campaigns of a day.
     ON counts (scope, span, period, count)
     WHERE metric = 'clicks' AND dimension = 'total' AND campaign <> '';
 
 CREATE TABLE jobs (
-    -- Background jobs that one process does for all processes of the database, and how far they are.
+    -- Background jobs that one process runs for all processes of the database, and their progress.
 
     name TEXT PRIMARY KEY,
-    -- The process that is doing it, by a random number, and the time until which the others leave it alone.
+    -- The random number of the process that runs the job, and the time until which no other process may run it.
     holder INTEGER NOT NULL,
     until INTEGER NOT NULL,
-    -- `drift`: the end of the last evaluated span. `collisions`: when the last count ended. `clock`: when jobs last went
-    -- by the wall clock.
+    -- For `drift`, the end of the last evaluated span; for `collisions`, the end of the last count; for `clock`, the
+    -- last time at which jobs trusted the wall clock.
     progress INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE drift_groups (
-    -- How the watched groups were at the last evaluation. Each one replaces them, but for the alarms, which begin and end.
+    -- The groups with a monitored match rate. Each evaluation replaces all values except those of a continuing alarm.
 
     scope INTEGER NOT NULL,
     side TEXT NOT NULL CHECK (side IN ('launch', 'click')),
     name TEXT NOT NULL,
-    -- Of the newest seven days.
+    -- The launches or clicks of the newest seven days, and their matches.
     trials INTEGER NOT NULL,
     matches INTEGER NOT NULL,
-    -- NULL until there is a past to compare with.
+    -- The match rate of the days before, 0 to 1; NULL until there are enough of these days.
     usual_rate REAL,
-    -- Of the alarm that is on: when the rate fell, when that was detected, and to what it fell. NULL without one.
+    -- When the rate fell, when the drop was detected, and the rate between those times. NULL if there is no alarm.
     since INTEGER,
     began INTEGER,
     fallen_rate REAL,
@@ -338,24 +339,24 @@ CREATE TABLE drift_groups (
 ) STRICT, WITHOUT ROWID;
 
 CREATE INDEX drift_alarms
-    -- The alarms that are on, however many groups are watched; nearly always empty.
+    -- Finds the groups with an alarm without reading the others. This index is nearly always empty.
     ON drift_groups (scope, side, name) WHERE began IS NOT NULL;
 
 CREATE TABLE live_clicks (
-    -- Live clicks by the second and by the hour in which they expire: the hours to come and the seconds of this one add up
-    -- to the current figure, which therefore cannot drift.
+    -- Numbers of live clicks by the second and by the hour in which they expire. The current number is the sum of the
+    -- later hours and of the remaining seconds of this hour, so errors cannot accumulate.
 
     scope INTEGER NOT NULL,
     span TEXT NOT NULL CHECK (span IN ('second', 'hour')),
-    -- Seconds since 1970, or hours.
+    -- Seconds or hours since 1970, by `span`.
     expires_in INTEGER NOT NULL,
     count INTEGER NOT NULL,
     PRIMARY KEY (scope, span, expires_in)
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE figures (
-    -- What background jobs worked out of an app, so that the statistics cost no count: each run replaces the figures of its
-    -- report. The names are those of the report's type.
+    -- Results of background jobs for an app, so that a request of statistics counts nothing. Each run of a job replaces
+    -- the values of its report. The report's Swift type defines the names.
 
     scope INTEGER NOT NULL,
     report TEXT NOT NULL,
@@ -365,7 +366,7 @@ CREATE TABLE figures (
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE learnt_counters (
-    -- What an app's traffic has taught: sums that fade with time; see the article on matching.
+    -- Sums that the matching model has learnt from an app's traffic. They fade with time; see the article on matching.
 
     scope INTEGER NOT NULL,
     family INTEGER NOT NULL,
@@ -375,7 +376,7 @@ CREATE TABLE learnt_counters (
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE learning (
-    -- Since when it has, and the time that the sums are relative to.
+    -- When the model of an app began to learn, and the time to which the sums in `learnt_counters` are scaled.
 
     scope INTEGER PRIMARY KEY,
     began_at INTEGER NOT NULL,
@@ -383,8 +384,8 @@ CREATE TABLE learning (
 ) STRICT;
 
 CREATE TABLE links (
-    -- Short links. The settings of one stand field by field, in the texts that every way in and out uses; here stands what
-    -- a tap and a list query.
+    -- Short links, with the columns that a tap or a list of links queries. All settings of a link, including some of
+    -- these, are in `link_fields`, as text in the format of the HTTP API.
 
     number INTEGER PRIMARY KEY,
     id_high INTEGER NOT NULL,
@@ -392,18 +393,18 @@ CREATE TABLE links (
     app INTEGER NOT NULL REFERENCES apps (number) ON DELETE CASCADE,
     slug TEXT NOT NULL,
     campaign_key TEXT,
-    -- Slug, title, campaign key and destinations in small letters, a line each.
+    -- Slug, title, campaign key and destinations in lower case, one per line.
     search_text TEXT NOT NULL,
-    -- The first moment in which it leads nowhere any more.
+    -- From this time on, the link no longer leads to its destination.
     expires_at INTEGER,
-    -- Of people, with live traffic.
+    -- The limit of live clicks; clicks of robots and test clicks do not count.
     maximum_clicks INTEGER,
     created_at INTEGER NOT NULL,
     updated_at INTEGER NOT NULL,
     archived_at INTEGER,
     UNIQUE (id_high, id_low),
-    -- Finds the link of a tap. Apps that share a host have no slug twice, which is checked when a link is created: they
-    -- may come to share one later.
+    -- Finds the link of a tap. Two apps with a common host may not use the same slug. The creation of a link checks this,
+    -- because a constraint cannot: apps may get a common host later.
     UNIQUE (slug, app)
 ) STRICT;
 
@@ -413,7 +414,7 @@ CREATE INDEX links_by_campaign ON links (campaign_key) WHERE campaign_key IS NOT
 
 CREATE TABLE link_fields (
     link INTEGER NOT NULL REFERENCES links (number) ON DELETE CASCADE,
-    -- The field's name on the wire.
+    -- The setting's name in the HTTP API.
     field TEXT NOT NULL,
     position INTEGER NOT NULL,
     value TEXT NOT NULL,
@@ -423,39 +424,38 @@ CREATE TABLE link_fields (
 CREATE INDEX links_by_tag ON link_fields (value, link) WHERE field = 'tags';
 
 CREATE TABLE link_counts (
-    -- What came of a link, moved in the transaction of what is counted: it decides how often the link may be clicked. A
-    -- variant of '' stands for all of the link.
+    -- Counts of a link's clicks and matches, updated in the transaction that records them: `maximum_clicks` limits these
+    -- clicks. The row with the variant '' counts the whole link.
 
     link INTEGER NOT NULL REFERENCES links (number) ON DELETE CASCADE,
     variant TEXT NOT NULL,
     clicks INTEGER NOT NULL,
     robots INTEGER NOT NULL,
-    -- Clicks with test keys, robots' too.
+    -- Clicks with test keys, including those of robots.
     tests INTEGER NOT NULL,
     matches INTEGER NOT NULL,
     PRIMARY KEY (link, variant)
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE former_server_keys (
-    -- Server keys that were replaced, as long as anything may be stored under them. `server_key` in `progress` is the check
-    -- value of the current one.
-    -- Recognises the key.
+    -- Server keys that were replaced, while hashes under them may be stored. `key_check` is the check value, which
+    -- recognises the key without revealing it. The check value of the current key is `server_key` in `progress`.
 
     key_check INTEGER PRIMARY KEY,
     replaced_at INTEGER NOT NULL
 ) STRICT;
 
 CREATE TABLE address_days (
-    -- Until when a click with an address that came on a day can be matched, rounded up to the hour: so long the day's key is
-    -- kept. Days since 1970.
+    -- The days (since 1970) with address hashes. Each day's key is needed until the last click whose address it hashed
+    -- can no longer be matched, rounded up to the hour.
 
     day INTEGER PRIMARY KEY,
     needed_until INTEGER NOT NULL
 ) STRICT;
 
 CREATE TABLE progress (
-    -- Single values. `closed_before`: every click that expires earlier has been closed. `server_key`: recognises the key
-    -- that the hashes were made with. `failures`: how often the database failed and was reopened.
+    -- Single values, by name. Examples: every click that expires before `closed_before` is closed; `server_key` is the
+    -- check value of the current server key; `failures` counts how often the database failed and was reopened.
 
     name TEXT PRIMARY KEY,
     value INTEGER NOT NULL

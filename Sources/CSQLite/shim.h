@@ -62,7 +62,7 @@ static inline void afterlink_watch_wal(sqlite3 *connection, int32_t *count) {
 // again, because it counts them as copied. The log's index contains the count of copied pages
 // (sqlite.org/walformat.html, 2.1 and 2.3: nBackfill, and the lock under which it changes). This function uses the
 // file of SQLite's connection: closing another descriptor of the index would release all locks of this process.
-static inline int afterlink_copy_log_anew(sqlite3 *connection) {
+static inline int afterlink_copy_log_again(sqlite3 *connection) {
     enum { BACKFILL_OFFSET = 96, CHECKPOINT_LOCK = 1, INDEX_PART_SIZE = 32768 };
     sqlite3_file *file = NULL;
     int status = sqlite3_file_control(connection, "main", SQLITE_FCNTL_FILE_POINTER, &file);

@@ -47,13 +47,13 @@ public struct CheckpointPolicy: Sendable {
     public init(hasBackground: Bool) { self.hasBackground = hasBackground }
 
     /// Records the log's size after a commit.
-    public mutating func noteCommit(logPages: Int) {
+    public mutating func recordCommit(logPages: Int) {
         if logPages < pages { startAgain() }
         pages = logPages
     }
 
     /// Records how many pages of the log are also in the database after a background copy.
-    public mutating func noteCopied(logPages: Int) {
+    public mutating func recordCopied(logPages: Int) {
         if logPages < copiedPages { startAgain() }
         longPasses = logPages - copiedPages > Self.pausedBacklogPages ? longPasses + 1 : 0
         copiedPages = logPages

@@ -29,7 +29,7 @@ public struct DatabaseFile: Sendable {
     ///
     /// Without this lock, a process could open a database that another one is still creating. SQLite itself
     /// does not wait while another connection switches to a write-ahead log.
-    public func whileNobodyElseOpens<Result, Failure>(_ body: () throws(Failure) -> Result) throws(Failure)
+    public func withExclusiveOpening<Result, Failure>(_ body: () throws(Failure) -> Result) throws(Failure)
         -> Result
     {
         // The path outlives the call.

@@ -206,7 +206,7 @@ import Glibc
                 try check(status, "copying the log into the database")
             } catch {
                 // The connection is open. If this fails too, the disk of the database is unusable.
-                _ = unsafe afterlink_copy_log_anew(pointer)
+                _ = unsafe afterlink_copy_log_again(pointer)
                 throw error
             }
         }

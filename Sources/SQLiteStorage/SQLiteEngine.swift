@@ -78,7 +78,7 @@ final class SQLiteEngine: BlockingEngine {
             try connection.commit()
             let pages = connection.logPageCount
             transaction.didCommit()
-            checkpoints.withLock { $0.noteCommit(logPages: pages) }
+            checkpoints.withLock { $0.recordCommit(logPages: pages) }
         }
     }
 

@@ -9,7 +9,7 @@ struct CheckpointPolicyTests {
     private func largestLog(copiedPerWritten speed: Double, held: Int = 0) -> Int {
         var copying = CheckpointPolicy(hasBackground: true)
         var (pages, copied, largest) = (held, 0, 0)
-        copying.noteCommit(logPages: held)
+        copying.recordCommit(logPages: held)
         for _ in 0..<20 {
             // While the background copies these pages, the writer continues until it must copy pages itself.
             let end = pages
@@ -17,14 +17,14 @@ struct CheckpointPolicyTests {
             while time > 0, copying.copier != .writer {
                 pages += 1000
                 time -= 1000
-                copying.noteCommit(logPages: pages)
+                copying.recordCommit(logPages: pages)
             }
             copied = end
-            copying.noteCopied(logPages: end)
+            copying.recordCopied(logPages: end)
             largest = max(largest, pages)
             if copying.copier == .writer {
                 (pages, copied) = (1000, 0)
-                copying.noteCommit(logPages: pages)
+                copying.recordCommit(logPages: pages)
             }
         }
         return largest
@@ -39,15 +39,15 @@ struct CheckpointPolicyTests {
     @Test("a long reader's backlog is copied in the background, as long as the background gets ahead")
     func leavesBacklog() {
         var copying = CheckpointPolicy(hasBackground: true)
-        copying.noteCommit(logPages: 200_000)
+        copying.recordCommit(logPages: 200_000)
         #expect(copying.copier == .background)
-        copying.noteCopied(logPages: 0)
+        copying.recordCopied(logPages: 0)
         #expect(copying.copier == .background, "the reader is still there")
-        copying.noteCommit(logPages: 240_000)
-        copying.noteCopied(logPages: 200_000)
+        copying.recordCommit(logPages: 240_000)
+        copying.recordCopied(logPages: 200_000)
         #expect(copying.copier == .background)
-        copying.noteCommit(logPages: 250_000)
-        copying.noteCopied(logPages: 240_000)
+        copying.recordCommit(logPages: 250_000)
+        copying.recordCopied(logPages: 240_000)
         #expect(copying.copier == .writer, "ten thousand pages are left")
     }
 
@@ -62,20 +62,20 @@ struct CheckpointPolicyTests {
     @Test("a command beside a server copies the pages that it has written")
     func withoutBackground() {
         var copying = CheckpointPolicy(hasBackground: false)
-        copying.noteCommit(logPages: CheckpointPolicy.pausePages)
+        copying.recordCommit(logPages: CheckpointPolicy.pausePages)
         #expect(copying.copier == .writer)
-        copying.noteCommit(logPages: 100_000)
+        copying.recordCommit(logPages: 100_000)
         #expect(copying.copier == .writer)
     }
 
     @Test("a log that starts again is copied from its start")
     func restartedLog() {
         var copying = CheckpointPolicy(hasBackground: true)
-        copying.noteCommit(logPages: 9000)
-        copying.noteCopied(logPages: 9000)
-        copying.noteCommit(logPages: 900)
+        copying.recordCommit(logPages: 9000)
+        copying.recordCopied(logPages: 9000)
+        copying.recordCommit(logPages: 900)
         #expect(copying.copier == nil)
-        copying.noteCommit(logPages: 1000)
+        copying.recordCommit(logPages: 1000)
         #expect(copying.copier == .background)
     }
 }

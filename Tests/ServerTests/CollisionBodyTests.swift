@@ -25,11 +25,11 @@ struct CollisionBodyTests {
             forms: [
                 .init(
                     platformForm: PlatformForm(platform: .ios, form: .d),
-                    crowding: FingerprintSharing(clicks: 8, aloneSum: 2, competingSum: 12)
+                    sharing: FingerprintSharing(clicks: 8, aloneSum: 2, competingSum: 12)
                 ),
                 .init(
                     platformForm: PlatformForm(platform: .android, form: nil),
-                    crowding: FingerprintSharing(clicks: 1, aloneSum: 1)
+                    sharing: FingerprintSharing(clicks: 1, aloneSum: 1)
                 ),
             ],
             matches: 40,

@@ -159,7 +159,7 @@ struct AddressKeyRotationTests {
         let reply = await service.check(hex, fields: ["User-Agent": "App"], peer: peer)
         let check = try #require(service.watch.check)
         var address = try #require(check.details.address)
-        #expect(AddressHashes.agreement(clicked, address.present) == .missing)
+        #expect(AddressHashes.agreement(clicked, address.current) == .missing)
         #expect(address.agreement(with: clicked) == .exact)
         #expect(reply.member("attributionMethod") == "probabilistic")
     }

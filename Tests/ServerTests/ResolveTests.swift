@@ -134,7 +134,7 @@ struct ResolveTests {
         let click = try #require(service.watch.click)
         #expect(click.fingerprints.contains { $0.form == .d && $0.key == check.ladder.fingerprints[0] })
         #expect(click.evidence.signals == details.signals)
-        #expect(click.evidence.address == details.address?.present)
+        #expect(click.evidence.address == details.address?.current)
     }
 
     @Test("is found by the language that the app runs in, if the app's languages are set")

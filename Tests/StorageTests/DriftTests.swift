@@ -48,7 +48,7 @@ struct DriftTests {
         #expect(reading.group.name == "ios/26.1/1.8.9")
         #expect(reading.status == .falling)
         #expect(before[0].readings.map(\.group.name) == ["ios/26.1/1.8.9", "=/=/=", "android/15/1.8.9"])
-        try test.store.lookAtMatchRates()
+        try test.store.evaluateMatchRates()
         #expect(try await drift(test) == before)
         #expect(try test.integer("SELECT count(*) FROM drift_groups WHERE began IS NOT NULL") == 1)
         #expect(try await drift(test, StatisticsQuery(isTest: true)) == [])
@@ -58,10 +58,10 @@ struct DriftTests {
     func log() async throws {
         let test = try await TestStore()
         try writeFall(to: test)
-        try test.store.lookAtMatchRates()
-        try test.store.lookAtMatchRates()
+        try test.store.evaluateMatchRates()
+        try test.store.evaluateMatchRates()
         test.clock.advance(seconds: 600)
-        try test.store.lookAtMatchRates()
+        try test.store.evaluateMatchRates()
         let began = test.log.lines.filter { $0.contains("match rate") }
         #expect(began.count == 1)
         #expect(
@@ -70,7 +70,7 @@ struct DriftTests {
         try write("ios/26.1/1.8.9", Array(repeating: (100, 70), count: 2), later: 2, to: test)
         try write("android/15/1.8.9", Array(repeating: (900, 600), count: 2), later: 2, to: test)
         test.clock.advance(seconds: 2 * 86_400)
-        try test.store.lookAtMatchRates()
+        try test.store.evaluateMatchRates()
         let lines = test.log.lines.filter { $0.contains("match rate") }
         #expect(lines.count == 2)
         #expect(lines.last?.contains("is back near its usual") == true)
@@ -109,11 +109,11 @@ struct DriftTests {
         let folder = try TemporaryFolder()
         let first = try await TestStore(in: folder)
         try writeFall(to: first)
-        try first.store.lookAtMatchRates()
+        try first.store.evaluateMatchRates()
         first.stop()
         let second = try await TestStore(in: folder)
         second.clock.advance(seconds: 21_600)
-        try second.store.lookAtMatchRates()
+        try second.store.evaluateMatchRates()
         #expect(second.log.lines.filter { $0.contains("match rate") } == [])
         #expect(try second.integer("SELECT count(*) FROM drift_groups WHERE began IS NOT NULL") == 1)
     }
@@ -123,7 +123,7 @@ struct DriftTests {
         let test = try await TestStore()
         try writeFall(to: test)
         try test.execute("INSERT INTO jobs VALUES ('drift', 0, 0, 4000000000000)")
-        try test.store.lookAtMatchRates()
+        try test.store.evaluateMatchRates()
         #expect(try await drift(test).first?.readings.first?.status == .falling)
     }
 
@@ -133,7 +133,7 @@ struct DriftTests {
         try write("ios/26.1/1.8.9", Array(repeating: (10, 5), count: 66), to: test)
         for _ in 0..<2 {
             test.clock.advance(seconds: 21_600)
-            try test.store.lookAtMatchRates()
+            try test.store.evaluateMatchRates()
         }
         #expect(
             try test.integer("SELECT count(*) FROM counts WHERE span = 'quarter' AND metric = 'trials'") == 63

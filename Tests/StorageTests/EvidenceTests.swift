@@ -335,16 +335,16 @@ struct EvidenceTests {
     @Test("contains the fingerprint under the older key if a click is stored under that key")
     func storedUnderOlderKey() async throws {
         let test = try await TestStore()
-        func stored(present: UInt64, older: UInt64) async throws -> KeyedHash? {
-            var asked = check(nil, fingerprint: present)
-            asked.ladder = MatchingLadder(fingerprintUnderEachKey: [hash(present), hash(older)])
+        func stored(current: UInt64, older: UInt64) async throws -> KeyedHash? {
+            var asked = check(nil, fingerprint: current)
+            asked.ladder = MatchingLadder(fingerprintUnderEachKey: [hash(current), hash(older)])
             let check = asked
             return try await test.run { try await $0.view(for: check) }.storedFingerprint
         }
         try await test.run { _ = try await $0.record(click(nil, fingerprint: 2)) }
-        #expect(try await stored(present: 1, older: 2) == hash(2))
-        #expect(try await stored(present: 2, older: 1) == nil)
-        #expect(try await stored(present: 1, older: 3) == nil)
+        #expect(try await stored(current: 1, older: 2) == hash(2))
+        #expect(try await stored(current: 2, older: 1) == nil)
+        #expect(try await stored(current: 1, older: 3) == nil)
     }
 }
 

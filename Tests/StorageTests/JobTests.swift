@@ -161,7 +161,7 @@ struct JobTests {
         let test = try await TestStore()
         func run() throws {
             if job == .drift {
-                try test.store.lookAtMatchRates()
+                try test.store.evaluateMatchRates()
             } else {
                 try test.store.countCollisionsIfDue(times: 1)
             }
@@ -197,7 +197,7 @@ struct JobTests {
         test.clock.advance(seconds: 4 * 365 * 86_400)
         #expect(try test.store.runRetention() == RetentionProgress())
         try test.store.fadeLearning()
-        try test.store.lookAtMatchRates()
+        try test.store.evaluateMatchRates()
         try test.store.countCollisionsIfDue(times: 1)
         #expect(try test.integer("SELECT count(*) FROM clicks") == 1)
         #expect(try test.integer("SELECT count(*) FROM learnt_counters") == learnt)

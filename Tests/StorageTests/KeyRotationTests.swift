@@ -176,7 +176,7 @@ struct EvidenceOfOtherDaysTests {
     @Test("counts organic launches under a former server key and under the current one")
     func formerServerKey() async throws {
         let test = try await TestStore { $0.learnsAtOnce = true }
-        let (former, present) = (UInt64(8), UInt64(9))
+        let (former, current) = (UInt64(8), UInt64(9))
         func check(_ fingerprints: UInt64..., minute: Int64) -> Check {
             let moment = noon.advanced(byMilliseconds: minute * 60_000)
             var check = Check.sample(at: moment, caller: UInt64(1000 + minute))
@@ -189,11 +189,11 @@ struct EvidenceOfOtherDaysTests {
         }
         // The server key is rotated: the next launches are stored under the new key.
         for minute in Int64(3)..<5 {
-            let launch = check(present, former, minute: minute)
+            let launch = check(current, former, minute: minute)
             _ = try await test.run { try await $0.match(launch) }
         }
-        let click = try click(at: noon.advanced(byMilliseconds: 300_000), fingerprint: present)
-        let launch = check(present, former, minute: 6)
+        let click = try click(at: noon.advanced(byMilliseconds: 300_000), fingerprint: current)
+        let launch = check(current, former, minute: 6)
         let view = try await test.run { session in
             _ = try await session.record(click)
             return try await session.view(for: launch)

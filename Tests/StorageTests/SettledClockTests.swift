@@ -99,7 +99,7 @@ struct SettledClockTests {
         #expect(try test.store.runRetention() == RetentionProgress())
         test.clock.now = Self.leapt
         for _ in 0..<3 { #expect(try test.store.runRetention() == RetentionProgress()) }
-        try test.store.lookAtMatchRates()
+        try test.store.evaluateMatchRates()
         #expect(try test.integer("SELECT count(*) FROM clicks") == 1)
         #expect(try test.integer("SELECT count(*) FROM jobs WHERE name = 'drift'") == 0)
         #expect(test.log.lines.filter { $0.contains("--accept-clock") }.count == 1)

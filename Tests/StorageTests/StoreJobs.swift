@@ -15,7 +15,7 @@ extension SQLiteStore {
     }
 
     /// Evaluates the match rates of all apps, if a quarter of a day has ended since the last evaluation.
-    func lookAtMatchRates() throws(StoreError) {
+    func evaluateMatchRates() throws(StoreError) {
         var job = DriftJob(makeJobContext())
         try job.runToEnd()
     }

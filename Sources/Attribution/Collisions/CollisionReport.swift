@@ -5,11 +5,11 @@ public struct CollisionReport: Equatable, Sendable {
     /// The clicks of one platform that fingerprints of one form find; the form says which signals are hashed.
     public struct Form: Equatable, Sendable {
         public var platformForm: PlatformForm
-        public var crowding: FingerprintSharing
+        public var sharing: FingerprintSharing
 
-        public init(platformForm: PlatformForm, crowding: FingerprintSharing) {
+        public init(platformForm: PlatformForm, sharing: FingerprintSharing) {
             self.platformForm = platformForm
-            self.crowding = crowding
+            self.sharing = sharing
         }
     }
 
@@ -61,7 +61,7 @@ public struct CollisionReport: Equatable, Sendable {
         at time: Timestamp
     ) {
         let forms = sharings.compactMap { platformForm, sharings in
-            sharings.first.map { Form(platformForm: platformForm, crowding: $0) }
+            sharings.first.map { Form(platformForm: platformForm, sharing: $0) }
         }
         self.init(
             countedAt: time,
@@ -95,8 +95,8 @@ public struct CollisionCount: Sendable {
     private var sharings: [PlatformForm: [FingerprintSharing]] = [:]
     private var key: UInt64?
     private var group: [CollisionRow] = []
-    /// The sample of the current fingerprint contains one row in 2 to the power of this number.
-    private var thinning: UInt64 = 0
+    /// How often the current fingerprint's rows were halved: the sample contains one row in 2 to this power.
+    private var halvings: UInt64 = 0
 
     /// The largest number of rows of one fingerprint in memory.
     ///
@@ -111,11 +111,11 @@ public struct CollisionCount: Sendable {
     public mutating func add(_ row: CollisionRow) {
         if key != row.key { countGroup() }
         key = row.key
-        guard Self.isHeld(row, thinning) else { return }
+        guard Self.isHeld(row, halvings) else { return }
         group.append(row)
         while group.count > Self.rowLimit {
-            thinning += 1
-            group.removeAll { [thinning] in !Self.isHeld($0, thinning) }
+            halvings += 1
+            group.removeAll { [halvings] in !Self.isHeld($0, halvings) }
         }
     }
 
@@ -126,24 +126,24 @@ public struct CollisionCount: Sendable {
     }
 
     /// Returns whether the sample contains a row: a pseudo-random choice that is the same each time.
-    private static func isHeld(_ row: CollisionRow, _ thinning: UInt64) -> Bool {
-        guard thinning > 0 else { return true }
+    private static func isHeld(_ row: CollisionRow, _ halvings: UInt64) -> Bool {
+        guard halvings > 0 else { return true }
         var mixed = (row.visitor ^ UInt64(bitPattern: row.at.milliseconds)) &* 0x9e37_79b9_7f4a_7c15
         mixed = (mixed ^ mixed >> 32) &* 0xd6e8_feb8_6659_fd93
-        return mixed >> (64 - min(thinning, 63)) == 0
+        return mixed >> (64 - min(halvings, 63)) == 0
     }
 
     private mutating func countGroup() {
         group.sort { ($0.at, $0.visitor) < ($1.at, $1.visitor) }
         for index in windows.indices { countGroup(window: index) }
         group.removeAll(keepingCapacity: group.count < 10_000)
-        thinning = 0
+        halvings = 0
     }
 
     private mutating func countGroup(window index: Int) {
         var first = 0
         var clicksByVisitor: [UInt64: Int] = [:]
-        let scale = Double(UInt64(1) << min(thinning, 63))
+        let scale = Double(UInt64(1) << min(halvings, 63))
         for (place, row) in group.enumerated() {
             while !windows[index].covers(clickedAt: group[first].at, now: row.at) {
                 let visitor = group[first].visitor

@@ -123,7 +123,7 @@ public struct CheckFacts: Equatable, Sendable {
         hasInstallID = !check.installs.isEmpty
         platform = check.platform
         let details = check.details
-        address = details.address?.present
+        address = details.address?.current
         release = details.release
         signals = details.signals
         sdkVersion = details.sdkVersion

@@ -56,7 +56,7 @@ public enum DeepLinkURLError: Error, Equatable, CaseIterable, Sendable {
     case noHost
     case noPath
     case twoSlashes
-    case climbs
+    case dotSegment
     case credentials
     case nonASCIIHost
     case malformedHost
@@ -89,7 +89,7 @@ public enum DeepLinkURLError: Error, Equatable, CaseIterable, Sendable {
             The path starts with two slashes, and browsers read a host after them; write one for a path, or a whole \
             link such as https://shop.example/item.
             """
-        case .climbs:
+        case .dotSegment:
             """
             The path has a part that is . or .., escaped or not, and apps and browsers disagree on where it leads; write the \
             path without such parts.
@@ -191,7 +191,7 @@ public struct Destination: Hashable, Sendable {
         }
         self.host = host.name
         port = host.effectivePort(scheme: scheme)
-        guard !URLPath.climbs(parts.path) else { throw .dotSegment }
+        guard !URLPath.hasDotSegment(parts.path) else { throw .dotSegment }
         // Remove all slashes at the end, so that reading the stored text again gives the same text.
         var path = Array(parts.path)
         while path.last == UInt8(ascii: "/") { path.removeLast() }
@@ -211,7 +211,7 @@ public struct Destination: Hashable, Sendable {
             urlHost.name == host, urlHost.effectivePort(scheme: scheme) == port
         else { return false }
         guard !path.isEmpty else { return true }
-        guard parts.path.starts(with: path), !URLPath.climbs(parts.path) else { return false }
+        guard parts.path.starts(with: path), !URLPath.hasDotSegment(parts.path) else { return false }
         return parts.path.count == path.count
             || parts.path[parts.path.startIndex + path.count] == UInt8(ascii: "/")
     }

@@ -59,7 +59,7 @@ extension ServerKey {
 /// days.
 public struct LaunchAddress: Sendable {
     /// The hashes under the key of the launch's day; the store records them, and the model learns from them.
-    public let present: AddressHashes
+    public let current: AddressHashes
     /// The time of the oldest clicks that the address can find; nil if it can find all.
     public let since: Timestamp?
     private let searchedDays: Int
@@ -68,15 +68,15 @@ public struct LaunchAddress: Sendable {
     private var computed: [Int: AddressHashes?] = [:]
 
     /// Creates an address that is compared only with hashes under the same key.
-    public init(_ present: AddressHashes) { self.init(present, searchedDays: 0, since: nil, onOtherDay: nil) }
+    public init(_ current: AddressHashes) { self.init(current, searchedDays: 0, since: nil, onOtherDay: nil) }
 
     init(
-        _ present: AddressHashes,
+        _ current: AddressHashes,
         searchedDays: Int,
         since: Timestamp?,
         onOtherDay: (@Sendable (_ daysLater: Int) -> AddressHashes?)?
     ) {
-        self.present = present
+        self.current = current
         self.searchedDays = searchedDays
         self.since = since
         self.onOtherDay = onOtherDay
@@ -85,16 +85,16 @@ public struct LaunchAddress: Sendable {
     /// Compares the address with a click's.
     public mutating func agreement(with click: AddressHashes?) -> AddressAgreement {
         guard let click else { return .missing }
-        guard click.keyIndex != present.keyIndex else { return AddressHashes.agreement(click, present) }
+        guard click.keyIndex != current.keyIndex else { return AddressHashes.agreement(click, current) }
         return AddressHashes.agreement(click, hashes(keyIndex: click.keyIndex))
     }
 
     /// Returns the hashes that clicks from this address may have, those of the launch's own day first, then
     /// those of earlier days.
     public mutating func searched() -> [AddressHashes] {
-        var all = [present]
+        var all = [current]
         for days in 1..<max(1, searchedDays + 1) {
-            let index = (present.keyIndex - days + AddressHashes.keyIndexCount) % AddressHashes.keyIndexCount
+            let index = (current.keyIndex - days + AddressHashes.keyIndexCount) % AddressHashes.keyIndexCount
             if let hashes = hashes(keyIndex: index) { all.append(hashes) }
         }
         return all
@@ -106,7 +106,7 @@ public struct LaunchAddress: Sendable {
         // Choose the nearest day with the index: half of the indices belong to days before this one, half to
         // days after it.
         let count = AddressHashes.keyIndexCount
-        let ahead = (index - present.keyIndex + count) % count
+        let ahead = (index - current.keyIndex + count) % count
         let hashes = onOtherDay(ahead < count / 2 ? ahead : ahead - count)
         computed[index] = .some(hashes)
         return hashes
@@ -115,6 +115,6 @@ public struct LaunchAddress: Sendable {
 
 extension LaunchAddress: Equatable {
     public static func == (left: LaunchAddress, right: LaunchAddress) -> Bool {
-        left.present == right.present && left.since == right.since && left.searchedDays == right.searchedDays
+        left.current == right.current && left.since == right.since && left.searchedDays == right.searchedDays
     }
 }

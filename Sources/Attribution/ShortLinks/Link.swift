@@ -118,7 +118,7 @@ public struct LinkPath: Hashable, Sendable {
         let whole = try DeepLinkURL(parsing: "https://path.invalid" + text)
         self.text = String(whole.text.dropFirst("https://path.invalid".utf8.count))
         let path = self.text.utf8.prefix { $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") }
-        guard !URLPath.climbs(Array(path)[...]) else { throw .climbs }
+        guard !URLPath.hasDotSegment(Array(path)[...]) else { throw .dotSegment }
     }
 
     /// Returns the link with an app's scheme: `myapp` and `/products/1` become `myapp://products/1`.

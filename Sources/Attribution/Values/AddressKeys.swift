@@ -5,8 +5,7 @@ internal import Crypto
 /// Each day's key is derived from the previous day's and does not reveal it. Servers that share a seed
 /// therefore agree on every later key without communicating. A server that retains the secret of one day has
 /// the keys from that day on, but none of the earlier ones; ``advanced(to:readyUntil:)`` destroys keys in
-/// this way. A key covers one day. With the default window, the clicks of a day can no longer match two days
-/// later, and their key can then be destroyed.
+/// this way. A key covers one day. It can be destroyed once the windows of all clicks of that day have ended.
 public struct AddressKeys: Sendable {
     /// The bytes from which the keys of a day and later days are derived, up to the next seed.
     public struct Seed: Equatable, Sendable {

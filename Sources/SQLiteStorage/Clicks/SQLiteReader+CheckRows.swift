@@ -72,7 +72,7 @@ extension SQLiteReader {
                 var row = StatementRow(row)
                 let position = RowPosition(clickedAt: row.get("clicked_at"), click: row.get("click"))
                 let exact: UInt64 = row.get("exact_address")
-                let isOfKey = HashMarks(bytes: row.get("marks")).mayContain(key)
+                let isOfKey = HashPrefixes(bytes: row.get("marks")).mayContain(key)
                 selection.add(position, isExact: exact == address.exact, isOfKey: isOfKey)
             }
     }

@@ -67,7 +67,7 @@ extension SQLiteWriter {
         return connection.changeCount > 0
     }
 
-    /// Closes a row; platform form, weight and visitor remain, to count the visitors who share the fingerprint.
+    /// Closes a row; keeps platform form, weight and visitor, to count the visitors who share the fingerprint.
     static let closeClick: SQL = """
         UPDATE click_index
         SET state = 1, since = ?5, expires_at = NULL, visit = NULL, clicked_at = ?3, closed_as = ?6, caller = ?7,
@@ -100,7 +100,7 @@ extension SQLiteWriter {
 
     func insertAddress(_ address: AddressHashes, of click: ClickRecord) throws(SQLiteError) {
         let (scope, clickedAt) = (click.scope.number, click.facts.clickedAt.milliseconds)
-        let marks = HashMarks(click.hashes).bytes
+        let marks = HashPrefixes(click.hashes).bytes
         try connection.statement(Self.insertAddress)
             .run(scope, address.near, clickedAt, click.number, address.exact, marks)
     }

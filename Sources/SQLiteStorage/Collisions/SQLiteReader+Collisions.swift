@@ -25,12 +25,13 @@ extension SQLiteReader {
 extension SQLiteReader {
     func indexedClicks(
         of scope: Scope,
-        after place: IndexedClick.Place,
+        after position: IndexedClick.Position,
         atMost limit: Int,
         _ body: (IndexedClick) -> Void
     ) throws(SQLiteError) {
         try connection.statement(Self.rowsForCollisions)
-            .forEach(scope.number, place.hash, place.state, place.since, place.click, limit) { row in
+            .forEach(scope.number, position.hash, position.state, position.since, position.click, limit) {
+                row in
                 var row = StatementRow(row)
                 body(IndexedClick(&row))
             }

@@ -45,7 +45,7 @@ extension SQLiteReader {
 
 extension SQLiteWriter {
     /// Stores the findings of an evaluation, and deletes the oldest counts, which no later evaluation reads.
-    func keep(_ findings: DriftDetector.Findings, of scope: Scope, lookedAt end: Timestamp)
+    func keep(_ findings: DriftDetector.Findings, of scope: Scope, end: Timestamp)
         throws(SQLiteError)
     {
         try connection.statement(Self.removeGroups).run(scope.number)

@@ -103,7 +103,7 @@ public enum DatabaseCopies {
     {
         let target = draft.target
         // A server that starts now waits, and opens the new database.
-        return try target.whileNobodyElseOpens { () throws(SQLiteError) in
+        return try target.withExclusiveOpening { () throws(SQLiteError) in
             try refuseTarget(target, mayReplace: mayReplace)
             let aside = target.path + suffix
             let isThere = DatabaseFile.exists(target.path)

@@ -27,7 +27,7 @@ struct CheckpointJob: Job {
         do throws(SQLiteError) {
             let checkpoint = try connection.checkpoint(.passive)
             if !checkpoint.isBlocked {
-                checkpoints.withLock { $0.noteCopied(logPages: checkpoint.copiedPages) }
+                checkpoints.withLock { $0.recordCopied(logPages: checkpoint.copiedPages) }
             }
         } catch {
             if error.endsConnection { self.connection = nil }

@@ -43,7 +43,7 @@ struct DatabaseOpening: Sendable {
     ///
     /// - Returns: the connection, and whether the database is new.
     func open() throws(StoreError) -> (connection: SQLiteConnection, isNew: Bool) {
-        try file.whileNobodyElseOpens { () throws(StoreError) in try openAlone() }
+        try file.withExclusiveOpening { () throws(StoreError) in try openAlone() }
     }
 
     private func openAlone() throws(StoreError) -> (connection: SQLiteConnection, isNew: Bool) {

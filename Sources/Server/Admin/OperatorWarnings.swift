@@ -111,7 +111,7 @@ private struct PolicyWarnings {
         guard !names.isEmpty else { return nil }
         return
             "the \(names.joined(separator: " and ")) of \(name) \(names.count == 1 ? "has" : "have") no effect,"
-            + " because the newest click matches whatever its probability; change that with"
+            + " because the newest click matches, however improbable it is; change that with"
             + " \(command) --matching probability`"
     }
 
@@ -123,7 +123,7 @@ private struct PolicyWarnings {
         let sentence =
             "of \(report.matches) matches of \(name) by fingerprint, \(percent) % are expected to be wrong"
         guard policy.rule == .probability else {
-            return "\(sentence), because the newest click matches whatever its probability; reduce them with"
+            return "\(sentence), because the newest click matches, however improbable it is; reduce them with"
                 + " \(command) --matching probability`"
         }
         let limit = report.limits.last?.threshold.map { " --minimum-confidence \($0.minimum)`" }

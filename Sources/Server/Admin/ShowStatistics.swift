@@ -229,9 +229,9 @@ public enum CollisionBody {
             json.objects("forms", report.forms) { json, form in
                 json.member("platform", form.platformForm.platform.rawValue)
                 json.member("form", form.platformForm.form?.rawValue)
-                json.member("clicks", form.crowding.clicks)
-                json.member("alone", form.crowding.alone)
-                json.member("competing_clicks", form.crowding.competing)
+                json.member("clicks", form.sharing.clicks)
+                json.member("alone", form.sharing.alone)
+                json.member("competing_clicks", form.sharing.competing)
             }
             json.member("matches", report.matches)
             json.object("expected_false_matches") { json in

@@ -112,7 +112,7 @@ final class LogWriter: Sendable {
     private let pending = Mutex(Pending())
     /// Held while lines are written, so that they keep their order.
     private let outputLock = Mutex(())
-    private let somethingCame = DispatchSemaphore(value: 0)
+    private let wakeUp = DispatchSemaphore(value: 0)
     private let write: @Sendable ([UInt8]) -> Void
     private let lossLine: @Sendable (_ lines: Int) -> [UInt8]
 
@@ -154,7 +154,7 @@ final class LogWriter: Sendable {
             defer { pending.isScheduled = true }
             return hurries || !pending.isScheduled
         }
-        if wakes { somethingCame.signal() }
+        if wakes { wakeUp.signal() }
     }
 
     /// Makes the thread write the waiting lines and end.
@@ -163,16 +163,16 @@ final class LogWriter: Sendable {
             pending.isUrgent = true
             pending.isOver = true
         }
-        somethingCame.signal()
+        wakeUp.signal()
     }
 
     private func run() {
         SystemThread.nameCurrent("log")
         while true {
-            somethingCame.wait()
+            wakeUp.wait()
             // Waits ``gatheringTime``, so that busy event loops do not wake this thread in each of their turns.
             if !pending.withLock({ $0.isUrgent }) {
-                _ = somethingCame.wait(timeout: .now() + Self.gatheringTime)
+                _ = wakeUp.wait(timeout: .now() + Self.gatheringTime)
             }
             flush()
             if pending.withLock({ $0.isOver && $0.bytes.isEmpty }) { return }

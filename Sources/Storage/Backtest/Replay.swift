@@ -1,6 +1,6 @@
 public import Attribution
 
-/// Plays recorded clicks and launches at their own times, under any policy and window.
+/// Plays recorded clicks and launches at their recorded times, under any policy and window.
 ///
 /// It follows the rules of the service: posterior, verdict, learning, windows, one launch for each click, repeated
 /// answers, duplicates of one visitor. It has no disk, no races and no rejected requests.

@@ -38,7 +38,7 @@ struct ReplayStore: Sendable {
     /// The time of the last launch that read the store.
     private(set) var now: Timestamp
 
-    /// The time in milliseconds within which clicks of one visitor are retired together.
+    /// The largest time between two duplicate clicks, in milliseconds: a claim of one closes the other.
     private static let duplicateSpan: Int64 = 600_000
 
     /// The maximum number of addresses whose counts are stored.
@@ -55,7 +55,7 @@ struct ReplayStore: Sendable {
     /// Returns the number of the click with a name, even if it is dropped; nil if it was never recorded.
     func number(of name: UInt64) -> Int? { numbers[name] }
 
-    /// The number of clicks that can be matched, whatever their fingerprint.
+    /// The number of clicks that can be matched, under all fingerprints.
     var liveCount: Int { live.count - closedCount }
 
     mutating func record(_ click: RecordedClick, endingAt end: Timestamp) {

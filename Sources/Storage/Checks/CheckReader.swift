@@ -27,7 +27,7 @@ public protocol CheckRowReader: ClickReader, LearningReader {
     /// Returns whether this click of the key, or a newer one, was claimed.
     func hasClaim(of key: KeyedHash, in scope: Scope, since click: RowPosition) throws(Failure) -> Bool
     func newestClicks(_ query: NewestClicks, atMost count: Int) throws(Failure) -> [ClickID]
-    /// Returns the number of clicks that can be matched, whatever their hash.
+    /// Returns the number of clicks of the scope that can be matched, under all hashes.
     func liveClickCount(of scope: Scope, at now: Timestamp) throws(Failure) -> Int64
     /// Returns the stored sum of a learnt counter; 0 if there is none.
     func learntSum(_ family: CounterFamily, _ key: UInt64, in scope: Scope) throws(Failure) -> Double
@@ -293,7 +293,7 @@ extension CheckReader {
     /// Returns the view of an earlier answer that this check may get, unless there was a click after it.
     ///
     /// This reads only if an answer is possible. So a check after a match takes hardly longer than a check of an
-    /// unknown fingerprint, and its response time does not reveal which of both it was.
+    /// unknown fingerprint, and its response time does not reveal whether there was a match.
     private mutating func repeatableAnswer(
         _ closed: KeySelection.Closed,
         of key: KeyedHash,

@@ -24,7 +24,7 @@ public protocol EvidenceSource {
         throws(Failure)
     /// Returns the number of clicks around an address with much traffic.
     mutating func clickCount(around address: AddressHashes) throws(Failure) -> AddressClickCount
-    /// Returns the number of clicks that can be matched, whatever their hash.
+    /// Returns the number of clicks that can be matched, under all hashes.
     mutating func liveClickCount() throws(Failure) -> Double
     /// Returns the stored sum of a learnt counter, relative to the epoch; 0 if there is none.
     mutating func learntSum(_ family: CounterFamily, _ key: UInt64) throws(Failure) -> Double

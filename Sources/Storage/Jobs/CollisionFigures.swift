@@ -16,12 +16,12 @@ extension CollisionReport {
             let parts = name.split(separator: "/")
             guard parts.count == 3, parts[0] == "form", parts[2] == "clicks" else { continue }
             guard let code = UInt64(parts[1]), let form = PlatformForm(code: code) else { return nil }
-            let crowding = FingerprintSharing(
+            let sharing = FingerprintSharing(
                 clicks: clicks,
                 aloneSum: figures["form/\(code)/alone"] ?? 0,
                 competingSum: figures["form/\(code)/competing"] ?? 0
             )
-            forms.append(Form(platformForm: form, crowding: crowding))
+            forms.append(Form(platformForm: form, sharing: sharing))
         }
         var limits: [FalseMatchLimit] = []
         for share in FalseMatchLimit.shares {
@@ -55,9 +55,9 @@ extension CollisionReport {
         ]
         for form in forms {
             let prefix = "form/\(form.platformForm.code)"
-            figures.append(("\(prefix)/clicks", form.crowding.clicks))
-            figures.append(("\(prefix)/alone", form.crowding.aloneSum))
-            figures.append(("\(prefix)/competing", form.crowding.competingSum))
+            figures.append(("\(prefix)/clicks", form.sharing.clicks))
+            figures.append(("\(prefix)/alone", form.sharing.aloneSum))
+            figures.append(("\(prefix)/competing", form.sharing.competingSum))
         }
         for limit in limits {
             let prefix = "limit/\(limit.share)"

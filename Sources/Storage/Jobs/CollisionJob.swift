@@ -26,7 +26,7 @@ public struct CollisionJob<Reader: JobReader>: Job {
     public init(_ context: JobContext<Reader>) { self.context = context }
 
     /// Starts a round, even if none is due; for tests.
-    public mutating func beginRound() throws(StoreError) { census = CollisionCensus(of: try places()) }
+    public mutating func beginRound() throws(StoreError) { census = CollisionCensus(of: try scopeWindows()) }
 
     public mutating func slice(at moment: UInt64) throws(StoreError) -> Due {
         let pause = Due.after(UInt64(Self.pauseMilliseconds) * 1_000_000)
@@ -70,11 +70,11 @@ public struct CollisionJob<Reader: JobReader>: Job {
         return !(0..<Self.pauseMilliseconds).contains(now.milliseconds(since: last))
     }
 
-    private func places() throws(StoreError) -> [CollisionCensus.Place] {
+    private func scopeWindows() throws(StoreError) -> [CollisionCensus.ScopeWindow] {
         let apps = try context.read { reader throws(Reader.Failure) in try reader.numberedApps() }
         let standardWindow = context.state.configuration.standardWindow
         return apps.flatMap { app in
-            app.scopes.map { CollisionCensus.Place(scope: $0, window: app.window ?? standardWindow) }
+            app.scopes.map { CollisionCensus.ScopeWindow(scope: $0, window: app.window ?? standardWindow) }
         }
     }
 
@@ -102,7 +102,7 @@ public struct CollisionJob<Reader: JobReader>: Job {
 /// slices are counted at their new position.
 struct CollisionCensus {
     /// A scope whose clicks and checks are counted, and its window.
-    struct Place: Sendable {
+    struct ScopeWindow: Sendable {
         let scope: Scope
         let window: AttributionWindow
     }
@@ -112,9 +112,10 @@ struct CollisionCensus {
     /// The share of ``progress`` that the fingerprints make up; the records make up the rest.
     private static let fingerprintsShare = 0.8
 
-    private let places: [Place]
-    private var place = 0
-    private var row = IndexedClick.Place.first
+    private let scopeWindows: [ScopeWindow]
+    /// The index of the scope whose clicks are counted.
+    private var index = 0
+    private var row = IndexedClick.Position.first
     private var count: CollisionCount?
     private var sharings: [Scope: [PlatformForm: [FingerprintSharing]]] = [:]
     private var estimates: [Scope: FalseMatchEstimate] = [:]
@@ -123,7 +124,7 @@ struct CollisionCensus {
     private var records: ClosedRange<Int64>?
     private var isDone = false
 
-    init(of places: [Place]) { self.places = places }
+    init(of scopeWindows: [ScopeWindow]) { self.scopeWindows = scopeWindows }
 
     /// The approximate share of the count that is done: 0…1.
     var progress: Double {
@@ -131,7 +132,7 @@ struct CollisionCensus {
         guard let record, let records else {
             // Hashes are spread evenly.
             let within = (Double(row.hash) / Double(Int64.max) + 1) / 2
-            return Self.fingerprintsShare * (Double(place) + within) / Double(max(places.count, 1))
+            return Self.fingerprintsShare * (Double(index) + within) / Double(max(scopeWindows.count, 1))
         }
         let span = Double(records.upperBound) - Double(records.lowerBound)
         let within = span > 0 ? (Double(record) - Double(records.lowerBound)) / span : 1
@@ -140,8 +141,8 @@ struct CollisionCensus {
 
     /// Counts the next rows; returns false after the last ones.
     mutating func runSlice<Reader: JobReader>(_ reader: Reader) throws(Reader.Failure) -> Bool {
-        if place < places.count {
-            try countFingerprints(places[place], reader)
+        if index < scopeWindows.count {
+            try countFingerprints(scopeWindows[index], reader)
         } else if !isDone {
             try countRecords(reader)
         }
@@ -151,36 +152,36 @@ struct CollisionCensus {
     /// Returns the report of each scope, as of a time.
     func reports(at moment: Timestamp) -> [Scope: CollisionReport] {
         var reports: [Scope: CollisionReport] = [:]
-        for place in places {
-            reports[place.scope] = CollisionReport(
-                sharings[place.scope] ?? [:],
-                estimates[place.scope] ?? FalseMatchEstimate(),
-                window: place.window,
+        for counted in scopeWindows {
+            reports[counted.scope] = CollisionReport(
+                sharings[counted.scope] ?? [:],
+                estimates[counted.scope] ?? FalseMatchEstimate(),
+                window: counted.window,
                 at: moment
             )
         }
         return reports
     }
 
-    private mutating func countFingerprints<Reader: JobReader>(_ place: Place, _ reader: Reader)
+    private mutating func countFingerprints<Reader: JobReader>(_ counted: ScopeWindow, _ reader: Reader)
         throws(Reader.Failure)
     {
-        var count = self.count ?? CollisionCount(windows: [place.window])
+        var count = self.count ?? CollisionCount(windows: [counted.window])
         // The count is moved out of the property, because a copy is large.
         self.count = nil
         var (read, last) = (0, row)
-        try reader.indexedClicks(of: place.scope, after: row, atMost: Self.sliceLength) { click in
+        try reader.indexedClicks(of: counted.scope, after: row, atMost: Self.sliceLength) { click in
             read += 1
-            last = click.place
+            last = click.position
             if let row = click.collisionRow { count.add(row) }
         }
         row = last
         self.count = count
         guard read < Self.sliceLength else { return }
-        sharings[place.scope] = self.count?.finished()
+        sharings[counted.scope] = self.count?.finished()
         self.count = nil
         row = .first
-        self.place += 1
+        index += 1
     }
 
     private mutating func countRecords<Reader: JobReader>(_ reader: Reader) throws(Reader.Failure) {
@@ -190,7 +191,7 @@ struct CollisionCensus {
             return
         }
         var (read, last) = (0, record)
-        let scopes = Set(places.map(\.scope))
+        let scopes = Set(scopeWindows.map(\.scope))
         try reader.checkRecords(after: record ?? .min, atMost: Self.sliceLength) { check, clickedAt in
             read += 1
             last = Int64(bitPattern: check.id.high)
@@ -205,7 +206,7 @@ struct CollisionCensus {
 /// The values of an index row, open or closed, that collisions are counted from.
 public struct IndexedClick: Sendable {
     /// A row's position in the order of the index, within a scope.
-    public struct Place: Sendable {
+    public struct Position: Sendable {
         public let hash: Int64
         /// 0 for an open row.
         public let state: Int64
@@ -218,10 +219,10 @@ public struct IndexedClick: Sendable {
         }
 
         /// The position before all rows.
-        public static let first = Place(hash: .min, state: -1, since: .min, click: .min)
+        public static let first = Position(hash: .min, state: -1, since: .min, click: .min)
     }
 
-    public let place: Place
+    public let position: Position
     /// When the click of a closed row happened.
     public let clickedAt: Int64
     /// Nil for an open row.
@@ -239,7 +240,7 @@ public struct IndexedClick: Sendable {
     public init(_ row: inout some RowReader) {
         let (hash, state): (Int64, Int64) = (row.get("hash"), row.get("state"))
         let (since, click): (Int64, Int64) = (row.get("since"), row.get("click"))
-        place = Place(hash: hash, state: state, since: since, click: click)
+        position = Position(hash: hash, state: state, since: since, click: click)
         clickedAt = row.get("clicked_at")
         closedAs = row.get("closed_as")
         platformForm = row.get("platform_form")
@@ -249,16 +250,16 @@ public struct IndexedClick: Sendable {
 
     /// The row for the count; nil for a robot's click and for an advertising id, which no fingerprint finds.
     var collisionRow: CollisionRow? {
-        if place.state != 0, closedAs == NoMatchReason.robotClick.rawValue { return nil }
+        if position.state != 0, closedAs == NoMatchReason.robotClick.rawValue { return nil }
         let form = platformForm.flatMap { PlatformForm(code: $0) }
         guard form?.code == platformForm else { return nil }
         return CollisionRow(
-            key: UInt64(bitPattern: place.hash),
+            key: UInt64(bitPattern: position.hash),
             platformForm: form,
-            at: Timestamp(milliseconds: place.state == 0 ? place.since : clickedAt),
+            at: Timestamp(milliseconds: position.state == 0 ? position.since : clickedAt),
             weight: weight,
             // A click without a known visitor counts as a separate visitor.
-            visitor: visitor != 0 ? visitor : UInt64(bitPattern: place.click)
+            visitor: visitor != 0 ? visitor : UInt64(bitPattern: position.click)
         )
     }
 }

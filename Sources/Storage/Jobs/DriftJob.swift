@@ -72,7 +72,7 @@ public struct DriftJob<Reader: JobReader>: Job {
         }
         guard !findings.readings.isEmpty || !findings.events.isEmpty else { return }
         // If another process has taken the lease meanwhile, it stores its own findings.
-        let step = JobStep.drift(findings, of: scope, lookedAt: end, holding: lease)
+        let step = JobStep.drift(findings, of: scope, end: end, holding: lease)
         guard case .flag(true) = try context.queue.perform(.job(step)) else { return }
         for event in findings.events {
             let level: StoreLog.Level = if case .began = event { .warning } else { .information }

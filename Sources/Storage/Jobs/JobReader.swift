@@ -19,7 +19,7 @@ public protocol JobReader: DatabaseReader, LearningReader, FilterReader {
     /// Passes index rows of a scope to `body` in their order, up to the limit.
     func indexedClicks(
         of scope: Scope,
-        after place: IndexedClick.Place,
+        after position: IndexedClick.Position,
         atMost limit: Int,
         _ body: (IndexedClick) -> Void
     ) throws(Failure)

@@ -53,15 +53,15 @@ final class LearningState: Sendable {
     private struct ScopeState {
         /// Nil before the first check of the scope.
         var model: MatchingModel?
-        var present: Present?
+        var incrementBasis: IncrementBasis?
         /// The number of live clicks, if it is large.
         var liveClicks: (count: Double, at: Timestamp)?
         /// Whether learnt sums were seen in the database.
         var isStored = false
     }
 
-    /// The epoch of a scope's increments, and its relative rate of clicks.
-    struct Present {
+    /// The values that a scope's increments depend on: the epoch, and the relative rate of clicks.
+    struct IncrementBasis {
         let epoch: LearningEpoch
         var relativeClickRate = 1.0
     }
@@ -111,8 +111,8 @@ extension LearningState {
         if try reader.learningEpoch(of: scope) != nil { noteStored(scope) }
         let model = try reader.model(of: scope, at: moment)
         scopes.withLock { scopes in
-            let present = Present(epoch: model.epoch, relativeClickRate: model.relativeClickRate)
-            scopes[scope, default: ScopeState()].present = present
+            let basis = IncrementBasis(epoch: model.epoch, relativeClickRate: model.relativeClickRate)
+            scopes[scope, default: ScopeState()].incrementBasis = basis
             scopes[scope]?.model = model
         }
         return model
@@ -152,12 +152,12 @@ extension LearningState {
     func wasStored(_ scope: Scope) -> Bool { scopes.withLock { $0[scope]?.isStored ?? false } }
 
     /// Returns the epoch and click rate for a scope's increments: those of the stored sums if the model is in memory.
-    func present(of scope: Scope, at moment: Timestamp) -> Present {
+    func incrementBasis(of scope: Scope, at moment: Timestamp) -> IncrementBasis {
         scopes.withLock { scopes in
-            if let present = scopes[scope]?.present { return present }
-            let present = Present(epoch: LearningEpoch(began: moment))
-            scopes[scope, default: ScopeState()].present = present
-            return present
+            if let basis = scopes[scope]?.incrementBasis { return basis }
+            let basis = IncrementBasis(epoch: LearningEpoch(began: moment))
+            scopes[scope, default: ScopeState()].incrementBasis = basis
+            return basis
         }
     }
 }

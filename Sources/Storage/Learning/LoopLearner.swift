@@ -19,8 +19,8 @@ struct LoopLearner {
         var forms: [FingerprintForm?] = []
         for entry in click.fingerprints where !forms.contains(entry.form) { forms.append(entry.form) }
         // The time of recording counts, because a click that is reported days later was not observed earlier.
-        let present = learnt.present(of: scope, at: facts.recordedAt)
-        pending.update(scope, present.epoch) { increments in
+        let basis = learnt.incrementBasis(of: scope, at: facts.recordedAt)
+        pending.update(scope, basis.epoch) { increments in
             ModelUpdates.addClick(
                 at: facts.clickedAt,
                 platform: facts.platform,
@@ -28,7 +28,7 @@ struct LoopLearner {
                 hasAddress: click.evidence.address != nil,
                 release: click.fingerprints.first?.release,
                 signals: click.evidence.signals,
-                relativeClickRate: present.relativeClickRate,
+                relativeClickRate: basis.relativeClickRate,
                 to: &increments
             )
         }
@@ -37,7 +37,7 @@ struct LoopLearner {
     /// Learns from a check at a time of the store's monotonic clock, in nanoseconds.
     ///
     /// - Returns: the number of launches that the check stands for: 1 for a match, 0 for a repeated answer. Without a
-    ///   match it is 0 if nothing is learnt; under load it includes launches that are left out.
+    ///   match it is 0 if the learner skips the launch; under load it includes skipped launches.
     mutating func learn(from report: CheckReport, of check: Check, _ scope: Scope, at now: UInt64)
         -> Int
     {
@@ -63,7 +63,7 @@ struct LoopLearner {
         guard let candidate else { return }
         let (agreement, now) = (candidate.address, check.at)
         let delay = Double(now.milliseconds(since: candidate.clickedAt)) / 1000
-        pending.update(scope, learnt.present(of: scope, at: now).epoch) { increments in
+        pending.update(scope, learnt.incrementBasis(of: scope, at: now).epoch) { increments in
             ModelUpdates.addCertainPair(agreement: agreement, delaySeconds: delay, at: now, to: &increments)
         }
     }
@@ -81,13 +81,13 @@ struct LoopLearner {
         guard learnt.sightings.withLock({ $0.isNew(launch, at: check.at) }) else { return 0 }
         let address = check.details.address
         let model = report.basis.model ?? learnt.model(of: scope) ?? .fresh(at: check.at)
-        pending.update(scope, learnt.present(of: scope, at: check.at).epoch) { increments in
+        pending.update(scope, learnt.incrementBasis(of: scope, at: check.at).epoch) { increments in
             increments.counting(times: times) { increments in
                 ModelUpdates.addLaunch(
                     check.traits,
                     report.basis.evidence ?? CandidateEvidence(),
                     fingerprint: key.index,
-                    address: address?.present,
+                    address: address?.current,
                     model: model,
                     to: &increments
                 )
@@ -99,7 +99,7 @@ struct LoopLearner {
 
 /// Selects the launches to learn from: all up to a thousand a second, then one in two, one in four, and so on.
 ///
-/// A selected launch counts for those that were left out, so the cost of learning is bounded.
+/// A selected launch also counts for the skipped ones, so the cost of learning is bounded.
 struct LaunchSampling {
     /// The greatest number of launches a second from which a loop learns.
     private static let maximumPerSecond = 1000
@@ -109,7 +109,7 @@ struct LaunchSampling {
     private var seen = 0
     private var every = 1
 
-    /// Returns the number of launches that this one stands for; 0 if it is left out.
+    /// Returns the number of launches that this launch stands for; 0 if it is skipped.
     mutating func times(at now: UInt64) -> Int {
         if now >= begun + Self.second {
             every = 1

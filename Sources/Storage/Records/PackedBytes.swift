@@ -43,7 +43,7 @@ extension [UInt8] {
 }
 
 /// The first four bytes of each hash of a click, which rule out most clicks that do not have a searched hash.
-public struct HashMarks: Equatable, Sendable {
+public struct HashPrefixes: Equatable, Sendable {
     public let bytes: [UInt8]
 
     public init(bytes: [UInt8]) { self.bytes = bytes }

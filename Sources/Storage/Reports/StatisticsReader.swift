@@ -226,7 +226,7 @@ extension DatabaseSession where Backend.Reader: ReportReader {
         progress: (Double) -> Void
     ) async throws(StoreError) -> CollisionReport? {
         guard let scope = try loop.scope(of: app, isTest: isTest) else { return nil }
-        var census = CollisionCensus(of: [CollisionCensus.Place(scope: scope, window: window)])
+        var census = CollisionCensus(of: [CollisionCensus.ScopeWindow(scope: scope, window: window)])
         var isMore = true
         while isMore {
             isMore = try loop.read { reader throws(Backend.Reader.Failure) in try census.runSlice(reader) }

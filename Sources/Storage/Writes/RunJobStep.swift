@@ -13,7 +13,7 @@ extension WriteTransaction {
             try writer.finish(job, for: holder, progress: progress)
         case .drift(let findings, let scope, let end, let lease):
             guard try writer.take(lease) else { return .flag(false) }
-            try writer.keep(findings, of: scope, lookedAt: end)
+            try writer.keep(findings, of: scope, end: end)
             return .flag(true)
         case .collisions(let reports):
             for entry in reports { try writer.keep(entry.report, of: entry.scope) }

@@ -181,7 +181,7 @@ public enum JobStep: Sendable {
     /// Releases the lease of a job, and stores how far the job has got.
     case finish(JobName, holder: Int64, progress: Timestamp)
     /// Stores findings; ``Written/flag(_:)`` is false, and nothing is stored, if another process holds the lease.
-    case drift(DriftDetector.Findings, of: Scope, lookedAt: Timestamp, holding: JobLease)
+    case drift(DriftDetector.Findings, of: Scope, end: Timestamp, holding: JobLease)
     /// Stores reports of collisions.
     case collisions([(scope: Scope, report: CollisionReport)])
 }

@@ -118,7 +118,7 @@ public protocol StoreWriter: ClickWriter {
     /// Stores that jobs used the wall clock at a time, at most once an hour.
     func noteSettled(at now: Timestamp) throws(Failure)
     /// Stores the findings of an evaluation of match rates.
-    func keep(_ findings: DriftDetector.Findings, of scope: Scope, lookedAt end: Timestamp) throws(Failure)
+    func keep(_ findings: DriftDetector.Findings, of scope: Scope, end: Timestamp) throws(Failure)
     /// Stores a report in place of the scope's last one.
     func keep(_ report: CollisionReport, of scope: Scope) throws(Failure)
 }

@@ -44,7 +44,7 @@ extension Setting {
     ]
 
     private static let rateLimits: [Setting] = [
-        optional("rate-limit", .rateLimit, default: "for each, see below", into: \.rateLimit)
+        optional("rate-limit", .rateLimit, default: "those of the next two settings", into: \.rateLimit)
             .saying(
                 "Limit the clicks and, separately, the checks of one address; more get 429. Many phones may share an"
                     + " address. `off` switches off every limit that has no setting of its own."

@@ -241,7 +241,7 @@ struct MemoryWriter: StoreWriter {
     func take(_ lease: JobLease) -> Bool { true }
     func finish(_ job: JobName, for holder: Int64, progress: Timestamp) {}
     func noteSettled(at now: Timestamp) {}
-    func keep(_ findings: DriftDetector.Findings, of scope: Scope, lookedAt end: Timestamp) {}
+    func keep(_ findings: DriftDetector.Findings, of scope: Scope, end: Timestamp) {}
     func keep(_ report: CollisionReport, of scope: Scope) {}
 }
 

@@ -46,12 +46,12 @@ struct CollisionStorageTests {
         try await test.run { session in for click in clicks { _ = try await session.record(click) } }
         let before = try await count(test)
         #expect(before.forms.map(\.platformForm) == [Self.a, Self.d])
-        let crowding = try #require(before.forms.last?.crowding)
-        #expect(crowding.clicks == 4)
+        let sharing = try #require(before.forms.last?.sharing)
+        #expect(sharing.clicks == 4)
         // The clicks of fingerprint 1 compete with 0, 1 and 1 other visitors; the other click with none.
-        #expect(crowding.alone == 0.5)
-        #expect(crowding.competing == 0.5)
-        #expect(before.forms.first?.crowding.clicks == 2)
+        #expect(sharing.alone == 0.5)
+        #expect(sharing.competing == 0.5)
+        #expect(before.forms.first?.sharing.clicks == 2)
 
         let check = Check.sample(at: TestStore.noon.advanced(byMilliseconds: 1_800_000))
         #expect(try await test.run { try await $0.match(check) }.claim != nil)
@@ -75,9 +75,9 @@ struct CollisionStorageTests {
             "UPDATE click_index SET platform_form = NULL, weight = NULL, visitor = NULL WHERE visit = "
                 + "(SELECT visit FROM clicks ORDER BY id LIMIT 1)"
         )
-        let crowding = try #require(try await count(test).forms.last?.crowding)
-        #expect(crowding.clicks == 1)
-        #expect(crowding.competing == 1)
+        let sharing = try #require(try await count(test).forms.last?.sharing)
+        #expect(sharing.clicks == 1)
+        #expect(sharing.competing == 1)
     }
 
     @Test("are the same when counted in slices, and the count reports its progress")
@@ -97,13 +97,13 @@ struct CollisionStorageTests {
                 shown.values.append($0)
             }
         }
-        #expect(report?.forms.map(\.crowding.clicks) == [2500, 5000])
+        #expect(report?.forms.map(\.sharing.clicks) == [2500, 5000])
         #expect(shown.values.count > 5)
         #expect(shown.values == shown.values.sorted())
         #expect(shown.values.last == 1)
         // Each of 700 fingerprints has seven or eight visitors within a day.
         let pairs = (0..<5000).reduce(into: 0) { sum, number in sum += number / 700 }
-        let competing = try #require(report?.forms.last?.crowding.competing)
+        let competing = try #require(report?.forms.last?.sharing.competing)
         #expect(abs(competing - Double(pairs) / 5000) < 0.01)
     }
 
@@ -161,7 +161,7 @@ struct CollisionStorageTests {
         try test.store.countCollisions()
         let later = try #require(try await shown().first).report
         #expect(later.countedAt == now.advanced(byMilliseconds: 3_600_000))
-        #expect(later.forms.last?.crowding.clicks == 3)
+        #expect(later.forms.last?.sharing.clicks == 3)
     }
 
     @Test("are counted within each app's window, separately by app and for test traffic")
@@ -188,14 +188,14 @@ struct CollisionStorageTests {
         try test.store.countCollisions()
         let now = test.clock.now
         let tests = try await test.run { try await $0.statistics(StatisticsQuery(isTest: true), at: now) }
-        #expect(tests.collisions.map(\.report.forms.last?.crowding.clicks) == [1])
+        #expect(tests.collisions.map(\.report.forms.last?.sharing.clicks) == [1])
         let shown = try await test.run { try await $0.statistics(StatisticsQuery(), at: now) }.collisions
         let reports = Dictionary(uniqueKeysWithValues: shown.map { ($0.app, $0.report) })
         #expect(reports[test.app]?.window == .standard)
-        #expect(reports[test.app]?.forms.last?.crowding.alone == 0.5)
+        #expect(reports[test.app]?.forms.last?.sharing.alone == 0.5)
         #expect(reports[other]?.window == AttributionWindow(seconds: 300))
-        #expect(reports[other]?.forms.last?.crowding.clicks == 2)
-        #expect(reports[other]?.forms.last?.crowding.alone == 1)
+        #expect(reports[other]?.forms.last?.sharing.clicks == 2)
+        #expect(reports[other]?.forms.last?.sharing.alone == 1)
     }
 
     @Test("disappear when the counted clicks are deleted")

@@ -23,7 +23,7 @@ enum RunBacktestCommand {
             "window SECONDS": "Attribution window of every click instead of its own, 60 to 2592000.",
             "minimum-confidence P": "The probability that a match needs, 0 to 1. Default: the app's own.",
             "rule newest|probability":
-                "With newest, the newest click matches, whatever its probability. Default: the app's own.",
+                "With newest, the newest click matches, however improbable it is. Default: the app's own.",
             "on-ambiguity noMatch|newest|campaignOnly":
                 "What to return if a click led to the launch and no single click is probable enough. Default: the app's own.",
             "warm-up-days N":

@@ -73,9 +73,9 @@ enum RotateServerKeyCommand {
     private static func renewAddresses(_ configuration: Configuration, at now: Timestamp) throws {
         // If midnight is less than a minute away, a process could begin the new day with the old keys.
         let soon = now.advanced(byMilliseconds: 60_000)
-        guard let link = AddressKeyFile.newLink(from: AddressKeys.day(of: soon) + 1) else { return }
+        guard let seed = AddressKeyFile.newSeed(from: AddressKeys.day(of: soon) + 1) else { return }
         try AddressKeyFile(path: configuration.addressKeyPath).change(at: now, erasesFormer: false) { keys in
-            keys.renewed(from: link, readyUntil: now)
+            keys.renewed(from: seed, readyUntil: now)
         }
     }
 }

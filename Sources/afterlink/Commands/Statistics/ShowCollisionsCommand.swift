@@ -86,9 +86,9 @@ struct CollisionTables {
         forms.table([
             .left("PLATFORM", \.platformForm.platform.rawValue),
             .left("FORM") { $0.platformForm.form?.rawValue ?? "ready-made" },
-            .right("CLICKS") { String(Int($0.crowding.clicks.rounded())) },
-            .right("ALONE") { Table.percent($0.crowding.alone) },
-            .right("COMPETING") { $0.crowding.competing.map { Self.decimal($0, digits: 1) } ?? "–" },
+            .right("CLICKS") { String(Int($0.sharing.clicks.rounded())) },
+            .right("ALONE") { Table.percent($0.sharing.alone) },
+            .right("COMPETING") { $0.sharing.competing.map { Self.decimal($0, digits: 1) } ?? "–" },
         ])
     }
 

@@ -19,11 +19,11 @@ struct AddressKeyFile {
     /// After keys are created, no launch matches an existing click by its address.
     func open(at now: Timestamp) throws -> AddressKeys {
         if !TextFile.exists(path) {
-            let link = Self.newLink(from: AddressKeys.day(of: now))
-            try file.make(Self.text([link].compactMap(\.self)), forOwnerOfFolder: true, outOfReach)
+            let seed = Self.newSeed(from: AddressKeys.day(of: now))
+            try file.make(Self.text([seed].compactMap(\.self)), forOwnerOfFolder: true, outOfReach)
         }
         let text = try file.secret("address keys", of: "their", outOfReach)
-        guard let keys = AddressKeys(Self.links(text), readyUntil: now) else {
+        guard let keys = AddressKeys(Self.seeds(text), readyUntil: now) else {
             throw CommandFailure.because(
                 "The address keys \(path) are damaged: a line is a date and 64 hexadecimal digits."
             )
@@ -58,7 +58,7 @@ struct AddressKeyFile {
     }
 
     /// Returns random bytes for the keys from a day on.
-    static func newLink(from day: Int64) -> AddressKeys.Seed? {
+    static func newSeed(from day: Int64) -> AddressKeys.Seed? {
         AddressKeys.Seed(day: day, bytes: SystemRandom.bytes(ServerKey.byteCount))
     }
 
@@ -67,22 +67,22 @@ struct AddressKeyFile {
             .advising("Give the database's directory to the user that Afterlink runs as.")
     }
 
-    static func text(_ links: [AddressKeys.Seed]) -> String {
-        links.map { "\(date(of: $0.day)) \(HexadecimalText.text($0.bytes))\n" }.joined()
+    static func text(_ seeds: [AddressKeys.Seed]) -> String {
+        seeds.map { "\(date(of: $0.day)) \(HexadecimalText.text($0.bytes))\n" }.joined()
     }
 
     /// Returns the seeds of the file's lines; none for a damaged text.
-    static func links(_ text: String) -> [AddressKeys.Seed] {
-        var links: [AddressKeys.Seed] = []
+    static func seeds(_ text: String) -> [AddressKeys.Seed] {
+        var seeds: [AddressKeys.Seed] = []
         for line in text.split(whereSeparator: \.isNewline) {
             let words = line.split(separator: " ")
             guard words.count == 2, let midnight = Timestamp(iso8601: "\(words[0])T00:00:00.000Z"),
                 let bytes = HexadecimalText.bytes(words[1]),
-                let link = AddressKeys.Seed(day: AddressKeys.day(of: midnight), bytes: bytes)
+                let seed = AddressKeys.Seed(day: AddressKeys.day(of: midnight), bytes: bytes)
             else { return [] }
-            links.append(link)
+            seeds.append(seed)
         }
-        return links
+        return seeds
     }
 
     /// As in `2026-01-31`.

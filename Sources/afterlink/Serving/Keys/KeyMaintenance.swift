@@ -124,10 +124,10 @@ struct KeyMaintenance {
         let first = min(needs.firstAddressDay ?? used, used)
         let today = AddressKeys.day(of: now)
         let wasAhead = keys.addresses.firstDay > today + 1 && !settings.usesTestClock
-        if wasAhead, let link = AddressKeyFile.newLink(from: today) {
+        if wasAhead, let seed = AddressKeyFile.newSeed(from: today) {
             // The clock was set forward and back: keys that start in the future would not change until then.
             keys.addresses = try keys.addressFile.change(at: now, erasesFormer: true) { current in
-                current.firstDay > today + 1 ? AddressKeys([link], readyUntil: now) ?? current : current
+                current.firstDay > today + 1 ? AddressKeys([seed], readyUntil: now) ?? current : current
             }
         } else if first > keys.addresses.firstDay {
             keys.addresses = try keys.addressFile.change(at: now, erasesFormer: true) { current in

@@ -76,7 +76,7 @@ private struct CompactedHistory {
 }
 
 @Suite("Verification of compacted counts")
-struct ThinnedVerificationTests {
+struct CompactedVerificationTests {
     @Test("finds nothing wrong in counts whose rare names were merged", arguments: [false, true])
     func findsNothing(keepsFacts: Bool) async throws {
         let history = try await CompactedHistory(keepsFacts: keepsFacts)
