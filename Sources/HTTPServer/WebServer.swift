@@ -168,7 +168,7 @@ public struct StartError: Error, Sendable {
     /// One sentence for the operator.
     public let message: String
 
-    /// The error that the creation of a handler threw.
+    /// The error that the creation of a handler threw; nil for any other cause.
     public let underlying: (any Error)?
 
     init(_ cause: Cause, _ message: String, systemError: Int32? = nil, underlying: (any Error)? = nil) {

@@ -97,9 +97,9 @@ public struct HTTPSRequest: Sendable {
     private let fields: [FieldLine]
     private let body: [UInt8]
 
-    /// Creates a request; nil if a part contains bytes that would change the meaning of the request.
+    /// Creates a request; nil if a part is invalid, so that no part can change the meaning of the request.
     ///
-    /// Such bytes are blanks, control bytes and colons in names.
+    /// The host must be an address, or a name of 1 to 253 bytes without `%`. The port must not be 0.
     ///
     /// - Parameters:
     ///   - host: a name, an IPv4 address, or an IPv6 address with or without brackets.
