@@ -17,13 +17,15 @@ struct ClickDevice {
     let primary: Fingerprint?
     /// Whether the caller's fingerprint differs from all fingerprints that are made from the signals.
     let isContradictory: Bool
-    /// The canonical values as a line; nil for a click without signals.
+    /// The canonical values as a line, only the platform for a click that is counted and never matched; nil for any
+    /// other click without signals.
     let canonicalText: String?
     /// Hashes of the values that a fingerprint may lack.
     let signals: SignalHashes
     /// The fingerprints themselves, in the order of ``fingerprints``.
     private let ownFingerprints: [Fingerprint]
-    /// The members that the body lacks for a fingerprint; empty if there is a fingerprint.
+    /// The members that the body lacks for a fingerprint; empty if there is one, or if ``ClickProvenance/basis`` limits
+    /// the recognition.
     let missing: [String]
 
     init(

@@ -56,7 +56,7 @@ struct LinkVisit {
     /// Makes the text of the QR code on the page for a computer.
     ///
     /// - Parameter token: the token of the click that this page has recorded; nil before the click is recorded.
-    /// - Returns: the link's address with `source=qr`.
+    /// - Returns: the link's address with `source=qr`, the token and the visit's other parameters.
     func codeText(token: String?) -> String {
         let items = token.map { [QueryItem(name: LinkParameter.token, value: $0)] } ?? []
         let rest = query.filter { $0.name != LinkParameter.token && $0.name != "source" }
