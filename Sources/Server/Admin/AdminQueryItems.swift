@@ -68,7 +68,8 @@ extension Exchange {
 
     /// Refuses query parameters that the call does not take, because ignoring a mistyped filter would list everything.
     ///
-    /// - Throws: 400 that names the unknown parameters, each with the nearest known name.
+    /// - Throws: 400 that names up to ten unknown parameters, each with the nearest name that the call takes, or if
+    ///   none is near, with all of them.
     func checkQueryNames(_ known: [String]) throws(APIError) {
         let unknown = queryItems.map(\.name).filter { !known.contains($0) }
         let problems = unknown.prefix(Self.maximumReportedNames).map { name in

@@ -123,7 +123,9 @@ extension APIError {
         return APIError(status: .methodNotAllowed, code: code, message: message, fieldLines: [line])
     }
 
-    /// Creates the error for a store's failure: nearly always a 503, never "no match".
+    /// Creates the error for a store's failure: 500 for a defect, a conflict or a missing row, else 503.
+    ///
+    /// A store's failure never becomes a "no match".
     init(_ error: StoreError, requestID: String) {
         switch error.code {
         case .defect, .conflict, .notFound:

@@ -50,7 +50,7 @@ struct Exchange {
     let address: NetworkAddress
     /// Apps and keys as they were when the request came.
     let directory: Directory
-    /// The request's valid key; nil if the route needs no key, and ignores keys or got none.
+    /// The request's valid key; nil if the route ignores keys, or if it needs none and the request has none.
     var key: APIKey?
     /// The app of the request, as soon as it is known.
     var app: AppID?

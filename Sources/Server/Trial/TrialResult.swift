@@ -77,7 +77,7 @@ extension ClientResponse {
     /// A text member of the body; nil where there is none.
     subscript(_ name: String) -> String? { json?[name]?.string }
 
-    /// The error's advice to the caller.
+    /// The message of an error, or of the response to a click; nil without one.
     public var message: String? { self["message"] }
     /// Whether the server recorded the click, now or earlier.
     public var isRecorded: Bool { (200...201).contains(status) && self["click_id"] != nil }
@@ -93,7 +93,7 @@ extension ClientResponse {
 
 /// The fingerprints that a server makes from a trial's click, and whether the launch's fingerprint is among them.
 ///
-/// Servers run the same code. A server with other device data, or with the app's languages, may make more fingerprints.
+/// Servers run the same code. A server with other device data, or with the app's languages, may make others.
 public struct TrialAnalysis: Sendable {
     /// One of the fingerprints under which the click is found.
     public struct Made: Sendable {
