@@ -1,7 +1,7 @@
 internal import Attribution
 
 extension AppleAssociation {
-    /// The defects of the file's content; ``DomainFileReader`` finds the defects of the structure.
+    /// The defects of the file's content; `DomainFileReader` finds the defects of the structure.
     public var findings: [AssociationFinding] {
         var findings: [AssociationFinding] = []
         let values = VariableValues(variables)
@@ -56,7 +56,7 @@ extension AppleAssociation {
 }
 
 extension AssetLinks {
-    /// The defects of the file's content; ``DomainFileReader`` finds the defects of the structure.
+    /// The defects of the file's content; `DomainFileReader` finds the defects of the structure.
     public var findings: [AssociationFinding] {
         var findings: [AssociationFinding] = []
         for (index, statement) in statements.enumerated() {

@@ -1,6 +1,6 @@
 internal import Attribution
 
-/// Query parameters that several admin calls take.
+/// Query parameters that several admin calls take; an empty one counts as not sent, except `limit` and `test`.
 extension Exchange {
     /// Reads `app`, an app's id; nil without it.
     ///
@@ -28,7 +28,7 @@ extension Exchange {
         return (min(from, to), max(from, to))
     }
 
-    /// Reads `limit`, the largest number of entries in a page.
+    /// Reads `limit`, the maximum number of entries in a page; `standard` without it.
     func limitItem(_ limits: ClosedRange<Int>, standard: Int) throws(APIError) -> Int {
         guard let text = queryItem("limit") else { return standard }
         guard let limit = Int(text), limits.contains(limit) else {

@@ -3,9 +3,9 @@ public import HTTPServer
 internal import Synchronization
 internal import Threads
 
-/// Sends the service's requests to other servers; event loops call ``perform(_:)``, which does not block them.
+/// Sends the service's requests to other servers; event loops call `perform`, which does not block them.
 public final class OutgoingRequests: Sendable {
-    /// The maximum number of concurrent calls of ``perform(_:)``; further calls are refused.
+    /// The maximum number of concurrent calls of `perform`; further calls are refused.
     private static let maximumConcurrentCount = 4
 
     package let client: HTTPSClient

@@ -168,8 +168,9 @@ package final class RateLimiter: Sendable {
         shards = (0..<Self.shardCount).map { _ in Lock() }
     }
 
-    /// Takes a token of the address's bucket; IPv6 addresses share one by /64.
-    /// - Returns: nil when the request is allowed.
+    /// Takes a token of the address's bucket; all IPv6 addresses of a /64 network share one bucket.
+    ///
+    /// - Returns: nil if the request is allowed.
     package func take(for address: NetworkAddress, at now: MonotonicTime) -> Refusal? {
         guard countsLoopback || !address.isLoopback else { return nil }
         let bucket = address.prefix(ipv4Bits: 32, ipv6Bits: 64)
