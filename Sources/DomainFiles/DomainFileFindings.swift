@@ -134,8 +134,7 @@ extension AssetLinks.Statement {
         }
     }
 
-    /// Returns the defect of a certificate's SHA-256, which has 32 bytes in capital hexadecimal digits with colons
-    /// between them.
+    /// Returns the defect of a certificate's SHA-256; nil for 32 bytes in capital hexadecimal digits, separated by colons.
     private static func finding(ofFingerprint text: String, at place: String) -> AssociationFinding? {
         let parts = text.utf8.split(separator: UInt8(ascii: ":"), omittingEmptySubsequences: false)
         let isHexadecimal = parts.allSatisfy { part in part.allSatisfy { Hexadecimal.value(of: $0) != nil } }

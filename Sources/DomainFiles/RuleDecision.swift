@@ -119,7 +119,7 @@ private struct RuleBudget {
 }
 
 extension [AssociationComponent] {
-    /// Returns the first rule that fits the URL, or that is too complex to compare.
+    /// Returns the first rule that fits the URL or is too complex to compare; nil without such a rule.
     fileprivate func fittingRule(
         _ url: AssociationURL,
         _ settings: MatchingSettings,

@@ -160,7 +160,7 @@ public struct HTTPSResponse: Sendable, Equatable {
     public let fields: [FieldLine]
     public let body: [UInt8]
 
-    /// Returns the value of the first field line of this name; the case of letters does not matter.
+    /// Returns the value of the first field line of this name in either case; nil without such a line.
     public func field(_ name: String) -> String? {
         fields.first { ByteClass.equals(name.lowercased(), $0.name) }?.value
     }

@@ -46,7 +46,7 @@ package struct HTTPSResponseParser {
     /// Whether any byte of a response has arrived.
     var hasBegun: Bool { state != .statusLine || !input.isEmpty }
 
-    /// Consumes bytes, and returns the response once it is complete.
+    /// Consumes bytes, and returns the response; `nil` until the response is complete.
     package mutating func receive(_ bytes: [UInt8]) throws(HTTPSFailure) -> HTTPSResponse? {
         input += bytes
         while true {

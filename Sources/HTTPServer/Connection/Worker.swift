@@ -46,7 +46,9 @@ struct WorkerPool {
     /// The number of workers that have ended since the loop last returned memory to the system.
     private var endedCount = 0
 
-    /// Returns the worker that was used last, because its memory is most likely in the processor's cache.
+    /// Returns the free worker that was used last; `nil` if none is free.
+    ///
+    /// Its memory is most likely in the processor's cache.
     mutating func take() -> Worker? {
         let worker = free.popLast()
         minimumIdleCount = min(minimumIdleCount, free.count)

@@ -4,7 +4,7 @@ struct RequestTarget: Equatable {
     var path: Range<Int>
     var query: Range<Int>?
 
-    /// The authority of an absolute-form target, which replaces the Host field.
+    /// The authority of an absolute-form target or of CONNECT, which replaces the Host field; `nil` for other targets.
     var authority: Range<Int>?
 
     /// Whether the target is `*`, or an absolute form with the same meaning (RFC 9112 §3.2.4).
@@ -53,7 +53,7 @@ struct RequestTarget: Equatable {
         return target
     }
 
-    /// Returns the index after `http://` or `https://`, in letters of either case.
+    /// Returns the index after `http://` or `https://`, in letters of either case; `nil` for any other start.
     private static func endOfScheme(_ bytes: Span<UInt8>, _ range: Range<Int>) -> Int? {
         for scheme in ["http://", "https://"] as [StaticString] where range.count > scheme.utf8CodeUnitCount {
             let end = range.lowerBound + scheme.utf8CodeUnitCount

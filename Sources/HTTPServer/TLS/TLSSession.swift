@@ -20,7 +20,7 @@ internal import COpenSSL
     private let connection: OpaquePointer
     /// The memory that the connection's bytes pass through.
     private let wire: TLSWire
-    /// The context, which this object keeps alive because the connection's callbacks use it.
+    /// The context, which this object keeps alive because the connection's callbacks use it; nil for a client.
     private let context: TLSContext?
 
     /// Takes ownership of an OpenSSL connection, and keeps its wire and its context alive.

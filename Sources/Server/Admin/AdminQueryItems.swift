@@ -37,7 +37,7 @@ extension Exchange {
         return limit
     }
 
-    /// Reads `before`: the `next` of the previous page, an id such as `example`.
+    /// Reads `before`: the `next` of the previous page, an id such as `example`; nil without it.
     func pageItem<ID>(_ example: String, _ id: (String) -> ID?) throws(APIError) -> ID? {
         guard let text = sentQueryItem("before") else { return nil }
         guard let id = id(text) else {

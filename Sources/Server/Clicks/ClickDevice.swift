@@ -13,7 +13,7 @@ struct ClickDevice {
     let isRobot: Bool
     /// Empty if the click can be found only by its token or an advertising id.
     let fingerprints: [FingerprintEntry]
-    /// The fingerprint in the response: the one that the caller sent, else the first one made from the signals.
+    /// The fingerprint in the response: the one that the caller sent, else the first one made from the signals, if any.
     let primary: Fingerprint?
     /// Whether the caller's fingerprint differs from all fingerprints that are made from the signals.
     let isContradictory: Bool

@@ -7,7 +7,7 @@ struct LinkVisit {
     let app: App
     let visitor: LinkVisitor
     let address: LinkAddress
-    /// The link's variant that the visitor gets.
+    /// The link's variant that the visitor gets; nil for a link without variants.
     let variant: Link.Variant?
     /// The query of the visit, without the page's own parameters.
     let query: [QueryItem]
@@ -47,7 +47,9 @@ struct LinkVisit {
         return own + passed.filter { item in !own.contains { $0.name == item.name } }
     }
 
-    /// The store button's address; only an operator's own page gets the parameters that the link passes on.
+    /// The store button's address; nil if the app has no store or page for the visitor's device.
+    ///
+    /// Only an operator's own page gets the parameters that the link passes on.
     var storeURL: String? {
         guard actions.store == .page, let url = actions.storeURL else { return actions.storeURL }
         return DeepLinkURL(stored: url).adding(link.settings.passed(query)).text

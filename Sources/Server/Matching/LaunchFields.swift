@@ -83,7 +83,7 @@ package enum DeviceSignalsField {
     private static let widths = 100...100_000
     private static let majors = 1...999
 
-    /// Reads the field; nil where it is missing or not a JSON object.
+    /// Reads the field; nil if it is missing or not a JSON object.
     package static func read(_ request: Request, _ data: DeviceData) -> CanonicalSignals? {
         // A malformed field counts as missing.
         guard request.hasField(name), let field = request.field(name),

@@ -42,11 +42,11 @@ package struct APIError: Error, Equatable {
     let status: Status
     package let code: Code
     package let message: String
-    /// The body member, query parameter or header that is wrong.
+    /// The body member, query parameter or header that is wrong; nil if none is.
     package var field: String?
     /// All problems, if a call reports several at once; ``message`` and ``field`` are those of the first one.
     var problems: [FieldProblem] = []
-    /// Seconds until another attempt makes sense; sent as `Retry-After`.
+    /// Seconds until another attempt makes sense, sent as `Retry-After`; nil if the error suggests none.
     ///
     /// A 429 gets its value from ``Exchange/checkRate(_:)``.
     var retryAfter: Int?

@@ -34,7 +34,7 @@ extension Exchange {
         return "\(isSecure ? "https" : "http")://\(authority)"
     }
 
-    /// The requested host, with the port if one was named.
+    /// The requested host, with the port if one was named; nil if the request names no host.
     private var authority: String? {
         if let text = forwarded("x-forwarded-host"), LinkHost(text) != nil { return text }
         return request.host

@@ -66,7 +66,7 @@ public struct RateLimits: Equatable, Sendable {
     /// No limits at all.
     public init() {}
 
-    /// The class's rule; nil where there is no limit.
+    /// The class's rule; nil if the class has no limit.
     public subscript(_ limitClass: RateLimitClass) -> Rule? {
         get { rules[limitClass] }
         set { rules[limitClass] = newValue }
@@ -108,14 +108,14 @@ public struct RateLimit: Equatable, Sendable {
     /// Requests that may come at once, 1 to 10,000,000.
     public let burst: Int64
 
-    /// Nil outside the allowed ranges.
+    /// Creates a limit; nil if a number is outside its range.
     public init?(perSecond: Int64, burst: Int64) {
         guard (1...1_000_000).contains(perSecond), (1...10_000_000).contains(burst) else { return nil }
         self.perSecond = perSecond
         self.burst = burst
     }
 
-    /// Reads `20/s:500`.
+    /// Parses the form `20/s:500`; nil for any other text, and for numbers outside their ranges.
     public init?(_ text: String) {
         let parts = text.split(separator: ":", omittingEmptySubsequences: false)
         guard parts.count == 2, parts[0].hasSuffix("/s"), let perSecond = Int64(parts[0].dropLast(2)),

@@ -74,7 +74,7 @@ public struct TrialResult: Sendable {
 
 /// The members of a server's responses to a trial's click and launch.
 extension ClientResponse {
-    /// A text member of the body; nil where there is none.
+    /// A text member of the body; nil if the body has none of this name.
     subscript(_ name: String) -> String? { json?[name]?.string }
 
     /// The message of an error, or of the response to a click; nil without one.
@@ -86,7 +86,7 @@ extension ClientResponse {
     var expiresAt: Timestamp? { self["expires_at"].flatMap { Timestamp(iso8601: $0) } }
     public var isMatch: Bool { status == 200 && self["status"] == "match" }
     public var isNoMatch: Bool { status == 200 && self["status"] == "no_match" }
-    /// How the launch was recognised.
+    /// How the launch was recognised; nil without a match.
     public var method: String? { self["attributionMethod"] }
     public var confidence: Double? { json?["confidence"]?.double }
 }
@@ -119,7 +119,7 @@ public struct TrialAnalysis: Sendable {
     public let made: [Made]
     public let launch: FingerprintInput
     public let components: [Component]
-    /// The fingerprint by which the launch finds the click; nil where there is none.
+    /// The fingerprint by which the launch finds the click; nil if no fingerprint does.
     public let hit: Made?
     /// Whether the agent is that of a known robot.
     public let isRobot: Bool
