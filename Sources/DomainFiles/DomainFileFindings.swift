@@ -134,7 +134,7 @@ extension AssetLinks.Statement {
         }
     }
 
-    /// Returns the defect of a certificate's SHA-256; nil for 32 bytes in capital hexadecimal digits, separated by colons.
+    /// Returns the defect of a certificate's SHA-256; nil for 32 bytes in capital hexadecimal digits with colons.
     private static func finding(ofFingerprint text: String, at place: String) -> AssociationFinding? {
         let parts = text.utf8.split(separator: UInt8(ascii: ":"), omittingEmptySubsequences: false)
         let isHexadecimal = parts.allSatisfy { part in part.allSatisfy { Hexadecimal.value(of: $0) != nil } }

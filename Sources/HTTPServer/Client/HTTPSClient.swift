@@ -49,7 +49,7 @@ public struct HTTPSClient: Sendable {
         self.permits = permits
     }
 
-    /// Sends a request and waits for the whole response.
+    /// Sends a request and waits for the whole response; throws if there is none within the bounds.
     public func send(_ request: HTTPSRequest) throws(HTTPSFailure) -> HTTPSResponse {
         let limit = MonotonicTime.now().advanced(by: bounds.time)
         let addresses = try BoundedLookup.addresses(of: request.host, request.port, until: limit, by: lookup)

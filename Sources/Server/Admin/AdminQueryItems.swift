@@ -1,6 +1,8 @@
 internal import Attribution
 
-/// Query parameters that several admin calls take; an empty one counts as not sent, except `limit` and `test`.
+/// Query parameters that several admin calls take; a malformed one throws a 400 that names it.
+///
+/// An empty parameter counts as not sent, except `limit` and `test`.
 extension Exchange {
     /// Reads `app`, an app's id; nil without it.
     ///

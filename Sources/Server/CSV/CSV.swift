@@ -50,7 +50,7 @@ public struct CSVReader {
         return UInt8(ascii: hasSemicolon ? ";" : ",")
     }
 
-    /// Returns the next record, skipping empty lines; nil at the end.
+    /// Returns the next record, skipping empty lines; nil at the end, and throws at a malformed cell.
     public mutating func next() throws(Failure) -> Record? {
         while index < bytes.count {
             let start = line

@@ -98,6 +98,9 @@ extension Exchange {
     /// Finds the app of a click: the app of its key, body or link, in this order.
     ///
     /// If none names an app, it is the one app that allows the page's origin, or else the only app.
+    ///
+    /// - Throws: 400 if these rules find no app or the body's id is malformed, 403 for another app than the key's, 404
+    ///   for an unknown app.
     private func namedApp(_ body: ClickBody, _ link: TappedLink?, _ origin: Origin?) throws(APIError) -> App {
         if let id = key?.app, let app = directory.app(id) {
             guard body.app == nil || body.app == id.text else {
@@ -181,6 +184,8 @@ struct ClickDestination {
     }
 
     /// Reads the destination that the body states; nil if it names a link instead.
+    ///
+    /// - Throws: 400 if the body has neither, or if the destination is malformed or not allowed.
     static func stated(_ body: ClickBody, app: App, key: APIKey?) throws(APIError) -> DeepLinkURL? {
         guard let text = body.deepLinkURL else {
             guard body.link == nil else { return nil }
