@@ -4,7 +4,7 @@ internal import JSON
 
 /// `GET /campaign/resolve/{key}` and `GET /resolve/{key}`: returns the link of a campaign key to newer clients.
 ///
-/// The newest link with the key that leads somewhere counts. It belongs to the API key's app. Without an API key, it
+/// The newest link with the key that leads somewhere counts. It belongs to the API key's app. Without a valid one, it
 /// belongs to an app on the requested host, or to any app if the host is no app's. If there is no link, the response
 /// contains only the campaign key.
 enum ResolveCampaign {
