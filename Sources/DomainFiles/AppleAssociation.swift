@@ -23,7 +23,9 @@ public struct AppleAssociation: Equatable, Sendable {
         public var appIDs: [String]
         /// The rules; nil if the file has no list of rules, empty if no URL opens the app.
         public var components: [AssociationComponent]?
-        /// Patterns of paths for iOS 12 and earlier; a path that fits a pattern with `NOT ` stays in the browser.
+        /// Patterns of paths for iOS 12 and earlier; nil if the file has no list of paths.
+        ///
+        /// A path that fits a pattern with `NOT ` stays in the browser.
         public var paths: [String]?
         public var defaults: MatchingSettings
         /// The position in the file, as `applinks.details[0]`; empty if the detail comes from no file.

@@ -113,8 +113,8 @@ extension AssetLinks.Target {
 extension AppLinks {
     /// The app's rules for Android; nil if there are none, or if Android does not support one of them.
     ///
-    /// Android's rules can neither ignore case nor decode escapes. If the file left out one rule, the remaining rules
-    /// would have another meaning. So the file contains all rules or none.
+    /// Android's rules can neither ignore case nor decode escapes, and have no variables. If the file left out one, the
+    /// remaining rules would have another meaning. So the file contains all rules or none.
     fileprivate var androidComponents: [AssociationComponent]? {
         guard !rules.isEmpty, rules.allSatisfy(\.component.isPlain) else { return nil }
         return components

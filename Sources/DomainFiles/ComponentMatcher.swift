@@ -76,7 +76,7 @@ struct ComponentMatcher {
     /// The weight of all patterns.
     var weight: Int { patterns.reduce(0) { $0 + $1.pattern.weight } }
 
-    /// Returns whether the rule fits a URL; nil if a pattern is too complex to compare.
+    /// Returns whether the rule fits a URL; nil if a pattern is too complex to compare and all others fit.
     ///
     /// All values of a query item must fit. A missing item, or an item without a value, has an empty value.
     func fits(_ url: AssociationURL) -> Bool? {
@@ -97,7 +97,7 @@ struct ComponentMatcher {
         return isKnown ? true : nil
     }
 
-    /// Returns whether this rule fits every URL that `other` fits.
+    /// Returns whether this rule fits every URL that `other` fits; true is certain, but false may be wrong.
     func covers(_ other: ComponentMatcher) -> Bool {
         guard settings.ignoresCase || !other.settings.ignoresCase || isUniversal else { return false }
         guard settings.readsEscapes == other.settings.readsEscapes || isUniversal else { return false }

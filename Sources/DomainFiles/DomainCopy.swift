@@ -57,6 +57,8 @@ public struct DomainCopy: Equatable, Sendable {
 
 extension AppleAssociation {
     /// Returns a text for each difference to another copy of the host's file.
+    ///
+    /// It reports other defaults or variables only if nothing else differs.
     public func differences(from other: AppleAssociation) -> [String] {
         let (expected, found) = (details.flatMap(\.appIDs), other.details.flatMap(\.appIDs))
         var differences = Self.differences(of: expected, from: found, "under applinks")

@@ -1,7 +1,7 @@
 internal import Attribution
 
 extension AppleAssociation {
-    /// The defects of the file's content, in the file's order; the reader finds the defects of the structure.
+    /// The defects of the file's content; `DomainFileReader` finds the defects of the structure.
     public var findings: [AssociationFinding] {
         var findings: [AssociationFinding] = []
         let values = VariableValues(variables)
@@ -56,7 +56,7 @@ extension AppleAssociation {
 }
 
 extension AssetLinks {
-    /// The defects of the file's content, in the file's order; the reader finds the defects of the structure.
+    /// The defects of the file's content; `DomainFileReader` finds the defects of the structure.
     public var findings: [AssociationFinding] {
         var findings: [AssociationFinding] = []
         for (index, statement) in statements.enumerated() {
@@ -134,8 +134,7 @@ extension AssetLinks.Statement {
         }
     }
 
-    /// Returns the defect of a certificate's SHA-256, which has 32 bytes in capital hexadecimal digits with colons
-    /// between them.
+    /// Returns the defect of a certificate's SHA-256; nil for 32 bytes in capital hexadecimal digits with colons.
     private static func finding(ofFingerprint text: String, at place: String) -> AssociationFinding? {
         let parts = text.utf8.split(separator: UInt8(ascii: ":"), omittingEmptySubsequences: false)
         let isHexadecimal = parts.allSatisfy { part in part.allSatisfy { Hexadecimal.value(of: $0) != nil } }

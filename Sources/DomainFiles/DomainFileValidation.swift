@@ -5,11 +5,12 @@ package struct DomainFileValidation: Sendable {
     package let kind: DomainFile
     /// A URL, or a file's path.
     package let source: String
+    /// The file's length; nil if the service could not read the file.
     package let byteCount: Int?
     package var findings: [AssociationFinding]
-    /// The content of Apple's file; nil for Google's file, and if the file is not JSON.
+    /// The content of Apple's file; nil for Google's file, and for a file that was not read or is no JSON object.
     package private(set) var apple: AppleAssociation?
-    /// The content of Google's file; nil for Apple's file, and if the file is not JSON.
+    /// The content of Google's file; nil for Apple's file, and for a file that was not read or is no JSON array.
     package private(set) var google: AssetLinks?
 
     /// Creates the result for a file that the service could not read.

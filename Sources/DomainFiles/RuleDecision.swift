@@ -18,9 +18,10 @@ public struct RuleDecision: Equatable, Sendable {
     /// Apple's app id, or an Android package.
     public let app: String
     public let outcome: Outcome
-    /// The position in the file of the deciding rule, or of a statement without rules; nil if no rule fits.
+    /// The position in the file of the deciding or too complex rule, or of a statement without rules; nil for
+    /// ``Outcome/noRule``.
     public private(set) var place: String?
-    /// The deciding rule, as an operator would write it; nil if no rule fits or the file has no rules.
+    /// The deciding or too complex rule, as an operator would write it; nil if no rule fits or the file has no rules.
     public private(set) var rule: String?
 }
 
@@ -118,7 +119,7 @@ private struct RuleBudget {
 }
 
 extension [AssociationComponent] {
-    /// Returns the first rule that fits the URL, or that is too complex to compare.
+    /// Returns the first rule that fits the URL or is too complex to compare; nil without such a rule.
     fileprivate func fittingRule(
         _ url: AssociationURL,
         _ settings: MatchingSettings,

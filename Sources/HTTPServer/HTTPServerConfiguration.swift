@@ -14,9 +14,11 @@ public struct HTTPServerConfiguration: Sendable {
     public var timeouts = Timeouts()
 
     /// The maximum number of open connections over all loops; a further connection gets 503, and the server closes it.
+    ///
+    /// If 1,024 of these refused connections are open, the server closes further TLS connections without a response.
     public var maximumConnections = 20_000
 
-    /// The maximum memory, in bytes, that requests may hold over all loops.
+    /// The maximum memory, in bytes, that requests may hold over all loops; each loop may use an equal share.
     ///
     /// The limit applies three times: to requests that have not arrived completely, to requests that handlers have,
     /// and to responses that their peers do not take. A request above the limit gets 503, and the server closes its
@@ -29,7 +31,7 @@ public struct HTTPServerConfiguration: Sendable {
     /// The time between two checks of all deadlines by a loop.
     public var sweepInterval: Duration = .milliseconds(100)
 
-    /// The seconds in the `Retry-After` of a 503.
+    /// The seconds in the `Retry-After` of a 503 to which the handler has added none.
     public var retryAfterSeconds = 1
 
     /// - Parameters:
@@ -51,7 +53,7 @@ public struct Limits: Sendable, Hashable {
 
     /// The maximum length of all field lines together in bytes (`--limit-fields`); more get 431.
     ///
-    /// The line ends count, except the last one.
+    /// The line ends count, but the empty line after the last field line does not.
     public var fieldsByteCount = 16 * 1024
 
     /// The maximum number of field lines (`--limit-field-count`); more get 431.

@@ -36,7 +36,7 @@ public struct Request: Sendable {
         case asterisk = "*"
     }
 
-    /// The range of the host and port that the request names.
+    /// The range of the host and port that the request names; `nil` if it names no host.
     private let authority: Range<UInt32>?
 
     /// Creates a request from the bytes of its head and the result of parsing them.
@@ -119,7 +119,7 @@ public struct Request: Sendable {
     /// It comes from an absolute-form target, otherwise from the Host field; `nil` for HTTP/1.0 without either.
     public var host: String? { authority.map(head.string) }
 
-    /// Returns the value of the first field line of this name, without white space around it.
+    /// Returns the value of the first field line of this name, without white space around it; `nil` without a line.
     ///
     /// The name may be in any case. Bytes of the value that are not UTF-8 become U+FFFD.
     public func field(_ name: String) -> String? {

@@ -77,7 +77,7 @@ public struct Rejection: Sendable, Hashable {
     /// When the server read the first byte of the refused request; without a byte, when it accepted the connection.
     public let firstByteAt: MonotonicTime
 
-    /// The request's `Origin` field, if it was read before the refusal.
+    /// The request's `Origin` field; `nil` if the server had not read one before the refusal.
     public let origin: String?
 
     public init(

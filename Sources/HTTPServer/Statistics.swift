@@ -29,7 +29,7 @@ public struct Statistics: Sendable, Hashable {
     /// TLS handshakes that resumed an earlier session.
     public var resumedHandshakes: Int = 0
 
-    /// TLS handshakes that started and did not finish, because one side refused or was too slow.
+    /// TLS handshakes that started and did not finish, because one side refused, left, or was too slow.
     public var failedHandshakes: Int = 0
 
     /// When the certificate that the server presents expires, in seconds since 1970; `nil` without TLS.

@@ -140,7 +140,7 @@ extension ConditionLock<Assembly> {
         broadcast()
     }
 
-    /// Waits until all loops have reported, and returns the first error.
+    /// Waits until all loops have reported, and returns the first error; nil without an error.
     fileprivate func firstError() -> StartError? {
         let error: StartError?? = wait(until: nil) { $0.missingCount == 0 ? .some($0.firstError) : nil }
         return error ?? nil
@@ -162,13 +162,13 @@ public struct StartError: Error, Sendable {
 
     public let cause: Cause
 
-    /// The system's error number, where there is one.
+    /// The system's error number; nil if the system reported none.
     public let systemError: Int32?
 
     /// One sentence for the operator.
     public let message: String
 
-    /// The error that the creation of a handler threw.
+    /// The error that the creation of a handler threw; nil for any other cause.
     public let underlying: (any Error)?
 
     init(_ cause: Cause, _ message: String, systemError: Int32? = nil, underlying: (any Error)? = nil) {

@@ -16,7 +16,7 @@ public struct JSONError: Error, Equatable, Sendable {
     }
 
     public let reason: Reason
-    /// The position at which the reader stopped, in bytes from the document's start.
+    /// The position of the defect, in bytes from the document's start.
     public let byteOffset: Int
 
     init(_ reason: Reason, at byteOffset: Int) {

@@ -13,10 +13,11 @@ public enum JSONValue: Equatable, Sendable {
 
     public var number: JSONNumber? { if case .number(let value) = self { value } else { nil } }
 
-    /// The number in 64 bits, in any notation (`60`, `60.0`, `6e1`); nil if it is not whole or too large.
+    /// The number in 64 bits, in any notation (`60`, `60.0`, `6e1`); nil if it is not whole or too large, and for any
+    /// other kind of value.
     public var int64: Int64? { number?.int64 }
 
-    /// The nearest double; nil if the number is too large.
+    /// The nearest double; nil if the number is too large, and for any other kind of value.
     public var double: Double? { number?.double }
 
     public var string: String? { if case .string(let value) = self { value } else { nil } }

@@ -1,7 +1,7 @@
 /// Writes one JSON document, byte by byte, in the order of the calls.
 ///
-/// The document may also be a part of a script in an HTML page: the writer escapes `<`, U+2028 and U+2029 in addition to
-/// the characters that RFC 8259 §7 requires.
+/// The document may also be a part of a script in an HTML page: the writer escapes `<`, U+007F, U+2028 and U+2029 in
+/// addition to the characters that RFC 8259 §7 requires.
 ///
 ///     var writer = JSONWriter()
 ///     writer.object { writer in

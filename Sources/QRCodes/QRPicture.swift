@@ -9,7 +9,7 @@ public struct QRPicture: Sendable {
 
     /// Creates the picture of the smallest code that contains `text`.
     ///
-    /// - Throws: ``QRCodeError`` if no code contains the text, or if its modules would be too small at this size.
+    /// - Throws: ``QRCodeError`` if the text is empty or too long, or if the modules would be too small at this size.
     public init(of text: String, style: QRStyle = .standard) throws(QRCodeError) {
         try self.init(QRCode(encoding: text, errorCorrection: style.errorCorrection), style: style)
     }
@@ -25,7 +25,7 @@ public struct QRPicture: Sendable {
 
     /// Creates the picture of a link's code, from the link's address.
     ///
-    /// - Throws: ``FieldProblems`` if the code does not fit into a picture of the style's size.
+    /// - Throws: ``FieldProblems`` if the address is too long for a code, or the picture too small for the code.
     public init(ofLink url: String, in style: QRStyle) throws(FieldProblems) {
         do throws(QRCodeError) {
             try self.init(of: Link.scannedURL(url), style: style)

@@ -71,7 +71,7 @@ package struct QRSegment: Equatable, Sendable {
         }
     }
 
-    /// Appends groups of characters; the alphanumeric number of a digit is its value.
+    /// Appends groups of digits or of alphanumeric characters; a digit has the same number in both modes.
     private func appendGroups(of length: Int, base: UInt32, bitsPerCharacter: Int, to bits: inout QRBits) {
         var remaining = bytes
         while !remaining.isEmpty {
@@ -88,7 +88,7 @@ struct QRBits {
     private(set) var bytes: [UInt8] = []
     private(set) var count = 0
 
-    /// Appends the lowest `added` bits of `value`, 1…24.
+    /// Appends the lowest `added` bits of `value`, 0…32.
     mutating func append(_ value: UInt32, count added: Int) {
         for shift in (0..<UInt32(added)).reversed() {
             if count & 7 == 0 { bytes.append(0) }

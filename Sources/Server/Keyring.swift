@@ -3,8 +3,8 @@ internal import Synchronization
 
 /// The server and address keys that hash fingerprints, ids and addresses, until another keyring replaces this one.
 ///
-/// Keyrings form a chain. Each event loop follows it to its end without a lock, so that no loop waits for another. A
-/// request keeps the keyring that it started with. The chain grows by one or two keyrings a day.
+/// Keyrings form a chain. Each event loop follows the chain to its end without a lock, so that no loop waits for
+/// another. A click and a check use one keyring throughout. The chain grows by one or two keyrings a day.
 public final class Keyring: Sendable {
     public let server: ServerKeys
     public let addresses: AddressKeys

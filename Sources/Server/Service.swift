@@ -25,7 +25,7 @@ public struct ServiceSettings: Sendable {
     public var pages = LandingPages.embedded
     /// The client for calls to outside servers.
     public var outgoing = OutgoingRequests()
-    /// The monitor of domain file copies; nil where it is switched off.
+    /// The monitor of domain file copies; nil if it is switched off.
     public var domainWatch: DomainFileMonitor?
     /// For tests only: whether `X-Test-Time` sets the time of a request.
     public var usesTestClock = false

@@ -5,7 +5,7 @@ internal import Threads
 
 /// Finds the addresses of a host's name with the system's files, resolvers and search domains.
 public enum HostLookup {
-    /// Returns the addresses in the order in which to try them; none for an unknown name.
+    /// Returns the addresses in the order in which to try them; none if the name is unknown or the look-up fails.
     ///
     /// Blocks until the system has an answer, which may take half a minute.
     public static func addresses(of host: String, port: UInt16) -> [PeerAddress] {
@@ -141,7 +141,7 @@ struct ClientSocket: ~Copyable {
         }
     }
 
-    /// Returns the next bytes; none at the end of the connection.
+    /// Returns the next bytes; none at the end of the connection or after its failure.
     func receive(until deadline: MonotonicTime, _ stage: HTTPSFailure.Stage) throws(HTTPSFailure) -> [UInt8] {
         var buffer = [UInt8](repeating: 0, count: TLSClient.receiveLength)
         while true {

@@ -49,7 +49,7 @@ public struct HTTPSClient: Sendable {
         self.permits = permits
     }
 
-    /// Sends a request and waits for the whole response.
+    /// Sends a request and waits for the whole response; throws if there is none within the bounds.
     public func send(_ request: HTTPSRequest) throws(HTTPSFailure) -> HTTPSResponse {
         let limit = MonotonicTime.now().advanced(by: bounds.time)
         let addresses = try BoundedLookup.addresses(of: request.host, request.port, until: limit, by: lookup)
@@ -97,9 +97,9 @@ public struct HTTPSRequest: Sendable {
     private let fields: [FieldLine]
     private let body: [UInt8]
 
-    /// Creates a request; nil if a part contains bytes that would change the meaning of the request.
+    /// Creates a request; nil if a part is invalid, so that no part can change the meaning of the request.
     ///
-    /// Such bytes are blanks, control bytes and colons in names.
+    /// The host must be an address, or a name of 1 to 253 bytes without `%`. The port must not be 0.
     ///
     /// - Parameters:
     ///   - host: a name, an IPv4 address, or an IPv6 address with or without brackets.
@@ -160,7 +160,7 @@ public struct HTTPSResponse: Sendable, Equatable {
     public let fields: [FieldLine]
     public let body: [UInt8]
 
-    /// Returns the value of the first field line of this name; the case of letters does not matter.
+    /// Returns the value of the first field line of this name in either case; nil without such a line.
     public func field(_ name: String) -> String? {
         fields.first { ByteClass.equals(name.lowercased(), $0.name) }?.value
     }

@@ -46,7 +46,7 @@ package struct HTTPSResponseParser {
     /// Whether any byte of a response has arrived.
     var hasBegun: Bool { state != .statusLine || !input.isEmpty }
 
-    /// Consumes bytes, and returns the response once it is complete.
+    /// Consumes bytes, and returns the response; `nil` until the response is complete.
     package mutating func receive(_ bytes: [UInt8]) throws(HTTPSFailure) -> HTTPSResponse? {
         input += bytes
         while true {
@@ -59,10 +59,10 @@ package struct HTTPSResponseParser {
         }
     }
 
-    /// Records that the server sends no more.
+    /// Records that the server sends no more, and returns the response.
     ///
-    /// `isClean` is whether the server has sent a close_notify. Without one, the end of the connection does not end a
-    /// body.
+    /// It throws `endedEarly` unless the body ends with the connection and `isClean` is true: the server has sent a
+    /// close_notify.
     package mutating func end(isClean: Bool) throws(HTTPSFailure) -> HTTPSResponse {
         guard state == .body, case .rest = framing, isClean else { throw .endedEarly }
         return HTTPSResponse(status: status, fields: fields, body: body)
@@ -142,7 +142,7 @@ package struct HTTPSResponseParser {
         return true
     }
 
-    /// Returns the framing of the body (RFC 9112 §6.3); throws if there is more than one length or coding.
+    /// Returns the framing of the body (RFC 9112 §6.3); throws for several or malformed lengths or codings.
     private static func framing(of fields: [FieldLine]) throws(HTTPSFailure) -> Body {
         let lengths = fields.filter { ByteClass.equals("content-length", $0.name) }
         let codings = fields.filter { ByteClass.equals("transfer-encoding", $0.name) }

@@ -291,7 +291,7 @@ extension ConnectionState {
         return .reject(.init(kind: kind, reason: reason, peer: peer, firstByteAt: start, origin: origin))
     }
 
-    /// The `Origin` field if the parser has read it: with it, the response can permit a web page to read the reason.
+    /// The `Origin` field, with which the response lets a web page read the reason; `nil` if the parser has read none.
     private var refusedOrigin: String? {
         guard let last = parser.lines.last else { return nil }
         let head = RequestHead(bytes: input.head(Int(last.value.upperBound)), lines: parser.lines)

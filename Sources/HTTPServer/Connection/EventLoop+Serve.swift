@@ -71,7 +71,9 @@ extension EventLoop {
         return handler
     }
 
-    /// Returns the handler's response to a rejection, with the status and the fields that the protocol requires.
+    /// Counts a rejection, and returns the handler's response with its status; `nil` after the loop has stopped.
+    ///
+    /// If the rejection is `overloaded`, the response also gets a `Retry-After`, unless the handler has set one.
     func rendered(_ rejection: Rejection) -> Response? {
         counters.countRejection(rejection.status)
         guard let handler else { return nil }
@@ -173,7 +175,7 @@ extension EventLoop {
 
     /// Sends all written bytes, and waits while the socket has no room.
     ///
-    /// - Returns: `false` if the connection is broken, or its peer took no byte for too long.
+    /// - Returns: `false` if the connection is broken, or ``waitToSend(_:since:)`` returned `false`.
     func flush(_ connection: Connection) async -> Bool {
         guard !connection.output.isEmpty else { return true }
         guard !connection.isBroken else { return false }
@@ -279,7 +281,8 @@ extension EventLoop {
     /// Reports whether the responses with `onDelivery` of an ended connection were delivered.
     ///
     /// The socket stays open meanwhile, because the kernel counts acknowledged bytes only for open sockets. If neither
-    /// an acknowledgement nor a reset arrives within `deliveryWatch`, the responses count as delivered.
+    /// an acknowledgement nor a reset arrives within `deliveryWatch`, or before a stop's grace period ends, the
+    /// responses count as delivered.
     func settleDeliveries(_ connection: Connection) async {
         let limit = MonotonicTime.now().advanced(byNanoseconds: timeouts.deliveryWatch)
         while true {

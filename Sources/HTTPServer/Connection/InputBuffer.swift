@@ -40,7 +40,7 @@ struct InputBuffer {
         return bytes[readStart..<end]
     }
 
-    /// Returns the head's bytes and removes their request from the buffer.
+    /// Returns the head's bytes, perhaps followed by bytes of the body, and removes the request from the buffer.
     mutating func takeHead(_ length: Int) -> [UInt8] {
         let end = max(readStart, start + length)
         defer { headEnd = 0 }

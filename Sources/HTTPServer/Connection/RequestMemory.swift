@@ -52,7 +52,8 @@ package final class RequestMemory {
 
     /// Changes what one connection holds in an account.
     ///
-    /// - Returns: whether the account is within its limit. A single response may exceed the limit of `unsent`.
+    /// - Returns: whether the account is within its limit; always `true` if the connection holds no more than before. A
+    ///   single response may exceed the limit of `unsent`.
     package func change(_ account: Account, from old: Int, to new: Int) -> Bool {
         let count = held.change(account, by: new - old)
         return new <= old || count <= limit || account == .unsent && count == new

@@ -41,12 +41,14 @@ struct WorkerPool {
     private var free: [Worker] = []
     /// The smallest number of free workers since the last dismissal; the loop did not need these workers.
     private var minimumIdleCount = 0
-    /// The number of workers in the last dismissal; they keep their memory until the loop runs them.
+    /// The number of workers in the last dismissal; each keeps its memory until the loop has run its task to the end.
     private var endingCount = 0
     /// The number of workers that have ended since the loop last returned memory to the system.
     private var endedCount = 0
 
-    /// Returns the worker that was used last, because its memory is most likely in the processor's cache.
+    /// Returns the free worker that was used last; `nil` if none is free.
+    ///
+    /// Its memory is most likely in the processor's cache.
     mutating func take() -> Worker? {
         let worker = free.popLast()
         minimumIdleCount = min(minimumIdleCount, free.count)
@@ -63,7 +65,7 @@ struct WorkerPool {
 
     mutating func memoryWasReturned() { endedCount = 0 }
 
-    /// Dismisses the workers that the loop did not need since the last call.
+    /// Dismisses the workers that the loop did not need since the last call, except `maximumIdleWorkers` of them.
     mutating func dismissIdle() {
         let count = max(0, min(minimumIdleCount, free.count - Self.maximumIdleWorkers))
         for worker in free.prefix(count) { worker.call(.end) }

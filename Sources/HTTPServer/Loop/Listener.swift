@@ -116,7 +116,7 @@ struct Listener: ~Copyable, Sendable {
         self.descriptor = descriptor
     }
 
-    /// Throws if another socket listens on an address, shared or not.
+    /// Throws if the system refuses the address, such as one on which another socket listens, shared or not.
     ///
     /// Without this check, a second server on the same port would silently get half of the connections.
     static func checkIsFree(_ address: PeerAddress) throws(StartError) {

@@ -202,7 +202,7 @@ struct ChunkExtensionParser {
         }
     }
 
-    /// Returns the state after a blank outside quotation marks.
+    /// The state after a blank outside quotation marks.
     private var afterBlank: State? {
         switch state {
         case .name, .afterName: .afterName

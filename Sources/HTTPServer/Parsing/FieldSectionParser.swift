@@ -37,7 +37,7 @@ struct FieldSectionParser {
         position = start
     }
 
-    /// Parses the next line; the section may have at most `limit` bytes before its last line end.
+    /// Parses the next line; the section may have at most `limit` bytes before its empty line.
     mutating func next(_ bytes: Span<UInt8>, limit: Int) throws(Refusal) -> Outcome {
         while position < bytes.count {
             guard position - start < limit + 2 else { throw .fieldsLength }

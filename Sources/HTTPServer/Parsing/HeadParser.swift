@@ -50,7 +50,9 @@ struct RequestHead: Sendable {
         read(bytes.span.extracting(Int(range.lowerBound)..<Int(range.upperBound)))
     }
 
-    /// Returns the first line of this name at or after an index; the case of letters does not matter.
+    /// Returns the index of the first line of this name, from `start` on; `nil` without one.
+    ///
+    /// The case of letters does not matter.
     func firstLine(named name: String, from start: Int = 0) -> Int? {
         guard nameLengths & Self.bit(ofLength: name.utf8.count) != 0 else { return nil }
         let wanted = name.utf8.span

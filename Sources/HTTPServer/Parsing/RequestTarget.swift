@@ -4,7 +4,7 @@ struct RequestTarget: Equatable {
     var path: Range<Int>
     var query: Range<Int>?
 
-    /// The authority of an absolute-form target, which replaces the Host field.
+    /// The authority of an absolute-form target or of CONNECT, which replaces the Host field; `nil` for other targets.
     var authority: Range<Int>?
 
     /// Whether the target is `*`, or an absolute form with the same meaning (RFC 9112 §3.2.4).
@@ -53,7 +53,7 @@ struct RequestTarget: Equatable {
         return target
     }
 
-    /// Returns the index after `http://` or `https://`, in letters of either case.
+    /// Returns the index after `http://` or `https://`, in letters of either case; `nil` for any other start.
     private static func endOfScheme(_ bytes: Span<UInt8>, _ range: Range<Int>) -> Int? {
         for scheme in ["http://", "https://"] as [StaticString] where range.count > scheme.utf8CodeUnitCount {
             let end = range.lowerBound + scheme.utf8CodeUnitCount
@@ -112,7 +112,7 @@ enum Authority {
         return end == range.upperBound || isPort(bytes, end..<range.upperBound)
     }
 
-    /// Returns the index after a `reg-name` or an IPv4 address; nil if it is empty or malformed.
+    /// Returns the index after a `reg-name` or an IPv4 address; nil if it is empty or has a malformed percent-encoding.
     private static func endOfName(_ bytes: Span<UInt8>, _ range: Range<Int>) -> Int? {
         var index = range.lowerBound
         while index < range.upperBound {
@@ -131,7 +131,7 @@ enum Authority {
         return index > range.lowerBound ? index : nil
     }
 
-    /// Parses `":" *DIGIT`, at most 65535.
+    /// Returns whether the bytes are `":" *DIGIT` with a number of at most 65535.
     private static func isPort(_ bytes: Span<UInt8>, _ range: Range<Int>) -> Bool {
         guard bytes[range.lowerBound] == ByteClass.colon else { return false }
         var port = 0
@@ -151,7 +151,7 @@ enum Authority {
         return end + 1
     }
 
-    /// Parses eight groups of 1 to 4 digits.
+    /// Returns whether the bytes are eight groups of 1 to 4 hexadecimal digits.
     ///
     /// One `::` may replace one or more groups, and an IPv4 address may replace the last two.
     private static func isIPv6(_ bytes: Span<UInt8>, _ range: Range<Int>) -> Bool {

@@ -114,7 +114,7 @@ public struct CertificateSummary: Sendable, Hashable {
 extension CertificateSummary {
     /// Parses the first certificate of a PEM file, which is the server's certificate.
     ///
-    /// - Throws: `TLSError` with the cause `certificateNotPEM` if there is none.
+    /// - Throws: `TLSError`, usually with the cause `certificateNotPEM` because there is none or it is damaged.
     public init(pem: [UInt8]) throws(TLSError) {
         var reader = try PEMReader(pem)
         guard let certificate = try reader.nextCertificate() else { throw TLSError(.certificateNotPEM) }

@@ -45,7 +45,7 @@ public final class TLSClient {
     /// Whether the handshake has succeeded, and TLS has not failed since.
     public var isEstablished: Bool { session.phase == .established || session.phase == .closedByPeer }
 
-    /// OpenSSL's reason for refusing the server's certificate; nil if OpenSSL accepted the certificate.
+    /// OpenSSL's reason for refusing the server's certificate; nil if OpenSSL has not refused it.
     public var certificateProblem: String? { session.phase == .failed ? session.verificationError : nil }
 
     /// Handles received bytes; the first call passes none.

@@ -11,7 +11,7 @@ internal import COpenSSL
         case established
         /// The peer has sent a close_notify, and so sends no more.
         case closedByPeer
-        /// The peer broke the protocol, and OpenSSL may have written an alert about it.
+        /// A side refused the handshake, the peer broke the protocol, or OpenSSL failed; it may have written an alert.
         case failed
     }
 
@@ -20,7 +20,7 @@ internal import COpenSSL
     private let connection: OpaquePointer
     /// The memory that the connection's bytes pass through.
     private let wire: TLSWire
-    /// The context, which this object keeps alive because the connection's callbacks use it.
+    /// The context, which this object keeps alive because the connection's callbacks use it; nil for a client.
     private let context: TLSContext?
 
     /// Takes ownership of an OpenSSL connection, and keeps its wire and its context alive.
@@ -47,7 +47,7 @@ internal import COpenSSL
         unsafe tls_verification_error(connection).map { unsafe String(cString: $0) }
     }
 
-    /// Decrypts the whole records among received bytes.
+    /// Continues the handshake with received bytes, and decrypts the whole records among them.
     ///
     /// It consumes all bytes: OpenSSL stores the bytes of an incomplete record.
     ///

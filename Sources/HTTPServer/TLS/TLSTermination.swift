@@ -8,8 +8,9 @@ public final class TLSTermination: Sendable {
     private let ticketKeys = TicketKeys()
     private let current: Mutex<TLSContext>
 
-    /// Creates a termination from a certificate chain and its private key, both in PEM; the server's certificate is the
-    /// first of the chain.
+    /// Creates a termination from a certificate chain and its private key, both in PEM; throws if they cannot be used.
+    ///
+    /// The server's certificate is the first of the chain.
     public init(certificatePEM: [UInt8], keyPEM: [UInt8]) throws(TLSError) {
         let context = try TLSContext(certificatePEM: certificatePEM, keyPEM: keyPEM, ticketKeys: ticketKeys)
         current = Mutex(context)

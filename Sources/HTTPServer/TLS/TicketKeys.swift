@@ -113,7 +113,7 @@ package struct TicketKeyRing: Sendable {
         return key
     }
 
-    /// Returns the key of a name, if it still decrypts tickets.
+    /// Returns the key of a name; `nil` if there is none, or if it no longer decrypts tickets.
     package func opening(named name: some Collection<UInt8>, at now: MonotonicTime) -> Key? {
         keys.first { key in
             key.name.elementsEqual(name)

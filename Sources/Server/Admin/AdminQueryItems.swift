@@ -1,6 +1,8 @@
 internal import Attribution
 
-/// Query parameters that several admin calls take.
+/// Query parameters that several admin calls take; a malformed one throws a 400 that names it.
+///
+/// An empty parameter counts as not sent, except `limit` and `test`.
 extension Exchange {
     /// Reads `app`, an app's id; nil without it.
     ///
@@ -28,7 +30,7 @@ extension Exchange {
         return (min(from, to), max(from, to))
     }
 
-    /// Reads `limit`, the largest number of entries in a page.
+    /// Reads `limit`, the maximum number of entries in a page; `standard` without it.
     func limitItem(_ limits: ClosedRange<Int>, standard: Int) throws(APIError) -> Int {
         guard let text = queryItem("limit") else { return standard }
         guard let limit = Int(text), limits.contains(limit) else {
@@ -37,7 +39,7 @@ extension Exchange {
         return limit
     }
 
-    /// Reads `before`: the `next` of the previous page, an id such as `example`.
+    /// Reads `before`: the `next` of the previous page, an id such as `example`; nil without it.
     func pageItem<ID>(_ example: String, _ id: (String) -> ID?) throws(APIError) -> ID? {
         guard let text = sentQueryItem("before") else { return nil }
         guard let id = id(text) else {
@@ -68,7 +70,8 @@ extension Exchange {
 
     /// Refuses query parameters that the call does not take, because ignoring a mistyped filter would list everything.
     ///
-    /// - Throws: 400 that names the unknown parameters, each with the nearest known name.
+    /// - Throws: 400 that names up to ten unknown parameters, each with the nearest name that the call takes, or if
+    ///   none is near, with all of them.
     func checkQueryNames(_ known: [String]) throws(APIError) {
         let unknown = queryItems.map(\.name).filter { !known.contains($0) }
         let problems = unknown.prefix(Self.maximumReportedNames).map { name in

@@ -27,8 +27,8 @@ enum ExplainCheck {
                 return Response(.ok, json: explanation.json())
             }
             throw .notFound(
-                "No check is recorded under this id. Records are kept as long as clicks are after their window;"
-                    + " GET /admin/api/checks lists them",
+                "No check is recorded under this id. Records are deleted after the retention time;"
+                    + " GET /admin/api/checks lists the stored ones",
                 field: "id"
             )
         }

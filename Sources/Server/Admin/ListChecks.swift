@@ -59,7 +59,9 @@ extension RecordedCheck {
         json.member("first_install_time", facts.firstInstalledAt?.iso8601)
     }
 
-    /// The id of the matched click; nil if it is no longer stored, because half of its id is unknown then.
+    /// The id of the matched click; nil without a match.
+    ///
+    /// It is also nil if the click is no longer stored, because half of its id is unknown then.
     var clickID: String? { facts.click.flatMap { $0.low == 0 ? nil : $0.text } }
 }
 

@@ -37,7 +37,7 @@ extension Directory {
 
 /// Figures of an app's traffic, from which warnings about its matching policy are derived.
 public struct PolicyFigures: Equatable, Sendable {
-    /// The number of all checks of live traffic; nil if the report covers only a part of the app's traffic.
+    /// The number of all checks of live traffic; nil unless the report covers all live traffic, of this app alone.
     public var checks: Int64?
     /// The number of matches by token, click id or advertising id, which are certain; nil if ``checks`` is nil.
     public var certainMatches: Int64?
@@ -49,7 +49,7 @@ public struct PolicyFigures: Equatable, Sendable {
         self.collisions = collisions
     }
 
-    /// The smallest number of checks or matches for which a warning is possible.
+    /// The smallest number of checks or matches from which a warning is derived.
     fileprivate static let minimumChecks = 100
     /// The expected share of wrong matches above which there is a warning.
     fileprivate static let maximumFalseShare = 0.10

@@ -49,7 +49,7 @@ public struct StatisticsBody {
     public var version = ""
     public var uptimeSeconds: Int64?
     public var warnings: [String] = []
-    /// The states of domain file copies, if the monitor is on.
+    /// The states of domain file copies; empty if the monitor is off.
     public var domainCopies: [DomainCopy] = []
 
     public init(report: StatisticsReport, query: StatisticsQuery, directory: Directory, now: Timestamp) {
@@ -216,7 +216,7 @@ public struct StatisticsBody {
 
 /// The JSON form of reports on collisions, shared by statistics reports and `afterlink collisions --json`.
 public enum CollisionBody {
-    /// Writes the member `collisions` of an object, without unknown values.
+    /// Writes the member `collisions` of an object; leaves out unknown values.
     ///
     /// A limit has no threshold if no threshold meets it, and no window if no window does.
     public static func write(_ reports: [AppCollisions], in directory: Directory, to json: inout JSONWriter) {

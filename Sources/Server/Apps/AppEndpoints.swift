@@ -33,7 +33,7 @@ enum AppEndpoints {
         return response(app)
     }
 
-    /// The app whose id is in the path.
+    /// Finds the app whose id is in the path, and stores it for the log line; throws 404 if there is none.
     private static func app(_ exchange: inout Exchange) throws(APIError) -> App {
         guard let app = exchange.parameter.flatMap({ AppID($0) }).flatMap(exchange.directory.app) else {
             throw .noApp()

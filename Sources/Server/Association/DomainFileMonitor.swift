@@ -27,7 +27,7 @@ public final class DomainFileMonitor: Sendable {
 
     public init(_ copies: Copies = Copies()) { self.copies = copies }
 
-    /// All copies, sorted by host.
+    /// The copies that were polled, sorted by host, file and holder.
     public var all: [DomainCopy] {
         seen.withLock { Array($0.values) }.sorted { left, right in
             (left.host.text, left.file.rawValue, left.holder.rawValue)
@@ -41,7 +41,8 @@ public final class DomainFileMonitor: Sendable {
     ///   - directory: the current apps.
     ///   - outgoing: the client that makes the requests.
     ///   - now: the time of the poll.
-    ///   - log: the log, which gets a line for each change since the last poll.
+    ///   - log: the log, which gets a line for each copy whose state has changed, and at the first poll for each copy
+    ///     that is not as it should be.
     ///   - mustStop: called between two requests; true ends the poll.
     package func pollAll(
         _ directory: Directory,
@@ -93,7 +94,7 @@ public final class DomainFileMonitor: Sendable {
         }
     }
 
-    /// Returns the address of a file's copy; nil if the copy is skipped.
+    /// Returns the address of a file's copy; nil if the copy is skipped, or its address is not a URL.
     private func url(of file: DomainFile, _ holder: DomainCopy.Holder, _ host: LinkHost) -> WebURL? {
         let address =
             switch holder {

@@ -37,7 +37,7 @@ extension Exchange {
 
     /// Returns the requested link host and the apps that list it.
     ///
-    /// - Throws: 404 if no app lists the host, with the command that adds it.
+    /// - Throws: 404 if the request names no host, or if no app lists the host, with the command that adds it.
     fileprivate func appsOfHost() throws(APIError) -> (LinkHost, [App]) {
         guard let host else {
             throw .notFound("The request names no host name, and domain files belong to one", field: "Host")

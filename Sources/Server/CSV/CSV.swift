@@ -7,7 +7,7 @@ public struct CSVReader {
     public struct Failure: Error, Equatable {
         /// Counted from 1.
         public let line: Int
-        /// A sentence that says what is wrong and what to do.
+        /// What is wrong, and usually what to do; without a full stop.
         public let message: String
 
         public init(line: Int, message: String) {
@@ -50,7 +50,7 @@ public struct CSVReader {
         return UInt8(ascii: hasSemicolon ? ";" : ",")
     }
 
-    /// Returns the next record, skipping empty lines; nil at the end.
+    /// Returns the next record, skipping empty lines; nil at the end, and throws at a malformed cell.
     public mutating func next() throws(Failure) -> Record? {
         while index < bytes.count {
             let start = line
@@ -140,7 +140,7 @@ public enum CSVText {
     /// The apostrophe that makes a spreadsheet read the cell as a text.
     private static let mark = UInt8(ascii: "'")
 
-    /// Returns a line of cells, with its line end.
+    /// Returns a line of cells, with the LF that ends it.
     public static func line(_ cells: [String]) -> String {
         cells.map { quoted(escaped($0)) }.joined(separator: ",") + "\n"
     }

@@ -7,7 +7,8 @@ extension Exchange {
     /// Searches the links of the app that the key or the body names. If they name no app, searches the links of the
     /// requested host, and then all links, because a page may post to another host than its link's.
     ///
-    /// - Throws: 404 if there is no such link, 400 if several apps have one.
+    /// - Throws: 404 if there is no such link, 400 if several apps have one or a long link leads nowhere, or a store's
+    ///   failure.
     func link(of body: ClickBody) async throws(APIError) -> TappedLink? {
         guard let text = body.link else { return nil }
         let app = key?.app ?? body.app.flatMap { AppID($0) }
@@ -37,7 +38,7 @@ extension Exchange {
         return try await store(await stores.links.link(slug, of: apps)?.link)
     }
 
-    /// Reads a long link of `app`, or of the requested host's apps if `app` is nil.
+    /// Reads a long link of `app`, or of the ``nearestApps`` if `app` is nil.
     private func longLink(_ text: String, of app: AppID?) throws(APIError) -> TappedLink {
         let apps = app.map { directory.app($0).map { [$0] } ?? [] }
         guard let found = FoundLink.long(text, of: apps ?? nearestApps) else {
@@ -97,6 +98,9 @@ extension Exchange {
     /// Finds the app of a click: the app of its key, body or link, in this order.
     ///
     /// If none names an app, it is the one app that allows the page's origin, or else the only app.
+    ///
+    /// - Throws: 400 if these rules find no app or the body's id is malformed, 403 for another app than the key's, 404
+    ///   for an unknown app.
     private func namedApp(_ body: ClickBody, _ link: TappedLink?, _ origin: Origin?) throws(APIError) -> App {
         if let id = key?.app, let app = directory.app(id) {
             guard body.app == nil || body.app == id.text else {
@@ -132,7 +136,7 @@ extension Exchange {
 
 /// The destination of a click: a deep link that released clients can open.
 ///
-/// The app must allow the destination, unless the click comes with a server key.
+/// If the body states the destination, the app must allow it, unless the click comes with a server key.
 struct ClickDestination {
     let url: DeepLinkURL
     /// The link that was tapped; nil if the body names no link.
@@ -180,6 +184,8 @@ struct ClickDestination {
     }
 
     /// Reads the destination that the body states; nil if it names a link instead.
+    ///
+    /// - Throws: 400 if the body has neither, or if the destination is malformed or not allowed.
     static func stated(_ body: ClickBody, app: App, key: APIKey?) throws(APIError) -> DeepLinkURL? {
         guard let text = body.deepLinkURL else {
             guard body.link == nil else { return nil }

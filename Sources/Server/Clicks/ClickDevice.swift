@@ -13,17 +13,19 @@ struct ClickDevice {
     let isRobot: Bool
     /// Empty if the click can be found only by its token or an advertising id.
     let fingerprints: [FingerprintEntry]
-    /// The fingerprint in the response: the one that the caller sent, else the first one made from the signals.
+    /// The fingerprint in the response: the one that the caller sent, else the first one made from the signals, if any.
     let primary: Fingerprint?
     /// Whether the caller's fingerprint differs from all fingerprints that are made from the signals.
     let isContradictory: Bool
-    /// The canonical values as a line; nil for a click without signals.
+    /// The canonical values as a line, only the platform for a click that is counted and never matched; nil for any
+    /// other click without signals.
     let canonicalText: String?
     /// Hashes of the values that a fingerprint may lack.
     let signals: SignalHashes
     /// The fingerprints themselves, in the order of ``fingerprints``.
     private let ownFingerprints: [Fingerprint]
-    /// The members that the body lacks for a fingerprint; empty if there is a fingerprint.
+    /// The members that the body lacks for a fingerprint; empty if there is one, or if ``ClickProvenance/basis`` limits
+    /// the recognition.
     let missing: [String]
 
     init(

@@ -10,7 +10,7 @@ struct ClickProvenance {
     let headers: VisitHeaders
     let clickedAt: Timestamp
     let window: AttributionWindow
-    /// The limits on recognising the visitor; nil where all signals of their device may be used.
+    /// The limits on recognising the visitor; nil if all signals of their device may be used.
     let basis: ClickBasis?
     /// Whether the request announces that no person waits for its response.
     let isAutomatic: Bool

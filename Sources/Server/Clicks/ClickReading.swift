@@ -154,7 +154,7 @@ struct ClickReading {
         return facts
     }
 
-    /// The page that the visitor came from, as the body states it, or else the browser's `Referer`.
+    /// The page that the visitor came from, as the body states it, or else the browser's `Referer`; nil if unknown.
     ///
     /// A link's own landing page sends its own address as the referer. The visitor did not come from there, so it is
     /// left out.

@@ -62,7 +62,7 @@ enum RecordClick {
         Response(recorded.isNew ? .created : .ok) { json in
             json.member("status", "success")
             json.member("click_id", recorded.click.id.text)
-            // The store has only a keyed hash of the stored click's own fingerprint.
+            // If the click is stored under another fingerprint, the store has only a keyed hash of it.
             if recorded.sharesFingerprint { json.member("fingerprint", recorded.device.primary?.hex) }
             json.member("expires_at", recorded.click.facts.expiresAt.iso8601)
             json.member("token", recorded.token?.text)

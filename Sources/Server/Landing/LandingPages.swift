@@ -28,7 +28,8 @@ public struct LandingPages: Sendable {
     /// - Parameters:
     ///   - bytes: the landing page's template, UTF-8.
     ///   - file: the name of the template's file, for error messages.
-    /// - Throws: an error with the line of the first mistake, or for a template without the script's placeholder.
+    /// - Throws: an error with the line of the first mistake. There is no line if the template is not UTF-8, or has no
+    ///   `{{{script}}}` or `{{nonce}}`.
     public init(replacing bytes: [UInt8], file: String) throws(DataFileError) {
         guard let text = String(validating: bytes, as: UTF8.self) else {
             throw DataFileError(file, 0, 0, "is not UTF-8", "Save the page as UTF-8 text")
@@ -120,7 +121,7 @@ struct PageTexts: Sendable {
         return languages.first ?? Language(code: "en", direction: "ltr")
     }
 
-    /// Returns the text of a key, with the app's name in place of `{app}`.
+    /// Returns the text of a key, in English if the language has none, with the app's name in place of `{app}`.
     func text(_ key: String, in language: Language, app: String = "") -> String {
         let text = texts[key]?[language.code] ?? texts[key]?["en"] ?? ""
         return text.split(separator: "{app}", omittingEmptySubsequences: false).joined(separator: app)
@@ -129,7 +130,7 @@ struct PageTexts: Sendable {
 
 /// One page for one visitor: the values of its template, and its header fields.
 ///
-/// The header fields allow only the page's own parts to run or load in it (ASVS 5.0, 3.4).
+/// The header fields allow only the page's own parts and the app's icon to run or load in it (ASVS 5.0, 3.4).
 struct Page {
     let pages: LandingPages
     let language: PageTexts.Language
@@ -186,7 +187,8 @@ struct Page {
         return Response(status, fields: fields, contentType: .html, body: body)
     }
 
-    /// Returns `https://host` of an address that an operator stored; nil if its host contains anything else.
+    /// Returns `https://host` of a URL that an operator stored; nil for another scheme, or for a host with other
+    /// characters than letters, digits, `.`, `-` and the `:` before a port.
     private static func origin(_ url: String) -> String? {
         let start = "https://"
         guard url.hasPrefix(start) else { return nil }

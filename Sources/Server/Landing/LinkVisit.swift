@@ -7,7 +7,7 @@ struct LinkVisit {
     let app: App
     let visitor: LinkVisitor
     let address: LinkAddress
-    /// The link's variant that the visitor gets.
+    /// The link's variant that the visitor gets; nil for a link without variants.
     let variant: Link.Variant?
     /// The query of the visit, without the page's own parameters.
     let query: [QueryItem]
@@ -47,7 +47,9 @@ struct LinkVisit {
         return own + passed.filter { item in !own.contains { $0.name == item.name } }
     }
 
-    /// The store button's address; only an operator's own page gets the parameters that the link passes on.
+    /// The store button's address; nil if the app has no store or page for the visitor's device.
+    ///
+    /// Only an operator's own page gets the parameters that the link passes on.
     var storeURL: String? {
         guard actions.store == .page, let url = actions.storeURL else { return actions.storeURL }
         return DeepLinkURL(stored: url).adding(link.settings.passed(query)).text
@@ -56,7 +58,7 @@ struct LinkVisit {
     /// Makes the text of the QR code on the page for a computer.
     ///
     /// - Parameter token: the token of the click that this page has recorded; nil before the click is recorded.
-    /// - Returns: the link's address with `source=qr`.
+    /// - Returns: the link's address with `source=qr`, the token and the visit's other parameters.
     func codeText(token: String?) -> String {
         let items = token.map { [QueryItem(name: LinkParameter.token, value: $0)] } ?? []
         let rest = query.filter { $0.name != LinkParameter.token && $0.name != "source" }

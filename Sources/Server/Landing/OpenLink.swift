@@ -45,7 +45,7 @@ enum OpenLink {
         }
     }
 
-    /// Finds the link of the requested address: a stored link, or else the long link in the query.
+    /// Finds the link of the requested address: a stored link, or else the long link in the query; nil without either.
     private static func find(_ apps: [App], _ exchange: Exchange) async throws(StoreError) -> FoundLink? {
         let path = exchange.parameter ?? ""
         let text = QueryItem.text(ofPathPart: path.hasSuffix("/") ? String(path.dropLast()) : path)

@@ -68,7 +68,7 @@ enum HandoffQRCode {
         return Response(.ok, fields: [policy, .noStore], contentType: .svg, body: Array(picture.svg().utf8))
     }
 
-    /// Draws the code; leaves out the visit's query if the code would be too long with it.
+    /// Draws the code; leaves out the token and the visit's query if they are too long, and returns nil if the rest is.
     private static func picture(_ visit: LinkVisit, token: String?) -> QRPicture? {
         if let picture = try? QRPicture(of: visit.codeText(token: token)) { return picture }
         return try? QRPicture(of: visit.address.url())

@@ -24,7 +24,7 @@ struct PageTemplate: Sendable {
     ///   - text: the page.
     ///   - values: the names of the values that the page may use.
     ///   - rawParts: the names of the parts that are not escaped.
-    /// - Throws: the first unknown name or unclosed placeholder.
+    /// - Throws: the first mistake: an unknown name, an unclosed placeholder or section, or an end without its section.
     init(_ text: String, values: Set<String>, rawParts: Set<String>) throws(Problem) {
         var reader = TemplateReader(bytes: Array(text.utf8), values: values, rawParts: rawParts)
         parts = try reader.parts(until: nil)

@@ -8,7 +8,7 @@ struct FoundLink {
     /// Why a stored link no longer leads anywhere; nil if it still does, and for every long link.
     var ending: Link.Ending?
 
-    /// Finds a stored link by its slug; nil where none of the apps has it.
+    /// Finds a stored link by its slug; nil if none of the apps has it.
     static func stored(_ path: String, of apps: [App], _ exchange: Exchange) async throws(StoreError)
         -> FoundLink?
     {
@@ -38,7 +38,7 @@ struct FoundLink {
         }
     }
 
-    /// Reads the part of a long link's address after its host: `?link=…`, which may follow a path.
+    /// Reads the part of a long link's address after its host: `?link=…`, which may follow a path; nil without a `?`.
     static func long(_ text: String, of apps: [App]) -> FoundLink? {
         guard let end = text.firstIndex(of: "?") else { return nil }
         var path = text[..<end].drop { $0 == "/" }

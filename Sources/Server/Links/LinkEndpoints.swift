@@ -135,7 +135,7 @@ enum LinkEndpoints {
         return listing
     }
 
-    /// Changes the link whose id is in the path, and retries if another request changed it meanwhile.
+    /// Changes the link whose id is in the path; retries three times if another request changed it meanwhile.
     private static func change(
         _ exchange: Exchange,
         _ change: (inout Link) throws(APIError) -> Void

@@ -4,8 +4,9 @@ internal import JSON
 
 /// `GET /campaign/resolve/{key}` and `GET /resolve/{key}`: returns the link of a campaign key to newer clients.
 ///
-/// The newest link with the key that leads somewhere counts. It belongs to the API key's app, or else to an app on the
-/// requested host. If there is no link, the response contains only the campaign key.
+/// The newest link with the key that leads somewhere counts. It belongs to the API key's app. Without a valid one, it
+/// belongs to an app on the requested host, or to any app if the host is no app's. If there is no link, the response
+/// contains only the campaign key.
 enum ResolveCampaign {
     static func respond(_ exchange: inout Exchange) async throws(APIError) -> Response {
         guard let key = CampaignKey(QueryItem.text(ofPathPart: exchange.parameter ?? "")) else {

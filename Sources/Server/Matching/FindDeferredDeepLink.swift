@@ -6,7 +6,7 @@ enum FindDeferredDeepLink {
     static func respond(_ exchange: inout Exchange) async throws(APIError) -> Response {
         let launch: FirstLaunch
         let ladder: MatchingLadder
-        // Nearly every launch sends only a fingerprint; this path parses nothing else.
+        // Nearly every launch sends a fingerprint and no other evidence, so this path looks for no other evidence.
         if let fingerprint = onlyFingerprint(exchange.request), !bringsMore(exchange.request) {
             launch = try FirstLaunch(exchange, fingerprint: fingerprint) { $0.detailsOfHeader }
             ladder =

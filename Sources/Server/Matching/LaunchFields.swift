@@ -55,6 +55,7 @@ package enum LaunchFields {
     /// Reads the client's name and release from `X-SDK-Version`: `ios 1.8.9` for `paylisher-ios/1.8.9`; nil without it.
     ///
     /// Removes all characters but printable ASCII, and cuts the text to 64 characters, the limit of a record's field.
+    /// Returns nil if only blanks remain.
     package static func sdkVersion(_ request: Request) -> String? {
         guard let text = request.field("x-sdk-version") else { return nil }
         let own = text.hasPrefix(ownClients) ? text.dropFirst(ownClients.count) : text[...]
@@ -82,7 +83,7 @@ package enum DeviceSignalsField {
     private static let widths = 100...100_000
     private static let majors = 1...999
 
-    /// Reads the field; nil where it is missing or not a JSON object.
+    /// Reads the field; nil if it is missing or not a JSON object.
     package static func read(_ request: Request, _ data: DeviceData) -> CanonicalSignals? {
         // A malformed field counts as missing.
         guard request.hasField(name), let field = request.field(name),

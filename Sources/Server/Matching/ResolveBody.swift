@@ -9,7 +9,7 @@ package struct ResolveBody {
     /// The languages that the app is localised in; nil if the client does not send them.
     package let localizations: [String]?
     package let installID: InstallID?
-    /// When the app was first installed, according to the system; a reinstallation does not change it.
+    /// When the app was first installed, according to the system, also after a reinstallation; nil if not sent.
     package let firstInstalledAt: Timestamp?
     package let platform: Platform?
 

@@ -52,7 +52,7 @@ package struct RouteSummary: Sendable {
     /// The only query parameters that the call accepts; nil for a call that ignores unknown parameters.
     package let queryNames: [String]?
 
-    /// All routes at the service's own address.
+    /// All routes at the service's public address.
     package static let all = Routes.makePublic().map(RouteSummary.init)
 
     private init(_ route: Route) {

@@ -16,7 +16,7 @@ struct RequestLog {
         var status = 0
         /// The time from the request's first byte until its response was made.
         var microseconds: UInt64 = 0
-        /// The length of the response's body.
+        /// The length of the response's body in bytes.
         var byteCount = 0
     }
 

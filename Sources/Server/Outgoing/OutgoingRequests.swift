@@ -3,9 +3,9 @@ public import HTTPServer
 internal import Synchronization
 internal import Threads
 
-/// Sends the service's requests to other servers, at most four at a time and not on an event loop's thread.
+/// Sends the service's requests to other servers; event loops call `perform`, which does not block them.
 public final class OutgoingRequests: Sendable {
-    /// The largest number of requests at a time; further requests are refused.
+    /// The maximum number of concurrent calls of `perform`; further calls are refused.
     private static let maximumConcurrentCount = 4
 
     package let client: HTTPSClient
@@ -23,7 +23,7 @@ public final class OutgoingRequests: Sendable {
 
     /// Runs blocking work on a new thread, and suspends the caller until the work ends.
     ///
-    /// - Returns: nil where too many requests are under way, or the system has no thread.
+    /// - Returns: nil if four other calls are under way, or the system has no thread.
     func perform<Result: Sendable>(_ work: @escaping @Sendable (HTTPSClient) -> Result) async -> Result? {
         guard underWay.add(1, ordering: .relaxed).oldValue < Self.maximumConcurrentCount else {
             underWay.subtract(1, ordering: .relaxed)

@@ -42,11 +42,11 @@ package struct APIError: Error, Equatable {
     let status: Status
     package let code: Code
     package let message: String
-    /// The body member, query parameter or header that is wrong.
+    /// The body member, query parameter or header that is wrong; nil if none is.
     package var field: String?
     /// All problems, if a call reports several at once; ``message`` and ``field`` are those of the first one.
     var problems: [FieldProblem] = []
-    /// Seconds until another attempt makes sense; sent as `Retry-After`.
+    /// Seconds until another attempt makes sense, sent as `Retry-After`; nil if the error suggests none.
     ///
     /// A 429 gets its value from ``Exchange/checkRate(_:)``.
     var retryAfter: Int?
@@ -123,7 +123,9 @@ extension APIError {
         return APIError(status: .methodNotAllowed, code: code, message: message, fieldLines: [line])
     }
 
-    /// Creates the error for a store's failure: nearly always a 503, never "no match".
+    /// Creates the error for a store's failure: 500 for a defect, a conflict or a missing row, else 503.
+    ///
+    /// A store's failure never becomes a "no match".
     init(_ error: StoreError, requestID: String) {
         switch error.code {
         case .defect, .conflict, .notFound:

@@ -4,7 +4,7 @@ internal import HTTPServer
 extension Exchange {
     /// Finds the key that the request carries, and requires a kind that `access` allows.
     ///
-    /// - Returns: the key; nil where none is needed and none was sent.
+    /// - Returns: the key; nil if the call ignores keys, or if it needs none and none was sent.
     /// - Throws: 401 for a missing or invalid key, 403 for a valid key of another kind.
     func findKey(for access: Route.Access) throws(APIError) -> APIKey? {
         let allowed: [KeyKind]

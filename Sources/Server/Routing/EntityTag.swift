@@ -14,7 +14,7 @@ struct EntityTag {
         text = "\"\(digits.joined())\""
     }
 
-    /// Whether a request's `If-None-Match` names the tag, strong or weak, so that its client has the body already.
+    /// Whether a request's `If-None-Match` is `*` or names the tag, strong or weak: its client has the body already.
     func isNamed(by request: Request) -> Bool {
         request.fields("if-none-match").contains { line in
             line.split(separator: ",").contains { candidate in

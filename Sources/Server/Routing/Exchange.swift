@@ -50,11 +50,11 @@ struct Exchange {
     let address: NetworkAddress
     /// Apps and keys as they were when the request came.
     let directory: Directory
-    /// The request's valid key; nil if the route needs no key, and ignores keys or got none.
+    /// The request's valid key; nil if the route ignores keys, or if it needs none and the request has none.
     var key: APIKey?
-    /// The app of the request, as soon as it is known.
+    /// The app of the request; nil until it is known.
     var app: AppID?
-    /// The outcome of a click, a check or a visit, as a word for the log line.
+    /// The outcome of a click, a check or a visit, as a word for the log line; nil for other calls.
     var outcome: String?
 
     var service: Service { loop.service }
@@ -75,16 +75,16 @@ struct Exchange {
     /// The items of the query in their order, decoded.
     var queryItems: [QueryItem] { request.query.map { QueryItem.items(ofQuery: $0[...].utf8) } ?? [] }
 
-    /// The first item of the query by this name, decoded.
+    /// The first item of the query by this name, decoded; nil without one.
     func queryItem(_ name: String) -> String? {
         request.query.flatMap { QueryItem.value(of: name, inQuery: $0) }
     }
 
-    /// The first item of the query by this name, decoded; nil also for an empty one.
+    /// The first item of the query by this name, decoded; nil without one, and for an empty one.
     func sentQueryItem(_ name: String) -> String? { queryItem(name).flatMap { $0.isEmpty ? nil : $0 } }
 
-    /// Reads the bytes of the query's only item by this name, decoded, without making a `String`; nil also where
-    /// there are several.
+    /// Reads the bytes of the query's only item by this name, decoded, without making a `String`; nil if there is none
+    /// or more than one.
     func withOnlyQueryItem<Result>(_ name: String, _ read: (Span<UInt8>) -> Result) -> Result? {
         request.withQueryBytes { QueryItem.withOnlyValue(of: name, in: $0, read) } ?? nil
     }

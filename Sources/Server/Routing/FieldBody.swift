@@ -30,7 +30,9 @@ struct FieldBody<Field: SettingField> {
         }
     }
 
-    /// Makes a value of the fields; throws its problems together with those of the body and `others`.
+    /// Makes a value of the fields.
+    ///
+    /// - Throws: 422 with the problems of the body, `others`, and the problems that `make` throws.
     func validated<Value>(
         _ others: [FieldProblem] = [],
         _ make: (FieldTexts<Field>) throws(FieldProblems) -> Value
@@ -88,7 +90,9 @@ struct FieldBody<Field: SettingField> {
 }
 
 extension JSONWriter {
-    /// Writes the fields that are set, each in its form, except variants, which the caller writes with their counts.
+    /// Writes the fields that are set as JSON values.
+    ///
+    /// Variants are left out: the caller writes them with their clicks and matches.
     mutating func members<Field: SettingField>(of fields: FieldTexts<Field>) {
         for (field, texts) in fields.all {
             switch field.kind {

@@ -21,20 +21,20 @@ extension Exchange {
     /// Of several reported hosts the last one counts, because the nearest proxy wrote it.
     var host: LinkHost? { authority.flatMap { LinkHost($0) } }
 
-    /// The apps whose links the requested host serves, or all apps if there are none.
+    /// The apps whose links the requested host serves, or all apps if it serves no app's links.
     var nearestApps: [App] {
         let nearest = directory.apps(onHost: host)
         return nearest.isEmpty ? directory.apps : nearest
     }
 
-    /// The origin of the requested address, such as `http://127.0.0.1:8080`; nil for a request that names no host.
+    /// The origin of the requested address, such as `http://127.0.0.1:8080`; nil if the request names no valid host.
     var origin: String? {
         guard let authority, LinkHost(authority) != nil else { return nil }
         let isSecure = forwarded("x-forwarded-proto").map { $0 == "https" } ?? request.isSecure
         return "\(isSecure ? "https" : "http")://\(authority)"
     }
 
-    /// The requested host, with the port if one was named.
+    /// The requested host, with the port if one was named; nil if the request names no host.
     private var authority: String? {
         if let text = forwarded("x-forwarded-host"), LinkHost(text) != nil { return text }
         return request.host

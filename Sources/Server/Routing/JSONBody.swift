@@ -49,7 +49,7 @@ extension JSONBody {
     /// The object's text in the body.
     var source: String { String(decoding: bytes[object.byteRange], as: UTF8.self) }
 
-    /// A text of at most `maximumLength` characters; an empty one counts as not sent.
+    /// A text of at most `maximumLength` characters; nil if it was not sent or is empty.
     func text(_ name: String, _ maximumLength: Int) throws(APIError) -> String? {
         switch object[name] {
         case nil, .some(.null): return nil
@@ -83,7 +83,7 @@ extension JSONBody {
         return number
     }
 
-    /// A list of at most `count` texts of at most `maximumLength` characters each.
+    /// A list of at most `count` texts of at most `maximumLength` characters each; nil if it was not sent.
     func texts(_ name: String, _ maximumLength: Int, count: Int = .max) throws(APIError) -> [String]? {
         let form = "a list of texts"
         guard let values = try value(name, form, { $0.array }) else { return nil }

@@ -66,7 +66,7 @@ public struct RateLimits: Equatable, Sendable {
     /// No limits at all.
     public init() {}
 
-    /// The class's rule; nil where there is no limit.
+    /// The class's rule; nil if the class has no limit.
     public subscript(_ limitClass: RateLimitClass) -> Rule? {
         get { rules[limitClass] }
         set { rules[limitClass] = newValue }
@@ -80,10 +80,10 @@ public struct RateLimits: Equatable, Sendable {
     /// The limits that apply if the operator sets none.
     ///
     /// More than ten thousand phones of a carrier may share one address, and an old client may lose its attribution for
-    /// good if its check is refused. So a burst of ten thousand passes, and then 500 requests a second. That is many
-    /// times what a campaign causes from one carrier's address, and a small part of what one machine serves. Requests
-    /// from this machine itself are not limited: if the settings do not name a proxy on this machine, all its clients
-    /// would share one bucket.
+    /// good if its check is refused. So a burst of ten thousand clicks or checks passes, and then 500 a second. That is
+    /// many times what a campaign causes from one carrier's address, and a small part of what one machine serves.
+    /// Requests from this machine itself are not limited: if the settings do not name a proxy on this machine, all its
+    /// clients would share one bucket.
     public static let standard: RateLimits = {
         var limits = RateLimits()
         for limitClass in RateLimitClass.allCases {
@@ -108,14 +108,14 @@ public struct RateLimit: Equatable, Sendable {
     /// Requests that may come at once, 1 to 10,000,000.
     public let burst: Int64
 
-    /// Nil outside the allowed ranges.
+    /// Creates a limit; nil if a number is outside its range.
     public init?(perSecond: Int64, burst: Int64) {
         guard (1...1_000_000).contains(perSecond), (1...10_000_000).contains(burst) else { return nil }
         self.perSecond = perSecond
         self.burst = burst
     }
 
-    /// Reads `20/s:500`.
+    /// Parses the form `20/s:500`; nil for any other text, and for numbers outside their ranges.
     public init?(_ text: String) {
         let parts = text.split(separator: ":", omittingEmptySubsequences: false)
         guard parts.count == 2, parts[0].hasSuffix("/s"), let perSecond = Int64(parts[0].dropLast(2)),
@@ -168,8 +168,9 @@ package final class RateLimiter: Sendable {
         shards = (0..<Self.shardCount).map { _ in Lock() }
     }
 
-    /// Takes a token of the address's bucket; IPv6 addresses share one by /64.
-    /// - Returns: nil when the request is allowed.
+    /// Takes a token of the address's bucket; all IPv6 addresses of a /64 network share one bucket.
+    ///
+    /// - Returns: nil if the request is allowed.
     package func take(for address: NetworkAddress, at now: MonotonicTime) -> Refusal? {
         guard countsLoopback || !address.isLoopback else { return nil }
         let bucket = address.prefix(ipv4Bits: 32, ipv6Bits: 64)

@@ -1,6 +1,6 @@
 internal import Attribution
 
-/// Reads the signals of a device from a JSON object, and checks the type and range of every member.
+/// Reads the signals of a device from a JSON object, and validates the type of each member and the lengths of texts.
 enum SignalsBody {
     private static let maximumTextLength = 255
     private static let maximumLanguageCount = 100
@@ -26,7 +26,7 @@ enum SignalsBody {
         return signals
     }
 
-    /// Reads the signals that an app reports with its first launch.
+    /// Reads the signals that an app reports with its first launch, and also validates the ranges of the numbers.
     static func native(_ body: JSONBody, _ platform: Platform?) throws(APIError) -> NativeSignals {
         var signals = NativeSignals(platform: platform ?? .unknown)
         signals.model = try body.text("model", maximumTextLength)

@@ -133,8 +133,8 @@ public struct TrialRun {
 
     /// The milliseconds by which a click is set back in addition to the delay.
     ///
-    /// If the server uses its own clock, the click's expiry is not whole seconds after the click's time, because no
-    /// response takes as long as this margin.
+    /// It reveals a server that uses its own clock: such a server's expiry is not whole seconds after the click's time,
+    /// because no response takes as long as this margin.
     private static let clockMargin: Int64 = 500
 
     /// - Parameters:

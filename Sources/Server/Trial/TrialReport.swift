@@ -5,7 +5,7 @@ public import JSON
 public struct TrialReport: Sendable {
     public let result: TrialResult
     public let click: ClientRequest
-    /// Nil if the click was refused.
+    /// The launch's request; nil if the click was refused, so that no launch was sent.
     public let launch: ClientRequest?
 
     public func write(to json: inout JSONWriter) {

@@ -74,10 +74,10 @@ public struct TrialResult: Sendable {
 
 /// The members of a server's responses to a trial's click and launch.
 extension ClientResponse {
-    /// A text member of the body; nil where there is none.
+    /// A text member of the body; nil if the body has none of this name.
     subscript(_ name: String) -> String? { json?[name]?.string }
 
-    /// The error's advice to the caller.
+    /// The message of an error, or of the response to a click; nil without one.
     public var message: String? { self["message"] }
     /// Whether the server recorded the click, now or earlier.
     public var isRecorded: Bool { (200...201).contains(status) && self["click_id"] != nil }
@@ -86,14 +86,14 @@ extension ClientResponse {
     var expiresAt: Timestamp? { self["expires_at"].flatMap { Timestamp(iso8601: $0) } }
     public var isMatch: Bool { status == 200 && self["status"] == "match" }
     public var isNoMatch: Bool { status == 200 && self["status"] == "no_match" }
-    /// How the launch was recognised.
+    /// How the launch was recognised; nil without a match.
     public var method: String? { self["attributionMethod"] }
     public var confidence: Double? { json?["confidence"]?.double }
 }
 
 /// The fingerprints that a server makes from a trial's click, and whether the launch's fingerprint is among them.
 ///
-/// Servers run the same code. A server with other device data, or with the app's languages, may make more fingerprints.
+/// Servers run the same code. A server with other device data, or with the app's languages, may make others.
 public struct TrialAnalysis: Sendable {
     /// One of the fingerprints under which the click is found.
     public struct Made: Sendable {
@@ -119,7 +119,7 @@ public struct TrialAnalysis: Sendable {
     public let made: [Made]
     public let launch: FingerprintInput
     public let components: [Component]
-    /// The fingerprint by which the launch finds the click; nil where there is none.
+    /// The fingerprint by which the launch finds the click; nil if no fingerprint does.
     public let hit: Made?
     /// Whether the agent is that of a known robot.
     public let isRobot: Bool

@@ -34,7 +34,7 @@
     };
   }
 
-  // Resolves to `otherwise` if the promise takes longer, so that no visitor waits for a slow server.
+  // Resolves to `otherwise` if the promise fails or takes longer, so that no visitor waits for a slow server.
   function within(milliseconds, promise, otherwise) {
     return new Promise(function (resolve) {
       var timer = setTimeout(function () { resolve(otherwise); }, milliseconds);
