@@ -119,8 +119,8 @@ struct KeyMaintenance {
     }
 
     private mutating func destroyAddressKeys(_ needs: RequiredKeys, at now: Timestamp) throws {
-        // Callers may fetch a response again within the replay grace, and repeat a post within ten seconds; a minute
-        // covers the time that such a request takes.
+        // Callers may fetch a response again within the replay grace, and repeat a post within ten seconds, for
+        // which a minute suffices.
         let used = AddressKeys.day(of: now.advanced(byMilliseconds: -settings.replayGrace - 60_000))
         let first = min(needs.firstAddressDay ?? used, used)
         let today = AddressKeys.day(of: now)
