@@ -31,7 +31,7 @@ package struct Arguments: Equatable, Sendable {
         if options["help"] == nil { try checkOperands(of: command) }
     }
 
-    /// Returns the value of an option that may be given once.
+    /// Returns the value of an option that may be given once; nil without the option.
     package func value(_ option: String) -> String? { options[option]?.last }
 
     /// Returns the values of an option that may be given several times; nil without the option.
@@ -42,10 +42,10 @@ package struct Arguments: Equatable, Sendable {
     /// Returns the value of an option as `parse` reads it; nil without the option.
     ///
     /// - Parameters:
-    ///   - option: its name.
+    ///   - option: the option's name, without `--`.
     ///   - sentence: the rule for the value; begins with "must".
     ///   - parse: returns nil for a text that is not allowed.
-    /// - Returns: the value that `parse` returned.
+    /// - Returns: the value that `parse` returned; nil without the option.
     /// - Throws: a failure of usage with the sentence, if `parse` returns nil.
     func read<Value>(
         _ option: String,

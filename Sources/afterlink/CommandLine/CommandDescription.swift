@@ -69,7 +69,9 @@ package struct CommandDescription: Sendable {
     package var settings: [String] = []
     /// Complete calls, each with its purpose.
     package let examples: KeyValuePairs<String, String>
-    /// Runs the command; throws an ``ExitCode`` after it has printed the reason, and the program prints other errors.
+    /// Runs the command.
+    ///
+    /// If it has printed the reason for a failure, it throws an ``ExitCode``; the program prints any other error.
     let run: @Sendable (Invocation) async throws -> Void
 
     /// All options that the command accepts.

@@ -64,7 +64,7 @@ package struct CommandFailure: Error, Equatable, Sendable {
         }
     }
 
-    /// Returns the failure of an option whose value is not allowed; the sentence begins with "must".
+    /// Returns the failure of an option whose value is not allowed; the sentence follows the value, as in "must be on".
     static func wrongValue(_ option: String, _ value: String, _ sentence: String) -> CommandFailure {
         usage("--\(option) \"\(value)\" \(sentence).")
             .advising("Nothing was done. Correct it and run the command again.")

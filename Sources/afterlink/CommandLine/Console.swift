@@ -4,7 +4,7 @@ internal import Synchronization
 
 /// Standard output and standard error.
 package enum Console {
-    /// Prints a command's result at once, so that a script that waits for a line gets it.
+    /// Prints a command's result at once, so that a script that waits for a line gets it; records a failed write.
     static func print(_ text: String) {
         if !write(Array((printable(text) + "\n").utf8), to: STDOUT_FILENO) {
             hasLostOutput.store(true, ordering: .relaxed)
@@ -25,8 +25,8 @@ package enum Console {
 
     /// Opens the standard streams that the parent process closed.
     ///
-    /// Otherwise the next file that is opened would get the number of such a stream, and printed keys would go to the log
-    /// file.
+    /// Otherwise the next file that is opened would get the number of such a stream, and printed keys would go to that
+    /// file, for example to the log.
     static func holdStandardStreams() {
         for number in STDIN_FILENO...STDERR_FILENO where fcntl(number, F_GETFD) < 0 {
             // `open` returns the lowest free number, which is this one. Writing to it fails, so that the loss is noticed.

@@ -21,7 +21,7 @@ package enum HelpText {
             """
     }
 
-    /// Returns the output of `afterlink help apps`, if `apps` is the first word of several commands.
+    /// Returns the help on the commands with one first word, as `afterlink help apps` prints it.
     package static func group(_ word: String, of commands: [CommandDescription]) -> String {
         let indent = (commands.map(\.name.count).max() ?? 0) + 14
         let lines = commands.map { "  " + "afterlink \($0.name)".padded(to: indent - 2) + $0.summary }
@@ -34,7 +34,7 @@ package enum HelpText {
             """
     }
 
-    /// Returns the output of `afterlink help serve`.
+    /// Returns the help on one command, as `afterlink help serve` prints it.
     package static func command(_ command: CommandDescription) -> String {
         var parts = [synopsis(command)]
         parts += command.discussion.map { wrapped($0, indent: 0).joined(separator: "\n") }

@@ -56,7 +56,7 @@ package struct Program: Sendable {
         return (command, words.dropFirst(2))
     }
 
-    /// Returns the help on a command, a group of commands, or `settings`.
+    /// Returns the help on a command or a group of commands; without words, the list of all commands.
     package func help(on words: [String]) throws -> String {
         let name = words.joined(separator: " ")
         if name.isEmpty { return HelpText.overview(of: commands) }

@@ -9,13 +9,13 @@ enum CheckHealthCommand {
         name: "health",
         summary: "Report whether the serving process is ready",
         discussion: [
-            "Calls /readyz of the process that serves on this machine. The exit status is 0 if it is ready, else 1, so that"
-                + " containers and scripts need no other program.",
+            "Calls /readyz of the service at --listen on this machine. The exit status is 0 if the service is ready, else"
+                + " 1, so that containers and scripts need no other program.",
             "With --tls-certificate it uses TLS and does not verify the certificate, because it sends no secret.",
         ],
         settings: ["listen", "tls-certificate", "tls-key"],
         examples: [
-            "afterlink health --listen 127.0.0.1:8080 && echo ready": "Wait for the service in a script."
+            "afterlink health --listen 127.0.0.1:8080 && echo ready": "Print a line if the service is ready."
         ],
         run: run
     )
@@ -53,7 +53,7 @@ enum CheckHealthCommand {
         Console.print("ready")
     }
 
-    /// Explains a response that is not HTTP: the server may speak TLS and the request not, or the reverse.
+    /// Explains a status 400 or a response that is not HTTP: only one of server and request may use TLS.
     private static func misunderstanding(at address: ListenAddress, overTLS: Bool) -> CommandFailure {
         guard let other = try? Exchange(address, overTLS: !overTLS).get("/readyz"), other.status != 400 else {
             return CommandFailure.because("The server at \(address) is not Afterlink.")

@@ -11,8 +11,8 @@ enum ServeCommand {
             "Records clicks and answers the checks of first launches until SIGTERM or SIGINT. Without settings it listens on"
                 + " 127.0.0.1:8080 and stores everything in ./afterlink.db.",
             "On a new database it creates the first app and its keys, prints them once, and shows two curl calls to try.",
-            "If the clock leaps, or is more than a day from the last use of the database, retention and other jobs that"
-                + " delete wait for 24 hours of uptime. If the clock is right, start with --accept-clock.",
+            "If the clock leaps by more than a day, or is more than a day from the last use of the database, retention and"
+                + " other jobs that delete wait for 24 hours of uptime. If the clock is right, start with --accept-clock.",
             "SIGTERM and SIGINT stop gracefully: requests in flight finish, everything is brought to disk, and the exit"
                 + " status is 0. A second signal drops the requests in flight. SIGHUP reopens the log file and reloads the"
                 + " certificate.",
@@ -45,7 +45,7 @@ enum ServeCommand {
         service.stop()
     }
 
-    /// Serves until a signal to stop; a second signal drops the requests in flight.
+    /// Serves until SIGTERM or SIGINT; from then on, a second one drops the requests in flight.
     static func runUntilStopped(_ service: RunningService, _ signals: StopSignals, _ second: SecondSignal) {
         while signals.waitForReopening() {
             service.reopenLog()

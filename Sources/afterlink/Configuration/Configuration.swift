@@ -32,9 +32,9 @@ package struct Configuration: Sendable {
     package var serverKeyFile: String?
 
     package var attributionWindow = AttributionWindow.standard
-    /// In seconds.
+    /// The time in which a caller without an install id may get an answer again, in seconds.
     package var replayGrace: Int64 = 60
-    /// In seconds after a click's expiry.
+    /// The time from the end of a click's window to its deletion, in seconds.
     package var retention: Int64 = 604_800
 
     /// Files that replace built-in tables and pages; see ``TableFiles``.
@@ -54,11 +54,12 @@ package struct Configuration: Sendable {
     package var initialAdminKey: KeyText?
 
     package var limits = Limits()
-    /// In bytes.
+    /// The maximum memory of all unfinished requests together, in bytes.
     package var requestMemory = 64 * 1024 * 1024
     /// The maximum number of writes that wait for the disk.
     package var queueLimit = 8192
     package var timeouts = Timeouts()
+    /// The time for requests in flight to finish after a signal to stop, in seconds.
     package var shutdownGrace: Int64 = 7
 
     /// Nil for text on a terminal and JSON elsewhere.
@@ -88,7 +89,7 @@ package struct Configuration: Sendable {
     /// Below this number, a service without --maximum-connections logs a warning.
     static let connectionsWorthHaving = 10_000
 
-    /// Returns the number of connections that the given number of files and sockets allows.
+    /// Returns ``maximumConnections``, or else the number of connections that so many files and sockets allow.
     package func connectionLimit(descriptors: Int) -> Int {
         maximumConnections ?? max(1, min(Self.standardConnections, descriptors))
     }
@@ -133,7 +134,7 @@ extension Configuration {
 }
 
 extension Configuration {
-    /// A contradiction between settings: the name of one, its value unless it is secret, and a sentence.
+    /// A contradiction between settings: the name of one, its value if that is to be shown, and a sentence.
     typealias SettingConflict = (setting: String, value: String?, sentence: String)
 
     var conflicts: [SettingConflict] {

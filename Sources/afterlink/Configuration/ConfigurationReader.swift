@@ -6,7 +6,7 @@ package struct ConfigurationReader {
     /// A wrong value or name, and its source.
     struct Problem {
         let place: String
-        /// Nil if the value is secret, or if the name is wrong.
+        /// The wrong text; nil if it is secret, if the value is no text, or if the name is wrong.
         let value: String?
         let sentence: String
 
@@ -16,7 +16,7 @@ package struct ConfigurationReader {
         }
     }
 
-    /// A setting that differs from its default, and the source of its value.
+    /// A setting that the operator set, and the source of its value.
     package struct Origin: Sendable {
         let setting: Setting
         /// The source, as in `--listen`, or `listen in /etc/afterlink.json`.

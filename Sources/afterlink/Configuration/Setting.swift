@@ -37,15 +37,15 @@ package struct Setting: Sendable {
     package private(set) var help = ""
     let read: Reader
 
-    /// As in `--listen`; nil for secrets.
+    /// The flag, as in `--listen`; nil for secrets.
     package var flag: String? { isSecret ? nil : "--\(name)" }
 
-    /// As in `AFTERLINK_LISTEN`.
+    /// The name in the environment, as in `AFTERLINK_LISTEN`.
     package var environmentVariable: String {
         Self.environmentPrefix + name.uppercased().map { $0 == "-" ? "_" : String($0) }.joined()
     }
 
-    /// As in `metrics_listen`.
+    /// The name in the JSON file, as in `metrics_listen`.
     package var fileKey: String { name.map { $0 == "-" ? "_" : String($0) }.joined() }
 
     /// The option on the command line; nil for secrets.
@@ -175,7 +175,7 @@ extension Setting {
         return setting
     }
 
-    /// Reads every text, and passes the values to `take` if there are some and all are allowed.
+    /// Passes the values of the texts to `take` if there are some and all are allowed; returns the texts that are not.
     private static func read<Value>(
         _ texts: some Sequence<String>,
         _ parse: (String) throws(InvalidValue) -> Value?,

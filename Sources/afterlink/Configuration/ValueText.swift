@@ -66,7 +66,7 @@ enum ValueText {
         text == "off" ? .off : RateLimit(text).map(RateLimitChoice.limit)
     }
 
-    /// Reads an https address with `{host}` in it, or `none` for no address.
+    /// Reads an https address that contains `{host}`, or `none`, whose value is nil.
     static func copies(_ text: String) -> String?? {
         guard text != "none" else { return .some(nil) }
         let example = text.replacing("{host}", with: "host.example")

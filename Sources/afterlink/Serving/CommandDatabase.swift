@@ -33,7 +33,9 @@ struct CommandDatabase {
         return try CommandDatabase(configuration, for: purpose)
     }
 
-    /// - Throws: if there is no file, or if the file cannot be a database.
+    /// Requires an existing database file that this user can reach.
+    ///
+    /// - Throws: if there is no file, or if its first bytes are not those of a database.
     static func require(_ configuration: Configuration) throws {
         try checkIsNoDirectory(configuration.databasePath)
         try TextFile.requireReach(of: configuration.databasePath)

@@ -5,7 +5,7 @@ internal import Storage
 
 /// A database of any kind, such as SQLite; only ``Wiring`` names the kinds.
 ///
-/// The errors of its functions contain the advice on what to do.
+/// Each error has a code, from which ``CommandFailure`` derives the advice on what to do.
 protocol Database: Sendable {
     /// The name and version of the library that it uses.
     static var library: String { get }
@@ -24,10 +24,10 @@ protocol Database: Sendable {
 
     /// Checks by its first bytes that a file can be a database of this kind.
     ///
-    /// - Throws: for an empty file, and for a file of another program.
+    /// - Throws: for a missing or empty file, and for a file of another format.
     func requireHeader(of path: String) throws(StoreError)
 
-    /// Examines the database without changing it.
+    /// Returns counts, sizes, apps and keys, and the process that has the database open; changes nothing.
     func survey() throws(StoreError) -> DatabaseReport
 
     /// Verifies the database, also while a process serves it, and changes nothing.
@@ -45,7 +45,7 @@ protocol Database: Sendable {
     ///   - isInterrupted: polled during the copy; true ends it.
     ///   - check: throws if the database must not be copied.
     /// - Returns: the copy, complete and on disk; `publish()` gives it its name.
-    /// - Throws: an error that says what to do; the copy is deleted then.
+    /// - Throws: an error; the copy is deleted then.
     func backUp(
         to path: String,
         mayReplace: Bool,
@@ -62,7 +62,7 @@ protocol Database: Sendable {
     ///   - isInterrupted: polled during the copy; true ends it.
     ///   - check: throws if the backup must not be restored.
     /// - Returns: the copy, complete and on disk; `publish()` gives it its name.
-    /// - Throws: an error that says what to do; nothing has changed then.
+    /// - Throws: an error; nothing has changed then.
     func restore(
         _ backup: String,
         movingAside suffix: String,
@@ -87,8 +87,9 @@ struct OpenStore: Sendable {
     /// Creates the stores of the calling thread.
     let makeStores: @Sendable () -> Stores
     let health: @Sendable () -> StoreHealth
-    /// Stores the check values of the server keys, the current one first, unless the database has other keys; waits for
-    /// the disk.
+    /// Stores the check values of the server keys, the current one first; waits for the disk.
+    ///
+    /// If the database was last used with another key, this stores nothing and returns `foreign`.
     let confirm:
         @Sendable (_ serverKeys: [KeyedHash], _ now: Timestamp) throws(StoreError) -> ServerKeyRecognition
     /// Whether background jobs may trust the wall clock, which may have leapt.

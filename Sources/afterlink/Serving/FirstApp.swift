@@ -80,7 +80,7 @@ struct FirstApp: Sendable {
 }
 
 extension FirstApp {
-    /// As in `{"app":{"id":"app_…","name":"…"},"keys":{"app":"…","server":"…","test":"…"},"brought":["admin"]}`.
+    /// JSON as in `{"app":{"id":"app_…","name":"…"},"keys":{"app":"…","server":"…","test":"…"},"brought":["admin"]}`.
     ///
     /// Keys that the operator supplied appear without their text.
     var json: String {

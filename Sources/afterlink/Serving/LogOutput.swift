@@ -60,7 +60,7 @@ final class LogOutput: Sendable {
         }
     }
 
-    /// Reopens the file after a rotation; after a failure, the next lines retry it.
+    /// Reopens the file after a rotation; if that fails, the next lines try again.
     func reopen() {
         guard file != nil else { return }
         do throws(SystemError) {

@@ -3,7 +3,7 @@ internal import HTTPServer
 internal import Server
 internal import Threads
 
-/// A running service: its parts are created in order and stopped in the reverse order.
+/// A running service: all parts that ``start(_:_:)`` creates and ``stop()`` stops.
 final class RunningService: Sendable {
     /// The parts of the service.
     private struct Parts: Sendable {
@@ -40,7 +40,7 @@ final class RunningService: Sendable {
     ///
     /// - Parameters:
     ///   - chosen: the settings.
-    ///   - origins: the sources of the settings that differ from their defaults.
+    ///   - origins: the settings that the operator set, with their sources.
     /// - Returns: the service, which serves.
     /// - Throws: the reason why it cannot serve; then no part of it runs.
     static func start(
@@ -109,7 +109,7 @@ final class RunningService: Sendable {
         }
     }
 
-    /// Starts the thread that polls the copies of domain files.
+    /// Starts the thread that polls the copies of domain files; nil if `--domain-watch` is off.
     private static func startDomainMonitor(
         _ configuration: Configuration,
         _ store: OpenStore,
@@ -181,7 +181,7 @@ final class RunningService: Sendable {
     private init(_ parts: Parts) { self.parts = parts }
 
     var listenAddress: ListenAddress { parts.servers.main.listenAddress }
-    /// As in `https://127.0.0.1:8443`.
+    /// The start of the service's URLs, as in `https://127.0.0.1:8443`.
     var baseURL: String { "\(parts.tls == nil ? "http" : "https")://\(parts.servers.main.addressText)" }
 
     /// Stops accepting, finishes requests in flight, writes everything to disk, and closes; blocks until all is closed.

@@ -13,7 +13,7 @@ struct TemporaryDirectory {
         var template = Array("\(parent)/afterlink-\(letters)".utf8CString)
         guard unsafe mkdtemp(&template) != nil else {
             throw CommandFailure.because(SystemError("cannot make a directory in", parent).text + ".")
-                .advising("Name a directory that can be written to in TMPDIR.")
+                .advising("Set TMPDIR to a directory that can be written to.")
         }
         path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }

@@ -42,7 +42,7 @@ package struct Exchange: Sendable {
     /// The exchange does not verify the server's certificate, so send nothing secret over TLS.
     init(_ address: ListenAddress, overTLS: Bool = false) {
         var text = "\(address)"
-        // These two stand for every address of the machine; a request needs a single address.
+        // 0.0.0.0 and [::] stand for every address of the machine; a request needs a single address.
         for (every, one) in [("0.0.0.0:", "127.0.0.1:"), ("[::]:", "[::1]:")] where text.hasPrefix(every) {
             text = one + text.dropFirst(every.count)
         }
@@ -72,7 +72,9 @@ package struct Exchange: Sendable {
         try send(ClientRequest("GET \(target)", host: hostField, []))
     }
 
-    /// - Returns: the response; nil if the server did not send HTTP.
+    /// Sends a request to the first address of the server that accepts a connection.
+    ///
+    /// - Returns: the response; nil if the server did not send HTTP, or if TLS failed.
     func send(_ request: ClientRequest) throws(SystemError) -> ClientResponse? {
         let bytes = Array(request.text.utf8)
         let known =
@@ -107,7 +109,7 @@ struct ClientConnection: ~Copyable {
     /// - Parameters:
     ///   - listenAddress: the server's address; for 0.0.0.0 and ::, the kernel connects to the loopback address.
     ///   - timeoutSeconds: the maximum time of connecting, and of each send and receive.
-    /// - Throws: if no process listens there.
+    /// - Throws: if the connection cannot be made, for example because no process listens there.
     init(to listenAddress: ListenAddress, timeoutSeconds: Int = 5) throws(SystemError) {
         subject = "\(listenAddress)"
         let address = listenAddress.address
@@ -142,7 +144,8 @@ struct ClientConnection: ~Copyable {
 
     /// Sends the bytes over TLS and returns everything that the server sends until it closes the connection.
     ///
-    /// The server's certificate must have the name `host`; if that is nil, every certificate is accepted.
+    /// The server's certificate must be for `host`, from an issuer that this machine trusts; with nil, any certificate
+    /// is accepted. If TLS fails, the result is empty or incomplete.
     func exchangeOverTLS(_ request: [UInt8], verifying host: String? = nil) throws(SystemError) -> [UInt8] {
         guard let client = try? TLSClient(sending: request, verifying: host) else {
             throw SystemError("cannot speak TLS to", subject, number: ENOMEM)

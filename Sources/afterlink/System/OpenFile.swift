@@ -22,7 +22,7 @@ struct OpenFile: ~Copyable, Sendable {
 
     /// Returns all bytes from the current position to the end.
     ///
-    /// - Throws: `EFBIG` if they are more than `limit`.
+    /// - Throws: `EFBIG` for more than `limit` bytes, or another error of the system.
     func readAll(limit: Int) throws(SystemError) -> [UInt8] {
         var content: [UInt8] = []
         while true {
@@ -89,7 +89,7 @@ struct OpenFile: ~Copyable, Sendable {
         _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
     }
 
-    /// Whether others than the owner may read or change the file.
+    /// Whether users other than the owner have any right to the file.
     func isOpenToOthers() throws(SystemError) -> Bool { try status().st_mode & 0o077 != 0 }
 
     /// Whether only the owner can read or change the file, as a private key demands.
@@ -110,20 +110,20 @@ struct OpenFile: ~Copyable, Sendable {
 
 /// An error of the operating system.
 struct SystemError: Error, Equatable {
-    /// As in "cannot open".
+    /// The failed action, as in "cannot open".
     let action: String
     /// The file or address of the call.
     let subject: String
     let number: Int32
 
-    /// Creates the error of the last system call, by default that of `errno`.
+    /// Creates the error of a system call, by default with the number of the last call's error.
     init(_ action: String, _ subject: String, number: Int32 = errno) {
         self.action = action
         self.subject = subject
         self.number = number
     }
 
-    /// As in `cannot open /var/lib/x: Permission denied`.
+    /// The error as text, as in `cannot open /var/lib/x: Permission denied`.
     var text: String {
         // The text is copied before another call of strerror can change it.
         let reason = unsafe strerror(number).map { unsafe String(cString: $0) } ?? "error \(number)"
@@ -135,7 +135,7 @@ struct SystemError: Error, Equatable {
 final class NewFile {
     private let file: OpenFile
 
-    /// - Throws: if a file of that name exists.
+    /// - Throws: if a file of that name exists, or if the file cannot be created.
     init(_ path: String) throws {
         file = try attempt(
             "The file could not be created",

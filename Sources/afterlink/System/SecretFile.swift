@@ -70,7 +70,8 @@ struct SecretFile {
     ///
     /// - Parameters:
     ///   - text: the new content.
-    ///   - erasesFormer: whether the previous content is overwritten, as far as the file system writes in place.
+    ///   - erasesFormer: whether to overwrite the previous content with zeros, which works where the file system writes
+    ///     in place.
     /// - Throws: the error of the system.
     func replace(by text: String, erasesFormer: Bool = false) throws(SystemError) {
         let former = try OpenFile(path, erasesFormer ? O_RDWR : O_RDONLY)
@@ -83,7 +84,7 @@ struct SecretFile {
         if erasesFormer { try former.erase() }
     }
 
-    /// Runs `body` while no other process changes files of this folder.
+    /// Runs `body` under the lock on the file's folder, which every process takes before it replaces a secret file.
     func withLock<Result>(_ body: () throws -> Result) throws -> Result {
         // Lock the folder: the file itself is replaced by a new one. If `body` throws, closing the descriptor unlocks it.
         let folder = try attempt(

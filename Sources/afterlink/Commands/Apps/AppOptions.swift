@@ -107,7 +107,7 @@ enum MatchingOptions {
         }
     }
 
-    /// - Throws: if the settings contradict each other.
+    /// - Throws: a failure of usage if the policy is `campaignOnly` and the app has no default link.
     static func check(_ settings: App.Settings) throws {
         guard settings.policy.onAmbiguity == .campaignOnly, settings.defaultLink == nil else { return }
         throw CommandFailure.usage("--on-ambiguity campaignOnly needs a default link, and the app has none.")

@@ -39,14 +39,14 @@ enum AppListing {
         ])
     }
 
-    /// Returns the app's languages, and its development language in brackets.
+    /// Returns the app's languages, and its development language in brackets; `not known` if it has neither.
     private static func languages(_ settings: App.Settings) -> String {
         let fallback = settings.developmentLanguage.map { ["(\($0))"] } ?? []
         let all = settings.localizations + fallback
         return all.isEmpty ? "not known" : all.joined(separator: " ")
     }
 
-    /// As in `probability 0.7, else campaignOnly myapp://home`.
+    /// Returns how the app matches, as in `probability 0.7, else campaignOnly myapp://home`.
     private static func matching(_ settings: App.Settings) -> String {
         let policy = settings.policy
         guard policy.usesFingerprints else { return "tokens and ids" }
@@ -55,12 +55,12 @@ enum AppListing {
         return "probability \(policy.minimumConfidence), else \(policy.onAmbiguity.rawValue)\(link ?? "")"
     }
 
-    /// As in `{"app":{…}}`.
+    /// Returns one app as JSON: `{"app":{…}}`.
     static func json(_ app: App) -> String {
         JSONWriter.text { $0.object("app") { AppBody.write(app, to: &$0) } }
     }
 
-    /// As in `{"apps":[…]}`.
+    /// Returns several apps as JSON: `{"apps":[…]}`.
     static func json(_ apps: [App]) -> String {
         JSONWriter.text { $0.objects("apps", apps) { AppBody.write($1, to: &$0) } }
     }

@@ -8,10 +8,10 @@ enum RunBacktestCommand {
         name: "backtest",
         summary: "Replay recorded clicks and launches under another policy",
         discussion: [
-            "Answers every launch under the current policy and, if one of the options below is given, under the proposed"
-                + " one, too. Replays the events at their recorded times by the rules of the service, and prints both beside"
-                + " the recorded responses: launches, matches, expected conversions with their spread, and launches that would"
-                + " gain or lose a match.",
+            "Answers every launch under the current policy and, with --window, --minimum-confidence, --rule or"
+                + " --on-ambiguity, under the proposed one, too. Replays the events at their recorded times by the rules of"
+                + " the service, and prints both beside the recorded responses: launches, matches, expected conversions with"
+                + " their spread, and launches that would gain or lose a match.",
             "The events are the clicks and checks that the database holds of an app. The command only reads the"
                 + " database, which may be in use. It lists, with counts, what the records do not contain.",
             "Clicks and launches of the first day warm up the model and are not counted, unless the database contains all"
@@ -45,7 +45,9 @@ enum RunBacktestCommand {
         guard let first = try history.next() else {
             let kind = isTest ? "test clicks and test checks" : "clicks and checks"
             throw CommandFailure.because("The database holds no \(kind) of the app \"\(app.settings.name)\".")
-                .advising("Clicks stay for --retention seconds after their window, and checks as long.")
+                .advising(
+                    "Clicks stay until --retention seconds after their window, checks for --retention seconds."
+                )
         }
         var backtest = Backtest(plans.current, proposed: plans.proposed, began: first.at)
         backtest.play(first)
@@ -136,7 +138,7 @@ struct BacktestOptions {
     ///
     /// - Parameters:
     ///   - policy: the app's current policy.
-    ///   - replayGrace: see ``ReplayPlan/replayGrace``.
+    ///   - replayGrace: the time in which a caller without an install id gets an answer again, in milliseconds.
     ///   - usualWarmUp: the number of days that warm up the model without `--warm-up-days`.
     /// - Returns: both plans; no proposed one if no option proposes a change.
     func plans(policy: MatchPolicy, replayGrace: Int64, usualWarmUp: Int) -> BacktestPlans {

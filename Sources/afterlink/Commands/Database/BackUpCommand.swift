@@ -11,10 +11,12 @@ enum BackUpCommand {
         name: "backup",
         summary: "Copy the database and its keys, also while serving",
         discussion: [
-            "Writes a copy with every click acknowledged before its start, verifies it, and names it PATH only when it is on"
-                + " disk. An interrupted copy has the name PATH.afterlink-partial. A serving process continues meanwhile.",
+            "Writes a copy with every click acknowledged before the command, verifies it, and names it PATH only when it is"
+                + " on disk. A killed command leaves PATH.afterlink-partial, which the next backup overwrites. A serving"
+                + " process continues meanwhile.",
             "Copies the server keys to PATH.key, because without them no click of a restored database can be found, and the"
-                + " address keys to PATH.address-key. Together the files reveal everything: protect them like the database.",
+                + " address keys to PATH.address-key. With all three files, a reader can test guessed values against the hashes:"
+                + " protect them like the database.",
         ],
         operands: [.required("PATH", "The copy's path, in an existing folder.")],
         options: CommandOption.table([

@@ -37,7 +37,7 @@ enum InitializeCommand {
 
     /// Prints the new app and its keys.
     ///
-    /// This function is not inlined, because the optimiser of Swift 6.3.1 then crashes while it splits `run`.
+    /// If this function is inlined, the optimiser of Swift 6.3.1 crashes while it splits `run`.
     ///
     /// - Throws: if the database already had an app, or if the keys could not be printed.
     @inline(never)

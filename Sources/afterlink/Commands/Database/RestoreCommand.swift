@@ -73,7 +73,9 @@ enum RestoreCommand {
         invocation.show(text(summary, at: path, aside, hasKey: key != nil), json: json)
     }
 
-    /// Returns the keys beside the backup, or else the keys of the existing database.
+    /// Returns the backup's address keys, and the server keys beside the backup or else those of the existing database.
+    ///
+    /// - Throws: if there is no server key.
     private static func key(of backup: String, _ configuration: Configuration) throws -> KeyCopy {
         let paths = [backup + KeyCopy.serverSuffix, configuration.serverKeyPath]
         guard let path = paths.first(where: TextFile.exists) else {

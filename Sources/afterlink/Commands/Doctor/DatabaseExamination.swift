@@ -40,7 +40,7 @@ extension Diagnosis {
     ///   - freeBytes: the free space; nil if the system does not report it.
     ///   - databaseBytes: the size of the database file.
     ///   - clicks: the number of stored clicks.
-    ///   - clicksOfLastDay: nil if the first click is less than a day old.
+    ///   - clicksOfLastDay: the clicks of the last 24 hours; nil if the first click is less than a day old.
     /// - Returns: the finding `disk`.
     package static func disk(
         freeBytes: Int64?,
@@ -72,10 +72,10 @@ extension Diagnosis {
         return isScarce ? .warning("disk", text).advising(advice) : .ok("disk", text)
     }
 
-    /// Checks that the write-ahead log shrinks.
+    /// Warns of a write-ahead log larger than 256 MiB, four times its usual limit.
     package static func log(bytes: Int64, besideDatabaseOf databaseBytes: Int64) -> Diagnosis {
         let text = "\(megabytes(bytes)) beside a database of \(megabytes(databaseBytes))"
-        // SQLite truncates the log to 64 MiB whenever it restarts; a long-running reader prevents the restart.
+        // SQLite truncates the log to 64 MiB when it starts the log again; a long-running reader prevents that.
         guard bytes > 4 * 67_108_864 else { return .ok("wal", text) }
         return .warning("wal", "\(text): a long-running reader prevents its restart")
             .advising(
@@ -89,7 +89,7 @@ extension Diagnosis {
 
     /// The times that a clock may show: 2025-01-01 to 2100-01-01.
     private static let plausible = 1_735_689_600_000...4_102_444_800_000 as ClosedRange<Int64>
-    /// The time by which a record may be later than the clock, in milliseconds.
+    /// The maximum time by which a record may be later than the clock, in milliseconds.
     private static let clockTolerance: Int64 = 300_000
 
     /// Checks that the clock is plausible, because attribution windows and keys expire by it.

@@ -46,7 +46,7 @@ package struct Diagnosis: Equatable, Sendable {
         return Table.printable(text)
     }
 
-    /// As in `{"ok":true,"checks":[{"status":"ok","name":"clock","text":"…"}]}`.
+    /// Returns findings as `{"ok":true,"checks":[{"status":"ok","name":"clock","text":"…"}]}`.
     package static func json(_ diagnoses: [Diagnosis]) -> String {
         JSONWriter.text { json in
             json.member("ok", !diagnoses.contains { $0.status == .problem })

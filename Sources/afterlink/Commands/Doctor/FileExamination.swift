@@ -25,12 +25,12 @@ struct FileExamination {
         return [
             .ok(
                 "modes",
-                "only the owner has access to database, write-ahead log, server key and their folder"
+                "only the owner has access to database, write-ahead log, key files and the database's folder"
             )
         ]
     }
 
-    /// The time of the last write to the database or its log.
+    /// The time of the last write to the database or its log; nil if neither file exists.
     var newestChange: Timestamp? {
         [database, database + "-wal"].compactMap { TextFile.status(of: $0)?.st_mtim }.map { time in
             Timestamp(milliseconds: Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000)
@@ -50,7 +50,7 @@ struct FileExamination {
 }
 
 extension Diagnosis {
-    /// Examines the files of tables, which the next start will read; nil if the settings name none.
+    /// Examines the files that replace tables and pages at the next start; nil if the settings name none.
     static func tables(_ configuration: Configuration) -> Diagnosis? {
         let paths = [
             configuration.deviceData, configuration.robots, configuration.relayRanges,

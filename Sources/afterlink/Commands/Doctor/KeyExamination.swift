@@ -19,7 +19,7 @@ package enum KeyExamination {
         }
         if !valid.contains(where: { $0.kind == .app }) {
             diagnoses.append(
-                .problem("keys", "no app key is valid, so that every check gets 401")
+                .problem("keys", "no app key is valid: every check of a mobile app gets 401")
                     .advising("`afterlink keys create --kind app` creates one")
             )
         }

@@ -67,9 +67,9 @@ struct RequestExamination {
     private let forwardedFor: [String]
     private let forwarded: [String]
 
-    /// Nil if the options name no request.
+    /// Reads the request that the options describe; nil if they describe none.
     ///
-    /// - Throws: if the address is invalid, or headers are given without one.
+    /// - Throws: if the address is invalid, or header fields are given without an address.
     init?(_ arguments: Arguments) throws {
         forwardedFor = arguments.values("forwarded-for") ?? []
         forwarded = arguments.values("forwarded") ?? []

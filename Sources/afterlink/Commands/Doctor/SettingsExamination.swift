@@ -3,7 +3,7 @@ internal import Server
 internal import Storage
 
 extension Diagnosis {
-    /// Lists the settings that differ from their defaults, each with the source of its value.
+    /// Lists the settings that the operator set, each with its source, and warns of unknown environment variables.
     static func settings(_ origins: [ConfigurationReader.Origin], _ environment: [String: String])
         -> [Diagnosis]
     {

@@ -90,7 +90,7 @@ enum TimeArgument {
         Timestamp(iso8601: text) ?? Timestamp(iso8601: text + "T00:00:00Z")
     }
 
-    /// Reads the expiry of a key: a time in the future, or the time from now, as in `90d`, `12h`, `30m`.
+    /// Reads the expiry of a key: a time in the future, or the length of time from now, as in `90d`, `12h`, `30m`.
     static func expiry(_ text: String, now: Timestamp) throws -> Timestamp {
         let moment = Self.moment(text) ?? milliseconds(text).map(now.advanced(byMilliseconds:))
         guard let moment else {
@@ -101,7 +101,7 @@ enum TimeArgument {
         return moment
     }
 
-    /// Reads a length of time: `90s`, `30m`, `12h`, `90d`.
+    /// Returns a length of time in milliseconds: `90s`, `30m`, `12h` or `90d`, with a number up to 100,000.
     static func milliseconds(_ text: String) -> Int64? {
         let units: [Character: Int64] = ["s": 1000, "m": 60_000, "h": 3_600_000, "d": 86_400_000]
         guard let unit = text.last.flatMap({ units[$0] }) else { return nil }

@@ -64,7 +64,7 @@ enum RevokeKeyCommand {
     }
 }
 
-/// Keys as tables and JSON; only a new key has its text.
+/// Keys as tables and JSON; only the JSON of a new key contains the text of the key.
 enum KeyListing {
     static func table(_ keys: [APIKey], in directory: Directory, at now: Timestamp) -> String {
         keys.table([
@@ -79,7 +79,7 @@ enum KeyListing {
         ])
     }
 
-    /// As in `{"keys":[…]}`.
+    /// Returns keys as JSON: `{"keys":[…]}`.
     static func json(_ keys: [APIKey], at now: Timestamp) -> String {
         JSONWriter.text { json in
             json.objects("keys", keys) { json, key in
@@ -89,7 +89,7 @@ enum KeyListing {
         }
     }
 
-    /// As in `{"key":{…,"text":"…"}}`, for a new key.
+    /// Returns a new key as JSON: `{"key":{…,"text":"…"}}`.
     static func json(_ key: APIKey, text: KeyText) -> String {
         JSONWriter.text { json in
             json.object("key") { json in

@@ -46,7 +46,7 @@ enum RotateServerKeyCommand {
         invocation.show(text, json: ServerKeyListing.json(list, at: now))
     }
 
-    /// Refuses to replace the key of another database, a key that is not in use yet, and too many keys.
+    /// Refuses the key of another database, a rotation before the last one has taken effect, and too many keys.
     private static func refuse(
         _ list: ServerKeyList,
         _ summary: DatabaseSummary,
@@ -69,9 +69,9 @@ enum RotateServerKeyCommand {
         }
     }
 
-    /// Renews the address keys: a thief of the server key may have these, too, and could derive the later ones.
+    /// Renews the address keys, because a thief of the server key may have them and could derive the later ones.
     private static func renewAddresses(_ configuration: Configuration, at now: Timestamp) throws {
-        // If midnight is less than a minute away, a process could begin the new day with the old keys.
+        // A process could begin a day that is less than a minute away with the old keys, so renew from the day after.
         let soon = now.advanced(byMilliseconds: 60_000)
         guard let seed = AddressKeyFile.newSeed(from: AddressKeys.day(of: soon) + 1) else { return }
         try AddressKeyFile(path: configuration.addressKeyPath).change(at: now, erasesFormer: false) { keys in

@@ -55,7 +55,7 @@ enum ArchiveLinkCommand {
         try await archive(invocation) { $0 ?? WallClock.system.now() }
     }
 
-    /// Sets the time at which the link was archived; nil if it is not archived.
+    /// Replaces the time at which a link was archived (nil if it is not archived) with the result of `since`.
     static func archive(_ invocation: Invocation, _ since: (Timestamp?) -> Timestamp?) async throws {
         let database = try CommandDatabase.open(invocation)
         defer { database.close() }

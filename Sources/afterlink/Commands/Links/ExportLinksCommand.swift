@@ -60,7 +60,7 @@ enum ExportLinksCommand {
 private struct ExportOutput {
     private let file: NewFile?
 
-    /// - Throws: if the file exists.
+    /// - Throws: if the file exists or cannot be created.
     init(_ path: String?) throws { file = try path.map { path in try NewFile(path) } }
 
     func write(_ text: String) throws {
@@ -117,7 +117,7 @@ enum LinkColumns {
         )
     }
 
-    /// Returns the texts of a list in a cell; the cell itself for a field that is no list.
+    /// Returns the texts of a cell with a list; for a field that is no list, the whole cell as one text.
     static func texts(_ cell: String, of field: LinkField) -> [String] {
         guard field.isList, let separator = field.separator.first(where: { $0 != " " }) else { return [cell] }
         return cell.split(separator: separator).map { String($0).trimmed }

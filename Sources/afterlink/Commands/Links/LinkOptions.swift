@@ -7,7 +7,7 @@ enum LinkOptions {
         CommandOption(name(field), field.form.placeholder, isRepeatable: field.isList, help: field.form.help)
     }
 
-    /// Returns the option's name: the field's JSON name with hyphens, in the singular for a list.
+    /// Returns the option's name: in general the field's JSON name with hyphens, in the singular for a list.
     static func name(_ field: LinkField) -> String {
         switch field {
         case .variants: "variant"
@@ -45,8 +45,8 @@ extension LinkField {
         case .huaweiFallback: ("URL", "The page for Huawei's phones without the app.")
         case .campaignKey: ("KEY", "The campaign of the link's clicks and installs.")
         case .source: ("TEXT", "The place of publication, as in instagram, facebook, qr or newsletter.")
-        case .utmSource: ("TEXT", "A text for the app's metadata, as in the other utm fields.")
-        case .utmMedium, .utmCampaign, .utmTerm, .utmContent: ("TEXT", "As --utm-source.")
+        case .utmSource: ("TEXT", "A text for the app's metadata.")
+        case .utmMedium, .utmCampaign, .utmTerm, .utmContent: ("TEXT", "A text for the app's metadata.")
         case .metadata: ("JSON", "A JSON object that the app gets with its first launch.")
         case .journeyID: ("ID", "One journey id for all clicks; otherwise each click gets a new one.")
         case .windowSeconds:
@@ -128,7 +128,7 @@ enum LinkChoice {
 }
 
 extension CommandDatabase {
-    /// Changes a link, and retries if another process has changed it meanwhile.
+    /// Changes a link; tries up to four times if other processes change the link meanwhile.
     func change(_ listing: LinkListing, _ change: (inout Link) throws -> Void) async throws -> LinkListing {
         var listing = listing
         for _ in 0..<4 {

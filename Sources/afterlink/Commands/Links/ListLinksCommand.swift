@@ -124,14 +124,14 @@ enum LinkTable {
         return Table.text(facts: before + fields + variants + after, ("FIELD", "VALUE"))
     }
 
-    /// As in `{"links":[…]}`.
+    /// Returns links as JSON: `{"links":[…]}`.
     static func json(_ listings: [LinkListing], in directory: Directory, at now: Timestamp) -> String {
         JSONWriter.text { json in
             json.objects("links", listings) { LinkBody.write($1, in: directory, at: now, to: &$0) }
         }
     }
 
-    /// As in `{"link":{…}}`.
+    /// Returns one link as JSON: `{"link":{…}}`.
     static func json(_ listing: LinkListing, in directory: Directory, at now: Timestamp) -> String {
         JSONWriter.text { json in
             json.object("link") { LinkBody.write(listing, in: directory, at: now, to: &$0) }

@@ -65,7 +65,7 @@ struct TrialKey {
     let text: String
     /// The file of the key.
     let origin: String
-    /// The key's app, if the database is on this machine.
+    /// The key's app; nil for a key of `--key-file`.
     let app: App?
     /// Whether the key is so new that a serving process may not know it yet.
     let isNew: Bool
@@ -76,7 +76,7 @@ struct TrialKey {
 
     /// Returns the key of the named file, or else a test key of the database on this machine.
     ///
-    /// The first call creates the test key and stores it beside the database.
+    /// If no valid test key is stored beside the database, this function creates one and stores it there.
     static func find(
         _ arguments: Arguments,
         _ poster: Trial.Poster,

@@ -14,8 +14,8 @@ enum ExplainCheckCommand {
             "ID is the id of a check (chk_…, as GET /admin/api/checks lists them), of a request (the X-Request-ID of its"
                 + " response) or of a click (clk_…), or a fingerprint, which stands for its last check. For a click that no"
                 + " check found, it shows the click's state and the checks that nearly found it.",
-            "The database records every match and 2,000 other checks a second, and keeps the records for --retention"
-                + " seconds. A serving process writes them within a second.",
+            "A serving process records every match and at most 2,000 other checks a second, within a second after the"
+                + " check. The records stay for --retention seconds.",
         ],
         operands: [.required("ID", "The id of a check, request or click, or a fingerprint.")],
         options: [.json],

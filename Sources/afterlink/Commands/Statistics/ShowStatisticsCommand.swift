@@ -12,7 +12,7 @@ enum ShowStatisticsCommand {
                 + " The service counts each click and check as it records it, so that this command takes the same time for"
                 + " any number of them.",
             "The match rate is the number of matches per check, without replays; the conversion rate is the number of"
-                + " matches per click. Only a match has a campaign and a source.",
+                + " matches per click. A check without a match counts under no campaign and no source.",
             "The table of match rates that have fallen, by system, SDK version and browser, ignores the chosen campaign and"
                 + " time: it compares each rate with its own past.",
             "A serving process writes checks without a match within a second.",

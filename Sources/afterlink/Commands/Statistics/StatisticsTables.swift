@@ -79,7 +79,7 @@ struct ProbabilityTables {
 
     var texts: [String] { [methods, campaigns, calibration].compactMap(\.self) }
 
-    /// As `812.4 ± 9.1`.
+    /// Returns the sum with its spread, as in `812.4 ± 9.1`.
     static func text(_ sum: ExpectedConversions) -> String { "\(tenths(sum.count)) ± \(tenths(sum.spread))" }
 
     private var methods: String? {

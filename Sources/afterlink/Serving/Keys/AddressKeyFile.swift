@@ -11,7 +11,7 @@ struct AddressKeyFile {
     let path: String
 
     private var file: SecretFile { SecretFile(path: path) }
-    /// See ``SecretFile/stamp``.
+    /// A stamp that changes with the file; empty if there is no file.
     var stamp: [Int] { file.stamp }
 
     /// Returns the keys, computed in advance until the day after `now`; creates keys if there is no file.
@@ -37,10 +37,10 @@ struct AddressKeyFile {
     /// Changes the file in one step, under a lock.
     ///
     /// - Parameters:
-    ///   - now: see ``open(at:)``.
+    ///   - now: the time until whose next day the keys are computed in advance.
     ///   - erasesFormer: whether the previous content is destroyed.
     ///   - body: returns the keys that replace the current ones.
-    /// - Returns: the new content.
+    /// - Returns: the keys that the file contains now.
     /// - Throws: if the file cannot be read or changed.
     @discardableResult
     func change(at now: Timestamp, erasesFormer: Bool, _ body: (AddressKeys) -> AddressKeys)
@@ -85,7 +85,7 @@ struct AddressKeyFile {
         return seeds
     }
 
-    /// As in `2026-01-31`.
+    /// Returns the date of a day's number, as in `2026-01-31`.
     static func date(of day: Int64) -> String {
         String(Timestamp(milliseconds: day * AddressKeys.period).iso8601.prefix { $0 != "T" })
     }

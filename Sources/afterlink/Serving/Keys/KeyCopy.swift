@@ -15,7 +15,7 @@ struct KeyCopy {
     static let addressSuffix = ".address-key"
 
     /// Reads the file of the server keys, which must be valid and closed to other users, and the file of the address
-    /// keys.
+    /// keys if there is one.
     init(server path: String, addresses addressPath: String? = nil) throws {
         server = try ServerKeyFile(path: path).open(databaseIsNew: false)
         guard let addressPath, TextFile.exists(addressPath) else {

@@ -30,7 +30,7 @@ struct KeyMaintenance {
         clock = settings.usesTestClock ? service.backgroundClock : .system
     }
 
-    /// Does the work that is due, and logs each failure once.
+    /// Does the work that is due; logs a failure unless the last logged one had the same text.
     mutating func runOnce() {
         do {
             try reloadChangedKeys()
@@ -44,7 +44,7 @@ struct KeyMaintenance {
         }
     }
 
-    /// Reloads the keys if the files have changed, or if a new key is due.
+    /// Reads files that have changed, and publishes the keys if they have changed or a new key is in use.
     private mutating func reloadChangedKeys() throws {
         let now = WallClock.system.now()
         let stamps = [keys.serverFile.stamp, keys.addressFile.stamp]
@@ -98,7 +98,7 @@ struct KeyMaintenance {
         // A clock that leapt ahead would make all keys seem unneeded.
         guard store.isClockSettled() else { return prepareAddressKeys(at: now) }
         let day = AddressKeys.day(of: now)
-        // With a test clock, read at every run: the clock may stand still while retention deletes records.
+        // With a test clock, every run reads the needs: the clock may stand still while retention deletes records.
         if let neededAt, neededAt.day == day, !settings.usesTestClock {
             let age = now.milliseconds(since: neededAt.moment)
             guard age >= Self.needsMilliseconds || age < 0 else { return }
@@ -119,7 +119,8 @@ struct KeyMaintenance {
     }
 
     private mutating func destroyAddressKeys(_ needs: RequiredKeys, at now: Timestamp) throws {
-        // Callers may fetch a response again within the replay grace, and repeat a post within a minute.
+        // Callers may fetch a response again within the replay grace, and repeat a post within ten seconds, for
+        // which a minute suffices.
         let used = AddressKeys.day(of: now.advanced(byMilliseconds: -settings.replayGrace - 60_000))
         let first = min(needs.firstAddressDay ?? used, used)
         let today = AddressKeys.day(of: now)
@@ -154,7 +155,7 @@ struct KeyMaintenance {
         }
     }
 
-    /// Returns the previous keys that a rotation replaced and that nothing is stored under.
+    /// Returns the check values of the previous keys that no stored row needs.
     private func unneededKeys(_ list: ServerKeyList, _ needs: RequiredKeys, at now: Timestamp) -> [KeyedHash]
     {
         let entries = list.entries

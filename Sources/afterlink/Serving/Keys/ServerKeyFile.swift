@@ -7,7 +7,7 @@ struct ServerKeyFile {
     let path: String
 
     private var file: SecretFile { SecretFile(path: path) }
-    /// See ``SecretFile/stamp``.
+    /// A stamp that changes with the file; empty if there is no file.
     var stamp: [Int] { file.stamp }
 
     /// Returns the keys in the file; creates a key for a new database without a file.
@@ -38,7 +38,7 @@ struct ServerKeyFile {
     /// - Parameters:
     ///   - erasesFormer: whether the previous content is destroyed.
     ///   - body: returns the keys that replace the current ones; nil to change nothing.
-    /// - Returns: the new content.
+    /// - Returns: the keys that the file contains now.
     /// - Throws: if the file cannot be read or changed.
     @discardableResult
     func change(
@@ -134,7 +134,9 @@ struct ServerKeyList: Equatable {
     /// Whether this list contains every key of another list.
     func holds(_ other: ServerKeyList) -> Bool { other.entries.allSatisfy(has) }
 
-    /// Whether the lists have a key in common; two lists of one database always do.
+    /// Whether the lists have a key in common.
+    ///
+    /// Two lists of one database do, unless every key of the older one has been destroyed since.
     func isRelated(to other: ServerKeyList) -> Bool { other.entries.contains(where: has) }
 
     /// Returns these keys, followed by the keys that only the other list contains.

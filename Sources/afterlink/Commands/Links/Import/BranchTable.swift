@@ -113,7 +113,9 @@ struct BranchLink {
         set(name, text, .string(text), isData: isData)
     }
 
-    /// Sets a label, unless an earlier column has set it.
+    /// Sets a label, a UTM field or a member of the data, unless an earlier column has set it.
+    ///
+    /// Other names are reported as left out, except `type`.
     private mutating func set(_ name: String, _ text: String?, _ value: JSONValue, isData: Bool) {
         let plain = String(name.lowercased().replacing(" ", with: "_").drop { $0 == "$" || $0 == "~" })
         if let label = Label(named: name), let text {

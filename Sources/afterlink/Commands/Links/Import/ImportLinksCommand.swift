@@ -12,8 +12,8 @@ enum ImportLinksCommand {
                 + " slug,destination,campaign_key,tags, and a line for each link. A list is one cell, tags with commas"
                 + " between them, variants with |.",
             "Validates every line as `afterlink links create` does. It names each wrong line with its remedy and creates the"
-                + " other links, or with --all-or-nothing none. A second run creates no link twice, because it refuses a"
-                + " slug that exists.",
+                + " other links; with --all-or-nothing, a wrong line prevents all. A second run refuses the slugs that exist;"
+                + " only lines without a slug create their links again.",
             "With --from it reads the export of another service and keeps the slugs: the table of Firebase's Dynamic Links"
                 + " that Google Takeout writes for each domain, or Branch's quick links. It counts the values that links"
                 + " have no field for, column by column.",

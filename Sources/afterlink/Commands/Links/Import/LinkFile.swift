@@ -34,7 +34,7 @@ struct LinkFile {
     /// - Parameters:
     ///   - path: the file's path.
     ///   - service: the service that exported it; nil for Afterlink, or a table with the same columns.
-    /// - Throws: if the file as a whole cannot be read.
+    /// - Throws: if the file cannot be read, is not JSON or CSV, or has wrong columns.
     init(_ path: String, of service: LinkService?) throws {
         let bytes = try attempt(
             "The file could not be read",

@@ -19,7 +19,7 @@ struct LinkImport {
     private(set) var outcomes: [Outcome] = []
     private(set) var remarks = ImportRemarks()
 
-    /// The number of links that one transaction creates: the writes of a serving process wait for it.
+    /// The maximum number of links in a transaction, because the writes of a serving process wait for it.
     private static let sliceLength = 200
 
     /// - Parameters:
@@ -39,7 +39,8 @@ struct LinkImport {
 
     /// Creates the valid links; with `allOrNothing`, none if one is wrong.
     ///
-    /// A trial creates no link and records which links would be refused.
+    /// A trial creates no link and records which links would be refused. If another process takes a slug meanwhile,
+    /// a run with `allOrNothing` deletes the links that it has created, except clicked ones.
     mutating func run(_ file: LinkFile, allOrNothing: Bool, isTrial: Bool) async throws {
         let drafts = try await check(file)
         guard !isTrial, !allOrNothing || refusedCount == 0 else { return progress.finish() }
@@ -122,6 +123,8 @@ struct LinkImport {
     }
 
     /// Returns the app that the line names, or else the only app with the line's package or bundle, or else ``app``.
+    ///
+    /// Nil if there is no such app, or if the line names an unknown app and `--app` is missing.
     private func owner(of entry: LinkFile.Entry) -> App? {
         let named = entry.app.map { text in
             directory.apps.first { $0.id.text == text || $0.settings.name == text }
