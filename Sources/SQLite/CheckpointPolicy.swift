@@ -23,7 +23,7 @@ public struct CheckpointPolicy: Sendable {
     ///
     /// SQLite starts the log again only when all of it is copied, which never happens while writes continue.
     public static let pausePages = 8192
-    /// The largest number of pages that the writer copies in a pause.
+    /// The largest number of pages that the writer copies in a pause, except after ``longPassLimit`` copies.
     ///
     /// After a long read, such as a backup, more pages are uncopied. The background thread copies them while
     /// writes continue.
@@ -36,7 +36,8 @@ public struct CheckpointPolicy: Sendable {
     /// until the disk is full.
     public static let longPassLimit = 3
 
-    /// Whether this process has a background thread that copies; commands that run beside a server have none.
+    /// Whether this process has a background thread that copies; commands that run beside a server have
+    /// none, so their writer copies any number of pages.
     private let hasBackground: Bool
     /// The number of pages in the log after the last commit.
     private var pages = 0
