@@ -89,7 +89,7 @@ final class SQLiteEngine: BlockingEngine {
         try? transaction.writer.connection.rollback()
     }
 
-    /// Copies the log if it is long, so that SQLite can write it from its start again.
+    /// Copies a long log, or asks the checkpoint job to copy it, so that SQLite can write it from its start again.
     ///
     /// SQLite starts the log again only when the whole log has been copied. Without this function, writes without a
     /// pause would make the log grow without limit.
