@@ -10,6 +10,8 @@ public protocol FilterReader {
     /// The number of the newest click; 0 without clicks.
     func newestClick() throws(Failure) -> Int64
     /// Returns the position of the last of `count` index rows after a position; nil if fewer are left.
+    ///
+    /// The position nil is before all rows.
     func indexPosition(after position: IndexPosition?, count: Int) throws(Failure) -> IndexPosition?
     /// Passes the hashes of `count` index rows after a position to `body`; returns the position of the last row, or nil if
     /// fewer are left.
