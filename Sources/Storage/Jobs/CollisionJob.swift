@@ -62,7 +62,7 @@ public struct CollisionJob<Reader: JobReader>: Job {
         return leasedAt != nil
     }
 
-    /// Whether this process has committed since its last round, and no process has counted within the pause.
+    /// Whether this process has committed since its last round, if any, and no process has counted within the pause.
     private func isRoundDue(at now: Timestamp) throws(StoreError) -> Bool {
         guard countedCommits != context.state.commitCount else { return false }
         let last = try context.read { reader throws(Reader.Failure) in try reader.progress(of: .collisions) }
@@ -247,7 +247,7 @@ public struct IndexedClick: Sendable {
         visitor = row.get("visitor")
     }
 
-    /// The row for the count; nil for a robot's click and for an advertising id, which no fingerprint finds.
+    /// The row for the count; nil for a robot's click, and for a row of an advertising id, which is no fingerprint.
     var collisionRow: CollisionRow? {
         if place.state != 0, closedAs == NoMatchReason.robotClick.rawValue { return nil }
         let form = platformForm.flatMap { PlatformForm(code: $0) }

@@ -31,7 +31,7 @@ public protocol JobReader: DatabaseReader, LearningReader, FilterReader {
         atMost limit: Int,
         _ body: (CheckRecord, _ clickedAt: Timestamp?) -> Void
     ) throws(Failure)
-    /// Returns the last report of a scope's collisions; nil if nothing has been counted yet.
+    /// Returns the last report of a scope's collisions; nil if none is stored.
     func collisionReport(of scope: Scope) throws(Failure) -> CollisionReport?
 
     /// Returns the scopes from which something has been learnt.

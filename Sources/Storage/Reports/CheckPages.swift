@@ -20,7 +20,7 @@ public protocol CheckRows {
     func check(_ number: UInt64) throws(Failure) -> JoinedCheck?
 }
 
-/// A check's record, with the campaign of the click that it credits, or without a match of the most likely click.
+/// A check's record, with the campaign of the click that it credits, or, without a match, of the most likely click.
 public struct JoinedCheck: Sendable {
     public let record: CheckRecord
     public let campaign: CampaignKey?

@@ -26,6 +26,6 @@ struct PageWalk<Element, Cursor> {
 
     private var isFull: Bool { count == rowLimit || elements.count == limit }
 
-    /// Where the next page starts; nil if the walk reached the oldest row.
+    /// The cursor after which the next page starts; nil if the rows ended before a limit.
     var next: Cursor? { isFull ? last : nil }
 }

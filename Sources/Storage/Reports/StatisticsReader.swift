@@ -189,7 +189,7 @@ private struct StatisticsReader<Reader: ReportReader> {
 }
 
 extension StatisticsQuery {
-    /// The whole days of the range.
+    /// The range in whole days; all time without a range.
     fileprivate var delaySpan: CountedSpans {
         var query = self
         query.interval = .day
