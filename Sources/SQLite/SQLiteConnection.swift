@@ -57,7 +57,7 @@ import Glibc
         // The connection is open.
         try check(unsafe afterlink_set_defensive(pointer), "making the connection defensive")
         // The connection is open.
-        try check(unsafe afterlink_keep_plans(pointer), "keeping plans whatever is bound")
+        try check(unsafe afterlink_keep_plans(pointer), "keeping plans for all bound values")
     }
 
     /// Opens a private temporary database, in memory; SQLite moves it to an unlinked file when it grows.

@@ -1,7 +1,7 @@
 internal import Attribution
 internal import Threads
 
-/// The claims of this process, and when the response of each was written.
+/// The claims of this process (each consumes a click for a check), and when the response of each was written.
 ///
 /// Shared by the writer and all loops.
 ///

@@ -21,7 +21,7 @@ public protocol FilterReader {
 
 /// Builds a filter of the stored fingerprints at the start, and again when the filter is full or was abandoned.
 ///
-/// Each slice reads a separate snapshot, so that a write-ahead log can restart between two slices.
+/// Each slice reads a separate snapshot, so that a write-ahead log can be reset between two slices.
 public struct FilterJob<Reader: JobReader>: Job {
     public let name = JobName.filter
     /// Leaves half of the time to requests while a filter is built.

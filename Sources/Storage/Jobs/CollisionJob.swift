@@ -3,7 +3,7 @@ public import Attribution
 /// Counts collisions (visitors with equal fingerprints) once a minute if this process has written anything, and stores
 /// the reports for the statistics.
 ///
-/// If several processes have the database open, the one with the lease counts.
+/// If several processes have the database open, the one with the job's lease (the right to do it) counts.
 public struct CollisionJob<Reader: JobReader>: Job {
     public let name = JobName.collisions
     public let share = 0.01
@@ -98,7 +98,7 @@ public struct CollisionJob<Reader: JobReader>: Job {
 
 /// Counts the stored collisions: first from all fingerprints, then from all records of checks.
 ///
-/// Each slice is a separate read, so that a write-ahead log can restart between two slices. Rows that move between two
+/// Each slice is a separate read, so that a write-ahead log can be reset between slices. Rows that move between two
 /// slices are counted at their new position.
 struct CollisionCensus {
     /// A scope whose clicks and checks are counted, and its window.

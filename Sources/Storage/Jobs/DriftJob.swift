@@ -3,7 +3,7 @@ public import Attribution
 /// Evaluates the match rates of all apps, to detect drops, when a quarter of a day has ended (a span of
 /// ``DriftHistory``), one app in each slice.
 ///
-/// If several processes have the database open, the one with the lease evaluates.
+/// If several processes have the database open, the one with the job's lease (the right to do it) evaluates.
 public struct DriftJob<Reader: JobReader>: Job {
     public let name = JobName.drift
     public let share = 0.1
@@ -17,7 +17,7 @@ public struct DriftJob<Reader: JobReader>: Job {
     private var holdsLease = false
 
     private static var interval: UInt64 { 1_000_000_000 }
-    /// How long the lease lasts.
+    /// How long the lease lasts, in milliseconds.
     private static var leaseMilliseconds: Int64 { 60_000 }
 
     public init(_ context: JobContext<Reader>) { self.context = context }

@@ -2,7 +2,7 @@ public import Attribution
 
 /// The reads of background jobs.
 ///
-/// Each read has a separate snapshot, so that a write-ahead log can restart between two reads.
+/// Each read has a separate snapshot, so that a write-ahead log can be reset between two reads.
 public protocol JobReader: DatabaseReader, LearningReader, FilterReader {
     /// Returns how far a job has got; nil before it ended for the first time.
     func progress(of job: JobName) throws(Failure) -> Timestamp?

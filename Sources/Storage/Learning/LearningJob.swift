@@ -7,7 +7,7 @@ struct LearningJob<Reader: JobReader>: Job {
 
     private let context: JobContext<Reader>
     private var learnt: LearningState { context.state.learnt }
-    /// The rest of the current round, each with the next element last: increments that are not in slices yet, slices
+    /// The rest of the current round, each with the next element last: increments that are not split yet, parts
     /// that are not stored yet, and scopes whose models are not computed yet.
     private var increments: [(scope: Scope, increments: LearntIncrements)] = []
     private var slices: [LearntSlice] = []

@@ -28,7 +28,7 @@ public final class StoreState: Sendable {
     private let threads = ConditionLock(Threads())
 
     /// A number that grows when loops must read in a new snapshot: with each commit, before its callers are answered,
-    /// and when the whole write-ahead log has been copied.
+    /// and when the writer has copied the whole write-ahead log.
     private let commits = Atomic<UInt64>(0)
     /// The number of commits of this process that changed apps or keys.
     private let directoryChanges = Atomic<UInt64>(0)
@@ -59,7 +59,7 @@ public final class StoreState: Sendable {
 
     /// Makes every loop read in a new snapshot.
     ///
-    /// Called after a commit, before its callers are answered, and after the whole write-ahead log was copied.
+    /// Called after a commit, before its callers are answered, and after the writer has copied the whole log.
     public func renewSnapshots() { commits.wrappingAdd(1, ordering: .releasing) }
 
     func noteDirectoryChange() { directoryChanges.wrappingAdd(1, ordering: .releasing) }
@@ -160,7 +160,7 @@ extension StoreState {
                 updatesAreDueAt = now + 500_000_000
                 queue.requestUpdates()
             }
-            // While no write waits, the pause is longer, but shorter than the time limit of a write.
+            // While no write waits, the pause is longer, but shorter than the standard time limit of a write.
             let pause: UInt64 = queue.count > 0 ? 50_000_000 : 250_000_000
             if threads.wait(until: now + pause, { $0.hasEnded ? true : nil }) != nil { return }
         }
