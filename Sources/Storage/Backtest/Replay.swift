@@ -12,7 +12,7 @@ public struct Replay: Sendable {
         /// Nil for no match.
         public let destination: CreditedDestination?
         /// The uncapped probability of the answer; without a match, of the most likely answer, and 0 without a
-        /// candidate.
+        /// candidate or a recorded probability.
         public let probability: Double
         /// The age of the credited click in seconds; nil for no match.
         public let ageSeconds: Double?

@@ -12,7 +12,7 @@ struct LearningJob<Reader: JobReader>: Job {
     private var increments: [(scope: Scope, increments: LearntIncrements)] = []
     private var slices: [LearntSlice] = []
     private var scopes: [Scope] = []
-    /// An upper bound of the number of each scope's counters: the last count, plus all sums written since.
+    /// The number of each scope's counters at the last count, plus all sums that this process has written since.
     private var counts: [Scope: Int] = [:]
 
     /// The pause between two rounds, in nanoseconds.

@@ -8,7 +8,8 @@ public protocol CheckRows {
     ///
     /// - Parameters:
     ///   - id: only records older than this one are read; nil to start with the newest record.
-    ///   - times: the span of the times of writing, which identifiers contain; nil for no bound.
+    ///   - times: the first time of writing, and the time before which the last record was written; identifiers contain
+    ///     these times, and nil is no bound.
     ///   - body: returns whether to read another record.
     /// - Throws: if the database cannot be read.
     func checks(
