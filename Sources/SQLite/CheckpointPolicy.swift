@@ -10,7 +10,8 @@ public struct CheckpointPolicy: Sendable {
         case writer
     }
 
-    /// The size in bytes to which SQLite truncates the log's file when it starts the log again.
+    /// The size in bytes to which SQLite truncates the log's file when it resets the log
+    /// (writes it from its start again).
     static let limitBytes: Int64 = 67_108_864
     /// The number of uncopied pages at which copying starts.
     ///
@@ -21,9 +22,9 @@ public struct CheckpointPolicy: Sendable {
     static let closingPages = 7168
     /// The log size at which the writer pauses until the log is copied.
     ///
-    /// SQLite starts the log again only when all of it is copied, which never happens while writes continue.
+    /// SQLite resets the log only when all of it is copied, which never happens while writes continue.
     public static let pausePages = 8192
-    /// The largest number of pages that the writer copies in a pause.
+    /// The largest number of pages that the writer copies in a pause, except after ``longPassLimit`` copies.
     ///
     /// After a long read, such as a backup, more pages are uncopied. The background thread copies them while
     /// writes continue.
@@ -36,7 +37,8 @@ public struct CheckpointPolicy: Sendable {
     /// until the disk is full.
     public static let longPassLimit = 3
 
-    /// Whether this process has a background thread that copies; commands that run beside a server have none.
+    /// Whether this process has a background thread that copies; commands that run beside a server have
+    /// none, so their writer copies any number of pages.
     private let hasBackground: Bool
     /// The number of pages in the log after the last commit.
     private var pages = 0
@@ -61,7 +63,7 @@ public struct CheckpointPolicy: Sendable {
 
     /// The thread that must copy now; nil if no copy is due.
     public var copier: Checkpointer? {
-        // If there are more copied pages than pages, the copy was recorded after the log had started again.
+        // If there are more copied pages than pages, the copy was recorded after the log had been reset.
         let backlog = copiedPages <= pages ? pages - copiedPages : pages
         let isWorthAPause = backlog <= Self.pausedBacklogPages || longPasses >= Self.longPassLimit
         if pages >= Self.pausePages, isWorthAPause || !hasBackground { return .writer }

@@ -11,7 +11,7 @@ extension SQLiteConnection {
         guard mode == "wal" else { throw .corrupt("switching to a write-ahead log") }
         try execute("PRAGMA synchronous = \(syncsCommits ? "FULL" : "NORMAL")")
         try execute("PRAGMA foreign_keys = ON")
-        // SQLite truncates the log when it starts it again; no commit copies the log into the database.
+        // SQLite truncates the log when it resets it; no commit copies the log into the database.
         try execute("PRAGMA journal_size_limit = \(CheckpointPolicy.limitBytes)")
         // Overwrites deleted content wherever that costs no additional write.
         try execute("PRAGMA secure_delete = FAST")

@@ -11,7 +11,7 @@ public struct DatabaseFile: Sendable {
     /// The path of the write-ahead log.
     public var logPath: String { path + "-wal" }
 
-    /// - Throws: if the folder does not exist.
+    /// - Throws: `missing` if the path ends with a slash, or its folder cannot be reached.
     public init(path: String) throws(SQLiteError) {
         let slash = path.utf8.lastIndex(of: UInt8(ascii: "/"))
         let folder = slash.map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
@@ -113,7 +113,7 @@ public struct DatabaseFile: Sendable {
 
 /// Finds other processes that have a database open.
 extension DatabaseFile {
-    /// Returns the id of a process that has the database open; nil if there is none.
+    /// Returns the id of a process that has the database open; nil for none, or for an unreadable file.
     ///
     /// The id is 0 if this process cannot see the other one, as from within a container. Every connection to
     /// a database with a write-ahead log holds a shared lock from its first read until it closes
@@ -235,7 +235,7 @@ extension DatabaseFile {
         return free.overflow ? .max : Int64(clamping: free.partialValue)
     }
 
-    /// Gives a file a second name; returns false if another file has that name.
+    /// Gives a file a second name; returns false if a file of that name exists.
     public static func link(_ path: String, as name: String) throws(SQLiteError) -> Bool {
         // Both paths outlive the call.
         if unsafe Glibc.link(path, name) == 0 { return true }

@@ -1,11 +1,11 @@
 /// Reads properties of a connection's database.
 extension SQLiteConnection {
-    /// Returns the first column of the only row, for pragmas and counts.
+    /// Returns the first column of the first row, for pragmas and counts; 0 for NULL or without a row.
     public func integer(_ sql: SQL) throws(SQLiteError) -> Int64 {
         try statement(sql).first { $0.integer(0) } ?? 0
     }
 
-    /// Returns the size of the database file in bytes in this connection's snapshot, without the log.
+    /// Returns the total size in bytes of the pages in this connection's snapshot, in the file or in the log.
     public func databaseByteCount() throws(SQLiteError) -> Int64 {
         try integer("PRAGMA page_count") * integer("PRAGMA page_size")
     }

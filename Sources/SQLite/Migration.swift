@@ -6,7 +6,9 @@ public struct Migration: Sendable {
     /// The digest of the text, which reveals that an applied migration was changed.
     public let digest: [UInt8]
 
-    /// Returns migrations by the number that their file names start with, in ascending order.
+    /// Returns the migrations in the order of the numbers that their file names start with.
+    ///
+    /// A file without a number is left out.
     public static func read(
         _ files: [(name: String, text: String)],
         digest: ([UInt8]) -> [UInt8]
@@ -75,8 +77,8 @@ extension SQLiteConnection {
     /// - Parameters:
     ///   - pending: the migrations after the database's version.
     ///   - id: the application id that a new database's header gets.
-    ///   - milliseconds: the time to record, since 1970.
-    /// - Throws: if a statement fails; its migration is then not applied.
+    ///   - milliseconds: the time to record, in milliseconds since 1970.
+    /// - Throws: if a statement fails; its migration and those after it are then not applied.
     public func apply(_ pending: [Migration], ofApplication id: Int64, at milliseconds: Int64)
         throws(SQLiteError)
     {

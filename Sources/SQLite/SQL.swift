@@ -10,7 +10,7 @@ internal import Synchronization
 @safe public struct SQL: Hashable, Sendable {
     /// The address of the text, the key under which statements are cached.
     ///
-    /// Equal composed texts have the same address, and a literal always has the same.
+    /// Equal composed texts have the same address, and the address of a literal never changes.
     let address: UInt
     private let byteCount: Int
 

@@ -21,7 +21,7 @@ import Glibc
     /// The value of ``logPageCount``, which SQLite writes after each commit of this connection.
     private let logPages: UnsafeMutablePointer<Int32>
 
-    /// Runs once in the process, before its first connection.
+    /// Switches off SQLite's counting of memory, once in the process, before its first connection.
     private static let setUp: Void = afterlink_stop_counting_memory()
 
     /// Opens a file that exists.
@@ -57,7 +57,7 @@ import Glibc
         // The connection is open.
         try check(unsafe afterlink_set_defensive(pointer), "making the connection defensive")
         // The connection is open.
-        try check(unsafe afterlink_keep_plans(pointer), "keeping plans whatever is bound")
+        try check(unsafe afterlink_keep_plans(pointer), "keeping plans for all bound values")
     }
 
     /// Opens a private temporary database, in memory; SQLite moves it to an unlinked file when it grows.
@@ -180,7 +180,9 @@ import Glibc
         public let logPages: Int
         /// The number of these pages that are also in the database.
         public let copiedPages: Int
-        /// Whether another connection prevented a complete checkpoint.
+        /// Whether another connection held a lock that the checkpoint needed.
+        ///
+        /// A passive checkpoint that copies only some pages because of a reader is not blocked.
         public let isBlocked: Bool
     }
 

@@ -9,12 +9,12 @@ public struct SQLiteError: Error, Equatable, Sendable {
     public let extendedCode: Int32
     /// The operating system's error number; 0 if there is none.
     public let systemError: Int32
-    /// SQLite's message.
+    /// SQLite's message, or the message of a refusal.
     public let message: String
     /// The operation that failed.
     public let context: String
-    /// Whether this module refused the operation, and not SQLite: ``message`` then says what happened and
-    /// what to do.
+    /// Whether this module refused the operation, and not SQLite; ``message`` is then a sentence for the
+    /// operator.
     public private(set) var isRefusal = false
     /// The file of the operation, if the operator's message names it.
     public private(set) var path: String?
@@ -84,7 +84,7 @@ public struct ResultCode: Hashable, Sendable {
     /// The disk is full, or the database has reached its size limit.
     public static let full = ResultCode(SQLITE_FULL)
     public static let cannotOpen = ResultCode(SQLITE_CANTOPEN)
-    /// A row, or a file, exists already.
+    /// A row or a file exists already, or a file of that name cannot be replaced.
     public static let constraint = ResultCode(SQLITE_CONSTRAINT)
     /// There is no such file.
     public static let missing = ResultCode(SQLITE_NOTFOUND)

@@ -89,16 +89,16 @@ final class SQLiteEngine: BlockingEngine {
         try? transaction.writer.connection.rollback()
     }
 
-    /// Copies the log if it is long, so that SQLite can write it from its start again.
+    /// Copies a long log, or asks the checkpoint job to copy it, so that SQLite can write it from its start again.
     ///
-    /// SQLite starts the log again only when the whole log has been copied. Without this function, writes without a
+    /// SQLite does that only when the whole log has been copied. Without this function, writes without a
     /// pause would make the log grow without limit.
     func tidy() throws(EngineFailure) {
         switch checkpoints.withLock({ $0.copier }) {
         case .writer:
             try run { transaction throws(SQLiteError) in
                 let checkpoint = try transaction.writer.connection.checkpoint(.passive)
-                // Snapshots that start now read nothing from the log, so the next write can start the log again.
+                // Snapshots that start now read nothing from the log, so the next write can reset the log.
                 if checkpoint.copiedPages == checkpoint.logPages { state.renewSnapshots() }
             }
         case .background: state.jobs.ask(for: .checkpoint)

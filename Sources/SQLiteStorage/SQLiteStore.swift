@@ -81,9 +81,10 @@ public final class SQLiteStore: Sendable {
 ///
 /// These functions wait for the disk, so an event loop must not call them.
 extension SQLiteStore {
-    /// Stores the check values of the server keys in use, the current one first; see ``ServerKey/checkValue``.
+    /// Stores the current server key's check value (a hash that identifies the key), and when it replaced another one.
     ///
-    /// Changes nothing if the store's rows were hashed under other keys.
+    /// `checks` are the check values of all server keys in use, the current one first. If the key that was current last
+    /// is not among them, the function changes nothing and returns `foreign`.
     public func confirm(serverKeys checks: [KeyedHash], at now: Timestamp) throws(StoreError)
         -> ServerKeyRecognition
     {
@@ -93,6 +94,8 @@ extension SQLiteStore {
     }
 
     /// Returns the keys that must not be destroyed, at the current time of the store's clock.
+    ///
+    /// It also deletes the stored days whose address keys are no longer needed, if jobs trust the clock.
     public func keyNeeds() throws(StoreError) -> RequiredKeys {
         let now = state.configuration.clock.now()
         // Read on this thread, not on the writing thread: only real writes may show that the disk works.
@@ -123,7 +126,7 @@ extension SQLiteStore {
     /// Runs `body` on the writing thread within a transaction.
     package func queueWork(_ body: @escaping @Sendable () -> Void) { state.queueWork(body) }
 
-    /// Refuses all waiting writes, as if their deadlines had passed.
+    /// Refuses all writes that have a deadline, and all waiting checks, as if their deadlines had passed.
     package func expireWaiting() { state.expireWaiting() }
 }
 

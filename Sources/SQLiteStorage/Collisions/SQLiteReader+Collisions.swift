@@ -21,7 +21,7 @@ extension SQLiteReader {
         """
 }
 
-/// Reads the rows from which collisions are counted.
+/// Reads the index rows and the check records from which collisions are counted.
 extension SQLiteReader {
     func indexedClicks(
         of scope: Scope,

@@ -4,20 +4,21 @@ public import Storage
 
 /// Copies databases: makes a backup of a database, or replaces the database by a backup.
 ///
-/// A copy is complete and verified. Publishing a copy gives it its final name; a copy that is not published is
-/// deleted.
+/// The functions return a complete and verified copy under a temporary name. Publishing a copy gives it its final name;
+/// a copy that is not published is deleted.
 public enum DatabaseCopies {
-    /// Copies a database into the folder of the copy's name, while other processes read and write it.
+    /// Copies a database into the folder of `path`, while other processes read and write the database.
     ///
     /// The copy contains every write that was acknowledged before the call.
     ///
     /// - Parameters:
     ///   - configuration: the database.
-    ///   - path: the copy's name.
+    ///   - path: the final path of the copy.
     ///   - mayReplace: whether publishing may replace a file of that name.
     ///   - isInterrupted: called from time to time; true ends the copy.
     ///   - check: called with the summary of the database before it is copied; throws to refuse the copy.
-    /// - Returns: the copy; publishing it throws `conflict` if a file of its name was created meanwhile.
+    /// - Returns: the copy. Publishing it replaces a file of its name if `mayReplace` is true, and otherwise throws
+    ///   `conflict` if such a file was created meanwhile.
     /// - Throws: an error that says what to do; no part of the copy remains.
     public static func backUp(
         _ configuration: SQLiteConfiguration,
@@ -39,7 +40,7 @@ public enum DatabaseCopies {
             let draft = try makeDraft(source, summary, from: connection, to: target, unless: isInterrupted)
             return (summary, draft)
         }
-        // Verify after the end of the snapshot, because a snapshot keeps the server from starting its log again.
+        // Verify after the end of the snapshot, because a server cannot reset its write-ahead log during a snapshot.
         try StoreError.translating { () throws(SQLiteError) in try draft.verify(isThorough: false) }
         return DatabaseCopy(summary) { () throws(StoreError) in
             try StoreError.translating { () throws(SQLiteError) in try draft.publish(mayReplace: mayReplace) }
@@ -56,8 +57,8 @@ public enum DatabaseCopies {
     ///   - mayReplace: whether an existing database may be moved aside.
     ///   - isInterrupted: called from time to time; true ends the copy.
     ///   - check: called with the summary of the backup before it is copied; throws to refuse the copy.
-    /// - Returns: the copy; publishing it returns the new path of the old database, or of a log alone; nil for
-    ///   neither.
+    /// - Returns: the copy. Publishing it moves the old database and its log aside, and returns the new path of the
+    ///   database, the new path of the log if there is only a log, or nil if there is neither.
     /// - Throws: an error that says what to do; nothing has changed.
     public static func restore(
         _ backup: String,
@@ -173,7 +174,10 @@ extension DatabaseCopies {
         if isRefused { throw .refused(.constraint, reason()) }
     }
 
-    /// Gives the old database and its log second names; deletes the log, which must not change the new database.
+    /// Gives the old database and its log second names with the prefix `aside`, and removes the first name of the log.
+    ///
+    /// Otherwise SQLite would apply the log to the new database. The function also deletes the files `-shm` and
+    /// `-journal`. The database keeps its first name until the new database takes it.
     private static func moveAside(_ target: DatabaseFile, to aside: String) throws(SQLiteError) {
         for suffix in ["", "-wal"] where DatabaseFile.exists(target.path + suffix) {
             let isNamed = try DatabaseFile.link(target.path + suffix, as: aside + suffix)

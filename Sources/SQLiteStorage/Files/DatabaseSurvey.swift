@@ -6,7 +6,7 @@ public import Storage
 public enum DatabaseSurvey {
     /// Examines the database, whether a server runs or not.
     ///
-    /// - Throws: if there is no database, or if it is another program's, of a newer version, or damaged.
+    /// - Throws: if there is no database, or if it is empty, another program's, of an unknown version, or damaged.
     public static func report(_ configuration: SQLiteConfiguration) throws(StoreError) -> DatabaseReport {
         let path = try StoreError.translating { () throws(SQLiteError) in
             try DatabaseFile(path: configuration.path).path
@@ -41,7 +41,7 @@ public enum DatabaseSurvey {
 
     /// Verifies by its first bytes that a file can be a database.
     ///
-    /// - Throws: `notFound` for an empty file, `corrupted` for a file of another format.
+    /// - Throws: `notFound` for a missing or empty file, `corrupted` for a file of another format.
     public static func checkIsDatabase(_ path: String) throws(StoreError) {
         guard DatabaseFile.byteCount(path) > 0 else {
             throw StoreError(.notFound, "\(path) is missing or empty")
@@ -102,7 +102,7 @@ struct DatabaseSnapshot {
 extension DatabaseSummary {
     /// Reads the summary of an open database.
     ///
-    /// - Throws: if the database is not Afterlink's, or is of a newer version.
+    /// - Throws: if the database is empty, not Afterlink's, or of an unknown version.
     init(_ opening: DatabaseOpening, _ connection: SQLiteConnection) throws(StoreError) {
         let applied = try opening.inspect(connection)
         guard applied.version > 0 else {

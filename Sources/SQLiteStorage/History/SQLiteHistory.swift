@@ -4,7 +4,7 @@ internal import Storage
 
 /// The stored clicks and checks of one app, which can be read with or without a running server.
 ///
-/// It reads each page in a separate snapshot: with a long one, the server could not restart its write-ahead log.
+/// It reads each page in a separate snapshot: during a long one, the server could not reset its write-ahead log.
 public struct SQLiteHistory: TrafficHistory {
     public let span: (first: Timestamp, last: Timestamp)?
     public let isWhole: Bool

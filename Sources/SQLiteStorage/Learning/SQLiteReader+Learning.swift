@@ -63,7 +63,9 @@ extension SQLiteReader {
         try connection.statement("SELECT scope FROM learning").all { Scope(number: $0.integer(0)) }
     }
 
-    /// Returns when the model began to learn from a scope; nil if it has not learnt from the scope.
+    /// Returns when the model began to learn from a scope, and the landmark (the time that its sums are relative to).
+    ///
+    /// Nil if it has not learnt from the scope.
     func learningEpoch(of scope: Scope) throws(SQLiteError) -> LearningEpoch? {
         try connection.statement("SELECT began_at, landmark FROM learning WHERE scope = ?1")
             .first(scope.number) { LearningEpoch(began: $0.time(0), landmark: $0.time(1)) }

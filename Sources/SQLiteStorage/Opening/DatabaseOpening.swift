@@ -3,7 +3,7 @@ internal import Crypto
 internal import SQLite
 internal import Storage
 
-/// Opens a database; refuses a file that is not Afterlink's, damaged, or not writable.
+/// Opens a database; refuses a file that is not Afterlink's, is damaged, or cannot be written to.
 struct DatabaseOpening: Sendable {
     /// "AFLK": the number that distinguishes Afterlink's databases from those of other programs.
     static let applicationID: Int64 = 0x4146_4C4B
@@ -26,7 +26,8 @@ struct DatabaseOpening: Sendable {
         guard DatabaseFile.byteCount(file.path) > 0 else {
             return MigrationPlan(applied: [], pending: migrations.map(\.name), backupPath: nil)
         }
-        // Without a write-ahead log, no process has the file open. Then reading creates no files next to it.
+        // If the write-ahead log is empty or missing, the file has all content, and an immutable connection creates no
+        // files next to it.
         let hasLog = DatabaseFile.byteCount(file.logPath) > 0
         let applied = try inspect(connect(hasLog ? .readOnly : .immutable, busyMilliseconds: 2000))
         let pending = applied.pending(of: migrations)
@@ -75,7 +76,7 @@ struct DatabaseOpening: Sendable {
         return (connection, applied.version == 0)
     }
 
-    /// Opens an accepted database again, after the writer has discarded its connection.
+    /// Opens an accepted database for writing again: for the writer after a failure, or for the checkpoint job.
     func reopen() throws(StoreError) -> SQLiteConnection {
         try translated { () throws(SQLiteError) in try file.requireWritableFileSystem() }
         let connection = try connect(.readWrite, busyMilliseconds: Self.writerBusyMilliseconds)
@@ -140,7 +141,9 @@ extension DatabaseOpening {
     /// The first of ten migrations that were never released; a single migration has replaced them.
     private static let developmentMigration = "0001_clicks_claims_counters.sql"
 
-    /// Returns the migrations of a database; throws for a database of another program or of an unknown version.
+    /// Returns the migrations of a database.
+    ///
+    /// - Throws: for a database of another program, or with unknown, missing or changed migrations.
     func inspect(_ connection: SQLiteConnection) throws(StoreError) -> AppliedMigrations {
         let (application, tables) = try translated { () throws(SQLiteError) in
             try connection.checkCells(true)

@@ -89,7 +89,7 @@ struct Invariant: Sendable {
             SELECT f.click FROM click_index AS f CROSS JOIN clicks AS c ON c.id = f.click
             WHERE state = 0 AND c.is_robot = 1
             """,
-            "fingerprints of robots' clicks are closed for another reason, or others for this one": """
+            "closed fingerprints are marked as a robot's although their click is not, or the reverse": """
             SELECT f.click FROM click_index AS f CROSS JOIN clicks AS c ON c.id = f.click
             WHERE state = 1 AND (c.is_robot = 1) <> (f.closed_as = 'robot_click')
             """,

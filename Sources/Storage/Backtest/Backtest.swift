@@ -16,7 +16,7 @@ public struct Backtest: Sendable {
         public var otherClick = 0
         /// Launches that repeat an earlier answer in only one of the two runs.
         public var repeatedInOne = 0
-        /// Launches whose recorded click is not among the played clicks.
+        /// Launches whose recorded click was not played, or was dropped after its window.
         public var unknown = 0
 
         public init() {}

@@ -57,7 +57,7 @@ public struct HistoryBounds: Sendable {
 
 /// The stored clicks and checks of one app, in the order of time.
 ///
-/// Each page is a separate read: a long snapshot would keep a server from restarting its write-ahead log.
+/// Each page is a separate read: a long snapshot would keep a server from resetting its write-ahead log.
 public struct RecordedHistory {
     /// Events that were read and not returned yet.
     private struct Pages<Event> {

@@ -12,7 +12,7 @@ public struct Replay: Sendable {
         /// Nil for no match.
         public let destination: CreditedDestination?
         /// The uncapped probability of the answer; without a match, of the most likely answer, and 0 without a
-        /// candidate.
+        /// candidate or a recorded probability.
         public let probability: Double
         /// The age of the credited click in seconds; nil for no match.
         public let ageSeconds: Double?
@@ -56,7 +56,8 @@ public struct Replay: Sendable {
 
     /// Plays the next event; events come in the order of time.
     ///
-    /// - Returns: the answer to a launch; nil for a click, and for a launch that ``score`` does not count.
+    /// - Returns: the answer to a launch; nil for a click, and for a launch that repeats an answer, is a retry, or
+    ///   belongs to the warm-up.
     @discardableResult
     public mutating func play(_ event: RecordedEvent) -> Answer? {
         switch event {
@@ -152,8 +153,9 @@ public struct Replay: Sendable {
         return click.map { ReplayMatch(click: $0, isCampaignOnly: choice.isCampaignOnly) }
     }
 
-    /// Returns the click of the launch's token; nil if it was claimed or has expired: then only the fingerprint can
-    /// find a click.
+    /// Returns the click of the launch's token; nil without a token, or if the click is unknown, closed or expired.
+    ///
+    /// Then only the fingerprint can find a click.
     private func clickOfToken(_ launch: RecordedLaunch) -> Int? {
         guard let number = launch.token.flatMap(store.number), let stored = store[number],
             stored.isOpen, stored.end >= launch.at

@@ -1,7 +1,7 @@
 public import Attribution
 
 /// The clicks from a launch's address or network that a check weighs: those with the launch's hash, and the number of
-/// others.
+/// all clicks there.
 ///
 /// First, the newest ``maximumRead`` clicks around the address are added, newest first. Then ``wanted(_:)`` returns the
 /// clicks to look up by the launch's hash, and these are added.
@@ -45,7 +45,8 @@ public struct AddressSelection: Sendable {
         }
     }
 
-    /// Returns the clicks to look up: those that were added, then older ones that the key's summary contains.
+    /// Returns the clicks to look up, up to a limit: added ones that may have the launch's hash, then older ones of the
+    /// key's summary.
     mutating func wanted(_ places: ClickPositionsByNetwork?) -> [Wanted] {
         for position in places?.newest(near: address.near, atMost: CandidateEvidence.maximumListed) ?? []
         where listed.insert(position.click).inserted {
@@ -84,7 +85,9 @@ public struct AddressSelection: Sendable {
     /// Whether there may be more clicks around the address than were read.
     var needsCount: Bool { nearCount >= Self.maximumRead }
 
-    /// Returns the number of other clicks around the address; `counted` is the count if there are more than were read.
+    /// Returns the number of clicks around the address, without those that ``addClaimed(_:at:)`` added.
+    ///
+    /// `counted` is the count if there may be more clicks than were read.
     func traffic(_ counted: AddressClickCount?) -> (exact: Double, near: Double) {
         (
             max(Double(max(0, exactCount - claimedCount)), counted?.exact ?? 0),

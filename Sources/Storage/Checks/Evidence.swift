@@ -14,7 +14,7 @@ public protocol EvidenceSource {
     ///
     /// - Returns: whether ``summary(of:)`` returns it now.
     mutating func renewSummary(of key: KeyedHash) throws(Failure) -> Bool
-    /// Adds the key's last closed click, then its clicks that are not closed, newest first.
+    /// Adds the key's last closed click, which a replay omits, then its clicks that are not closed, newest first.
     mutating func read(_ selection: inout KeySelection) throws(Failure)
     /// Adds the newest clicks around an address, newest first.
     mutating func read(_ selection: inout AddressSelection) throws(Failure)

@@ -10,7 +10,7 @@ public struct PendingCheckRecords: Sendable {
     enum Campaign: Hashable, Sendable {
         case all
         case named(String)
-        /// See ``CreditedDestination/campaign``.
+        /// A campaign whose name is not in memory, by the first word of its hash.
         case hashed(UInt64)
     }
     struct Slot: Hashable, Sendable {
@@ -36,7 +36,7 @@ public struct PendingCheckRecords: Sendable {
     private(set) var expected: [Slot: Expected] = [:]
     private(set) var calibration: [CalibrationSlot: CalibrationTable.Bin] = [:]
 
-    /// The maximum number of records that wait while the database cannot be written.
+    /// The maximum number of a loop's records that wait while the database cannot be written.
     static let maximumRecords = 20_000
     /// The maximum number of records in the database, even if retention is longer: about a gigabyte.
     static let maximumStored: Int64 = 5_000_000

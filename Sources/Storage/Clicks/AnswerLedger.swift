@@ -1,7 +1,7 @@
 internal import Attribution
 internal import Threads
 
-/// The claims of this process, and when the response of each was written.
+/// The claims of this process (each consumes a click for a check), and when the response of each was written.
 ///
 /// Shared by the writer and all loops.
 ///
@@ -25,8 +25,8 @@ final class AnswerLedger: Sendable {
         var startOfCurrent: UInt64 = 0
     }
 
-    /// How long a generation lasts: longer than any request or delivery, so that every later check began after the
-    /// dropped entries.
+    /// How long a generation lasts: longer than any request or delivery, so that a check that no longer finds
+    /// an entry began after the entry's response was written.
     private static let generationNanoseconds: UInt64 = 120_000_000_000
 
     private let state = ConditionLock(State())
@@ -35,7 +35,7 @@ final class AnswerLedger: Sendable {
 
     /// - Parameters:
     ///   - now: returns nanoseconds of the monotonic clock.
-    ///   - markUndelivered: has a failed delivery marked on disk.
+    ///   - markUndelivered: requests that a failed delivery is marked on disk.
     init(now: @escaping @Sendable () -> UInt64, markUndelivered: @escaping @Sendable (ClickID) -> Void) {
         self.now = now
         self.markUndelivered = markUndelivered
@@ -44,13 +44,13 @@ final class AnswerLedger: Sendable {
     /// Adds a claim that is about to be committed.
     func expect(_ click: ClickID) { set(.pending, click) }
 
-    /// Returns the receipt of a response that contains the claim of a click.
+    /// Returns an object that reports to the ledger when the response with a click's claim is written and delivered.
     func receipt(for click: ClickID) -> any Receipt { ClaimReceipt(click: click, ledger: self) }
 
     /// Records that a response with the claim is about to be written.
     func willRespond(with click: ClickID) { set(.answered(at: now()), click) }
 
-    /// Whether the response for the click was written before a check's first byte was read.
+    /// Whether the response for the click was written before a check's first byte was read; true without an entry.
     func wasAnswered(_ click: ClickID, before firstByteAt: UInt64) -> Bool {
         state.withLock { state in
             switch state.current[click.high] ?? state.previous[click.high] {
@@ -71,12 +71,14 @@ final class AnswerLedger: Sendable {
         }
     }
 
-    /// Records that the delivery of the response failed: every check waits until that is marked on disk.
+    /// Requests that the failed delivery of a response is marked on disk; checks wait until it is.
+    ///
+    /// Does nothing if a response for the click was delivered before, or if an earlier process made the claim.
     func didFailToDeliver(_ click: ClickID) { if isUndelivered(click) { markUndelivered(click) } }
 
     /// Whether no response for the click has been delivered yet.
     ///
-    /// False for a claim of an earlier process, which this one only repeats.
+    /// False for a claim of an earlier process, which this process only repeats.
     private func isUndelivered(_ click: ClickID) -> Bool {
         state.withLock { state in
             switch state.current[click.high] ?? state.previous[click.high] {

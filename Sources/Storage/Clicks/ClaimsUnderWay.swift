@@ -20,10 +20,11 @@ final class ClaimsUnderWay: Sendable {
     /// - Parameter queue: the queue of writes.
     init(_ queue: WriteQueue) { self.queue = queue }
 
-    /// Claims a click and suspends the caller until the claim is on disk; returns at once if another does.
+    /// Claims a click and suspends the caller until the claim is on disk; returns at once if another check claims it.
     ///
-    /// The claim is marked and queued in one step. So a check that leaves the click out queues its claim later. It
-    /// cannot take an earlier click of the same visit, because this claim retires that click.
+    /// The claim is marked and queued in one step. So another check that leaves the click out queues its
+    /// claim after this one. That claim cannot take an earlier click of the same visit, because this claim
+    /// retires that click.
     ///
     /// - Parameters:
     ///   - request: the claim.
@@ -82,7 +83,7 @@ final class ClaimsUnderWay: Sendable {
     /// - Parameters:
     ///   - click: the click; returns at once if no check is claiming it.
     ///   - deadline: the time at which the caller stops waiting, in nanoseconds of the monotonic clock.
-    /// - Throws: at the deadline.
+    /// - Throws: `timedOut` at the deadline.
     func waitForEnd(of click: ClickID, until deadline: UInt64) async throws(StoreError) {
         // The continuation is resumed exactly once: here, or when the waiter is removed.
         let error = await unsafe withUnsafeContinuation {

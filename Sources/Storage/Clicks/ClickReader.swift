@@ -6,7 +6,7 @@ public protocol ClickReader {
 
     /// The number by which the database knows an app; nil for an app that does not exist.
     func number(of app: AppID) throws(Failure) -> Int64?
-    /// The number of the newest click; 0 without clicks.
+    /// The number of the newest click (the first half of its identifier); 0 without clicks.
     func newestClick() throws(Failure) -> Int64
     /// The click with this number.
     func click(numbered number: Int64) throws(Failure) -> ClickRecord?
@@ -16,7 +16,7 @@ public protocol ClickReader {
     func claim(ofClick number: Int64) throws(Failure) -> ClaimRecord?
     /// When the click with this number was claimed; nil while it is not.
     func claimTime(ofClick number: Int64) throws(Failure) -> Timestamp?
-    /// Returns the newest claim of an installation whose click's window has not ended.
+    /// Returns an installation's newest claim of a click whose window has not ended.
     func claim(ofInstall hash: KeyedHash, in scope: Scope, at now: Timestamp) throws(Failure) -> ClaimRecord?
 }
 
@@ -33,7 +33,9 @@ extension ClickReader {
         return record.claim(of: try self.click(click, of: app))
     }
 
-    /// Returns a claim of an installation, known by its hash under each key, whose click's window has not ended.
+    /// Returns an installation's claim of a click whose window has not ended; nil if there is none.
+    ///
+    /// `hashes` has the hash of the installation under each server key; the first hash with such a claim counts.
     func claim(ofInstalls hashes: [KeyedHash], in scope: Scope, at now: Timestamp) throws(Failure)
         -> ClaimRecord?
     {

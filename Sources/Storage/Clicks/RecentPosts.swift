@@ -80,7 +80,7 @@ struct RecentPosts {
         changes.removeAll(keepingCapacity: true)
     }
 
-    /// Starts a new generation when the current one is older than a span, or the clock was set back.
+    /// Starts a new generation when the current one is older than a span, or the clock was set back by more.
     ///
     /// - Returns: the change that undoes the new generation; nil if there is none.
     private mutating func startGeneration(at moment: Timestamp) -> Change? {
@@ -100,7 +100,7 @@ struct RecentPosts {
         newest = last
     }
 
-    /// Reads the posts that other processes have recorded up to `last`, the database's newest click at this time.
+    /// Reads the posts of other processes in the ten seconds up to `last`, the database's newest click at this time.
     ///
     /// Identifiers grow from commit to commit of all processes. If no other process has recorded a click, `last` is
     /// ``newest``, and nothing is read. `last` is older only if newer clicks have been deleted.
@@ -144,7 +144,9 @@ struct AddressKeyDeadlines {
     private static let hour: Int64 = 3_600_000
     private static let maximumDays = 64
 
-    /// Returns the day and time to store for a click; nil if they are stored, or the click has no usable address.
+    /// Returns the day and time to store for a click.
+    ///
+    /// Nil if that time or a later one is stored, if the click has no address, or if it is a robot's.
     func need(of click: NewClick) -> (day: Int64, until: Int64)? {
         guard click.evidence.address != nil, !click.facts.isRobot else { return nil }
         let day = AddressKeys.day(of: click.facts.recordedAt)

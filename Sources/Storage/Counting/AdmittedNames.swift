@@ -1,6 +1,6 @@
 internal import Attribution
 
-/// The campaigns, sources, OS versions and watched groups that have separate counts in a span of time.
+/// The campaigns, sources, OS versions and groups for drift alarms that have separate counts in a span of time.
 ///
 /// Only the writing thread uses it.
 ///

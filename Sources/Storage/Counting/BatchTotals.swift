@@ -3,10 +3,13 @@ public import Attribution
 /// The reads that counting needs in the open transaction.
 public protocol CountReader {
     associatedtype Failure: Error
-    /// Returns the names that have counts in a span, which starts at `period`.
+    /// Returns the names that have counts in a span, which starts at `period`; for drift, also every watched group.
     func countedNames(of dimension: Dimension, _ scope: Scope, in period: Timestamp) throws(Failure)
         -> [String]
-    /// Returns the name of a campaign that is known by its hash, from one of its clicks; nil if no click of it is left.
+    /// Returns the name of a campaign that is known by its hash.
+    ///
+    /// The name comes from the click of `expected`, or, if it has none, from an open click of its fingerprint; nil
+    /// without such a click.
     func campaign(hashed hash: UInt64, _ expected: PendingCheckRecords.Expected, in scope: Scope)
         throws(Failure) -> String?
 }
@@ -63,7 +66,7 @@ struct BatchTotals: Sendable {
         for expiry in retired + [facts.expiresAt] { counts.addLive(-1, of: scope, expiringAt: expiry) }
     }
 
-    /// Adds the updates of loops.
+    /// Adds the counts in pending updates of loops.
     mutating func add<Reader: CountReader>(_ updates: PendingUpdates.Content, by reader: Reader)
         throws(Reader.Failure)
     {
@@ -94,7 +97,7 @@ struct BatchTotals: Sendable {
         }
     }
 
-    /// Starts again after the transaction was committed.
+    /// Clears the counts after they were committed; counts of watched groups that are not due stay.
     mutating func commit() {
         counts.removeAll()
         drift.commit()
@@ -109,7 +112,7 @@ struct BatchTotals: Sendable {
 
     /// Adds an event of a click, under the names that the day admits.
     ///
-    /// - Returns: the name that the click's campaign is counted under.
+    /// - Returns: the name that the click's campaign is counted under; nil without a campaign.
     @discardableResult
     private mutating func add<Reader: CountReader>(
         _ metric: Metric,
@@ -141,7 +144,7 @@ struct BatchTotals: Sendable {
         case .named(let name): campaign = name
         case .hashed(let hash):
             campaign = try name(ofCampaign: hash, expected, in: slot.scope, by: reader)
-            // The campaign's clicks have been deleted.
+            // No click of the campaign was found; it may have been deleted.
             if campaign == nil { return }
         }
         if let name = campaign {

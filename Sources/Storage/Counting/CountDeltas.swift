@@ -73,7 +73,8 @@ public struct CountRecord: Record, Equatable, Sendable {
 
 /// The names of counts that are not events.
 public enum CountWord {
-    /// Sum of the probabilities that clicks led to launches, and the variance of their number, in millionths.
+    /// Sum of the probabilities that clicks led to launches, and the variance of the number of such launches; both in
+    /// millionths.
     public static let conversions = "conversions"
     public static let variance = "variance"
     /// Launches in a bin of delays or of probabilities.

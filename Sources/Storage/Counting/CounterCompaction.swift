@@ -32,9 +32,10 @@ enum CounterCompaction {
         }
     }
 
-    /// Returns the names that always keep their counts, because clients cannot add to them.
+    /// Returns the names whose counts are never compacted: the name for everything else, which comes first, and the
+    /// source tokens, whose number clients cannot increase.
     ///
-    /// The first is the name for everything else. Hours have none, because the counts of their names are deleted.
+    /// Empty for hours, because the counts of their names are deleted.
     static func keptNames(_ dimension: Dimension, _ granularity: Granularity) -> [String] {
         guard granularity != .hour else { return [] }
         let tokens = dimension == .source ? SourceToken.allCases.map(\.rawValue) : []

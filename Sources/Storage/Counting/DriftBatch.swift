@@ -3,8 +3,8 @@ internal import Threads
 
 /// Counts of watched groups (whose match rates are evaluated) that are not written yet.
 ///
-/// They are written once a second and not with each commit, so that commits write fewer pages; the counts of the last
-/// second may be lost with the process.
+/// They are written with the loops' pending updates, or after a second, and not with each commit, so that commits write
+/// fewer pages. The counts of the last second may be lost with the process.
 struct DriftBatch: Sendable {
     struct Slot: Hashable, Sendable {
         let scope: Scope

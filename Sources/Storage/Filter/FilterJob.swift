@@ -10,6 +10,8 @@ public protocol FilterReader {
     /// The number of the newest click; 0 without clicks.
     func newestClick() throws(Failure) -> Int64
     /// Returns the position of the last of `count` index rows after a position; nil if fewer are left.
+    ///
+    /// The position nil is before all rows.
     func indexPosition(after position: IndexPosition?, count: Int) throws(Failure) -> IndexPosition?
     /// Passes the hashes of `count` index rows after a position to `body`; returns the position of the last row, or nil if
     /// fewer are left.
@@ -19,7 +21,7 @@ public protocol FilterReader {
 
 /// Builds a filter of the stored fingerprints at the start, and again when the filter is full or was abandoned.
 ///
-/// Each slice reads a separate snapshot, so that a write-ahead log can restart between two slices.
+/// Each slice reads a separate snapshot, so that a write-ahead log can be reset between two slices.
 public struct FilterJob<Reader: JobReader>: Job {
     public let name = JobName.filter
     /// Leaves half of the time to requests while a filter is built.

@@ -17,7 +17,7 @@ struct FilterState: Sendable {
     /// The filters to which the fingerprints of new clicks are added.
     var filters: [FingerprintFilter] { [current, next].compactMap(\.self) }
 
-    /// Whether a new filter is due: there is none, or the current one is full.
+    /// Whether a new filter is due: none is being built, and there is no current one, or it is full.
     var needsFilter: Bool { next == nil && current?.isFull ?? true }
 
     /// Makes all later transactions add their clicks to a filter, while the stored clicks are read into it.
@@ -49,7 +49,9 @@ struct FilterUpdater {
     /// The maximum number of clicks of other processes that are read to catch up.
     private static let maximumCaughtUp = 10_000
 
-    /// Adds the clicks of other processes; `newest` is the database's newest click at the beginning of the transaction.
+    /// Adds the clicks of other processes, or abandons the filters if there are too many or numbers may be reused.
+    ///
+    /// `newest` is the database's newest click at the beginning of the transaction.
     mutating func catchUp<Reader: WriterReader>(to newest: Int64, _ state: StoreState, _ reader: Reader)
         throws(Reader.Failure)
     {

@@ -23,6 +23,6 @@ final class HealthRecorder: Sendable {
         }
     }
 
-    /// Stores how long ago the oldest click expired that should have been deleted, in seconds.
+    /// Stores for how many seconds the oldest click has been due to be deleted; 0 if none is due.
     func setRetentionLag(_ seconds: Int64) { health.withLock { $0.retentionLagSeconds = seconds } }
 }

@@ -3,7 +3,7 @@ public import Attribution
 /// Counts collisions (visitors with equal fingerprints) once a minute if this process has written anything, and stores
 /// the reports for the statistics.
 ///
-/// If several processes have the database open, the one with the lease counts.
+/// If several processes have the database open, the one with the job's lease (the right to do it) counts.
 public struct CollisionJob<Reader: JobReader>: Job {
     public let name = JobName.collisions
     public let share = 0.01
@@ -62,7 +62,7 @@ public struct CollisionJob<Reader: JobReader>: Job {
         return leasedAt != nil
     }
 
-    /// Whether this process has committed since its last round, and no process has counted within the pause.
+    /// Whether this process has committed since its last round, if any, and no process has counted within the pause.
     private func isRoundDue(at now: Timestamp) throws(StoreError) -> Bool {
         guard countedCommits != context.state.commitCount else { return false }
         let last = try context.read { reader throws(Reader.Failure) in try reader.progress(of: .collisions) }
@@ -98,7 +98,7 @@ public struct CollisionJob<Reader: JobReader>: Job {
 
 /// Counts the stored collisions: first from all fingerprints, then from all records of checks.
 ///
-/// Each slice is a separate read, so that a write-ahead log can restart between two slices. Rows that move between two
+/// Each slice is a separate read, so that a write-ahead log can be reset between slices. Rows that move between two
 /// slices are counted at their new position.
 struct CollisionCensus {
     /// A scope whose clicks and checks are counted, and its window.
@@ -248,7 +248,7 @@ public struct IndexedClick: Sendable {
         visitor = row.get("visitor")
     }
 
-    /// The row for the count; nil for a robot's click and for an advertising id, which no fingerprint finds.
+    /// The row for the count; nil for a robot's click, and for a row of an advertising id, which is no fingerprint.
     var collisionRow: CollisionRow? {
         if position.state != 0, closedAs == NoMatchReason.robotClick.rawValue { return nil }
         let form = platformForm.flatMap { PlatformForm(code: $0) }

@@ -1,9 +1,9 @@
 public import Attribution
 
-/// Evaluates the match rates of all apps, to detect drops, when a span of ``DriftHistory`` has ended, one app in each
-/// slice.
+/// Evaluates the match rates of all apps, to detect drops, when a quarter of a day has ended (a span of
+/// ``DriftHistory``), one app in each slice.
 ///
-/// If several processes have the database open, the one with the lease evaluates.
+/// If several processes have the database open, the one with the job's lease (the right to do it) evaluates.
 public struct DriftJob<Reader: JobReader>: Job {
     public let name = JobName.drift
     public let share = 0.1
@@ -17,7 +17,7 @@ public struct DriftJob<Reader: JobReader>: Job {
     private var holdsLease = false
 
     private static var interval: UInt64 { 1_000_000_000 }
-    /// How long the lease lasts.
+    /// How long the lease lasts, in milliseconds.
     private static var leaseMilliseconds: Int64 { 60_000 }
 
     public init(_ context: JobContext<Reader>) { self.context = context }
@@ -46,6 +46,8 @@ public struct DriftJob<Reader: JobReader>: Job {
     }
 
     /// Takes the lease to evaluate the span that ended at `end`; returns false while another process holds it.
+    ///
+    /// If the span was evaluated before, the function takes no lease and returns true.
     private mutating func begin(_ end: Timestamp, at now: Timestamp) throws(StoreError) -> Bool {
         let done = try context.read { reader throws(Reader.Failure) in try reader.progress(of: .drift) }
         guard DriftHistory.isDue(end, after: done) else {
@@ -109,11 +111,11 @@ public protocol DriftRows {
 }
 
 extension DriftRows {
-    /// Returns the counts of a scope up to the end of a span.
+    /// Returns the counts of a scope's watched groups up to the end of a span.
     public func driftHistory(of scope: Scope, end: Timestamp) throws(Failure) -> DriftHistory {
         var history = DriftHistory(end: end)
         for side in DriftSide.allCases {
-            // Each span has the same names.
+            // The names repeat in each span, so each is parsed once.
             var groups: [String: DriftGroup?] = [:]
             let first = DriftHistory.start(before: end)
             try driftCounts(of: scope, side, from: first, before: end) { period, name, metric, number in

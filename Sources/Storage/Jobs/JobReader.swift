@@ -2,7 +2,7 @@ public import Attribution
 
 /// The reads of background jobs.
 ///
-/// Each read has a separate snapshot, so that a write-ahead log can restart between two reads.
+/// Each read has a separate snapshot, so that a write-ahead log can be reset between two reads.
 public protocol JobReader: DatabaseReader, LearningReader, FilterReader {
     /// Returns how far a job has got; nil before it ended for the first time.
     func progress(of job: JobName) throws(Failure) -> Timestamp?
@@ -31,7 +31,7 @@ public protocol JobReader: DatabaseReader, LearningReader, FilterReader {
         atMost limit: Int,
         _ body: (CheckRecord, _ clickedAt: Timestamp?) -> Void
     ) throws(Failure)
-    /// Returns the last report of a scope's collisions; nil if nothing has been counted yet.
+    /// Returns the last report of a scope's collisions; nil if none is stored.
     func collisionReport(of scope: Scope) throws(Failure) -> CollisionReport?
 
     /// Returns the scopes from which something has been learnt.

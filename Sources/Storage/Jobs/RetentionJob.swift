@@ -28,9 +28,10 @@ public struct RetentionJob<Reader: JobReader>: Job {
     private static var sliceLength: Int { 200 }
     /// The time after which a slice ends, in nanoseconds, because other writes wait for it.
     private static var sliceNanoseconds: UInt64 { 2_000_000 }
-    /// The milliseconds from the end of a click's window to its closing.
+    /// The minimum number of milliseconds from the end of a click's window to its closing.
     ///
-    /// If the clock is set back by less, no click was closed too early. Checks compare windows with the clock itself.
+    /// If the clock is set back by less, no click was closed too early. The delay does not lengthen a window for
+    /// checks.
     private static var closingDelay: Int64 { 60_000 }
 
     public init(_ context: JobContext<Reader>) { self.context = context }
@@ -79,7 +80,7 @@ public struct RetentionJob<Reader: JobReader>: Job {
     }
 }
 
-/// The share of the time that retention may use: small, unless clicks expire faster than they are deleted.
+/// The share of the time that retention may use: small, unless clicks fall due faster than they are handled.
 public struct RetentionPace: Sendable {
     private var lag: Int64?
     private var isLosing = false
@@ -91,7 +92,7 @@ public struct RetentionPace: Sendable {
 
     /// Compares the lag with that of the last series.
     ///
-    /// - Parameter now: the milliseconds for which the next click has been due; 0 if none is.
+    /// - Parameter now: the milliseconds for which the next click to delete or close has been due; 0 if none is.
     public mutating func noteLag(_ now: Int64) {
         isLosing = now > (lag ?? now)
         lag = now

@@ -122,7 +122,7 @@ final class JobClock: Sendable {
     /// The wall clock's time, even if it may have leapt.
     var now: Timestamp { wall.now() }
 
-    /// Returns the time for jobs; nil, with a warning in the log, while the clock may have leapt.
+    /// Returns the time for jobs; nil while the clock may have leapt, whose beginning and end are logged.
     func settledNow() -> Timestamp? {
         let (now, monotonic) = (wall.now(), monotonicNow())
         let (state, news) = settled.withLock { clock -> (SettledClock.State, String?) in

@@ -7,12 +7,12 @@ struct LearningJob<Reader: JobReader>: Job {
 
     private let context: JobContext<Reader>
     private var learnt: LearningState { context.state.learnt }
-    /// The rest of the current round, each with the next element last: increments that are not in slices yet, slices
+    /// The rest of the current round, each with the next element last: increments that are not split yet, parts
     /// that are not stored yet, and scopes whose models are not computed yet.
     private var increments: [(scope: Scope, increments: LearntIncrements)] = []
     private var slices: [LearntSlice] = []
     private var scopes: [Scope] = []
-    /// An upper bound of the number of each scope's counters: the last count, plus all sums written since.
+    /// The number of each scope's counters at the last count, plus all sums that this process has written since.
     private var counts: [Scope: Int] = [:]
 
     /// The pause between two rounds, in nanoseconds.
@@ -75,7 +75,7 @@ struct LearningJob<Reader: JobReader>: Job {
     }
 }
 
-/// A part of the increments, small enough for one write.
+/// A part of what the loops have learnt of a scope, small enough for one write.
 public struct LearntSlice: Sendable {
     let scope: Scope
     let epoch: LearningEpoch
@@ -195,7 +195,7 @@ public struct FadingJob<Reader: JobReader>: Job {
     private static var clockInterval: UInt64 { 5_000_000_000 }
     /// The maximum number of counters in one step.
     private static var limit: Int { 1000 }
-    /// The number of the largest counters of systems, or signals, that remain if there are more.
+    /// If a scope has more counters of systems, or of signals, this number of the largest remain.
     private static var keptMarks: Int { 1000 }
 
     public init(_ context: JobContext<Reader>) { self.context = context }

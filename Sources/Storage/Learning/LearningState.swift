@@ -40,8 +40,10 @@ extension RowPosition {
 
 /// What a process has learnt from traffic: models, summaries, and increments that are not stored yet.
 final class LearningState: Sendable {
-    /// Whether increments are stored and models computed before the next check, at the checks' time: for servers whose
-    /// clock is moved by tests.
+    /// Whether checks do the work of the learning jobs, by the checks' times: for servers whose clock tests move.
+    ///
+    /// Then a check first computes its model or summary if that is missing or old, and the model learns from every
+    /// launch.
     let isAtOnce: Bool
     let sightings = ConditionLock(RecentLaunches())
     private let scopes = ConditionLock<[Scope: ScopeState]>([:])

@@ -14,14 +14,14 @@ public struct DatabaseSummary: Equatable, Sendable {
     /// The migrations of this program that the database lacks, as file names.
     public let pendingMigrations: [String]
     public var byteCount: Int64 = 0
-    /// The first word of the check value of the server key that was used last; nil if nothing was hashed.
+    /// The first word of the check value of the server key that was used last; nil if no key is recorded.
     public var serverKey: UInt64?
 
     public init(schemaVersion: Int64, pendingMigrations: [String]) {
         (self.schemaVersion, self.pendingMigrations) = (schemaVersion, pendingMigrations)
     }
 
-    /// Returns whether the server key that was used last is one of these; nil if nothing was hashed.
+    /// Returns whether the server key that was used last is one of these; nil if no key is recorded.
     public func fits(_ keys: [ServerKey]) -> Bool? {
         serverKey.map { stored in keys.contains { $0.checkValue.index == stored } }
     }
@@ -32,7 +32,7 @@ public struct DatabaseCopy {
     public let summary: DatabaseSummary
     /// Gives the copy its final name.
     ///
-    /// - Returns: the new path of a previous database of that name; nil if there was none, or the copy replaced it.
+    /// - Returns: the path to which a previous database, or its log alone, was moved aside; nil if nothing was.
     public let publish: () throws(StoreError) -> String?
 
     public init(_ summary: DatabaseSummary, publish: @escaping () throws(StoreError) -> String?) {
@@ -46,7 +46,9 @@ public struct MigrationPlan: Equatable, Sendable {
     public let applied: [String]
     /// File names, ascending.
     public let pending: [String]
-    /// The path to which a start would first copy the database; nil if there is nothing to copy, or nothing is pending.
+    /// The path to which a start at this time would first copy the database, as the name contains the time.
+    ///
+    /// Nil if there is nothing to copy, or nothing is pending.
     public let backupPath: String?
 
     public init(applied: [String], pending: [String], backupPath: String?) {
@@ -60,12 +62,12 @@ public struct DatabaseReport: Sendable {
     public let path: String
     public let summary: DatabaseSummary
     public let directory: Directory
-    /// The number of a process that has the database open; 0 if it cannot be seen, nil if there is no such process.
+    /// The id of a process that has the database open; 0 if it cannot be seen, nil if there is no such process.
     public var holder: Int32?
     public var writeAheadLogBytes: Int64 = 0
     /// The number of free bytes on the disk; nil if the system does not report it.
     public var freeBytes: Int64?
-    /// Clicks of the last 24 hours, including robots' clicks, to the hour.
+    /// The number of clicks, also of robots, in the clock hours that began within the last 24 hours.
     public var clicksOfLastDay: Int64 = 0
     /// The start of the first day on which anything was counted.
     public var firstDay: Timestamp?

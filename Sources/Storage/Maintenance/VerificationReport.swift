@@ -9,7 +9,7 @@ public struct VerificationReport: Equatable, Sendable {
     public struct Check: Equatable, Sendable {
         /// The name that scripts compare.
         public let name: String
-        /// The statement that was verified, which is true if nothing was found.
+        /// The statement that was verified, which is true if nothing was found; or why the step compared nothing.
         public var scope: String
         /// What is wrong; empty if the statement is true.
         public private(set) var findings: [Finding] = []

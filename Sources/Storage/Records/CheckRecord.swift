@@ -100,7 +100,9 @@ public struct CheckRecord: Record, Equatable, Sendable {
         }
     }
 
-    /// Returns the probability of a row without one: the confidence, unless that is capped or the match is certain.
+    /// Returns the probability of a row that stores none: the confidence, if it is of weighed clicks and not capped.
+    ///
+    /// Nil for any other row, for example of a certain match.
     private static func probability(_ facts: CheckFacts) -> Double? {
         guard facts.organicShare != nil, facts.method?.confidence == nil, let confidence = facts.confidence,
             confidence < Verdict.highestConfidence

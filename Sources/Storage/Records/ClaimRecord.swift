@@ -11,7 +11,7 @@ public struct ClaimRecord: Record, Equatable, Sendable {
     /// A hash of the launch, one that the click has too if possible; zeros for a launch without hashes.
     public let hash: KeyedHash
     public let install: KeyedHash?
-    /// Whether the delivery of the response is known to have failed.
+    /// Whether the delivery of the last response is known to have failed.
     public var isUndelivered: Bool
     public let competingClicks: Int?
     public let isCampaignOnly: Bool

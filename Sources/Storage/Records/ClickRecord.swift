@@ -12,7 +12,7 @@ public struct ClickRecord: Record, Equatable, Sendable {
     public let idempotency: KeyedHash?
     /// The hashes that find the click, those of advertising ids included; the first fingerprint comes first.
     public let hashes: [KeyedHash]
-    /// The ``ClickEvidence/canonicalText``.
+    /// The canonical values of the click's signals as text; nil for a click without values.
     public let canonicalText: String?
     public let address: AddressHashes?
     public let visitor: UInt64?

@@ -17,7 +17,7 @@ public struct IndexRecord: Record, Equatable, Sendable {
     public let visitor: UInt64
     public let destination: CreditedDestination
     public let release: OSRelease?
-    /// The signals that the hash does not contain.
+    /// Hashes of the signals that the row's fingerprint does not contain.
     public let signals: SignalHashes
 
     public static let columns: Columns = [
@@ -94,7 +94,7 @@ public struct IndexRecord: Record, Equatable, Sendable {
         (self.release, self.signals) = (release, signals)
     }
 
-    /// Platform and form; the form is nil for an advertising id.
+    /// Platform and form; the form is nil for an advertising id, and for a fingerprint that the client sent as a hash.
     public var platformForm: PlatformForm {
         PlatformForm(code: platformFormCode) ?? PlatformForm(platform: .unknown, form: nil)
     }

@@ -7,7 +7,7 @@ public struct LinkRecord: Record, Equatable, Sendable {
     public let app: Int64
     public var slug: LinkSlug
     public let campaignKey: String?
-    /// The ``Link/searchText``.
+    /// The text that a search reads: slug, title, campaign key and destinations in lower case.
     public let searchText: String
     public let expiresAt: Timestamp?
     public let maximumClicks: Int?

@@ -8,7 +8,8 @@ public protocol CheckRows {
     ///
     /// - Parameters:
     ///   - id: only records older than this one are read; nil to start with the newest record.
-    ///   - times: the span of the times of writing, which identifiers contain; nil for no bound.
+    ///   - times: the first time of writing, and the time before which the last record was written; identifiers contain
+    ///     these times, and nil is no bound.
     ///   - body: returns whether to read another record.
     /// - Throws: if the database cannot be read.
     func checks(
@@ -20,7 +21,7 @@ public protocol CheckRows {
     func check(_ number: UInt64) throws(Failure) -> JoinedCheck?
 }
 
-/// A check's record, with the campaign of the click that it credits, or without a match of the most likely click.
+/// A check's record, with the campaign of the click that it credits, or, without a match, of the most likely click.
 public struct JoinedCheck: Sendable {
     public let record: CheckRecord
     public let campaign: CampaignKey?

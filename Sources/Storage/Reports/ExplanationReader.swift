@@ -6,8 +6,8 @@ public protocol ExplanationRows {
 
     /// Returns the first half of the identifier of the newest record that a search finds among the newest `limit` records.
     func newestCheck(_ search: CheckSearch, among limit: Int) throws(Failure) -> UInt64?
-    /// Returns the first half of the identifier of the record of a click's match, among the first `limit` from a time
-    /// on.
+    /// Searches a click's match among the first `limit` records from a time on; returns the first half of the
+    /// record's identifier.
     func match(of click: ClickID, from time: Timestamp, among limit: Int) throws(Failure) -> UInt64?
     /// Returns when a click was claimed; nil if it was not.
     func claimTime(of click: ClickID) throws(Failure) -> Timestamp?
@@ -17,9 +17,9 @@ public protocol ExplanationRows {
     /// Returns the newest open or closed clicks of a key, with the reason why they were closed.
     func indexedClicks(of key: KeyedHash, _ scope: Scope, areOpen: Bool, atMost limit: Int) throws(Failure)
         -> [(click: UInt64, closedAs: String?)]
-    /// Returns whether the index contains a click under its first key, and the reason why it was closed.
+    /// Returns whether the index contains a click under the first hash of its record, and the reason why it was closed.
     ///
-    /// An open row has the click's time, a closed row the time of closing.
+    /// The row's time is the time of the click, of its expiry or of its claim.
     func indexState(of click: ClaimedClick) throws(Failure) -> (isIndexed: Bool, closedAs: String?)
     /// Returns the scope's newest clicks with signals, not of robots, among the last `limit` clicks before a time.
     func recentClicks(of scope: Scope, before time: Timestamp, among limit: Int, atMost count: Int)
@@ -52,7 +52,7 @@ public struct CheckTrace: Sendable {
     /// The first half of the record's identifier.
     public let id: UInt64
     public let scope: Scope
-    /// The first half of the most likely click's identifier.
+    /// The first half of the identifier of the credited click, or, without a match, of the most likely one.
     public let click: UInt64?
     /// The first halves of the identifiers of the clicks that were weighed.
     public let weighed: [UInt64]
@@ -82,7 +82,7 @@ private struct ExplanationReader<Reader: ReportReader> {
 
     /// The maximum number of records that a search without the record's identifier reads.
     private static var searched: Int { 2_000_000 }
-    /// The maximum number of records from a claim on that are searched for the claim's record.
+    /// The maximum number of records since a claim that are searched for its match.
     private static var searchedAfterClaim: Int { 50_000 }
     /// The maximum number of clicks of all apps that are read to find recent clicks of the app.
     private static var recentScanned: Int { 20_000 }
@@ -92,7 +92,7 @@ private struct ExplanationReader<Reader: ReportReader> {
         else { return nil }
         if case .check(let wanted) = reference, wanted != record.id { return nil }
         let address = record.facts.address
-        // A click of the same second may have come just before the launch.
+        // The search is by the time of recording, which may be a little later than the click.
         let recent = try reader.recentClicks(
             of: row.record.scope,
             before: record.facts.at.advanced(byMilliseconds: 1000),
@@ -161,7 +161,7 @@ private struct ClickExplanationReader<Reader: ReportReader> {
     let reader: Reader
     let apps: CheckedApps
 
-    /// The maximum number of records from the click on that are read.
+    /// The maximum number of records since the explained click that are read.
     private static var searched: Int { 500_000 }
     /// The number of related checks at which all but the nearest are dropped.
     private static var kept: Int { 4096 }

@@ -36,7 +36,7 @@ extension LinkRows {
 
     fileprivate func listing(_ id: LinkID) throws(Failure) -> LinkListing? { try listing(link(id)) }
 
-    /// Returns the newest link of these apps with a campaign key that is active at a time.
+    /// Returns the newest active link of these apps with a campaign key.
     fileprivate func liveListing(ofCampaign key: CampaignKey, of apps: [AppID], at now: Timestamp)
         throws(Failure) -> LinkListing?
     {

@@ -1,4 +1,4 @@
-/// The reads of statistics, explanations, pages and the history, in one snapshot of a database.
+/// The reads of statistics, explanations, pages and the history, in a snapshot of a database.
 ///
 /// Each subject has a file, with the rows that a database reads, the functions that order, bound and add them up, and
 /// the session's functions that use them.
@@ -26,6 +26,6 @@ struct PageWalk<Element, Cursor> {
 
     private var isFull: Bool { count == rowLimit || elements.count == limit }
 
-    /// Where the next page starts; nil if the walk reached the oldest row.
+    /// The cursor after which the next page starts; nil if the rows ended before a limit.
     var next: Cursor? { isFull ? last : nil }
 }

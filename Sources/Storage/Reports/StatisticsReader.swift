@@ -189,7 +189,7 @@ private struct StatisticsReader<Reader: ReportReader> {
 }
 
 extension StatisticsQuery {
-    /// The whole days of the range.
+    /// The range in whole days; all time without a range.
     fileprivate var delaySpan: CountedSpans {
         var query = self
         query.interval = .day
@@ -230,7 +230,7 @@ extension DatabaseSession where Backend.Reader: ReportReader {
         var isMore = true
         while isMore {
             isMore = try loop.read { reader throws(Backend.Reader.Failure) in try census.runSlice(reader) }
-            // The snapshot ends, so that a serving process can restart its write-ahead log.
+            // The snapshot ends, so that a serving process can reset its write-ahead log.
             endTurn()
             progress(census.progress)
         }

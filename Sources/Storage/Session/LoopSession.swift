@@ -8,7 +8,7 @@ public protocol LoopSession: AnyObject, ClickStore, AppStore, LinkStore, StatsSt
     func beginTurn(with connectionCount: Int)
     /// Ends a turn of the loop, and with it the open snapshot, so that an idle loop does not pin a write-ahead log.
     func endTurn()
-    /// The number of reads that the filter has made unnecessary.
+    /// The number of reads that the filter of stored fingerprints has made unnecessary.
     var skippedReadCount: Int { get }
 }
 

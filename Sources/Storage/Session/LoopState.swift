@@ -47,7 +47,7 @@ public final class LoopState<Backend: StorageBackend> {
     private static var unfilteredReadsPerTurn: Int { 1 }
     /// The number of connections from which the first read of a turn queries the filter too.
     private static var connectionsOfBusyTurn: Int { 4 }
-    /// How long a change of apps by another process may go unseen, in nanoseconds.
+    /// How long a change of apps or keys by another process may go unseen, in nanoseconds.
     private static var directoryNanoseconds: UInt64 { 200_000_000 }
 
     /// - Parameters:
@@ -95,7 +95,7 @@ extension LoopState {
         }
     }
 
-    /// Reads in a snapshot that contains every commit whose callers have been answered.
+    /// Reads in a snapshot that contains every commit of this process whose callers have been answered.
     func read<Result>(_ body: (Reader) throws(Reader.Failure) -> Result) throws(StoreError) -> Result {
         do throws(Reader.Failure) {
             let reader = try openReader()
@@ -187,6 +187,8 @@ extension LoopState {
     }
 
     /// Whether the filter shows that no click with the check's fingerprint or advertising id is stored.
+    ///
+    /// False also if the check cannot or must not use the filter.
     func isDefinitelyAbsent(_ check: Check) throws(StoreError) -> Bool {
         turn.readCount += 1
         let ids = check.ladder.advertisingIDs
@@ -206,7 +208,7 @@ extension LoopState {
         return true
     }
 
-    /// Returns the filter, unless another process has recorded clicks that it does not contain.
+    /// Returns the filter; nil if there is none, or if it may lack clicks of other processes.
     private func validFilter() throws(StoreError) -> FingerprintFilter? {
         let before = state.filters.withLock { $0 }
         guard let filter = before.current else { return nil }

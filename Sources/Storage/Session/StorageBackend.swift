@@ -8,7 +8,7 @@ public protocol DatabaseReader: SendableMetatype {
     static func translated(_ failure: Failure) -> EngineFailure
 }
 
-/// An event loop's connection, which reads one snapshot of the database in each turn of the loop.
+/// An event loop's connection, which reads the database in snapshots.
 public protocol LoopReader: CheckRowReader, DirectoryReader, DatabaseReader {
     /// Begins to read one snapshot of the database.
     func beginSnapshot() throws(Failure)

@@ -7,7 +7,7 @@ public struct StoreConfiguration: Sendable {
     public var retentionSeconds: Int64 = 604_800
     /// The attribution window of apps without a window setting.
     public var standardWindow = AttributionWindow.standard
-    /// The time after which a write is withdrawn and its caller gets `timedOut`.
+    /// The time after which a write's caller gets `timedOut`; the write is withdrawn if it is still queued.
     public var timeLimitMilliseconds: UInt64 = 1000
     /// The maximum number of waiting writes; further writes are refused at once.
     public var queueLimit = 8192
@@ -15,8 +15,10 @@ public struct StoreConfiguration: Sendable {
     public var batchLimit = 512
     /// Whether the store runs jobs, and long reads on a separate thread; off for commands that run while a server does.
     public var hasBackgroundWork = true
-    /// Whether the model learns from each check before the next check is answered, at the checks' time: for servers
-    /// whose clock is moved by tests.
+    /// Whether checks do the work of the learning jobs, by the checks' times: for servers whose clock tests move.
+    ///
+    /// Then a check first computes its model or summary if that is missing or old, and the model learns from every
+    /// launch.
     public var learnsAtOnce = false
     /// Whether the store opens an existing, up-to-date database without the writer's lock, and refuses all writes.
     public var isReadOnly = false

@@ -27,7 +27,8 @@ public final class StoreState: Sendable {
     }
     private let threads = ConditionLock(Threads())
 
-    /// The number of commits, raised before the callers are answered; a snapshot is current until the next one.
+    /// A number that grows when loops must read in a new snapshot: with each commit, before its callers are answered,
+    /// and when the writer has copied the whole write-ahead log.
     private let commits = Atomic<UInt64>(0)
     /// The number of commits of this process that changed apps or keys.
     private let directoryChanges = Atomic<UInt64>(0)
@@ -56,7 +57,9 @@ public final class StoreState: Sendable {
     var commitCount: UInt64 { commits.load(ordering: .acquiring) }
     var directoryChangeCount: UInt64 { directoryChanges.load(ordering: .acquiring) }
 
-    /// Makes every loop read in a new snapshot; called after a commit, before its callers are answered.
+    /// Makes every loop read in a new snapshot.
+    ///
+    /// Called after a commit, before its callers are answered, and after the writer has copied the whole log.
     public func renewSnapshots() { commits.wrappingAdd(1, ordering: .releasing) }
 
     func noteDirectoryChange() { directoryChanges.wrappingAdd(1, ordering: .releasing) }
@@ -106,7 +109,7 @@ public final class StoreState: Sendable {
         queue.append(QueuedWrite(.hold(body)) { _ in }, isInternal: true)
     }
 
-    /// Refuses all writes that have a deadline, as if it had passed.
+    /// Refuses all writes that have a deadline, and all waiting checks, as if their deadlines had passed.
     package func expireWaiting() {
         queue.expire(at: .max - 1)
         claims.expire(at: .max - 1)
@@ -157,7 +160,7 @@ extension StoreState {
                 updatesAreDueAt = now + 500_000_000
                 queue.requestUpdates()
             }
-            // While no write waits, the pause is longer, but shorter than the time limit of a write.
+            // While no write waits, the pause is longer, but shorter than the standard time limit of a write.
             let pause: UInt64 = queue.count > 0 ? 50_000_000 : 250_000_000
             if threads.wait(until: now + pause, { $0.hasEnded ? true : nil }) != nil { return }
         }

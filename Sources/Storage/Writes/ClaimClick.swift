@@ -58,7 +58,9 @@ extension WriteTransaction {
         return wasOpen
     }
 
-    /// Gives this check an answer whose delivery failed, unless another check has got it.
+    /// Gives this check an answer whose delivery failed.
+    ///
+    /// The outcome is `lost` if no delivery failed, another check has got the answer, or the click's window has ended.
     private func redeliver(_ click: ClickRecord, to request: ClaimRequest) throws(Failure) -> WrittenClaim {
         guard let record = try reader.claim(ofClick: click.number), record.isUndelivered,
             click.expiresAt >= request.at, try writer.markDelivered(click.number)
@@ -67,7 +69,7 @@ extension WriteTransaction {
         return WrittenClaim(outcome: .replayed(claim), mustBeDelivered: true)
     }
 
-    /// Closes the same visitor's clicks of the ten minutes before, so that a reinstall does not match them.
+    /// Closes the visitor's clicks of the ten minutes before a claimed one, so that a reinstall does not match them.
     ///
     /// Later clicks stay: of two equal phones behind one address, the claim of one must not close the other's click.
     ///

@@ -181,7 +181,7 @@ public struct CommitCycle: Sendable {
         }
     }
 
-    /// Refuses the batch of a transaction that failed, or all waiting writes if the batch is empty.
+    /// Refuses the batch of a transaction that failed; if the batch is empty, refuses or postpones all waiting writes.
     private mutating func refuse(_ failure: EngineFailure) -> Action {
         guard count == 0 else { return step(.reporting, .refuseBatch(failure.error)) }
         // The lock may clear before the deadlines of the waiting writes, so they stay queued.

@@ -24,7 +24,8 @@ extension WriteTransaction {
 
 /// Retention: closes and deletes clicks.
 extension WriteTransaction {
-    /// Deletes clicks whose retention has ended; if none is left, closes clicks whose window has ended.
+    /// Deletes clicks whose retention has ended; if none is left, closes clicks whose window has ended, and deletes old
+    /// records of checks and old counts of live clicks.
     private func runRetention(_ step: RetentionStep) throws(Failure) -> RetentionSlice {
         if step.notesSettledClock { try writer.noteSettled(at: step.now) }
         let deadline = MonotonicTime.now().nanoseconds + step.nanoseconds
@@ -76,7 +77,7 @@ extension WriteTransaction {
 
     /// Closes some of the clicks that expired before the step's time.
     ///
-    /// - Returns: the number of clicks that were open, and the time before which all expired clicks are closed now.
+    /// - Returns: the number of clicks that were closed, and a time: every click that expires before it is closed now.
     private func closeClicks(_ step: RetentionStep, until deadline: UInt64)
         throws(Failure) -> (closed: Int64, closedBefore: Timestamp)
     {

@@ -34,7 +34,7 @@ final class UpdateCollector: Sendable {
         return content
     }
 
-    /// Puts drained updates back if their write was refused.
+    /// Puts drained updates back if their write was refused; otherwise their failed deliveries count as marked.
     func finish(_ content: PendingUpdates.Content, _ written: Written) {
         if case .refused = written {
             first.update { $0.merge(content) }

@@ -52,7 +52,7 @@ public final class ClaimRequest: Sendable {
     let app: AppID
     let isTest: Bool
     let at: Timestamp
-    /// See ``Check/installs``.
+    /// The hashes of the install id under each server key, the current one first; empty without an install id.
     let installs: [KeyedHash]
     let caller: KeyedHash
     /// The launch's fingerprints and advertising ids, each under each server key.
@@ -162,7 +162,9 @@ public enum LearningChange: Sendable {
 
 /// A change of the keys that the stored hashes need.
 public enum KeyChange: Sendable {
-    /// Stores which server keys are in use, the current one first; the answer is ``Written/serverKeys(_:)``.
+    /// Stores the first server key as the current one, and when it replaced another one.
+    ///
+    /// The hashes are the check values of all keys in use. The answer is ``Written/serverKeys(_:)``.
     case confirm([KeyedHash], at: Timestamp)
     /// Forgets a server key that no stored hash needs, by the first word of its check value.
     case forget(serverKey: UInt64)

@@ -84,7 +84,7 @@ public protocol StoreWriter: ClickWriter {
     func update(_ app: AppID, to settings: App.Settings) throws(Failure) -> StoreError?
     func create(_ key: APIKey) throws(Failure) -> StoreError?
     func revoke(_ key: KeyID, at now: Timestamp) throws(Failure) -> StoreError?
-    /// Stores when a key was used; returns false if that is stored already.
+    /// Stores the minute in which a key was used; returns false if it or a later one is stored.
     func setUse(of key: KeyID, at now: Timestamp) throws(Failure) -> Bool
     func create(_ links: [NewLink]) throws(Failure) -> LinkStoreError?
     func update(_ link: Link, ifUpdatedAt earlier: Timestamp?) throws(Failure) -> LinkStoreError?
@@ -114,6 +114,8 @@ public protocol StoreWriter: ClickWriter {
     /// Takes or renews a lease; returns false while another process holds it.
     func take(_ lease: JobLease) throws(Failure) -> Bool
     /// Releases the lease of a job, and stores `progress`, the time up to which the job is done.
+    ///
+    /// Does nothing if another process holds the lease.
     func finish(_ job: JobName, for holder: Int64, progress: Timestamp) throws(Failure)
     /// Stores that jobs used the wall clock at a time, at most once an hour.
     func noteSettled(at now: Timestamp) throws(Failure)
@@ -313,7 +315,9 @@ extension WriteTransaction {
         return .done
     }
 
-    /// Stores which server keys are in use, the current one first.
+    /// Stores the first key as the current server key, and when it replaced the stored one.
+    ///
+    /// Changes nothing if the stored key is not among `keys`, the first words of the check values of all keys in use.
     private func confirm(_ keys: [UInt64], at now: Timestamp) throws(Failure) -> ServerKeyRecognition {
         guard let current = keys.first else { return .foreign }
         let stored = try reader.value(of: .serverKey).map { UInt64(bitPattern: $0) }
