@@ -127,7 +127,7 @@ struct QRCodewordTests {
         )
     }
 
-    /// Returns the product in the field, computed bit by bit.
+    /// Returns the product in the field of 256 elements, computed bit by bit.
     private func product(_ left: UInt8, _ right: UInt8) -> UInt8 {
         var (product, factor) = (UInt8(0), left)
         for bit in 0..<8 {
@@ -220,7 +220,7 @@ struct QRMaskTests {
         }
     }
 
-    @Test("are eight different ones; a code has the one with the lowest penalty, always the same for a text")
+    @Test("are eight, all different; a code always has a mask with the lowest penalty")
     func best() throws {
         var random = SeededGenerator(seed: 18_004)
         for _ in 0..<12 {

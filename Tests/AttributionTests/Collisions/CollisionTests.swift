@@ -24,7 +24,7 @@ private func windows(_ seconds: Int64...) -> [AttributionWindow] {
 
 @Suite("Collisions of fingerprints")
 struct CollisionCountTests {
-    @Test("counts other visitors' clicks in the window before each click, and clicks without any")
+    @Test("counts other visitors' clicks in the window before each click, and clicks without competitors")
     func byHand() throws {
         let rows = [
             // Three visitors; the first one clicks twice.
@@ -48,7 +48,7 @@ struct CollisionCountTests {
         #expect(sharing[0].competing == 1.0 / 3)
     }
 
-    @Test("does not count a visitor's own clicks as long as they are in the window")
+    @Test("does not count a visitor's own clicks as competitors")
     func ownClicks() throws {
         let rows = [
             row(1, at: 0, visitor: 1), row(1, at: 10, visitor: 1), row(1, at: 65, visitor: 1),
@@ -99,7 +99,7 @@ struct CollisionCountTests {
         #expect((sharing.alone ?? 1) < 0.001)
     }
 
-    @Test("is empty without rows")
+    @Test("the report is empty without rows")
     func none() {
         #expect(CollisionCount.of([], windows: windows(3600)).isEmpty)
         #expect(FingerprintSharing().alone == nil)
@@ -137,7 +137,7 @@ struct FalseMatchEstimateTests {
         #expect(estimate.spread == 0.5)
     }
 
-    @Test("stay below a share from the lowest sufficient threshold on, estimated from all launches")
+    @Test("stay below a share with the lowest sufficient threshold, which is computed from all launches")
     func threshold() throws {
         let launches: [(Double, Double?, Bool)] =
             (0..<96).map { _ in (1, 60, true) } + [(0.5, 60, false), (0.5, nil, false), (0, 60, false)]
@@ -235,7 +235,7 @@ struct FalseMatchEstimateTests {
         #expect(off <= 0.03 * Double(run.score.matches) + 2 * run.estimate.spread)
     }
 
-    @Test("fall below the share in the simulated world under the threshold for it")
+    @Test("are at most 8 % of a simulated world's matches under the estimated threshold for 5 %")
     func thresholdHolds() throws {
         var world = Worlds.turkey(2000)
         world.days = 2

@@ -1,7 +1,7 @@
 import Attribution
 import Testing
 
-/// Drops that raise no alarm, and events that must not mask one.
+/// Tests drops that raise no alarm, and events that must not mask a drop.
 @Suite("The limits of the alarm on match rates")
 struct DriftLimitsTests {
     private typealias Runs = [(days: Int, trials: Int64, matches: Int64)]
@@ -44,7 +44,7 @@ struct DriftLimitsTests {
         ),
     ]
 
-    @Test("a drop raises an alarm if it matters, for the group that it belongs to", arguments: drops.indices)
+    @Test("a drop raises an alarm only above the limits, and for the right group", arguments: drops.indices)
     func raised(index: Int) {
         let drop = Self.drops[index]
         let found = alarms([Self.ios: drop.ios, Self.android: drop.android])

@@ -8,7 +8,7 @@ struct SourceTests {
     }
 
     @Test(
-        "correspond to listed words, and are unknown for others",
+        "correspond to listed words, and are `unknown` for other words",
         arguments: [
             ("ig", .instagram), ("IG", .instagram), (" ig ", .instagram), ("instagram", .instagram),
             ("l.instagram.com", .instagram), ("com.instagram.android", .instagram),
@@ -41,7 +41,7 @@ struct SourceTests {
     }
 
     @Test(
-        "come from the first known signal, are unknown if none is known, and direct without signals",
+        "come from the first known signal, and are `unknown` without a known signal, `direct` without any",
         arguments: [
             (SourceSignals(), .direct, nil),
             (link(("source", ""), ("utm_source", "  ")), .direct, nil),
@@ -123,7 +123,7 @@ struct SourceTests {
         #expect(Self.link(("source", long)).reading == reading)
     }
 
-    @Test("are written into links, except direct and unknown")
+    @Test("are written into links, except `direct` and `unknown`")
     func written() {
         #expect(SourceToken.allCases.filter { !$0.isWritten } == [.direct, .unknown])
         let words = ["instagram", "facebook", "twitter", "tiktok", "qr", "direct", "unknown"]

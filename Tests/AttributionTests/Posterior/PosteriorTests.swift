@@ -77,7 +77,7 @@ struct PosteriorTests {
         #expect(zip(byTraffic, byTraffic.dropFirst()).allSatisfy { $0 > $1 })
     }
 
-    @Test("counts clicks in sums like clicks in a list")
+    @Test("weighs the clicks of a background count like the same number of candidates")
     func countsBackground() {
         let middle = DelayBins.middle(ofBin: 20)
         let single = (1...30).map { Scenario.candidate($0, secondsAgo: middle, visitor: $0) }
@@ -93,7 +93,7 @@ struct PosteriorTests {
     }
 }
 
-/// Candidates of every kind.
+/// Random candidates, background counts and address traffic.
 enum RandomEvidence {
     static func candidate(_ number: UInt64, _ random: inout SeededGenerator) -> Candidate {
         let ages = [-5, 0, 1, 60, 300, 3000, 40_000, 86_400, 2_600_000]

@@ -25,7 +25,7 @@ struct LinkResolutionTests {
     }
 
     @Test(
-        "is the platform's, else the general one, with the platform's scheme before a path",
+        "is the platform's, else the general destination, with the platform's scheme before a path",
         arguments: [
             ([(LinkField.destination, ["myapp://a"])], Platform.ios, "myapp://a"),
             ([(.destination, ["myapp://a"])], .android, "myapp://a"),
@@ -74,7 +74,7 @@ struct LinkResolutionTests {
         #expect(link.settings.variant(named: "d") == nil)
     }
 
-    @Test("is chosen separately for each link, by the network of the address and the agent")
+    @Test("is a variant that depends on the link, the address's network and the agent")
     func choice() throws {
         let key = try #require(ServerKey(bytes: Array(repeating: 7, count: ServerKey.byteCount)))
         let link = LinkID(high: 1, low: 1)

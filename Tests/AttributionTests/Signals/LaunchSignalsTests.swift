@@ -18,7 +18,7 @@ struct LaunchSignalsTests {
         #expect(signals.release == OSRelease(platform: .ios, major: 17, minor: 2))
     }
 
-    @Test("of an Android are its fingerprint alone, which contains the width")
+    @Test("of an Android phone are its fingerprint alone, which contains the width")
     func android() {
         let phone = NativeSignals(
             platform: .android,
@@ -49,7 +49,7 @@ struct LaunchSignalsTests {
     }
 
     @Test(
-        "include beyond a given hash only components that it does not contain",
+        "include beyond a given hash only components that the hash does not contain",
         // A screen in points determines the pixels.
         arguments: [(0, ["1170", "390x844"]), (1, []), (2, []), (3, [])]
     )

@@ -63,7 +63,7 @@ struct ServerKeyTests {
             key.keyed(one), key.keyed(two),
             visit(), visit(app: TestValues.otherApp), visit(isTest: true), visit(fingerprint: two),
             visit(fingerprint: nil), visit(link: "myapp://b"), visit(address: near), visit(agent: "Chrome"),
-            // The boundary between two texts counts, even if one of them contains the bytes of the address between.
+            // The boundary between two texts counts, even if a text contains the bytes of the address.
             visit(link: "", agent: "myapp://aSafari"), visit(link: "", agent: ""),
             visit(link: "a", address: spelled, agent: "AAAAAAAAAAAAAAAAb"),
             visit(link: "aAAAAAAAAAAAAAAAA", address: spelled, agent: "b"), caller(), caller(isTest: true),

@@ -41,7 +41,7 @@ struct Wrk {
         return result
     }
 
-    /// Runs wrk, and measures how much processor time the target used for each response.
+    /// Runs wrk, and measures how many microseconds of a core the target used for each response.
     func turn(_ target: some Listener, _ seconds: Double) throws -> (result: Result, coreMicroseconds: Double)
     {
         let before = try target.figures.running(\.ticksWithChildren)

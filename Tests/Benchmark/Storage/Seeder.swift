@@ -31,7 +31,7 @@ struct SeedPlan {
 
     /// The first eight digits of the fingerprints of stored clicks, as a number.
     static let series: UInt32 = 0x5eed_5eed
-    /// The first 48 digits; the last 16 are the click's number.
+    /// The first 48 digits of the fingerprints of stored clicks; the last 16 digits are the click's number.
     static let fingerprintPrefix = SampleRequests.hexadecimal(series) + String(repeating: "0", count: 40)
 }
 

@@ -184,7 +184,7 @@ struct HTTPSClientTests {
 
     // MARK: - Addresses
 
-    @Test("connect to no address that is not permitted, and to no address of a name that has such an address")
+    @Test("do not connect if any address of the name is not permitted")
     func addresses() throws {
         let server = try server()
         let inside = try client(trusting: certificate, permits: { $0.ipv4 != 0x7F00_0001 })

@@ -25,7 +25,7 @@ public struct DriftWorld: Sendable {
             case organic(Platform?, Double)
             /// Clicks of this browser become more by this factor, without more launches.
             case idleClicks(BrowserFamily, Double)
-            /// Within the given days, all launches of one group move to another group.
+            /// Within this number of days, all launches of one group move to another group.
             case adoption(from: Int, to: Int, days: Double)
             /// Organic launches become more by this factor within four weeks, in these groups.
             case trend([Int], Double)
