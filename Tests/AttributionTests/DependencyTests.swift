@@ -28,7 +28,7 @@ struct DependencyTests {
         ],
     ]
 
-    @Test("are only those in the list of each module", arguments: allowed.keys.sorted())
+    @Test("are only the modules in the importing module's list", arguments: allowed.keys.sorted())
     func imports(module: String) throws {
         let folder = Self.sources.appending(path: module)
         let files = try #require(FileManager.default.enumerator(at: folder, includingPropertiesForKeys: nil))

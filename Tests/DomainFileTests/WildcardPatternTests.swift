@@ -68,7 +68,7 @@ struct WildcardPatternTests {
     }
 
     @Test(
-        "cover another pattern if they fit every text that it fits",
+        "cover another pattern if they fit every text that the other pattern fits",
         arguments: [
             ("*", "/a/*", true), ("/a/*", "*", false), ("/a/*", "/a/b", true), ("/a/?", "/a/b", true),
             ("/a/?", "/a/*", false), ("/a/?*", "/a/*?", true), ("/a/*", "/a/?*", true),

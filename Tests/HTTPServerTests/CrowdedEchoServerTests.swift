@@ -9,7 +9,7 @@ import Threads
 struct CrowdedEchoServerTests {
     private let get = "GET / HTTP/1.1\r\nHost: a\r\n\r\n"
 
-    /// The number of connections that one process may open on this machine, at most 10,000.
+    /// The number of connections that the tests open: at most 10,000, or about half the limit of descriptors.
     private static var crowdCount: Int {
         var limit = rlimit()
         // The system fills the local value.

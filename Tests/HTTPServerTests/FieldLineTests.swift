@@ -26,7 +26,7 @@ struct FieldLineTests {
         #expect(request.withFieldBytes(name) { $0.count } == value.utf8.count)
     }
 
-    @Test("are found by name, repeated ones in the order received")
+    @Test("are found by name, repeated lines in the order received")
     func findsRepeated() throws {
         var machine = Machine()
         machine.feed("GET / HTTP/1.1\r\nHost: a\r\nX: 1\r\nY: 2\r\nx: 3\r\n\r\n")

@@ -10,17 +10,17 @@ struct SmugglingTests {
     @Test(
         "a request with malformed framing is refused, and no byte after it is read",
         arguments: [
-            // Other servers read the valid part of such a length.
+            // Other servers read the valid part of these lengths.
             "Content-Length: +1_0\r\n\r\n0123456789", "Content-Length: 1Z\r\n\r\nZ",
             "Content-Length: 0x10\r\n\r\nZ",
             "Content-Length: -0\r\n\r\n", "Content-Length: \r\nContent-Length: 5\r\n\r\nhello",
             "Content-Length: 5\r\nContent-Length: \r\n\r\nhello", "Content-Length 5\r\n\r\nhello",
             "Content-Length\u{85}: 5\r\n\r\nhello", "Content-Length\u{a0}: 5\r\n\r\nhello",
             "Content-Length: nonsense\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
-            // Such bytes do not end a line.
+            // These bytes do not end a line.
             "X: a\rContent-Length: 5\r\n\r\nhello", "X:\n\nGET /evil HTTP/1.1\r\n\r\n",
             "X: a\n\u{0}\rb\r\n\r\n", "\rX: y\r\n\r\n", ":\r\nX: y\r\n\r\n", "X: y\r\n :\r\n\r\n",
-            // Such codings are similar to `chunked`.
+            // These codings only resemble `chunked`.
             "Transfer-Encoding: ,chunked\r\n\r\n0\r\n\r\n",
             "Transfer-Encoding: chunked\u{b}\r\n\r\n0\r\n\r\n",
             "Transfer-Encoding:\r\n\tchunked\r\n\r\n0\r\n\r\n",

@@ -252,7 +252,7 @@ struct WebServerTests {
 
     // MARK: Many
 
-    @Test("answers a connection above the limit with 503, and keeps the others")
+    @Test("answers a connection above the limit with 503, and keeps the other connections")
     func limitsConnections() async throws {
         try await TestServer.run {
             $0.maximumConnections = 2

@@ -103,7 +103,7 @@ struct QRCodewordTests {
     }
 
     @Test(
-        "are the published ones, with padding and error correction",
+        "are the published codewords, with padding and error correction",
         arguments: [
             // The example of the standard, and an example of many tutorials, both in version 1-M.
             (
@@ -158,7 +158,7 @@ struct QRCodewordTests {
         )
     }
 
-    @Test("of several blocks alternate, and the data ends with those of longer blocks")
+    @Test("of several blocks alternate, and the last data codewords are those of longer blocks")
     func interleaving() throws {
         // The standard's example of 5-Q: two blocks of 15 data codewords and two of 16.
         let blocks = try #require(QRVersion(5)).blocks(.quartile)

@@ -143,7 +143,7 @@ struct ConnectionTests {
         #expect(try copy.integer("SELECT value FROM numbers") == 7)
     }
 
-    @Test("use by a second thread ends the process, unless the first one released the connection")
+    @Test("use by a second thread ends the process, unless the first thread released the connection")
     func confinesToThread() async throws {
         await #expect(processExitsWith: .failure) {
             let connection = try TemporaryFolder().makeDatabase()

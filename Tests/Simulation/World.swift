@@ -35,7 +35,7 @@ public struct World: Sendable {
     public var tokens = 0.0
     /// The share of launches whose fingerprint has an unknown language, so that no click has it.
     public var misspelt = 0.02
-    /// The additional share of traffic in the evening, which the night lacks.
+    /// The additional share of traffic at 15:00, which is missing at 3:00.
     public var diurnal = 0.5
     /// The hours since the start at which a whole day's clicks come in addition, within half an hour.
     public var bursts: [Double] = []

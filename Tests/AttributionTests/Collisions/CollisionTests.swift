@@ -74,7 +74,7 @@ struct CollisionCountTests {
         #expect(sharing[d]?.first?.alone == 1)
     }
 
-    @Test("counts a click of an unknown form as a competitor, and does not report it")
+    @Test("counts a click of an unknown form as a competitor, and reports no such form")
     func unknownForm() throws {
         let rows = [row(1, nil, at: 0, visitor: 1), row(1, at: 1, visitor: 2)]
         let sharing = CollisionCount.of(rows, windows: windows(3600))
@@ -158,7 +158,7 @@ struct FalseMatchEstimateTests {
         -> FalseMatchLimit.Window?
     { AttributionWindow(seconds: present).flatMap { estimate.window(keepingFalseBelow: share, within: $0) } }
 
-    @Test("stay below a share within the longest sufficient window, up to the current one")
+    @Test("stay below a share within the longest sufficient window, up to the current window")
     func window() {
         let estimate = estimate(
             (0..<9).map { _ in (1, 3600, true) } + [(0.5, 3601, true), (0.5, 90_000, true), (0.5, 1, false)]

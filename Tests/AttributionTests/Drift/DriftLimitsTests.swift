@@ -101,7 +101,7 @@ struct DriftLimitsTests {
         #expect(groups(1000) == [Self.ios])
     }
 
-    @Test("an alarm ends when the rate is near the usual one")
+    @Test("an alarm ends when the rate is near the usual rate")
     func nearly() {
         let fallen = alarms([Self.ios: [(2, 100, 40), (38, 100, 70)], Self.android: Self.steady]).alarms
         func events(_ matches: Int64) -> [DriftEvent] {
@@ -126,7 +126,7 @@ struct DriftLimitsTests {
         #expect(found.alarms == fallen)
     }
 
-    @Test("a group with an alarm is not merged with others, even if it has become small")
+    @Test("a group with an alarm is not merged with other groups, even if it has become small")
     func shrunk() {
         let alarm = DriftAlarm(
             group: Self.ios,

@@ -99,7 +99,7 @@ struct LandingActionsTests {
         #expect(other.next == .wait)
     }
 
-    @Test("prefer the link's fallback to the app's, and both to the store")
+    @Test("prefer the link's fallback to the app's, and both fallbacks to the store")
     func fallbacks() {
         var app = Self.app
         app.fallbacks.ios = Self.page("https://shop.example/ios")
@@ -136,7 +136,7 @@ struct LandingActionsTests {
         #expect(page.storeURL == "https://shop.example/" && page.store == .page)
     }
 
-    @Test("for a Mac's agent are those for a computer and for a tablet: the page's script selects")
+    @Test("for a Mac's agent are the actions for a computer and for a tablet: the page's script selects")
     func macOrIPad() {
         let code = handOver(SeenVisitors.mac)
         #expect(code.showsCode && code.next == .wait)

@@ -92,7 +92,7 @@ struct SourceTests {
     }
 
     @Test(
-        "come from the user agents of in-app browsers, but not of ordinary ones",
+        "come from the user agents of in-app browsers, but not of ordinary browsers",
         arguments: [
             (
                 "Mozilla/5.0 (iPhone) Mobile/15E148 Instagram 300.0.0.0.0 (iPhone13,3; iOS 26_1; FBAV/1)",

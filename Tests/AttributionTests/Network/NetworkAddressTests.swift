@@ -4,7 +4,7 @@ import Testing
 @Suite("Network addresses")
 struct NetworkAddressTests {
     @Test(
-        "are read in every spelling of RFC 4291 and written in the one of RFC 5952",
+        "are read in every spelling of RFC 4291 and written in the spelling of RFC 5952",
         arguments: [
             ("0.0.0.0", "0.0.0.0"), ("203.0.113.42", "203.0.113.42"), ("255.255.255.255", "255.255.255.255"),
             ("::", "::"), ("::1", "::1"), ("1::", "1::"), ("2001:DB8::1", "2001:db8::1"),

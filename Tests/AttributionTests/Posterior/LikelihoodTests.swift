@@ -202,7 +202,7 @@ struct LikelihoodTests {
         }
         let click = [Scenario.candidate(1, secondsAgo: 300)]
         let (alone, beside) = (model(others: 0), model(others: 810))
-        // 1,000 / 1,500 organic launches for each click of the day, 100 / 910 of them in form A; observed for 124,649 s.
+        // There are 1,000 / 1,500 organic launches for each click of the day, 100 / 910 of them in form A, in 124,649 s.
         let expected = 1000.0 / 1500 / 86_400
         let observed = alone.epoch.observedSeconds(.organic, at: Scenario.noon)
         let rarer = (observed + 910 / 100 / expected) / (observed + 1 / expected)

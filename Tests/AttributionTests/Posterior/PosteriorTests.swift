@@ -26,7 +26,7 @@ struct PosteriorTests {
         #expect(abs(posterior.organic + share.probability - 1) < 1e-12)
     }
 
-    @Test("adds up to one for any evidence, and is always a number", arguments: 1...40)
+    @Test("adds up to one for any evidence, or to less if a count has no destination", arguments: 1...40)
     func addsUp(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
         let candidates = (0..<random.below(40)).map { RandomEvidence.candidate(UInt64($0), &random) }

@@ -47,7 +47,7 @@ struct LinkResolutionTests {
         #expect(link.settings.deepLink(variant, on: platform, of: app)?.text == expected)
     }
 
-    @Test("uses the other platform's scheme if its own is unknown, and is missing if both are")
+    @Test("uses the other platform's scheme if its own is unknown, and is missing without both schemes")
     func schemes() throws {
         let link = try Self.link([(.destination, ["/p"])])
         #expect(link.settings.deepLink(nil, on: .ios, of: Self.links(nil, "d"))?.text == "d://p")
@@ -55,7 +55,7 @@ struct LinkResolutionTests {
         #expect(link.settings.deepLink(nil, on: .ios, of: Self.links(nil, nil)) == nil)
     }
 
-    @Test("is a variant chosen by weight, and always the same one for one visitor")
+    @Test("is a variant chosen by weight, and always the same variant for a visitor")
     func variants() throws {
         let link = try Self.link([(.variants, ["a 70 myapp://a", "b 29 myapp://b", "c 1 myapp://c"])])
         var counts: [String: Int] = [:]

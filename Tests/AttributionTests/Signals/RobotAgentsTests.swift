@@ -98,7 +98,7 @@ struct RobotAgentsTests {
         #expect(list.robot("my agent") != nil && list.robot("my agent 2") == nil)
     }
 
-    @Test("are not found by a keyword inside an exception, but by one outside it")
+    @Test("are not found by a keyword inside an exception, but by a keyword outside the exception")
     func exceptions() throws {
         let list = try Self.list(
             Self.row("bot/") + Self.row("mini") + "person\tA\tcubot\thttps://a.example\n"
@@ -112,7 +112,7 @@ struct RobotAgentsTests {
         }
     }
 
-    @Test("of a file replace the built-in ones, kind by kind")
+    @Test("of a file replace the built-in rows, kind by kind")
     func replacing() throws {
         let robots = try Self.list("# a comment\n\n" + Self.row("newbot"))
         #expect(robots.known.map(\.keyword) == ["newbot"])

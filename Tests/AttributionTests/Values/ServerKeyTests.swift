@@ -11,7 +11,7 @@ struct ServerKeyTests {
     @Test("has 32 bytes, no more and no fewer", arguments: [0, 16, 31, 33, 64])
     func length(_ count: Int) { #expect(ServerKey(bytes: [UInt8](repeating: 1, count: count)) == nil) }
 
-    @Test("makes the same hash of the same value, and another one under another key")
+    @Test("makes the same hash of the same value, and another hash under another key")
     func determinism() throws {
         let other = try #require(ServerKey(bytes: Array(1...32)))
         #expect(key.keyed(TestValues.fingerprint) == key.keyed(TestValues.fingerprint))

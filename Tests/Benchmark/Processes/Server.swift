@@ -54,7 +54,7 @@ protocol Listener {
 }
 
 /// The server under measurement: it checks keys, writes its request log to a file, and responds to a click once the
-/// click is on disk.
+/// click is on disk, unless it is started with `isDurable` false.
 final class Server: Listener {
     let bench: Workbench
     let installation: Installation

@@ -6,7 +6,7 @@ struct Wrk {
     struct Result: Decodable {
         let requests: Double
         let microseconds: Double
-        /// Responses other than 2xx and 3xx, and connections that failed.
+        /// Responses with a status above 399, and failed connections, reads, writes and timeouts.
         let failures: Double
         let p50: Double
         let p99: Double

@@ -58,7 +58,7 @@ extension Row {
         ]
     }
 
-    /// Returns the resident memory after the jobs of the start: once it has not changed by 1 % for two seconds.
+    /// Returns the resident memory after the jobs of the start: once it was stable for 2 s, or after 20 s.
     private static func settledBytes(_ server: Server) throws -> Double {
         var (settled, unchanged) = (try server.figures.running(\.residentByteCount), 0)
         for _ in 0..<80 where unchanged < 8 {

@@ -182,7 +182,7 @@ struct TableOfClicks {
         case .random, .exactAddress: "random()"
         // A number among the networks that clicks come from.
         case .nearAddress: "(random() & 1073741823) % 100000 << 47"
-        // A list of several hashes stays unchanged: no query of the loop follows it from the click's row.
+        // A list of several hashes stays unchanged, because no statement of the loop uses the list.
         case .hashes where value.utf8.count == 35: "randomblob(16)"
         case .marks where value.utf8.count == 11: "randomblob(4)"
         default: value

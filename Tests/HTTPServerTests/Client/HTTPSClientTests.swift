@@ -216,7 +216,7 @@ struct HTTPSClientTests {
         #expect(lookups.withLock { $0 } == 1)
     }
 
-    @Test("try the next address of a name if one does not accept, and fail if none accepts or exists")
+    @Test("try the next address of a name if an address does not accept, and fail without any that accepts")
     func severalAddresses() throws {
         let server = try server()
         let closed = PeerAddress(ipv4: 0x7F00_0001, port: 1)

@@ -49,7 +49,7 @@ public struct DriftWorld: Sendable {
     ///
     /// On Android both changes are half as large.
     public var weekend = 0.0
-    /// The additional share of traffic in the evening.
+    /// The additional share of traffic at 15:00, which is missing at 3:00.
     public var diurnal = 0.5
     /// The standard deviation of the logarithm of a day's clicks.
     public var campaigns = 0.0
