@@ -129,7 +129,7 @@ struct FalseMatchEstimateTests {
         #expect(FalseMatchEstimate().falseShare == nil)
     }
 
-    @Test("clamp values outside 0…1, and leave out values that are not numbers")
+    @Test("clamp probabilities to 0…1, and leave out launches whose probability is not a number")
     func strange() {
         let estimate = estimate([(1.5, 60, true), (-0.5, -60, true), (.nan, 60, true), (0.5, .nan, true)])
         #expect(estimate.matches == 3)

@@ -88,7 +88,7 @@ struct LinkResolutionTests {
         #expect(try choice(LinkID(high: 1, low: 2), "2001:db8::1", "Safari") != one)
     }
 
-    @Test("is missing if the link is archived, has expired, or has had its maximum number of clicks")
+    @Test("a link ends when it is archived, expires, or has had its maximum number of clicks")
     func ending() throws {
         let noon = TestValues.noon
         #expect(try Self.link([], archivedAt: noon).ending(at: noon, clicks: 0) == .archived)

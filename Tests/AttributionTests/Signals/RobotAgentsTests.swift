@@ -143,7 +143,7 @@ struct RobotAgentsTests {
         #expect(error?.message.hasPrefix("own.tsv") == true && (error?.message.count ?? 0) > 40)
     }
 
-    @Test("are searched in the first two thousand bytes of an agent, in linear time")
+    @Test("are searched in the first 2,048 bytes of an agent, however long the agent is")
     func length() {
         let long = String(repeating: "x", count: 2048 - 11)
         #expect(RobotAgents.embedded.isRobot(long + "twitterbot/"))

@@ -152,7 +152,7 @@ struct AddressKeysTests {
         #expect(keys.advanced(to: AddressKeys.day(of: moment), readyUntil: moment).firstDay >= 20_000)
     }
 
-    @Test("have 32 bytes each, in order of their days, and do not appear in descriptions")
+    @Test("need seeds of 32 bytes in the order of their days, and do not appear in descriptions")
     func form() throws {
         #expect(AddressKeys.Seed(day: 1, bytes: [1]) == nil)
         #expect(AddressKeys([], readyUntil: noon(1)) == nil)
