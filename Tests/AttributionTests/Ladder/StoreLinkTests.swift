@@ -78,7 +78,7 @@ struct StoreLinkTests {
     )
     func package(text: String) { #expect(PlayStoreLink(package: text, token: token) == nil) }
 
-    @Test("lead to the token when read from the pasteboard", arguments: ["summer25", "a b/c?d", "yaz-ış", ""])
+    @Test("lead to the token from the pasteboard", arguments: ["summer25", "a b/c?d", "yaz-ış", ""])
     func pasteboard(slug: String) {
         let item = QueryItem.query(of: [QueryItem(name: slug, value: "")])
         let text = "https://go.example:8443/\(item.dropLast())?al=\(token.text)"
