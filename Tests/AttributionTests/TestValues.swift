@@ -31,7 +31,7 @@ enum TestValues {
         languages: ["tr"]
     )
 
-    /// The signals that a page on an iPhone with such a screen reports and form D does not contain.
+    /// Returns the signals that a page on an iPhone with this screen reports, and that form D does not contain.
     static func screen(_ width: Double, _ height: Double, scale: Double? = 3) -> SignalHashes {
         let canonical = CanonicalSignals(platform: .ios, screen: ScreenSize(width, height), scale: scale)
         return SignalHashes(canonical.evidence())

@@ -39,7 +39,7 @@ struct ConstantRateTests {
         #expect(result.failures == 0)
         #expect(result.longest >= Double(Self.stallMicroseconds))
         // One response of 500 was slow, but 200 requests should have been sent meanwhile: a load that waits for its
-        // responses would show that one alone.
+        // responses would show only the slow one.
         #expect(result.p99 >= Double(Self.stallMicroseconds) * 3 / 4)
     }
 }

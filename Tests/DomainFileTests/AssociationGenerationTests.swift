@@ -34,7 +34,7 @@ struct AssociationGenerationTests {
     }
 
     @Test(
-        "open every slug without rules, and never the service's paths",
+        "open every slug if the app has no rules, and never the service's paths",
         arguments: [
             ("/summer25", RuleDecision.Outcome.opensApp), ("/go/summer25?x=1", .opensApp),
             ("/summer25/qr.svg", .excluded), ("/go/summer25/qr.png", .excluded),
@@ -121,7 +121,7 @@ struct AssociationGenerationTests {
         #expect(try rules(["/$(lang)/*"]) == nil)
     }
 
-    @Test("have no findings")
+    @Test("are generated without findings")
     func areSound() throws {
         let apps = [
             try Self.app("shop", rules: ["exclude /terms ?web=1", "/p/* ?id=?*", "*"]),

@@ -103,7 +103,7 @@ struct DomainFileFindingTests {
         DomainFileValidation(nil, Array(text.utf8), from: "file")
     }
 
-    @Test("do not concern the files in the documentation")
+    @Test("do not concern the examples of Apple's and Google's documentation")
     func good() {
         let apple = validate(
             """
@@ -274,7 +274,7 @@ struct DomainFileFindingTests {
         .contentEncoding, .fileName, .rootLocation, .sizeUnknown,
     ]
 
-    @Test("have a row in the table for each kind, and a case in this test, except those that need a server")
+    @Test("of each kind have a row in the table, and a case in this test unless they need a server")
     func isComplete() {
         let tried = Set(Self.cases.map(\.kind) + Self.delivered)
         #expect(AssociationFinding.Kind.allCases.filter { !tried.contains($0) } == [])
@@ -287,7 +287,7 @@ struct DomainFileFindingTests {
         #expect(rules.values.allSatisfy { Set($0.map { AssociationFinding($0).severity }).count == 1 })
     }
 
-    @Test("contain a detail unchanged, even if it looks like the place of another detail")
+    @Test("contain a detail unchanged, even if it looks like the placeholder of another detail")
     func details() {
         let finding = AssociationFinding(.fingerprintLength, "{2}{1}", "7")
         #expect(finding.problem == "\"{2}{1}\" has 7 bytes, and a SHA-256 has 32")

@@ -20,7 +20,7 @@ struct HostileFileTests {
         return file
     }
 
-    @Test("with thousands of rules and apps compare each rule once")
+    @Test("with thousands of rules and apps are evaluated in bounded time")
     func rules() throws {
         let url = try #require(AssociationURL("/" + String(repeating: "a", count: 200)))
         let apps = (0..<2000).map { "ABCDE12345.com.example.app\($0)" }
@@ -73,7 +73,7 @@ struct HostileFileTests {
         #expect(file.decisions(for: url).map(\.outcome) == [.noRule])
     }
 
-    @Test("with variables of many values compile each variable once")
+    @Test("with variables of many values have an unknown outcome, found in bounded time")
     func variables() throws {
         let url = try #require(Self.url)
         let texts = (0..<100).map { String(repeating: "*a", count: 400) + "\($0)" }

@@ -114,7 +114,7 @@ struct RuleDecisionTests {
     }
 
     @Test(
-        "needs a URL",
+        "needs a URL or an absolute path",
         arguments: ["", "products", "ftp://a.example/b", "https://", "/a b", "mailto:a@b.example", "/a\nb"]
     )
     func noURL(text: String) { #expect(AssociationURL(text) == nil) }

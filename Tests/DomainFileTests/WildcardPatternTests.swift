@@ -56,7 +56,7 @@ struct WildcardPatternTests {
         #expect(WildcardPattern("/$(drink)").matches("/$(drink)"), "an unknown name fits itself")
     }
 
-    @Test("take at most as many steps as wildcards times characters, and not over two million")
+    @Test("are compared in bounded time, even with many wildcards or values")
     func isBounded() {
         let pattern = WildcardPattern(String(repeating: "*a", count: 200) + "b")
         #expect(!pattern.matches(String(repeating: "a", count: 4000)))
@@ -68,7 +68,7 @@ struct WildcardPatternTests {
     }
 
     @Test(
-        "cover another pattern if they fit every text that it fits",
+        "cover another pattern if they fit every text that the other pattern fits",
         arguments: [
             ("*", "/a/*", true), ("/a/*", "*", false), ("/a/*", "/a/b", true), ("/a/?", "/a/b", true),
             ("/a/?", "/a/*", false), ("/a/?*", "/a/*?", true), ("/a/*", "/a/?*", true),

@@ -49,10 +49,10 @@ extension FuzzEntry {
         guard let proxy, let untrusted else { throw BrokenPromise("the entry's addresses are invalid") }
         let client = proxies.client(peer: proxy, forwardedFor: [text])
         let parts = text.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
-        try promise(proxies.client(peer: proxy, forwardedFor: parts) == client, "separate hops differ")
+        try promise(proxies.client(peer: proxy, forwardedFor: parts) == client, "separate fields differ")
         try promise(
             proxies.client(peer: untrusted, forwardedFor: [text]) == untrusted,
-            "a stranger is trusted"
+            "the header of an untrusted peer is trusted"
         )
     }
 
@@ -60,8 +60,11 @@ extension FuzzEntry {
         (text) throws(BrokenPromise) in
         guard let proxy, let untrusted else { throw BrokenPromise("the entry's addresses are invalid") }
         let client = proxies.client(peer: proxy, forwarded: [text])
-        try promise(proxies.client(peer: proxy, forwarded: [text]) == client, "a field is read differently")
-        try promise(proxies.client(peer: untrusted, forwarded: [text]) == untrusted, "a stranger is trusted")
+        try promise(proxies.client(peer: proxy, forwarded: [text]) == client, "a field has two readings")
+        try promise(
+            proxies.client(peer: untrusted, forwarded: [text]) == untrusted,
+            "the header of an untrusted peer is trusted"
+        )
         let both = proxies.client(peer: proxy, forwardedFor: [text], forwarded: [text])
         try promise(both == proxy || both == client, "two fields that disagree result in a third address")
     }

@@ -14,7 +14,7 @@ extension FuzzEntry {
         (text) throws(BrokenPromise) in
         for touchPoints in [nil, 0, 5, Int.max] as [Int?] {
             let agent = UserAgent(text, touchPoints: touchPoints)
-            try promise(agent == UserAgent(text, touchPoints: touchPoints), "an agent is read differently")
+            try promise(agent == UserAgent(text, touchPoints: touchPoints), "an agent has two readings")
             try promise((agent.model?.utf8.count ?? 0) <= text.utf8.count, "a model is longer than its agent")
         }
         let robot = RobotAgents.embedded.robot(text)
@@ -40,7 +40,7 @@ extension FuzzEntry {
         device.uaModel = text
         device.uaPlatformVersion = text
         let canonical = CanonicalSignals(device, userAgent: text)
-        try promise(canonical == CanonicalSignals(device, userAgent: text), "signals read differently")
+        try promise(canonical == CanonicalSignals(device, userAgent: text), "signals change each time")
         let data = DeviceData.embedded
         if let language = data.languages.canonical(text) {
             try promise(data.languages.canonical(language) == language, "a canonical language changes")
@@ -54,12 +54,12 @@ extension FuzzEntry {
             try promise(isSound, "a component is empty or contains a separator")
         }
         _ = StructuredItem(text)
-        try promise(AcceptLanguage.tags(text).allSatisfy { !$0.isEmpty }, "a language without a tag")
+        try promise(AcceptLanguage.tags(text).allSatisfy { !$0.isEmpty }, "a language tag is empty")
         if let version = OSVersion(text) {
             let written = version.text(for: .ios)
             try promise(
                 OSVersion(written) == version || written.isEmpty,
-                "a written version reads differently"
+                "a version changes when it is written and read again"
             )
         }
     }
@@ -100,7 +100,7 @@ extension FuzzEntry {
         try promise((reading.raw?.unicodeScalars.count ?? 0) <= SourceSignals.maximumRawLength, "too long")
     }
 
-    /// A click's stored values.
+    /// The stored line with the signals of a click.
     static let signalsLine = FuzzEntry(
         text: "signals-line",
         tokens: [
@@ -111,7 +111,7 @@ extension FuzzEntry {
     ) { (text) throws(BrokenPromise) in
         guard let signals = CanonicalSignals(line: text) else { return }
         try promise(!signals.line.utf8.contains { $0 < 0x20 }, "a line contains a control character")
-        try promise(CanonicalSignals(line: signals.line)?.line == signals.line, "signals read differently")
+        try promise(CanonicalSignals(line: signals.line)?.line == signals.line, "a line changes when read")
     }
 
     /// The signals that a newer client sends with its hash.

@@ -35,7 +35,7 @@ public struct FuzzEntry: Sendable, CustomStringConvertible {
     ) {
         self.init(text: name, tokens: tokens) { (text) throws(BrokenPromise) in
             guard let value = read(text) else { return }
-            try promise(read(write(value)) == value, "a value is read differently when it is written")
+            try promise(read(write(value)) == value, "a value changes when it is written and read again")
         }
     }
 

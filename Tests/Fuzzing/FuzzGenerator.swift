@@ -22,7 +22,7 @@ public struct FuzzGenerator: Sendable {
         return start..<min(count, start + below(longest + 1))
     }
 
-    /// Changes bytes at one to five positions.
+    /// Makes one to four changes at random positions.
     mutating func mutate(_ bytes: inout [UInt8], tokens: [[UInt8]], corpus: [[UInt8]]) {
         for _ in 0...below(4) {
             let position = below(bytes.count + 1)

@@ -12,7 +12,7 @@ extension FuzzEntry {
         try promise(url.text.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7f }, "a link has a byte that no URL has")
         // Encoding makes a link longer, perhaps too long to be read again.
         if let again = try? DeepLinkURL(parsing: url.text) {
-            try promise(again == url, "a link is read differently when it is written")
+            try promise(again == url, "a link changes when it is written and read again")
         } else {
             try promise(url.text.utf8.count > DeepLinkURL.maximumLength, "an accepted link is refused")
         }

@@ -9,14 +9,14 @@ extension FuzzEntry {
         ]
     ) { (text) throws(BrokenPromise) in
         guard let slug = try? LinkSlug(parsing: text) else { return }
-        try promise(slug.text == text, "a slug is not its text")
+        try promise(slug.text == text, "a slug differs from its text")
         let parts = slug.text.split(separator: "/", omittingEmptySubsequences: false)
         try promise(parts.allSatisfy { !$0.isEmpty && !$0.hasPrefix(".") }, "a slug has a hidden part")
         let isPath = slug.text.utf8.allSatisfy { 0x21...0x7e ~= $0 && ![0x25, 0x3f, 0x23].contains($0) }
         try promise(isPath, "a slug has a byte that paths do not allow")
     }
 
-    /// Lines with a field and its text each.
+    /// The fields of a link, one line `field=text` for each text.
     static let linkFields = FuzzEntry(
         text: "link-fields",
         tokens: LinkField.allCases.map { "\n\($0.rawValue)=" } + [
@@ -38,7 +38,7 @@ extension FuzzEntry {
             try promise(longest > 2000, "an accepted link is refused")
             return
         }
-        try promise(again == settings, "a link is read differently when it is written")
+        try promise(again == settings, "a link changes when it is written and read again")
         _ = settings.problems(for: App.Settings(name: "a"), at: Timestamp(milliseconds: 0))
     }
 
@@ -96,6 +96,6 @@ extension FuzzEntry {
         do throws(CSVReader.Failure) {
             while let record = try second.next() { again.append(record.cells.map(CSVText.unescaped)) }
         } catch { throw BrokenPromise("written cells cannot be read: \(error.message)") }
-        try promise(again == records, "cells are read differently when they are written")
+        try promise(again == records, "cells change when they are written and read again")
     }
 }

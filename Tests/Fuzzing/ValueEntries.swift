@@ -20,7 +20,7 @@ extension FuzzEntry {
         tokens: ["clk_", "app_", "key_", "_", "0", "z", "Z", "7", "8", "i", "l", "o", "u", "é"]
     ) { (text) throws(BrokenPromise) in
         let texts = [ClickID(text)?.text, AppID(text)?.text, KeyID(text)?.text]
-        try promise(texts.allSatisfy { $0 == nil || $0 == text }, "a written id reads differently")
+        try promise(texts.allSatisfy { $0 == nil || $0 == text }, "an id changes when it is read and written")
     }
 
     static let fingerprint = FuzzEntry(
@@ -81,8 +81,8 @@ extension FuzzEntry {
             try promise(error.all.allSatisfy { $0.message.hasSuffix(".") }, "a refusal is not a sentence")
             return
         }
-        try promise(QRStyle.allowedPixels.contains(style.pixels), "a picture may have any size")
-        try promise(QRStyle.allowedQuietZone.contains(style.quietZone), "a border may have any width")
-        try promise(!style.hasRoomForLogo || style.errorCorrection == .high, "a logo covers too much")
+        try promise(QRStyle.allowedPixels.contains(style.pixels), "a picture's size is out of range")
+        try promise(QRStyle.allowedQuietZone.contains(style.quietZone), "a quiet zone is out of range")
+        try promise(!style.hasRoomForLogo || style.errorCorrection == .high, "a logo below level H")
     }
 }

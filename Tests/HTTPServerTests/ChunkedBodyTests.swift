@@ -74,7 +74,7 @@ struct ChunkedBodyTests {
         #expect(Machine.log(longer) == Machine.refusal(.chunkExtensionLength))
     }
 
-    @Test("may together be as long as the limit")
+    @Test("may be as long as the limit, all chunks together")
     func limitsBody() {
         var limits = Limits()
         limits.bodyByteCount = 10

@@ -26,7 +26,7 @@ struct ConnectionStateTests {
         #expect(log == ["GET /", "GET /", Machine.line(.hostMissing), "linger"])
     }
 
-    @Test("passes the Origin field with a rejection, if it was read before")
+    @Test("passes the Origin field with a rejection, if the field was read before")
     func refusedOrigin() {
         var limits = Limits()
         limits.bodyByteCount = 10
@@ -132,7 +132,7 @@ struct ConnectionStateTests {
     }
 
     @Test(
-        "ignores a request for another protocol",
+        "ignores `Upgrade`, and answers the request",
         arguments: [
             "Upgrade: websocket\r\nConnection: Upgrade\r\n",
             "Upgrade: h2c\r\nConnection: Upgrade, HTTP2-Settings\r\nHTTP2-Settings: AAMAAABkAAQAAP__\r\n",
@@ -147,7 +147,7 @@ struct ConnectionStateTests {
     // MARK: Ends
 
     @Test(
-        "ends without a response if the peer ends it between requests, and with 400 within a request",
+        "closes without a response if the peer closes between requests, and with 400 within a request",
         arguments: [
             ("", ["close"]),
             ("\r\n", ["close"]),

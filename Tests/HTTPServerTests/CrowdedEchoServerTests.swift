@@ -9,7 +9,7 @@ import Threads
 struct CrowdedEchoServerTests {
     private let get = "GET / HTTP/1.1\r\nHost: a\r\n\r\n"
 
-    /// The number of connections that one process may open on this machine, at most 10,000.
+    /// The number of connections that the tests open: at most 10,000, or about half the limit of descriptors.
     private static var crowdCount: Int {
         var limit = rlimit()
         // The system fills the local value.
@@ -17,7 +17,7 @@ struct CrowdedEchoServerTests {
         return max(200, min(10_000, Int(clamping: limit.rlim_cur) / 2 - 200))
     }
 
-    @Test("needs at most 16 KiB for each of 10,000 idle connections, and answers others within a second")
+    @Test("needs at most 16 KiB for each of up to 10,000 idle connections, and answers others in a second")
     func idleCrowd() throws {
         let process = try EchoProcess()
         defer { process.kill() }
@@ -93,7 +93,7 @@ struct CrowdedEchoServerTests {
         for client in crowd { client.reset() }
     }
 
-    @Test("keeps no descriptor and no memory after 2,000 resets")
+    @Test("keeps no descriptor, and less than 1.5 MB of memory, after 2,000 resets")
     func resets() throws {
         let process = try EchoProcess()
         defer { process.kill() }
@@ -208,7 +208,7 @@ private final class FailingAccept {
         environment = ["LD_PRELOAD": library, "AFTERLINK_ACCEPT_ERROR": file]
     }
 
-    /// Makes every accept fail from now on; 0 ends the failures.
+    /// Makes every accept fail with this error from now on; 0 ends the failures.
     func fail(with error: Int32) throws {
         try number.seek(toOffset: 0)
         try number.write(contentsOf: Data("\(error)\0".utf8))

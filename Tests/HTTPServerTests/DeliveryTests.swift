@@ -12,7 +12,7 @@ struct DeliveryTests {
 
     private let get = "GET / HTTP/1.1\r\nHost: a\r\n\r\n"
 
-    /// Runs a server that reports the delivery of its responses; with a gate, each response waits for its opening.
+    /// Runs a server that reports the delivery of its responses; each response waits until the gate, if any, opens.
     private func run(
         _ version: Version? = nil,
         bodyByteCount: @escaping @Sendable (Request) -> Int = { _ in 100 },

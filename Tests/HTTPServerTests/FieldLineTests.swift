@@ -26,7 +26,7 @@ struct FieldLineTests {
         #expect(request.withFieldBytes(name) { $0.count } == value.utf8.count)
     }
 
-    @Test("are found by name, repeated ones in the order received")
+    @Test("are found by name, repeated lines in the order received")
     func findsRepeated() throws {
         var machine = Machine()
         machine.feed("GET / HTTP/1.1\r\nHost: a\r\nX: 1\r\nY: 2\r\nx: 3\r\n\r\n")
@@ -42,7 +42,7 @@ struct FieldLineTests {
     }
 
     @Test(
-        "come after a target whose path and query can be read in place",
+        "leave the path and the query of the target readable in place",
         arguments: [
             ("/a%20b?c=d&e", "/a%20b", "c=d&e"), ("/", "/", nil), ("/a?", "/a", ""),
             ("http://b?c", "/", "c"), ("*", "*", nil), ("http://b", "*", nil),
@@ -90,7 +90,7 @@ struct FieldLineTests {
         }
     }
 
-    @Test("are distinguished from names of the same length, and of the same length modulo 64")
+    @Test("are not found by other names of the same length, or of the same length modulo 64")
     func namesByLength() throws {
         let long = String(repeating: "n", count: 65)
         var machine = Machine()
@@ -147,7 +147,7 @@ struct FieldLineTests {
         #expect(Machine.log("\(three)D: d\r\n", limits: limits) == Machine.refusal(.fieldsCount))
     }
 
-    @Test("may together be as long as the limit", arguments: ["name", "value", "many"])
+    @Test("may be as long as the limit, all lines together", arguments: ["name", "value", "many"])
     func limitsLength(part: String) {
         var limits = Limits()
         limits.fieldsByteCount = 64

@@ -40,7 +40,7 @@ struct GatheredSendingTests {
         }
     }
 
-    @Test("delay later requests on the connection, so that they do not gather in memory")
+    @Test("delay later requests on the connection, so that responses do not gather in memory")
     func waitsWithMore() async throws {
         try await run(byteCount: 1_000_000) { server in
             let client = try RawClient(port: server.server.port, receiveBufferByteCount: 4_096)
@@ -104,7 +104,7 @@ struct GatheredSendingTests {
         }
     }
 
-    @Test("do not delay a server that stops beyond its grace")
+    @Test("delay the server's stop at most for its grace")
     func isCutOff() async throws {
         try await run { server in
             let client = try await stuckClient(of: server)

@@ -47,7 +47,7 @@ struct ResponseWriterTests {
         #expect(!text.contains("hidden"))
     }
 
-    @Test("contain Connection: close, and keep-alive only for HTTP/1.0")
+    @Test("contain `close` if the connection ends, and `keep-alive` only for HTTP/1.0")
     func connection() {
         #expect(written(Response(.ok), keepsAlive: false).contains("Connection: close\r\n"))
         #expect(
@@ -76,7 +76,7 @@ struct ResponseWriterTests {
     }
 
     #if DEBUG
-    @Test("trap in a debug build if a handler adds such a line")
+    @Test("trap in a debug build if a handler adds a line that would break the message")
     func traps() async {
         await #expect(processExitsWith: .failure) {
             var output: [UInt8] = []
@@ -86,14 +86,14 @@ struct ResponseWriterTests {
         }
     }
     #else
-    @Test("leave out such a line in a release build")
+    @Test("leave out a line that would break the message in a release build")
     func drops() {
         #expect(!written(Response(.ok, fields: [FieldLine(name: "A", value: "b\r\nX: y")])).contains("X: y"))
     }
     #endif
 
     @Test(
-        "start with the status, and contain any length",
+        "start with the status, and state the length of any body",
         arguments: [
             (Status.created, "201 Created"), (.serviceUnavailable, "503 Service Unavailable"),
             (Status(299), "299 "),

@@ -1,26 +1,26 @@
 import HTTPServer
 import Testing
 
-/// Two servers could read the same bytes as different requests: this server refuses them, or reads them in one way.
+/// Tests bytes that two servers could read as different requests: this server refuses them, or reads them in one way.
 @Suite("Request smuggling")
 struct SmugglingTests {
     private static let next = "GET /next HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n"
     private static let head = "POST / HTTP/1.1\r\nHost: a\r\n"
 
     @Test(
-        "with malformed framing is refused, and no byte after the request is read",
+        "a request with malformed framing is refused, and no byte after it is read",
         arguments: [
-            // Other servers read the valid part of such a length.
+            // Other servers read the valid part of these lengths.
             "Content-Length: +1_0\r\n\r\n0123456789", "Content-Length: 1Z\r\n\r\nZ",
             "Content-Length: 0x10\r\n\r\nZ",
             "Content-Length: -0\r\n\r\n", "Content-Length: \r\nContent-Length: 5\r\n\r\nhello",
             "Content-Length: 5\r\nContent-Length: \r\n\r\nhello", "Content-Length 5\r\n\r\nhello",
             "Content-Length\u{85}: 5\r\n\r\nhello", "Content-Length\u{a0}: 5\r\n\r\nhello",
             "Content-Length: nonsense\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
-            // Such bytes do not end a line.
+            // These bytes do not end a line.
             "X: a\rContent-Length: 5\r\n\r\nhello", "X:\n\nGET /evil HTTP/1.1\r\n\r\n",
             "X: a\n\u{0}\rb\r\n\r\n", "\rX: y\r\n\r\n", ":\r\nX: y\r\n\r\n", "X: y\r\n :\r\n\r\n",
-            // Such codings are similar to `chunked`.
+            // These codings only resemble `chunked`.
             "Transfer-Encoding: ,chunked\r\n\r\n0\r\n\r\n",
             "Transfer-Encoding: chunked\u{b}\r\n\r\n0\r\n\r\n",
             "Transfer-Encoding:\r\n\tchunked\r\n\r\n0\r\n\r\n",
@@ -31,7 +31,7 @@ struct SmugglingTests {
     func twistedFields(rest: String) { expectRefusal(Self.head + rest) }
 
     @Test(
-        "with malformed chunks is refused, and no byte after the request is read",
+        "a request with malformed chunks is refused, and no byte after it is read",
         arguments: [
             "0_2e\r\n\r\n", "0x2_e\r\n\r\n", "1these-bytes\r\nZ\r\n0\r\n\r\n", "\r\n\r\n", "Z\r\nZZ\r\n\r\n",
             "2\r\r;a\r\n02\r\n41\r\n0\r\n\r\n", "5\r\r;ABCD\r\n34\r\nE\r\n0\r\n\r\n", "1\r\nZ\r\n\r\n\r\n",
@@ -44,7 +44,7 @@ struct SmugglingTests {
         expectRefusal(Self.head + "Transfer-Encoding: chunked\r\n\r\n" + body)
     }
 
-    @Test("with any byte around Transfer-Encoding is refused, or the length alone frames the body")
+    @Test("a request with any byte around Transfer-Encoding is refused, or its length frames the body")
     func anyByteAnywhere() {
         for byte in 0...255 {
             let character = String(Unicode.Scalar(UInt8(byte)))

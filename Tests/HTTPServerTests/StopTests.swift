@@ -57,7 +57,7 @@ struct StopTests {
         }
     }
 
-    @Test("ends with the grace, whatever a handler does")
+    @Test("ends when the grace is over, whatever a handler does")
     func isBounded() async throws {
         let gate = Gate()
         try await TestServer.answering { _ in

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("A turn of a loop", .blocking)
 struct TurnTests {
-    @Test("ends and calls its handler, even if a request always has a job for the loop")
+    @Test("ends, and the handler is called, even if a request always has a job for the loop")
     func endsUnderLoad() async throws {
         let turns = Mutex(0)
         try await TestServer.run {

@@ -27,7 +27,7 @@ struct WebServerTests {
         }
     }
 
-    @Test("listens on IPv6 and IPv4, and passes the peer's address to the handler")
+    @Test("accepts IPv4 on an IPv6 socket, and passes the peer's address to the handler")
     func namesPeer() async throws {
         let peers = Mutex<[PeerAddress]>([])
         try await TestServer.run(
@@ -54,7 +54,7 @@ struct WebServerTests {
         }
     }
 
-    @Test("does not start if a handler cannot be created, and names the loop")
+    @Test("does not start if a handler cannot be created, and reports the error of its creation")
     func refusesToStart() throws {
         struct Broken: Error {}
         let address = ListenAddress(PeerAddress(ipv4: 0x7F00_0001, port: 0))
@@ -112,7 +112,7 @@ struct WebServerTests {
 
     @Test("sends the whole response to a client that has closed its side, and then closes")
     func halfClosed() async throws {
-        // The kernel does not buffer as much, so that the server must wait with a part.
+        // The kernel does not buffer the whole body, so that the server must wait before it sends the rest.
         let body = [UInt8](repeating: 0x41, count: 16_000_000)
         try await TestServer.answering { _ in
             Response(.ok, body: body)
@@ -252,7 +252,7 @@ struct WebServerTests {
 
     // MARK: Many
 
-    @Test("answers a connection above the limit with 503, and keeps the others")
+    @Test("answers a connection above the limit with 503, and keeps the other connections")
     func limitsConnections() async throws {
         try await TestServer.run {
             $0.maximumConnections = 2

@@ -32,7 +32,7 @@ struct WorkerTests {
             let client = try server.connectWithoutTLS()
             #expect(try client.ask(get).status == 400)
         }
-        // The loop's thread is the last to release it.
+        // The loop's thread is the last to release the TLS termination.
         #expect(await Polling.eventually { heldByLoop == nil })
     }
 }

@@ -1,7 +1,7 @@
 import JSON
 import Testing
 
-/// A document for a table, written as a text, or as bytes if it is not UTF-8.
+/// A JSON document in a test's table, written as a text, or as bytes if it is not UTF-8.
 struct JSONDocument: Sendable, CustomTestStringConvertible, ExpressibleByStringLiteral,
     ExpressibleByArrayLiteral
 {

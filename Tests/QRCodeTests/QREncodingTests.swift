@@ -103,7 +103,7 @@ struct QRCodewordTests {
     }
 
     @Test(
-        "are the published ones, with padding and error correction",
+        "are the published codewords, with padding and error correction",
         arguments: [
             // The example of the standard, and an example of many tutorials, both in version 1-M.
             (
@@ -127,7 +127,7 @@ struct QRCodewordTests {
         )
     }
 
-    /// Returns the product in the field, computed bit by bit.
+    /// Returns the product in the field of 256 elements, computed bit by bit.
     private func product(_ left: UInt8, _ right: UInt8) -> UInt8 {
         var (product, factor) = (UInt8(0), left)
         for bit in 0..<8 {
@@ -158,7 +158,7 @@ struct QRCodewordTests {
         )
     }
 
-    @Test("of several blocks alternate, and the data ends with those of longer blocks")
+    @Test("of several blocks alternate, and the last data codewords are those of longer blocks")
     func interleaving() throws {
         // The standard's example of 5-Q: two blocks of 15 data codewords and two of 16.
         let blocks = try #require(QRVersion(5)).blocks(.quartile)
@@ -220,7 +220,7 @@ struct QRMaskTests {
         }
     }
 
-    @Test("are eight different ones; a code has the one with the lowest penalty, always the same for a text")
+    @Test("are eight, all different; a code always has a mask with the lowest penalty")
     func best() throws {
         var random = SeededGenerator(seed: 18_004)
         for _ in 0..<12 {

@@ -34,7 +34,7 @@ struct QRReadingTests {
     func versions() throws {
         let pictures = try QRVersion.all.flatMap { version in
             let levels = QRErrorCorrection.allCases
-            // All combinations take seconds, so try one that has every version, level and mask.
+            // All combinations take seconds, so try a selection with every version, level and mask.
             let chosen = Self.isLong ? levels : [levels[(version.number + version.number / 4) % 4]]
             return try chosen.map { level in
                 let text = "https://l.example/\(version.number)"

@@ -216,7 +216,7 @@ struct QRStandardTests {
         }
     }
 
-    @Test("a logo has more room at higher levels, and never more than error correction can restore")
+    @Test("a logo has at least as much room at level H as at level L, at most 30 % of the side")
     func logo() throws {
         for version in QRVersion.all.prefix(20) {
             let rooms = try QRErrorCorrection.allCases.map {

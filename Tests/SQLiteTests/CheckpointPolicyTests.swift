@@ -59,7 +59,7 @@ struct CheckpointPolicyTests {
         #expect(largestLog(copiedPerWritten: 1, held: 200_000) < 200_000 * 6)
     }
 
-    @Test("a command beside a server copies the pages that it has written")
+    @Test("a command beside a server copies the log itself")
     func withoutBackground() {
         var copying = CheckpointPolicy(hasBackground: false)
         copying.recordCommit(logPages: CheckpointPolicy.pausePages)

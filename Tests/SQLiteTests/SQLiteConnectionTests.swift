@@ -51,7 +51,7 @@ struct ConnectionTests {
         #expect(try connection.integer("SELECT sum(value) FROM numbers") == 4)
     }
 
-    @Test("a reader keeps its snapshot until it ends it")
+    @Test("a reader keeps its snapshot until the reader's transaction ends")
     func keepsSnapshot() throws {
         let reader = try SQLiteConnection(path: folder.file("a.db"), access: .readOnly, busyMilliseconds: 0)
         try reader.begin(.deferred)
@@ -143,7 +143,7 @@ struct ConnectionTests {
         #expect(try copy.integer("SELECT value FROM numbers") == 7)
     }
 
-    @Test("use by a second thread ends the process, unless the first one released the connection")
+    @Test("use by a second thread ends the process, unless the first thread released the connection")
     func confinesToThread() async throws {
         await #expect(processExitsWith: .failure) {
             let connection = try TemporaryFolder().makeDatabase()

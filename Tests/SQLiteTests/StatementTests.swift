@@ -44,7 +44,7 @@ struct StatementTests {
         #expect(try connection.integer("SELECT count(*) FROM things") == 1)
     }
 
-    @Test("a unique violation is distinguished from other errors, without the value")
+    @Test("a unique violation is distinguished from other errors, and its message omits the value")
     func reportsConstraint() throws {
         let insert = try connection.statement("INSERT INTO things (name) VALUES (?1)")
         try insert.run("secret")

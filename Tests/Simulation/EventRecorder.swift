@@ -62,7 +62,7 @@ public struct EventRecorder {
         return hashes
     }
 
-    /// Returns the possible system versions with their weights: a browser does not report the patch number.
+    /// Returns the versions that a click's fingerprint may contain, with weights: a browser reports no patch number.
     private func spellings(of device: Device, _ form: Character) -> [(OSVersion, Double)] {
         guard device.platform == .ios, form == "A" || form == "B" else { return [(device.os, 1)] }
         let (major, minor) = (device.os.major, device.os.minor)

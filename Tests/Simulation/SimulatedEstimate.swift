@@ -13,7 +13,7 @@ public struct SimulatedEstimate {
 
     public var score: ReplayScore { replay.score }
 
-    /// Matches with another link than the person's click had, or for an organic launch.
+    /// Matches with another link than the person's click had, or for a launch without a click.
     public var trueFalse: Int { score.knownMatches - score.rightLink }
 
     public init(_ world: World, seed: UInt64, _ plan: ReplayPlan) {

@@ -47,7 +47,7 @@ public struct TracedLaunch: Sendable {
     public var fingerprintText: String
     public var address: UInt32?
     public var userAgent: String
-    /// The operating system, as far as the user agent reports it.
+    /// The operating system, as far as the user agent reports it; nil if the agent names none.
     public var release: OSRelease?
     /// The number of the click whose token the launch brings; nil for none.
     public var token: Int?
@@ -78,7 +78,9 @@ extension Device {
 }
 
 extension TracedLaunch {
-    /// The user agent of the app's requests; one that the app sets itself names no operating system.
+    /// The user agent of the app's requests.
+    ///
+    /// A user agent that the app sets itself names no operating system.
     public var agent: String {
         guard let release else { return "MyApp/1.0" }
         guard release.platform == .ios else {

@@ -33,9 +33,9 @@ public struct World: Sendable {
     public var retries = 0.04
     /// The share of launches from a click that bring its token.
     public var tokens = 0.0
-    /// The share of conversions whose hash is not among those of the click.
+    /// The share of launches whose fingerprint has an unknown language, so that no click has it.
     public var misspelt = 0.02
-    /// The additional share of traffic in the evening, which the night lacks.
+    /// The additional share of traffic at 15:00, which is missing at 3:00.
     public var diurnal = 0.5
     /// The hours since the start at which a whole day's clicks come in addition, within half an hour.
     public var bursts: [Double] = []
@@ -62,7 +62,7 @@ public struct Networks: Sendable {
     public var carrierShare = 0.38
     public var officeShare = 0.08
     public var venueShare = 0.0
-    /// The share of iPhones' clicks through a relay.
+    /// The share of iPhones' clicks and launches through a relay.
     public var relay = 0.05
     /// The shares of people still in the same network within ten minutes, an hour, four and twelve hours, and later.
     public var stays = [0.86, 0.78, 0.62, 0.52, 0.48]

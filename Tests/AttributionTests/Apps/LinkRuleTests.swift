@@ -12,7 +12,7 @@ struct LinkRuleTests {
     )
     func roundTrips(text: String) throws { #expect(try LinkRule(parsing: text).text == text) }
 
-    @Test("contain a path, a query, a fragment, and settings")
+    @Test("contain a path, a query, a fragment, settings and a comment, and may exclude")
     func reads() throws {
         let text = "exclude  /p/* ?id=?*&kind=a* #x* ignore-case decoded -- why not"
         let rule = try LinkRule(parsing: text).component
@@ -27,7 +27,7 @@ struct LinkRuleTests {
     }
 
     @Test(
-        "are refused with a remedy unless every part is understood",
+        "are refused with a message if a part is missing, unknown, repeated, malformed or too long",
         arguments: [
             ("", LinkRuleError.empty), ("exclude", .empty), ("ignore-case", .empty),
             ("products/*", .unknownWord("products/*")), ("/a /b", .repeated("/b")), ("/a#b", .glued("/a#b")),

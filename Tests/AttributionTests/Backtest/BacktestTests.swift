@@ -85,7 +85,7 @@ struct BacktestTests {
         #expect(abs((score?.expectedRight ?? 0) - 0.97) < 1e-9)
     }
 
-    @Test("plays events once if no other plan is proposed")
+    @Test("has neither a second replay nor changes without a proposed plan")
     func alone() {
         var script = Script()
         script.click(1, at: 0)
@@ -106,7 +106,7 @@ struct CalibrationTests {
         #expect(calibration.error == 0)
         for isRight in [true, true, false, false] { calibration.add(stated: 0.75, isRight: isRight) }
         calibration.add(stated: 1, isRight: true)
-        // Four matches are off by a quarter, one is not.
+        // Four matches are off by 0.25, and one match is off by 0.
         #expect(calibration.error == 0.2)
         #expect(calibration.bins[7].count == 4)
         #expect(calibration.bins[7].stated == 0.75)

@@ -14,7 +14,7 @@ struct FingerprintReconstructionTests {
         FingerprintReconstruction(keys: keys, data: .embedded, localization: .unknown)
     }
 
-    @Test("have the stored form, weight and system, under each server key")
+    @Test("have the form, weight and system of the signals, also with a newer server key")
     func reconstructed() throws {
         let key = try #require(key)
         let newer = try #require(ServerKey(bytes: Array(repeating: 8, count: ServerKey.byteCount)))
@@ -34,7 +34,7 @@ struct FingerprintReconstructionTests {
         #expect(all.allSatisfy { $0.release == OSRelease(platform: .ios, major: 17, minor: 2) })
     }
 
-    @Test("keep a ready-made fingerprint before them, and leave out advertising ids after them")
+    @Test("include a stored fingerprint that the client sent, and omit stored advertising ids")
     func mixed() throws {
         let key = try #require(key)
         let made = signals.fingerprints().map { key.keyed($0.fingerprint) }
@@ -60,7 +60,7 @@ struct FingerprintReconstructionTests {
         #expect(alone.missing == 0 && alone.signals.isEmpty)
     }
 
-    @Test("are missing where the signals do not produce them any more")
+    @Test("count as missing if the signals do not produce a stored fingerprint")
     func missing() throws {
         let key = try #require(key)
         var other = signals

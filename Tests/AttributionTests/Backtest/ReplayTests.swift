@@ -18,7 +18,7 @@ struct ReplayTests {
         #expect(script.links(ReplayPlan(policy: MatchPolicy(rule: .newest), warmUpDays: 0)) == [2, nil])
     }
 
-    @Test("uses a click's own window, the standard one, or one for all clicks")
+    @Test("uses a click's window, else the standard window, unless the plan has one window for all clicks")
     func windows() {
         var script = Script()
         script.click(1, at: 0, link: 1, window: 7200)
@@ -75,7 +75,7 @@ struct ReplayTests {
         #expect(script.links() == [1, 2, 1, nil])
     }
 
-    @Test("matches the click whose page reported the launch's screen, if the fingerprint does not contain it")
+    @Test("matches the click whose page reported the launch's screen, if the fingerprint lacks the screen")
     func signals() {
         let (pro, max) = (TestValues.screen(393, 852), TestValues.screen(430, 932))
         func links(_ launch: SignalHashes, form: FingerprintForm) -> [UInt64?] {
@@ -137,7 +137,7 @@ struct ReplayTests {
         #expect(score.besideTokens.found == 1.0 / 3)
     }
 
-    @Test("decides again for a caller without install id who has clicked since")
+    @Test("decides again for a caller without install id who has clicked since the match")
     func clickedAgain() {
         var script = Script()
         script.click(1, at: 0, link: 1)
@@ -149,7 +149,7 @@ struct ReplayTests {
         #expect(script.played().score.replays == 1)
     }
 
-    @Test("repeats the match for a caller when only visitors elsewhere have clicked since")
+    @Test("repeats the match for a caller when only visitors elsewhere have clicked since the match")
     func strangerClicked() {
         let (here, nextDoor) = (AddressHashes(exact: 11, near: 1), AddressHashes(exact: 12, near: 1))
         let elsewhere = AddressHashes(exact: 21, near: 2)
@@ -166,7 +166,7 @@ struct ReplayTests {
         #expect(script.played().score.replays == 1)
     }
 
-    @Test("weighs clicks from a launch's address one by one, however many newer ones came from near it")
+    @Test("weighs each click from a launch's address, however many newer clicks came from other addresses")
     func crowd() {
         let (here, nextDoor) = (AddressHashes(exact: 11, near: 1), AddressHashes(exact: 12, near: 1))
         var script = Script()
@@ -204,7 +204,7 @@ struct ReplayTests {
         #expect(script.links() == [nil])
     }
 
-    @Test("learns from a launch with a weight as much as from that number of launches")
+    @Test("learns from a launch of weight N as much as from N launches")
     func weights() {
         func launches(_ weight: Int) -> Double {
             var script = Script()
@@ -222,7 +222,7 @@ struct ReplayTests {
         #expect(abs(launches(64) - 64) < 0.1)
     }
 
-    @Test("finds clicks by each of a launch's fingerprints, also when the click of its token is consumed")
+    @Test("finds clicks by each of a launch's fingerprints, also when its token's click is consumed")
     func severalFingerprints() {
         var script = Script()
         script.click(1, at: 0, key: 7, link: 1)
@@ -257,7 +257,7 @@ struct ReplayTests {
         #expect(score.rematched == 1)
     }
 
-    @Test("learns from the launches of the first days, and does not count them")
+    @Test("does not count the launches of the warm-up days")
     func warmUp() {
         var script = Script()
         script.click(1, at: 0, link: 1)
@@ -269,7 +269,7 @@ struct ReplayTests {
         #expect(played.score.launches == 1)
     }
 
-    @Test("credits only a campaign if the policy says so, and consumes the click")
+    @Test("credits only a campaign if the policy says so, and counts the right campaign as right")
     func campaignOnly() {
         var script = Script()
         // The model learns the traffic from launches without a click; then two personal links compete.

@@ -1,7 +1,7 @@
 import Attribution
 import Storage
 
-/// A short notation for events; times are milliseconds since noon.
+/// A short notation for recorded events; times are milliseconds since ``noon``, windows are seconds.
 struct Script {
     static let noon = Timestamp(milliseconds: 1_790_000_000_000)
     static let hour: Int64 = 3_600_000
@@ -61,7 +61,7 @@ struct Script {
         events.append(.launch(launch))
     }
 
-    /// Returns the answer to each launch.
+    /// Returns the answer to each launch, nil if the score does not count the launch, and the score.
     ///
     /// In an hour, the model learns too little to decide differently from the newest-click rule.
     func played(_ plan: ReplayPlan = ReplayPlan(warmUpDays: 0)) -> (

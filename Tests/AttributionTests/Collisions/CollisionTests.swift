@@ -24,7 +24,7 @@ private func windows(_ seconds: Int64...) -> [AttributionWindow] {
 
 @Suite("Collisions of fingerprints")
 struct CollisionCountTests {
-    @Test("counts other visitors' clicks in the window before each click, and clicks without any")
+    @Test("counts other visitors' clicks in the window before each click, and clicks without competitors")
     func byHand() throws {
         let rows = [
             // Three visitors; the first one clicks twice.
@@ -48,7 +48,7 @@ struct CollisionCountTests {
         #expect(sharing[0].competing == 1.0 / 3)
     }
 
-    @Test("does not count a visitor's own clicks as long as they are in the window")
+    @Test("does not count a visitor's own clicks as competitors")
     func ownClicks() throws {
         let rows = [
             row(1, at: 0, visitor: 1), row(1, at: 10, visitor: 1), row(1, at: 65, visitor: 1),
@@ -74,7 +74,7 @@ struct CollisionCountTests {
         #expect(sharing[d]?.first?.alone == 1)
     }
 
-    @Test("counts a click of an unknown form as a competitor, and does not report it")
+    @Test("counts a click of an unknown form as a competitor, and reports no such form")
     func unknownForm() throws {
         let rows = [row(1, nil, at: 0, visitor: 1), row(1, at: 1, visitor: 2)]
         let sharing = CollisionCount.of(rows, windows: windows(3600))
@@ -99,7 +99,7 @@ struct CollisionCountTests {
         #expect((sharing.alone ?? 1) < 0.001)
     }
 
-    @Test("is empty without rows")
+    @Test("the report is empty without rows")
     func none() {
         #expect(CollisionCount.of([], windows: windows(3600)).isEmpty)
         #expect(FingerprintSharing().alone == nil)
@@ -129,7 +129,7 @@ struct FalseMatchEstimateTests {
         #expect(FalseMatchEstimate().falseShare == nil)
     }
 
-    @Test("clamp values outside 0…1, and leave out values that are not numbers")
+    @Test("clamp probabilities to 0…1, and leave out launches whose probability is not a number")
     func strange() {
         let estimate = estimate([(1.5, 60, true), (-0.5, -60, true), (.nan, 60, true), (0.5, .nan, true)])
         #expect(estimate.matches == 3)
@@ -137,7 +137,7 @@ struct FalseMatchEstimateTests {
         #expect(estimate.spread == 0.5)
     }
 
-    @Test("stay below a share from the lowest sufficient threshold on, estimated from all launches")
+    @Test("stay below a share with the lowest sufficient threshold, which is computed from all launches")
     func threshold() throws {
         let launches: [(Double, Double?, Bool)] =
             (0..<96).map { _ in (1, 60, true) } + [(0.5, 60, false), (0.5, nil, false), (0, 60, false)]
@@ -158,7 +158,7 @@ struct FalseMatchEstimateTests {
         -> FalseMatchLimit.Window?
     { AttributionWindow(seconds: present).flatMap { estimate.window(keepingFalseBelow: share, within: $0) } }
 
-    @Test("stay below a share within the longest sufficient window, up to the current one")
+    @Test("stay below a share within the longest sufficient window, up to the current window")
     func window() {
         let estimate = estimate(
             (0..<9).map { _ in (1, 3600, true) } + [(0.5, 3601, true), (0.5, 90_000, true), (0.5, 1, false)]
@@ -235,7 +235,7 @@ struct FalseMatchEstimateTests {
         #expect(off <= 0.03 * Double(run.score.matches) + 2 * run.estimate.spread)
     }
 
-    @Test("fall below the share in the simulated world under the threshold for it")
+    @Test("are at most 8 % of a simulated world's matches under the estimated threshold for 5 %")
     func thresholdHolds() throws {
         var world = Worlds.turkey(2000)
         world.days = 2

@@ -43,7 +43,7 @@ struct DataRowTests {
     @Test("are refused when they are not UTF-8")
     func refusesOtherEncodings() { #expect(refusal([0x66, 0xff])?.remedy == "Save the file as UTF-8 text") }
 
-    @Test("report which column is missing, or one too many")
+    @Test("report which column is missing or superfluous")
     func columnCount() throws {
         let row = try #require(rows("fruit\tapple").first)
         try row.require(columns: 1...1, named: "name")

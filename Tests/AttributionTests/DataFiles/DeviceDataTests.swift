@@ -7,7 +7,7 @@ struct DeviceDataTests {
         try DeviceData(replacing: Array(text.utf8), file: "own.tsv")
     }
 
-    @Test("is built in, complete and consistent")
+    @Test("is built in: time zones, languages, and releases whose shares add up to one")
     func embedded() {
         let data = DeviceData.embedded
         #expect(data.releases.all.count > 80)
@@ -16,7 +16,7 @@ struct DeviceDataTests {
         #expect(data.languages.canonical("tur") == "tr")
     }
 
-    @Test("takes the kinds of rows that a file contains from it, and keeps the built-in rows of other kinds")
+    @Test("takes from a file the kinds of rows that it contains, and keeps the built-in rows of other kinds")
     func replacing() throws {
         let data = try replaced("# the latest\nios-release\t27.0\t3\t24A1\nios-release\t27.0.1\t1\n")
         #expect(data.releases.all.map(\.version) == [OSVersion(major: 27), OSVersion(major: 27, patch: 1)])

@@ -73,7 +73,7 @@ struct DriftDetectorTests {
         #expect(whole.readings.allSatisfy { $0.status == .steady })
     }
 
-    @Test("keeps an alarm until the days since the drop fill the baseline, whose rate then is the usual one")
+    @Test("ends an alarm when the drop has lasted for 35 days, although the rate is still low")
     func lasting() throws {
         var alarms: [DriftAlarm] = []
         var events: [DriftEvent] = []
@@ -120,7 +120,7 @@ struct DriftDetectorTests {
         }
     }
 
-    @Test("reports no group when the rest of the app moves the other way")
+    @Test("reports no steady group when the rate of the rest of the app rises")
     func otherGroupsRise() {
         let history = Self.history([
             Self.ios: Self.days([(40, 100, 60)]), Self.android: Self.days([(3, 900, 860), (37, 900, 500)]),
@@ -151,7 +151,7 @@ struct DriftDetectorTests {
         #expect(alarms(clicks: 3500).contains(.whole(.launch)))
     }
 
-    @Test("reports a browser whose clicks lead to fewer matches, but not one whose clicks alone become more")
+    @Test("reports a browser whose clicks lead to fewer matches, but not a browser that only has more clicks")
     func browsers() {
         let safari = DriftGroup(clickOn: .ios, osVersion: "26.1", browser: .safari)
         let instagram = DriftGroup(clickOn: .ios, osVersion: "26.1", browser: .instagram)

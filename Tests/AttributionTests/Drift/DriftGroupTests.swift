@@ -15,7 +15,7 @@ struct DriftGroupTests {
     )
     func sdkVersion(header: String, text: String?) { #expect(SDKVersion(header: header)?.text == text) }
 
-    @Test("of launches distinguish a known minor version from a minimum")
+    @Test("of launches distinguish an exact minor version from a minimum")
     func launches() {
         func name(_ agent: String, _ platform: Platform = .ios) -> String {
             DriftGroup(
@@ -30,7 +30,7 @@ struct DriftGroupTests {
         #expect(name("okhttp/4.9", .unknown) == "?/?/1.8.9")
     }
 
-    @Test("have names from which they can be read again")
+    @Test("can be read from their names")
     func names() {
         let groups = [
             DriftGroup(clickOn: .ios, osVersion: "26.1", browser: .googleApp),
@@ -44,7 +44,7 @@ struct DriftGroupTests {
     }
 
     @Test(
-        "replace parts that are too long or contain other characters",
+        "have an unknown system version if its text is too long or contains forbidden characters",
         arguments: ["26.1/x", "*", "=", "?", "", "26 1", "ş", String(repeating: "1", count: 25)]
     )
     func foreignParts(text: String) {
@@ -80,7 +80,7 @@ struct BrowserFamilyTests {
     )
     func families(agent: String, family: BrowserFamily) { #expect(BrowserFamily(userAgent: agent) == family) }
 
-    @Test("cover nearly all recorded user agents of phone browsers")
+    @Test("cover 95 % of the recorded user agents of phone browsers")
     func seen() {
         let browsers = SeenAgentsTests.agents.filter {
             $0.kind != "app" && ($0.platform == .ios || $0.platform == .android)

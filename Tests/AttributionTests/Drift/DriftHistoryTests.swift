@@ -7,7 +7,7 @@ struct DriftHistoryTests {
     private let end = DriftDetectorTests.end
     private let hour: Int64 = 3_600_000
 
-    @Test("has days that end with the last complete span, and omits spans that are too old")
+    @Test("counts whole days back from its end, and omits counts that are later or too old")
     func days() throws {
         var history = DriftHistory(end: end)
         let group = DriftDetectorTests.ios
@@ -33,7 +33,7 @@ struct DriftHistoryTests {
         #expect(DriftHistory.start(before: self.end) == self.end.advanced(byMilliseconds: -63 * 24 * hour))
     }
 
-    @Test("merges each group with few matches into one larger group, which is watched")
+    @Test("merges groups with few matches into larger groups, and watches these")
     func pools() {
         let sizes: [(DriftGroup, Int64)] = [
             (group("26.1", "1.8.9"), 300), (group("26.1", "1.8.8"), 2), (group("26.1", "1.8.7"), 3),

@@ -1,7 +1,7 @@
 import Attribution
 import Testing
 
-/// Drops that raise no alarm, and events that must not mask one.
+/// Tests drops that raise no alarm, and events that must not mask a drop.
 @Suite("The limits of the alarm on match rates")
 struct DriftLimitsTests {
     private typealias Runs = [(days: Int, trials: Int64, matches: Int64)]
@@ -44,7 +44,7 @@ struct DriftLimitsTests {
         ),
     ]
 
-    @Test("a drop raises an alarm if it matters, for the group that it belongs to", arguments: drops.indices)
+    @Test("a drop raises an alarm only above the limits, and for the right group", arguments: drops.indices)
     func raised(index: Int) {
         let drop = Self.drops[index]
         let found = alarms([Self.ios: drop.ios, Self.android: drop.android])
@@ -101,7 +101,7 @@ struct DriftLimitsTests {
         #expect(groups(1000) == [Self.ios])
     }
 
-    @Test("an alarm ends when the rate is near the usual one")
+    @Test("an alarm ends when the rate is near the usual rate")
     func nearly() {
         let fallen = alarms([Self.ios: [(2, 100, 40), (38, 100, 70)], Self.android: Self.steady]).alarms
         func events(_ matches: Int64) -> [DriftEvent] {
@@ -126,7 +126,7 @@ struct DriftLimitsTests {
         #expect(found.alarms == fallen)
     }
 
-    @Test("a group with an alarm is not merged with others, even if it has become small")
+    @Test("a group with an alarm is not merged with other groups, even if it has become small")
     func shrunk() {
         let alarm = DriftAlarm(
             group: Self.ios,

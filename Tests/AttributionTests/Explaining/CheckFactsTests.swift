@@ -101,7 +101,7 @@ struct CheckFactsTests {
         #expect(facts.candidates == 0 && facts.shares.isEmpty)
     }
 
-    @Test("a campaign expects the sum of the shares of its destinations")
+    @Test("a campaign's probability is the sum of its destinations' shares")
     func campaigns() throws {
         let verdict = Scenario.verdict(Self.candidates)
         let first = try #require(verdict.campaigns.first)
@@ -113,7 +113,7 @@ struct CheckFactsTests {
     }
 
     @Test(
-        "a check adds its probability to the expected conversions, matched or not, unless it is a repetition"
+        "a check adds to the expected conversions, matched or not, if it has candidates and is no repetition"
     )
     func expectation() throws {
         let unmatched = try #require(CheckExpectation(report(.noMatch(.ambiguous))))
@@ -161,7 +161,7 @@ struct CheckFactsTests {
         let error = abs(1 - right.bin.expected) + wrong.bin.expected
         #expect(abs((table.error ?? 0) - error / 2) < 1e-9)
         #expect(CalibrationSample(stated: 1, conversion: 1, isRight: true).index == 9)
-        // Launches with a token come from a click, so that 0.4 of 0.8 is the expected share: half of them.
+        // A launch with a token comes from a click, so that the expected share is 0.4 / 0.8.
         let half = CalibrationSample(stated: 0.4, conversion: 0.8, isRight: false)
         #expect(half.index == 4 && half.bin.statedMillionths == 400_000)
         #expect(half.bin.expectedMillionths == 500_000)

@@ -45,7 +45,7 @@ struct ClickExplanationTests {
         return RelatedCheck(record, relation)
     }
 
-    @Test("state how long the click is live, or why and when its life ended")
+    @Test("state until when the click is live, or why it is not live")
     func fates() {
         #expect(explanation().summary.contains("of the campaign \"SUMMER25\""))
         #expect(explanation().summary.contains("It is live until 2023-11-15T"), "\(explanation().summary)")
@@ -88,7 +88,7 @@ struct ClickExplanationTests {
         #expect(explanation.advice.contains { $0.hasPrefix("`afterlink explain chk_") })
     }
 
-    @Test("order checks: first those that weighed the click, then by its fingerprint, then by its address")
+    @Test("order checks: those that weighed the click, those with its fingerprint, those from its address")
     func order() {
         #expect(RelatedCheck.Relation.allCases == RelatedCheck.Relation.allCases.sorted())
         #expect(RelatedCheck.Relation.weighed < .sameFingerprint)

@@ -74,7 +74,7 @@ struct ExplainerTests {
         click: String,
         value: String
     ) throws {
-        // With this click alone, no click has the launch's value.
+        // This click is the only one, and it lacks the launch's value.
         let near = self.click(1, minutesAgo: 3, "iPhone;Europe/Istanbul;tr")
         let material = ExplanationInput(record: try record(.noClick, launch: launch), recent: [near])
         let explanation = try explainer().explain(material)
@@ -89,7 +89,7 @@ struct ExplainerTests {
         #expect(explanation.advice.contains { $0.hasPrefix("\(component.rawValue): ") })
     }
 
-    @Test("list the click that differs least first, and among equals the one from the same network")
+    @Test("list the click that differs least first, and among equals the click from the launch's address")
     func nearest() throws {
         let clicks = [
             click(1, minutesAgo: 1, "iPhone;Europe/Berlin;de"),
@@ -141,7 +141,7 @@ struct ExplainerTests {
         #expect(explainer.explain(material).launch?.text == "iPhone|Asia/Dubai|tr")
     }
 
-    @Test("state the fate of each click with the launch's fingerprint, and search no other clicks then")
+    @Test("list each click with the launch's fingerprint and its state, and then search no other clicks")
     func fates() throws {
         let hour: Int64 = 3_600_000
         let clicks = [
@@ -193,7 +193,7 @@ struct ExplainerTests {
     }
 
     @Test(
-        "state that a match is less likely than the app demands, only if it is",
+        "state that a match is less likely than the app demands only if that is true",
         arguments: [
             (0.5, 0.999, true), (0.5, 0.7, true), (0.83, 0.7, false), (0.95, 0.999, true),
             (0.99, 0.999, false),
@@ -220,7 +220,7 @@ struct ExplainerTests {
     )
     func percent(probability: Double, text: String) { #expect(Explanation.percent(probability) == text) }
 
-    @Test("accept ids of checks, clicks and requests, and fingerprints")
+    @Test("can be requested by check id, click id, request id or fingerprint")
     func references() throws {
         let key = try #require(key)
         let (check, click) = (CheckID(high: 5, low: 6), ClickID(high: 7, low: 8))

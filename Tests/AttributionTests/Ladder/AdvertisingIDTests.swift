@@ -35,7 +35,7 @@ struct AdvertisingIDTests {
     }
 
     @Test(
-        "has no other form",
+        "is refused in any other form",
         arguments: [
             "", "-", "----", "{idfa}", "__GAID__", "6D92078A82464BA4AE5B76104861E7DC",
             "6D92078A-8246-4BA4-AE5B-76104861E7D", "6D92078A-8246-4BA4-AE5B-76104861E7DCC",
@@ -73,7 +73,7 @@ struct AdvertisingIDTests {
         #expect(!shown.uppercased().contains("6D92") && !shown.contains("\(0x6D92_078A_8246_4BA4 as UInt64)"))
     }
 
-    @Test("is read from a link under the names of the ad networks, unless it is their placeholder")
+    @Test("is read from the parameters that ad networks add to a link, unless it is a placeholder")
     func links() throws {
         let idfa = try #require(AdvertisingID(Self.text, as: .idfa))
         let gaid = try #require(AdvertisingID(Self.text, as: .gaid))

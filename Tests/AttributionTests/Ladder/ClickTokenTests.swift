@@ -39,7 +39,7 @@ struct ClickTokenTests {
         #expect(read.expiresAt == end)
     }
 
-    // Stores and pasteboards keep tokens for a click's whole window. If this test fails, a new release refuses all.
+    // Stores and pasteboards keep tokens for a click's whole window. If this test fails, a new release refuses them.
     @Test("is the same as in earlier versions")
     func stability() throws {
         let text = "AQACAZkAAAAAAAGImaq7zN3u_2VVQoBE-p9yg4OqoBNX"
@@ -84,7 +84,7 @@ struct ClickTokenTests {
         refuses(text + text)
     }
 
-    @Test("is refused in another spelling of the same bytes", arguments: ["=", "==", "\n", " ", "A"])
+    @Test("is refused with added characters, and in standard base64", arguments: ["=", "==", "\n", " ", "A"])
     func spelling(more: String) throws {
         let text = token().text
         #expect(throws: ClickTokenError.malformed) { try verified(text + more) }
@@ -101,7 +101,7 @@ struct ClickTokenTests {
         #expect(throws: ClickTokenError.malformed) { try verified(Base64URL.text(of: bytes)) }
     }
 
-    @Test("belongs to its app, and names another app only if the server knows that app")
+    @Test("of another app is refused as such if the server knows that app, else as altered")
     func otherApp() throws {
         let other = token(of: TestValues.otherApp)
         #expect(throws: ClickTokenError.otherApp) { try verified(other.text) }
@@ -110,7 +110,7 @@ struct ClickTokenTests {
         #expect(throws: ClickTokenError.altered) { try verified(ofUnknownApp.text) }
     }
 
-    @Test("belongs to its app, even if another app has the same short id")
+    @Test("of another app with the same short id is refused")
     func sharedShortID() throws {
         let twin = AppID(high: 7, low: 0xabcd_0000 | TestValues.app.low)
         let apps = [TestValues.app, twin]
@@ -159,7 +159,7 @@ struct ClickTokenTests {
         #expect(token(until: Timestamp(milliseconds: .max)).expiresAt == end)
     }
 
-    @Test("of any click, app and time is the same when read, and only under its own key")
+    @Test("of any click, app and time is the same when read, and is refused under another key")
     func property() throws {
         var random = SeededGenerator(seed: 7)
         for _ in 0..<300 {

@@ -1,8 +1,9 @@
 import Attribution
 import Testing
 
-/// The token of a click, and the click's identifier.
+/// The token of a click.
 private let token = "AQACAZkAAAAAAAGImaq7zN3u_2VVQoBE-p9yg4OqoBNX"
+/// The identifier of another click.
 private let id = "clk_0000000000000g000000000001"
 
 @Suite("References to a click that a launch brings")
@@ -77,7 +78,7 @@ struct LaunchEvidenceTests {
     )
     func otherText(text: String) { #expect(PasteboardText(text).reference == nil) }
 
-    @Test("are searched in the first four thousand characters of a text")
+    @Test("are searched in the first 4,096 characters of a text")
     func bounds() {
         let link = "https://go.example/s?al=\(token)"
         let room = String(repeating: "x ", count: 2048)
@@ -127,7 +128,7 @@ struct LaunchEvidenceTests {
         }
     }
 
-    @Test("keeps the first advertising id of each kind")
+    @Test("a launch keeps the first advertising id of each kind")
     func advertisingIDs() throws {
         let first = try #require(AdvertisingID("6D92078A-8246-4BA4-AE5B-76104861E7DC", as: .idfa))
         let second = try #require(AdvertisingID("6D92078A-8246-4BA4-AE5B-76104861E7DD", as: .idfa))

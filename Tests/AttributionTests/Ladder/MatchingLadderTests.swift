@@ -36,7 +36,7 @@ struct MatchingLadderTests {
         )
     }
 
-    @Test("goes from the token to the fingerprint, for any order of the evidence")
+    @Test("puts the methods in order, although the evidence comes in another order")
     func order() throws {
         let gaid = try #require(AdvertisingID(idText, as: .gaid))
         let idfa = try #require(AdvertisingID(idText, as: .idfa))
@@ -58,7 +58,7 @@ struct MatchingLadderTests {
         #expect(ladder.rungs.map(\.method) == [.signedToken, .clickID, .idfa, .gaid])
     }
 
-    @Test("has its methods in the order of the specification, with its words and confidences")
+    @Test("has the methods in the specification's order, with the specified words and confidences")
     func methods() {
         let methods = AttributionMethod.allCases
         let words = ["signed_token", "click_id", "idfa", "gaid", "probabilistic", "fingerprint"]
@@ -67,7 +67,7 @@ struct MatchingLadderTests {
         #expect(methods.filter(\.isGuaranteed) == [.signedToken])
     }
 
-    @Test("has no rung for a refused token, reports why, and continues")
+    @Test("skips a refused token, and reports the reason")
     func refused() throws {
         let late = token(click, until: TestValues.noon.advanced(byMilliseconds: -1000))
         let (app, noon) = (TestValues.app, TestValues.noon)
@@ -92,7 +92,7 @@ struct MatchingLadderTests {
         #expect(ladder(several).refusal == .malformed)
     }
 
-    @Test("tries every server key of stored clicks, the current one first, and none twice")
+    @Test("tries every server key in order, and names each click once")
     func rotation() throws {
         let idfa = try #require(AdvertisingID(idText, as: .idfa))
         var evidence = LaunchEvidence()

@@ -55,7 +55,7 @@ struct StoreLinkTests {
         #expect(InstallReferrer(try referrer(of: link)).reference == .token(token.text))
     }
 
-    @Test("are the same if a page inserts the token later", arguments: [0, 10, 330, 340, 341, 345, 500])
+    @Test("are the same if a page inserts the token itself", arguments: [0, 10, 330, 340, 341, 345, 500])
     func template(count: Int) throws {
         let utm = [
             QueryItem(name: "utm_source", value: String(repeating: "é", count: count / 6)),
@@ -78,7 +78,7 @@ struct StoreLinkTests {
     )
     func package(text: String) { #expect(PlayStoreLink(package: text, token: token) == nil) }
 
-    @Test("can be read back from the pasteboard", arguments: ["summer25", "a b/c?d", "yaz-ış", ""])
+    @Test("lead to the token from the pasteboard", arguments: ["summer25", "a b/c?d", "yaz-ış", ""])
     func pasteboard(slug: String) {
         let item = QueryItem.query(of: [QueryItem(name: slug, value: "")])
         let text = "https://go.example:8443/\(item.dropLast())?al=\(token.text)"

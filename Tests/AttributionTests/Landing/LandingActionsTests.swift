@@ -35,7 +35,7 @@ struct LandingActionsTests {
     }
 
     @Test(
-        "go to the store at once in an iPhone's own browser, where an installed app would have opened",
+        "go to the store at once in an iPhone's or iPad's browser, where an installed app would have opened",
         arguments: [SeenVisitors.iPhone, SeenVisitors.iPad, SeenVisitors.gmailOnIOS]
     )
     func apple(agent: String) {
@@ -72,7 +72,7 @@ struct LandingActionsTests {
     }
 
     @Test(
-        "wait for a tap in an in-app browser, unless it opens apps by itself",
+        "wait for a tap in an in-app browser, unless the browser opens apps by itself",
         arguments: [
             (SeenVisitors.instagramOnIOS, .wait), (SeenVisitors.facebookOnIOS, .wait),
             (SeenVisitors.tikTokOnIOS, .wait), (SeenVisitors.weChatOnIOS, .wait),
@@ -99,7 +99,7 @@ struct LandingActionsTests {
         #expect(other.next == .wait)
     }
 
-    @Test("prefer the link's fallback to the app's, and both to the store")
+    @Test("prefer the link's fallback to the app's, and both fallbacks to the store")
     func fallbacks() {
         var app = Self.app
         app.fallbacks.ios = Self.page("https://shop.example/ios")
@@ -136,7 +136,7 @@ struct LandingActionsTests {
         #expect(page.storeURL == "https://shop.example/" && page.store == .page)
     }
 
-    @Test("contain those of a computer and of a tablet for a Mac's agent: the page's script decides")
+    @Test("for a Mac's agent are the actions for a computer and for a tablet: the page's script selects")
     func macOrIPad() {
         let code = handOver(SeenVisitors.mac)
         #expect(code.showsCode && code.next == .wait)

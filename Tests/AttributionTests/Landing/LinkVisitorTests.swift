@@ -1,7 +1,7 @@
 import Attribution
 import Testing
 
-/// Recorded user agents; see `Vectors/agents.tsv`.
+/// User agents of visitors, as browsers and apps send them.
 enum SeenVisitors {
     static let iPhone =
         "Mozilla/5.0 (iPhone; CPU iPhone OS 17_5_1 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/17.5 Mobile/15E148 Safari/604.1"
@@ -86,7 +86,7 @@ struct LinkVisitorTests {
         #expect(visitor.platform == platform)
     }
 
-    @Test("are computers if client hints name such a system, and phones if they name Android")
+    @Test("are computers if client hints name a computer's system, and Android devices if hints name Android")
     func hints() {
         func device(_ agent: String, _ platform: String) -> LinkVisitor.Device {
             var headers = VisitHeaders(userAgent: agent)
@@ -122,7 +122,7 @@ struct LinkVisitorTests {
     }
 
     @Test(
-        "use no in-app browser in the system's browser and in Gmail",
+        "of the system's browser and of Gmail are in no in-app browser",
         arguments: [
             SeenVisitors.iPhone, SeenVisitors.android, SeenVisitors.gmailOnIOS, SeenVisitors.gmailOnAndroid,
             SeenVisitors.windows, SeenVisitors.huaweiBrowser,

@@ -21,7 +21,7 @@ struct LearningEpochTests {
         }
     }
 
-    @Test("have the same sums whichever server adds first")
+    @Test("have the same sums, whichever increments are merged first")
     func commutes() {
         let keys = [
             CounterKey(.organic, 1), CounterKey(AppTotal.launches), CounterKey(.clicksByHour, 9),
@@ -83,7 +83,7 @@ struct LearningEpochTests {
         #expect(areFinite)
     }
 
-    @Test("keep their value when the landmark moves")
+    @Test("keep their value when the landmark, the zero of their decay, moves")
     func moves() {
         let moved = LearningEpoch(began: epoch.began, landmark: later(days: 100))
         for family in CounterFamily.allCases {

@@ -24,7 +24,7 @@ struct LearningTests {
         return increments
     }
 
-    @Test("counts a launch without a click as organic, with few additions in memory")
+    @Test("counts a launch without a click as organic in eight counters, or in five without an address")
     func organicLaunch() {
         let increments = learnt([])
         #expect(increments.sums[CounterKey(.organic, 5)] == 1)
@@ -34,7 +34,7 @@ struct LearningTests {
         #expect(learnt([], hasAddress: false).sums.count == 5)
     }
 
-    @Test("counts a trusted pair at one address as 1 / 0.70 conversions, as other pairs changed address")
+    @Test("counts a click and a launch at one address as up to 1 / 0.70 conversions, as 30 % move")
     func pairAtOneAddress() {
         let sums = learnt([Scenario.candidate(1, secondsAgo: 300, address: .exact)]).sums
         let form = CounterKey(.conversions, PlatformForm(platform: .ios, form: .a).code)
@@ -44,7 +44,7 @@ struct LearningTests {
         #expect(abs((sums[CounterKey(.delays, 17)] ?? 0) - converted) < 1e-9)
     }
 
-    @Test("counts a pair at one address as more conversions if fewer clicks have an address")
+    @Test("counts a click and a launch at one address as more if fewer clicks have an address")
     func clicksWithoutAddress() {
         let began = Scenario.noon.advanced(byMilliseconds: -2 * 86_400_000)
         var seen = LearntIncrements(epoch: LearningEpoch(began: began))
@@ -54,15 +54,16 @@ struct LearningTests {
         let model = MatchingModel(sums: seen.sums, epoch: seen.epoch, at: noon)
         let pair = [Scenario.candidate(1, secondsAgo: 300, address: .exact)]
         let form = CounterKey(.conversions, PlatformForm(platform: .ios, form: .a).code)
-        // At most 1 / 0.70 / 0.5 conversions, and less while the pair is not fully trusted.
+        // The count is at most 1 / 0.70 / 0.5 conversions, and less because the launch may be organic.
         #expect((2...2.86).contains(learnt(pair, model: model).sums[form] ?? 0))
     }
 
-    @Test("counts a fingerprint alone by the odds to the power of 0.6")
+    @Test("counts a launch with only a fingerprint by the odds to the power of 0.6")
     func fingerprintAlone() {
         let click = Scenario.candidate(1, secondsAgo: 300, address: .missing)
         let sums = learnt([click], hasAddress: false).sums
-        // n = 1.441e-4; 75 / 1,500 organic launches for each of the day's clicks: 1 / (124,649 + 1,728,000) a second.
+        // The click's rate n is 1.441e-4 a second. The organic rate L is 1 / (124,649 + 1,728,000) a second: 75 / 1,500
+        // launches for each click of the day. (n / L) ^ 0.6 = 28.57.
         let odds = 28.57
         let learnt = sums[CounterKey(.conversions, PlatformForm(platform: .ios, form: .a).code)] ?? 0
         #expect(abs(learnt - odds / (1 + odds)) < 5e-4, "\(learnt)")
@@ -87,7 +88,7 @@ struct LearningTests {
         #expect(learnt([click, claimed]).sums[pairs] == nil)
     }
 
-    @Test("counts a launch that agrees with no click as mostly organic")
+    @Test("counts a launch as mostly organic if no click comes from its address")
     func launchElsewhere() {
         let strangers = (1...40).map { Scenario.candidate($0, secondsAgo: 7200, visitor: $0) }
         let sums = learnt(strangers).sums
@@ -103,7 +104,7 @@ struct LearningTests {
         }
         #expect(increments.sums[CounterKey(.delays, UInt64(DelayBins.bin(forSeconds: 60)))] == 600)
         let model = MatchingModel(sums: increments.sums, epoch: epoch, at: noon)
-        // 150 of 600 added to 56 of 80 is 0.303 instead of 0.70: an exact address is worth less than before.
+        // 150 of 600 added to 56 of 80 is 0.303 instead of 0.70, so that a click from elsewhere counts more.
         let click = [Scenario.candidate(1, secondsAgo: 300)]
         let before = Scenario.posterior(click, organic: 9, model: Scenario.model)
         let after = Scenario.posterior(click, organic: 9, model: model)
@@ -112,7 +113,7 @@ struct LearningTests {
         #expect(after.conversion >= before.conversion)
     }
 
-    @Test("counts a click for the app alone, not for its fingerprints")
+    @Test("counts a click for the app, not for the click's fingerprints")
     func clicks() {
         var increments = LearntIncrements(epoch: epoch)
         ModelUpdates.addClick(
@@ -190,7 +191,7 @@ struct LearningTests {
             increments.add(to: CounterKey(.organic, 1), at: noon)
             #expect(increments.keptOneOf == 1 && increments.sums == [CounterKey(.organic, 1): 1])
         }
-        // 40,000 launches, estimated from some 600 keys: within five standard deviations.
+        // The estimate of 40,000 launches from some 600 keys is within five standard deviations.
         #expect(abs(total / 40_000 - 1) < 0.25)
     }
 
@@ -211,7 +212,7 @@ struct LearningTests {
         #expect(flood.count == 100)
         let forgotten = isNew(2, after: 302)
         #expect(forgotten)
-        // A clock that was set back by more than an hour starts again.
+        // After a clock was set back by more than an hour, launches count as new again.
         let back = [isNew(2, after: 230), isNew(2, after: 231)]
         #expect(back == [true, false])
     }

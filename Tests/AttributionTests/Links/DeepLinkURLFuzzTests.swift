@@ -41,7 +41,7 @@ struct DeepLinkURLFuzzTests {
     }
 
     @Test(
-        "every other parser of outside text survives them, and its results stay the same when read again",
+        "other parsers survive random text, and their results stay the same when read again",
         arguments: [4, 5, 6]
     )
     func otherReaders(seed: UInt64) {

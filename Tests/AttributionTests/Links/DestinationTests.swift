@@ -108,7 +108,7 @@ struct DestinationTests {
         #expect(error.message.hasSuffix("."))
     }
 
-    @Test("allow every link if there are none, and else only the links that one covers")
+    @Test("allow every link if the list is empty, else only links that a listed destination covers")
     func lists() throws {
         let link = try DeepLinkURL(parsing: "otherapp://promo")
         let destinations = try ["myapp://", "https://shop.example"].map { try Destination(parsing: $0) }
@@ -125,7 +125,7 @@ struct DestinationTests {
 @Suite("Origins")
 struct OriginTests {
     @Test(
-        "are compared in full, without regard to case and to the scheme's own port",
+        "are compared in full, without regard to case and to the scheme's default port",
         arguments: [
             ("https://shop.example", "https://shop.example"),
             ("HTTPS://Shop.Example", "https://shop.example"),
@@ -143,7 +143,7 @@ struct OriginTests {
     }
 
     @Test(
-        "are refused if they contain no origin or more than one",
+        "are refused unless the text is exactly one origin",
         arguments: [
             "", "null", "NULL", "*", "shop.example", "https://", "https://shop.example/",
             "https://shop.example/x", "https://shop.example?x", "https://shop.example#x",
@@ -154,7 +154,7 @@ struct OriginTests {
     )
     func refuses(_ text: String) { #expect(Origin(text) == nil) }
 
-    @Test("are all allowed if an app lists none, and else only those in the list")
+    @Test("are all allowed if an app lists no origins, else only the listed origins")
     func lists() throws {
         let shop = try #require(Origin("https://shop.example"))
         let evil = try #require(Origin("https://shop.example.evil.com"))

@@ -8,7 +8,7 @@ struct SourceTests {
     }
 
     @Test(
-        "correspond to listed words, and are unknown for others",
+        "correspond to listed words, and are `unknown` for other words",
         arguments: [
             ("ig", .instagram), ("IG", .instagram), (" ig ", .instagram), ("instagram", .instagram),
             ("l.instagram.com", .instagram), ("com.instagram.android", .instagram),
@@ -41,7 +41,7 @@ struct SourceTests {
     }
 
     @Test(
-        "come from the first known signal, are unknown if none is known, and direct without signals",
+        "come from the first known signal, and are `unknown` without a known signal, `direct` without any",
         arguments: [
             (SourceSignals(), .direct, nil),
             (link(("source", ""), ("utm_source", "  ")), .direct, nil),
@@ -92,7 +92,7 @@ struct SourceTests {
     }
 
     @Test(
-        "come from the user agents of in-app browsers, but not of ordinary ones",
+        "come from the user agents of in-app browsers, but not of ordinary browsers",
         arguments: [
             (
                 "Mozilla/5.0 (iPhone) Mobile/15E148 Instagram 300.0.0.0.0 (iPhone13,3; iOS 26_1; FBAV/1)",
@@ -123,7 +123,7 @@ struct SourceTests {
         #expect(Self.link(("source", long)).reading == reading)
     }
 
-    @Test("are written into links, except direct and unknown")
+    @Test("are written into links, except `direct` and `unknown`")
     func written() {
         #expect(SourceToken.allCases.filter { !$0.isWritten } == [.direct, .unknown])
         let words = ["instagram", "facebook", "twitter", "tiktok", "qr", "direct", "unknown"]

@@ -78,7 +78,7 @@ struct FirstLaunchMatchingTests {
         #expect(store.calls == [.view, .claim(.click(newer.id)), .view] + matched(older))
     }
 
-    @Test("reads only once more for counted clicks of which none is left")
+    @Test("reads only once more if no click of a counted destination is left")
     func countedAndGone() async throws {
         let gone = CreditedDestination(url: 7, campaign: 7)
         var counted = view(older)
@@ -92,7 +92,7 @@ struct FirstLaunchMatchingTests {
         #expect(store.reports.last?.basis.evidence?.background.isEmpty == true)
     }
 
-    @Test("claims the next best click while another check claims the best, and learns nothing from it")
+    @Test("claims the next best click while another check claims the best, and learns nothing from the match")
     func secondChoice() async throws {
         let claims: [ClaimOutcome] = [.underWay(newer.id), .claimed(claim(of: older))]
         let store = ScriptedClickStore(view(newer, older), claims: claims)

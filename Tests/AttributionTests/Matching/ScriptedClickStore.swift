@@ -43,7 +43,7 @@ final class ScriptedClickStore: ClickStore, Sendable {
         return outcome
     }
 
-    /// Marks the clicks whose claims got the outcome `underWay`.
+    /// Marks the clicks whose claims got the outcome `underWay` as claimed.
     func markClaimsUnderWay(in evidence: inout CandidateEvidence, of check: Check) {
         let underWay = state.withLock { $0.underWay }
         for index in evidence.candidates.indices where underWay.contains(evidence.candidates[index].click) {

@@ -4,7 +4,7 @@ import Testing
 @Suite("Network addresses")
 struct NetworkAddressTests {
     @Test(
-        "are read in every spelling of RFC 4291 and written in the one of RFC 5952",
+        "are read in every spelling of RFC 4291 and written in the spelling of RFC 5952",
         arguments: [
             ("0.0.0.0", "0.0.0.0"), ("203.0.113.42", "203.0.113.42"), ("255.255.255.255", "255.255.255.255"),
             ("::", "::"), ("::1", "::1"), ("1::", "1::"), ("2001:DB8::1", "2001:db8::1"),
@@ -51,7 +51,7 @@ struct NetworkAddressTests {
     }
 
     @Test(
-        "are loopback, private, shared or public",
+        "are loopback, private, shared, or none of these",
         arguments: [
             ("127.0.0.1", "loopback"), ("127.255.255.255", "loopback"), ("::1", "loopback"),
             ("128.0.0.1", "public"), ("126.255.255.255", "public"), ("::2", "public"),
@@ -121,7 +121,7 @@ struct AddressRangeTests {
 @Suite("Addresses that outgoing requests may use")
 struct PublicAddressTests {
     @Test(
-        "do not include private and special ones",
+        "do not include private and special addresses",
         arguments: [
             "127.0.0.1", "127.255.255.254", "0.0.0.0", "10.0.0.1", "172.16.0.1", "172.31.255.255",
             "192.168.1.1", "169.254.169.254", "169.254.0.1", "100.64.0.1", "100.100.100.200", "192.0.0.192",
@@ -135,7 +135,7 @@ struct PublicAddressTests {
     func refuses(text: String) throws { #expect(try !#require(NetworkAddress(text)).isPublic) }
 
     @Test(
-        "include those of the public Internet",
+        "include the addresses of the public Internet",
         arguments: [
             "1.1.1.1", "8.8.8.8", "17.253.144.10", "172.15.0.1", "172.32.0.1", "192.0.1.1", "192.169.0.1",
             "100.63.255.255", "100.128.0.1", "223.255.255.255", "168.63.129.17", "2606:4700::1111",

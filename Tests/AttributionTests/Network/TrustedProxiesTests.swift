@@ -24,7 +24,7 @@ struct TrustedProxiesTests {
     }
 
     @Test(
-        "take as client the rightmost hop of X-Forwarded-For that is no proxy",
+        "take as client the rightmost hop of X-Forwarded-For that is no trusted proxy",
         arguments: [
             ([], "10.0.0.1"), (["198.51.100.1"], "198.51.100.1"), (["6.6.6.6, 198.51.100.1"], "198.51.100.1"),
             (["198.51.100.1, 10.0.0.2"], "198.51.100.1"),

@@ -5,7 +5,7 @@ import Testing
 @Suite("Delays from click to launch")
 struct DelayTests {
     @Test(
-        "have two bins for each doubling, and the first one for all below a second",
+        "have two bins for each doubling, and the first bin for all delays below a second",
         arguments: [
             (seconds: -5.0, bin: 0), (0, 0), (0.999, 0), (1, 1), (1.4142, 1), (1.4143, 2), (2, 3), (240, 16),
             (86_400, 33), (2_592_000, 43), (1e12, 44), (.infinity, 44), (.nan, 0),
@@ -34,7 +34,7 @@ struct DelayTests {
             }
         }
         // By hand: 0.7 · Φ(ln 15 / 0.9) + 0.3 · Φ(ln 0.2 / 1.7) = 0.751 at an hour; 0.7 + 0.3 · Φ(ln 4.8 / 1.7) = 0.947
-        // at a day. The bins below end at 2896 s and 65536 s.
+        // at a day. The last whole bins end at 2896 s and 65536 s.
         #expect((0.70...0.78).contains(upTo(3600)))
         #expect((0.90...0.96).contains(upTo(86_400)))
     }

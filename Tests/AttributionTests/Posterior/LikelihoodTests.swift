@@ -69,7 +69,7 @@ struct LikelihoodTests {
         #expect(isClose(ratio(.exact, traffic), 0.24 + 0.70 / (0.05 / 501)))
     }
 
-    @Test("falls with other clicks and launches at the address, and counts none twice")
+    @Test("falls with other clicks and launches at the address, and counts no click twice")
     func others() {
         let traffic = self.traffic(6, 11, of: 1000, launches: (4, 9))
         #expect(isClose(ratio(.exact, traffic), 0.24 + 0.70 / ((5.0 + 4) / 2001 + unseen)))
@@ -110,7 +110,8 @@ struct LikelihoodTests {
             }
         }
         let strangers = others(10, .differs, secondsAgo: 400)
-        // Of sixteen clicks since the oldest from elsewhere, six came from the address, four of them by other visitors.
+        // Of sixteen clicks since the oldest from elsewhere, six came from the address: the visitor's, one that may be
+        // the same person's, and four of strangers.
         let rush = strangers + others(5, .exact, secondsAgo: 200)
         #expect(isClose(ratio(.exact, alone, beside: rush), 0.24 + 0.70 / (4.0 / 16)))
         let before = strangers + others(5, .exact, secondsAgo: 500)
@@ -188,7 +189,7 @@ struct LikelihoodTests {
         #expect(Scenario.posterior(clicks).destinations.count == (count == 4 ? 1 : 5))
     }
 
-    @Test("is combined with the share of launches that send such a fingerprint")
+    @Test("is combined with the share of launches that send a fingerprint of the click's form")
     func forms() {
         func model(others: Double) -> MatchingModel {
             Scenario.learnt { increments in
@@ -201,7 +202,7 @@ struct LikelihoodTests {
         }
         let click = [Scenario.candidate(1, secondsAgo: 300)]
         let (alone, beside) = (model(others: 0), model(others: 810))
-        // 1,000 / 1,500 organic launches for each click of the day, 100 / 910 of them in form A; observed for 124,649 s.
+        // There are 1,000 / 1,500 organic launches for each click of the day, 100 / 910 of them in form A, in 124,649 s.
         let expected = 1000.0 / 1500 / 86_400
         let observed = alone.epoch.observedSeconds(.organic, at: Scenario.noon)
         let rarer = (observed + 910 / 100 / expected) / (observed + 1 / expected)

@@ -22,7 +22,7 @@ struct OSReleaseTests {
         #expect(text == expected)
     }
 
-    @Test("agrees with a click's system if all numbers that both have are equal")
+    @Test("agrees with a click's system if the numbers that both have are equal, or not below a minimum")
     func agreement() {
         let sixth = OSRelease(platform: .ios, major: 18, minor: 6, isAtLeast: true)
         #expect(sixth.agrees(with: OSRelease(platform: .ios, major: 18, minor: 7)))

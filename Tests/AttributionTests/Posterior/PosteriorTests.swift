@@ -26,7 +26,7 @@ struct PosteriorTests {
         #expect(abs(posterior.organic + share.probability - 1) < 1e-12)
     }
 
-    @Test("adds up to one for any evidence, and is always a number", arguments: 1...40)
+    @Test("adds up to one for any evidence, or to less if a count has no destination", arguments: 1...40)
     func addsUp(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
         let candidates = (0..<random.below(40)).map { RandomEvidence.candidate(UInt64($0), &random) }
@@ -77,7 +77,7 @@ struct PosteriorTests {
         #expect(zip(byTraffic, byTraffic.dropFirst()).allSatisfy { $0 > $1 })
     }
 
-    @Test("counts clicks in sums like clicks in a list")
+    @Test("weighs the clicks of a background count like the same number of candidates")
     func countsBackground() {
         let middle = DelayBins.middle(ofBin: 20)
         let single = (1...30).map { Scenario.candidate($0, secondsAgo: middle, visitor: $0) }
@@ -93,7 +93,7 @@ struct PosteriorTests {
     }
 }
 
-/// Candidates of every kind.
+/// Random candidates, background counts and address traffic.
 enum RandomEvidence {
     static func candidate(_ number: UInt64, _ random: inout SeededGenerator) -> Candidate {
         let ages = [-5, 0, 1, 60, 300, 3000, 40_000, 86_400, 2_600_000]

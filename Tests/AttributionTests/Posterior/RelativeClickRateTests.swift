@@ -39,7 +39,7 @@ struct RelativeClickRateTests {
         }
     }
 
-    /// A day with a rush of ten minutes every four hours.
+    /// Returns a day's traffic with a rush of ten minutes every four hours, and then 200 quiet minutes.
     private func traffic(launchesInRush: Int) -> Traffic {
         var traffic = Traffic()
         for slot in 0..<720 {
@@ -65,9 +65,9 @@ struct RelativeClickRateTests {
         #expect((0.4...1.6).contains(unmoved.model.relativeOrganicRate))
     }
 
-    @Test("are expected by the clicks of the last minutes, also when a new slot begins")
+    @Test("are expected according to the clicks of the last minutes, also when a new slot begins")
     func current() {
-        // Noon is 80 s after the start of its slot of two minutes, and 200 s after that of ten.
+        // Noon is 80 s after the start of a two-minute slot, and 200 s after the start of a ten-minute slot.
         let began = TestValues.noon.advanced(byMilliseconds: -200_000)
         var increments = LearntIncrements(epoch: LearningEpoch(began: began))
         func model(after seconds: Int64) -> MatchingModel {

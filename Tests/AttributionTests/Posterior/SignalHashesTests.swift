@@ -76,7 +76,7 @@ struct SignalHashesTests {
         #expect(share.evidence == (isCompared ? .probabilistic : .fingerprint))
     }
 
-    @Test("prefer the click that agrees, even if another one is much newer")
+    @Test("prefer the click that agrees, even if another click is much newer")
     func prefers() throws {
         let clicks = [
             Scenario.candidate(1, secondsAgo: 900, url: 1, form: .d, signals: Self.pro),
@@ -89,7 +89,7 @@ struct SignalHashesTests {
         #expect(unknown.destinations.first?.click == ClickID(high: 2, low: 0))
     }
 
-    @Test("count little if nearly all clicks have them, and much if few do")
+    @Test("count little if nearly all clicks have them, and much if few clicks do")
     func frequency() throws {
         let began = Scenario.noon.advanced(byMilliseconds: -2 * 86_400_000)
         let epoch = LearningEpoch(began: began)

@@ -5,7 +5,7 @@ import Storage
 
 @Suite("Matching in simulated worlds")
 struct SimulationTests {
-    @Test("is the same for the same seed")
+    @Test("a world has the same events for the same seed, and other events for another seed")
     func deterministic() {
         var world = Worlds.turkey(300)
         world.days = 2
@@ -41,7 +41,7 @@ struct SimulationTests {
         #expect(abs(score.expected / Double(score.conversions) - 1) < 0.25)
     }
 
-    @Test("stays careful when nearly every launch comes from no click")
+    @Test("matches few organic launches when nearly every launch is organic")
     func mostlyOrganic() throws {
         var world = Worlds.turkey(1000)
         world.days = 2
@@ -51,7 +51,7 @@ struct SimulationTests {
         #expect(try #require(score.precision) >= 0.85)
     }
 
-    @Test("is nearly always right and finds nearly all clicks with tokens on most launches")
+    @Test("is nearly always right, and finds most clicks, if 85 % of the launches bring a token")
     func tokens() throws {
         var world = Worlds.turkey(2000)
         world.days = 2

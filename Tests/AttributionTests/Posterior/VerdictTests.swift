@@ -38,7 +38,7 @@ struct VerdictTests {
         #expect(verdict(.noMatch).outcome == .noMatch(.ambiguous))
         #expect(verdict(.newest).outcome == .match(other.click, other.destination))
         guard case .campaignOnly(_, let destination) = verdict(.campaignOnly).outcome else {
-            Issue.record("the campaign is certain")
+            Issue.record("the verdict is not campaign-only")
             return
         }
         #expect(destination.campaign == 7)
@@ -63,7 +63,7 @@ struct VerdictTests {
         #expect(verdict.confidence < 0.01)
     }
 
-    @Test("counts the clicks that compete with the most likely one, in the list and in sums")
+    @Test("counts the competing clicks, among candidates and in background counts")
     func competing() {
         let count = BackgroundCount(
             destination: CreditedDestination(url: 1, campaign: 7),
@@ -94,7 +94,10 @@ struct VerdictTests {
         #expect(Scenario.verdict([]).outcome == .noMatch(nil))
     }
 
-    @Test("clamps policies", arguments: [(-1.0, 0.0), (2, 1), (.nan, 0.70), (.infinity, 1), (0.9, 0.9)])
+    @Test(
+        "clamps the minimum confidence",
+        arguments: [(-1.0, 0.0), (2, 1), (.nan, 0.70), (.infinity, 1), (0.9, 0.9)]
+    )
     func policies(minimum: Double, held: Double) {
         #expect(MatchPolicy(minimumConfidence: minimum).minimumConfidence == held)
     }

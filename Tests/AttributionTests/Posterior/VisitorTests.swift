@@ -15,7 +15,7 @@ struct VisitorTests {
         #expect(double.destinations.first?.click == ClickID(high: 2, low: 0))
     }
 
-    @Test("are credited to the last one, with any destination")
+    @Test("are credited to the last click, whatever its destination")
     func lastCounts() {
         let verdict = Scenario.verdict([
             Scenario.candidate(1, secondsAgo: 300, url: 1, address: .exact, visitor: 9),
@@ -62,7 +62,7 @@ struct VisitorTests {
         #expect(links([pro, max, pro, .none]) == [1, 3])
     }
 
-    @Test("without an address belong to one visitor at low traffic, and to many at high traffic")
+    @Test("without an address belong to one visitor if they are few, else to as many visitors as clicks")
     func withoutAddress() {
         func clicks(_ count: UInt64) -> [Candidate] {
             (1...count).map {
@@ -73,7 +73,7 @@ struct VisitorTests {
         #expect(Scenario.posterior(clicks(9)).destinations.count == 9)
     }
 
-    @Test("do not explain a second launch after one was consumed, but a later click does")
+    @Test("do not explain a second launch after the first consumed one of them, but a later click does")
     func reinstall() {
         let older = Scenario.candidate(1, secondsAgo: 9000, url: 1, address: .exact, visitor: 9)
         var claimed = Scenario.candidate(2, secondsAgo: 8000, url: 2, address: .exact, visitor: 9)

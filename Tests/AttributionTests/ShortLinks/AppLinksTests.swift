@@ -101,7 +101,7 @@ struct AppLinksTests {
     )
     func hosts(_ text: String, expected: String?) { #expect(LinkHost(text)?.text == expected) }
 
-    @Test("respond on the hosts that they list; other hosts belong to the apps that list none")
+    @Test("lead a listed host to the apps that list it, and other hosts to the apps without hosts")
     func directory() throws {
         func app(_ number: UInt64, _ hosts: String...) -> App {
             var links = AppLinks()

@@ -64,7 +64,7 @@ struct FirebaseLinkTests {
         #expect(Self.link(parameters).fields(of: AppLinks()).text(.iosFallback) == nil)
     }
 
-    @Test("list their parameters without a meaning here")
+    @Test("list the parameters that have no counterpart in a link's fields")
     func leftOut() {
         let all: [(FirebaseLink.Parameter, String, Bool)] = [
             (.ipadFallback, "https://shop.example/i", true), (.forcedRedirect, "1", true),
@@ -79,7 +79,7 @@ struct FirebaseLinkTests {
         #expect(Self.link([.iosMinimumVersion: "1\",\"x\":\"2"]).fields(of: Self.app).text(.metadata) == nil)
     }
 
-    @Test("belong to another app if they name one")
+    @Test("are refused if they name another app")
     func apps() {
         let own = Self.link([
             .androidPackage: "com.example.shop", .iosBundle: "com.example.shop", .appStoreID: "1234567890",

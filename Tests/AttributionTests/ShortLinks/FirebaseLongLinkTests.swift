@@ -52,7 +52,7 @@ struct FirebaseLongLinkTests {
         #expect(!long.isPreview)
     }
 
-    @Test("have a link in the query; d=1 requests the debug page")
+    @Test("are recognised by `link` in the query; `d=1` requests the debug page")
     func recognises() throws {
         for query in ["", "apn=com.example.shop", "link=", "Link=https://shop.example/x", "d=1"] {
             #expect(FirebaseLongLink(query: QueryItem.items(ofQuery: query[...].utf8)) == nil, "\(query)")

@@ -27,7 +27,7 @@ struct LinkChecksTests {
     }
 
     @Test(
-        "are its schemes and hosts, and the stores",
+        "are the app's schemes and hosts, and the stores",
         arguments: [
             (LinkField.destination, "myapp://promo", true), (.destination, "MyApp://promo", true),
             (.destination, "other://promo", false), (.destination, "https://shop.example/x", true),
@@ -52,7 +52,7 @@ struct LinkChecksTests {
         #expect(problems == (isAllowed ? [] : [field.rawValue]))
     }
 
-    @Test("are on any web host if the operator allows it, and with any scheme if the app has none")
+    @Test("may be on any web host if the operator allows all, and have any scheme if the app has none")
     func open() throws {
         let anyHost = Self.app(scheme: nil, webHosts: nil)
         #expect(try Self.problems(.destination, "https://evil.example/x", anyHost).isEmpty)
@@ -71,7 +71,7 @@ struct LinkChecksTests {
         #expect(try Self.problems(.desktopURL, "https://old.example/shop", app) == ["desktop_url"])
     }
 
-    @Test("are required in one form, and an expiry must be in the future")
+    @Test("are required, at least in a variant, and an expiry must be in the future")
     func needs() throws {
         #expect(Link.Settings().problems(for: Self.app(), at: Self.now).map(\.field) == ["destination"])
         var fields = LinkFields()
@@ -84,7 +84,7 @@ struct LinkChecksTests {
         }
     }
 
-    @Test("are refused with the command that would allow them")
+    @Test("are refused with the command that allows the host, or with the app's scheme")
     func advice() throws {
         var fields = LinkFields()
         fields.set(.destination, "https://evil.example/x")

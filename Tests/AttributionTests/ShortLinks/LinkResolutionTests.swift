@@ -25,7 +25,7 @@ struct LinkResolutionTests {
     }
 
     @Test(
-        "is the platform's, else the general one, with the platform's scheme before a path",
+        "is the platform's, else the general destination, with the platform's scheme before a path",
         arguments: [
             ([(LinkField.destination, ["myapp://a"])], Platform.ios, "myapp://a"),
             ([(.destination, ["myapp://a"])], .android, "myapp://a"),
@@ -47,7 +47,7 @@ struct LinkResolutionTests {
         #expect(link.settings.deepLink(variant, on: platform, of: app)?.text == expected)
     }
 
-    @Test("uses the other platform's scheme if its own is unknown, and is missing if both are")
+    @Test("uses the other platform's scheme if its own is unknown, and is missing without both schemes")
     func schemes() throws {
         let link = try Self.link([(.destination, ["/p"])])
         #expect(link.settings.deepLink(nil, on: .ios, of: Self.links(nil, "d"))?.text == "d://p")
@@ -55,7 +55,7 @@ struct LinkResolutionTests {
         #expect(link.settings.deepLink(nil, on: .ios, of: Self.links(nil, nil)) == nil)
     }
 
-    @Test("is a variant chosen by weight, and always the same one for one visitor")
+    @Test("is a variant chosen by weight, and always the same variant for a visitor")
     func variants() throws {
         let link = try Self.link([(.variants, ["a 70 myapp://a", "b 29 myapp://b", "c 1 myapp://c"])])
         var counts: [String: Int] = [:]
@@ -74,7 +74,7 @@ struct LinkResolutionTests {
         #expect(link.settings.variant(named: "d") == nil)
     }
 
-    @Test("is chosen separately for each link, by the network of the address and the agent")
+    @Test("is a variant that depends on the link, the address's network and the agent")
     func choice() throws {
         let key = try #require(ServerKey(bytes: Array(repeating: 7, count: ServerKey.byteCount)))
         let link = LinkID(high: 1, low: 1)
@@ -88,7 +88,7 @@ struct LinkResolutionTests {
         #expect(try choice(LinkID(high: 1, low: 2), "2001:db8::1", "Safari") != one)
     }
 
-    @Test("is missing if the link is archived, has expired, or has had its maximum number of clicks")
+    @Test("a link ends when it is archived, expires, or has had its maximum number of clicks")
     func ending() throws {
         let noon = TestValues.noon
         #expect(try Self.link([], archivedAt: noon).ending(at: noon, clicks: 0) == .archived)

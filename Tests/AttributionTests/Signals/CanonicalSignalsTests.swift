@@ -17,7 +17,7 @@ struct CanonicalSignalsTests {
     private static let android10 =
         "Mozilla/5.0 (Linux; Android 10; SM-A505F) Chrome/143.0.0.0 Mobile Safari/537.36"
 
-    @Test("agree with the shared vectors for user agents and their scripts")
+    @Test("agree with the shared vectors for user agents and scripts' values")
     func userAgentVectors() throws {
         let vectors = try Vectors.read("canonical", as: Vectors.Canonical.self).userAgent
         #expect(vectors.count == 9)
@@ -46,7 +46,7 @@ struct CanonicalSignalsTests {
     }
 
     @Test(
-        "have the model of the script, else of the agent",
+        "have the model that the script reports, else the user agent's",
         arguments: [
             (DeviceSignals(model: "iPhone"), "", "iPhone", .ios),
             (DeviceSignals(model: "iPhone15,2"), "", "iPhone", .ios),
@@ -76,7 +76,7 @@ struct CanonicalSignalsTests {
     }
 
     @Test(
-        "have the platform that the caller names only if nothing else shows it",
+        "have the platform that the caller names only if no signal shows a platform",
         arguments: [
             (DeviceSignals(model: "Pixel 9"), "", .android, .android),
             (DeviceSignals(), safari17, .android, .ios), (DeviceSignals(), reducedChrome, .ios, .android),
@@ -87,7 +87,7 @@ struct CanonicalSignalsTests {
     }
 
     @Test(
-        "have the version of the script, unless Safari or Chrome froze it",
+        "have the system version that the script reports, unless Safari or Chrome froze it",
         arguments: [
             (DeviceSignals(osVersion: "17_2"), safari17, "17.2"),
             (DeviceSignals(osVersion: "17.2.0"), safari17, "17.2"),
@@ -143,7 +143,7 @@ struct CanonicalSignalsTests {
         #expect(CanonicalSignals(signals, userAgent: "").language == expected)
     }
 
-    @Test("have a time zone's canonical name and its given name, unless it is malformed")
+    @Test("have a time zone's canonical and given names, unless the given name is malformed")
     func timezone() {
         func signals(_ name: String?) -> CanonicalSignals {
             CanonicalSignals(DeviceSignals(timezone: name), userAgent: "")
@@ -156,7 +156,7 @@ struct CanonicalSignalsTests {
         }
     }
 
-    @Test("have an exact version, one to the minor number, or none")
+    @Test("have a version that is exact, without patch number, frozen, or unknown")
     func osReading() {
         func reading(_ version: String?, _ userAgent: String) -> OSVersionReading {
             CanonicalSignals(DeviceSignals(model: "iPhone", osVersion: version), userAgent: userAgent).system
@@ -172,7 +172,7 @@ struct CanonicalSignalsTests {
         #expect(reading(nil, "") == .unknown)
     }
 
-    @Test("complete the script with the agent of an in-app browser")
+    @Test("take missing values from the user agent of an in-app browser")
     func appTokens() {
         let instagram =
             "Mozilla/5.0 (iPhone; CPU iPhone OS 18_5 like Mac OS X) Mobile/22F76 Instagram 393.1.0.36.70 (iPhone15,3; iOS 18_5; tr_TR; tr; scale=3.00; 1290x2796; IABMV/1; 776538208) Safari/604.1"
@@ -199,7 +199,7 @@ struct CanonicalSignalsTests {
         #expect(CanonicalSignals(DeviceSignals(), userAgent: facebook).languages == ["fr"])
     }
 
-    @Test("complete script and agent with client hints and Accept-Language")
+    @Test("take missing values from client hints and Accept-Language")
     func headers() {
         let headers = VisitHeaders(
             userAgent: Self.reducedChrome,

@@ -69,7 +69,7 @@ struct FingerprintExpansionTests {
         #expect(made[Fingerprint(of: "M2101K6G|1080|Asia/Jakarta|id")] != nil)
     }
 
-    @Test("include the language that iOS selects from the app's, and with less weight the preferred one")
+    @Test("include the language that iOS selects from the app's, and with less weight the preferred language")
     func negotiatedLanguage() {
         let table = data.languages
         let app = AppLocalization(localizations: ["tr", "en"], developmentLanguage: "en", languages: table)
@@ -152,7 +152,7 @@ struct FingerprintExpansionTests {
         }
     }
 
-    @Test("include every form even if so little is known that the least likely ones are left out")
+    @Test("include every form, even if too little is known to include every fingerprint")
     func everyForm() throws {
         let rows = (0..<50).map { "ios-release\t26.\($0)\t1" }.joined(separator: "\n")
         let even = try DeviceData(replacing: Array(rows.utf8), file: "even.tsv")
@@ -165,7 +165,7 @@ struct FingerprintExpansionTests {
         #expect(Set(embedded.filter { $0.form == .a }.compactMap(\.osVersion)).count >= 15)
     }
 
-    @Test("correspond to the listed inputs")
+    @Test("are the hashes of the inputs, in the same order")
     func inputs() {
         for system in [OSVersionReading.unknown, .minor(OSVersion(major: 26, minor: 4))] {
             for timezone in ["Asia/Calcutta", "America/New_York"] {
@@ -178,7 +178,7 @@ struct FingerprintExpansionTests {
         }
     }
 
-    @Test("consist of the listed spellings of each component, the given value first")
+    @Test("consist of the spellings of each component")
     func spellings() {
         let device = iPhone(system: .unknown, timezone: "Asia/Calcutta", languages: ["he"])
         #expect(device.spellings(of: .model) == [Spelling("iPhone", weight: 1)])

@@ -33,12 +33,12 @@ struct FingerprintFormTests {
     }
 
     @Test(
-        "have a vector each, and their missing components are compared",
+        "have a vector each, and matching compares the components that they lack",
         arguments: FingerprintForm.allCases
     )
     func complete(form: FingerprintForm) throws {
         let devices = try Vectors.read("fingerprints", as: Vectors.Fingerprints.self).devices
-        #expect(devices.contains { $0.forms[form.rawValue] != nil }, "Vectors/fingerprints.json has none")
+        #expect(devices.contains { $0.forms[form.rawValue] != nil }, "Vectors/fingerprints.json lacks it")
         for component in SignalComponent.allCases where !form.determines(component) {
             let isCompared = component == .osVersion || SignalHashes.components.contains(component)
             #expect(isCompared, "SignalHashes.components lacks \(component)")
@@ -86,7 +86,7 @@ struct FingerprintFormTests {
         #expect(made.suffix(2).allSatisfy { $0.osVersion == OSVersion(major: 17, minor: 2) })
     }
 
-    @Test("name the missing components if none can be made")
+    @Test("name the missing components if no fingerprint can be made")
     func missing() {
         let nothing = CanonicalSignals(DeviceSignals(), userAgent: "", platform: .ios)
         #expect(nothing.fingerprints().isEmpty)

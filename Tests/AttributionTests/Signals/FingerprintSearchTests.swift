@@ -64,13 +64,13 @@ struct FingerprintSearchTests {
         var wide = vocabulary
         for number in 0..<1000 { wide.values[.model, default: []].append("m\(number)") }
         let launch = try #require(FingerprintInput(form: .d, values: ["iPhone", "Asia/Dubai", "ar"]))
-        // There are nine thousand combinations.
+        // Form D alone has nine thousand combinations.
         #expect(FingerprintSearch(wide, limit: 1100).input(of: launch.fingerprint, near: [click]) == launch)
         #expect(FingerprintSearch(wide, limit: 1100).input(of: launch.fingerprint, near: []) == nil)
         #expect(FingerprintSearch(wide, limit: 10_000).input(of: launch.fingerprint, near: []) == launch)
     }
 
-    @Test("accepts an input only with a value for each component")
+    @Test("accepts an input only if it has a value for each component")
     func inputs() {
         #expect(FingerprintInput(form: .d, values: ["iPhone", "tr"]) == nil)
         #expect(click?.value(of: .timezone) == "Europe/Istanbul")

@@ -32,7 +32,7 @@ struct LanguageTests {
     )
     func unknown(_ tag: String) { #expect(languages.canonical(tag) == nil) }
 
-    @Test("of iOS apps are the person's first one that the app has, else the app's default")
+    @Test("of iOS apps are the person's first language that the app has, else the app's default")
     func negotiation() {
         let app = AppLocalization(
             localizations: ["Base", "tr", "pt-BR", "iw"],

@@ -18,7 +18,7 @@ struct LaunchSignalsTests {
         #expect(signals.release == OSRelease(platform: .ios, major: 17, minor: 2))
     }
 
-    @Test("of an Android are its fingerprint alone, which contains the width")
+    @Test("of an Android phone are its fingerprint alone, which contains the width")
     func android() {
         let phone = NativeSignals(
             platform: .android,
@@ -49,7 +49,7 @@ struct LaunchSignalsTests {
     }
 
     @Test(
-        "include beyond a given hash only components that it does not contain",
+        "include beyond a given hash only components that the hash does not contain",
         // A screen in points determines the pixels.
         arguments: [(0, ["1170", "390x844"]), (1, []), (2, []), (3, [])]
     )
@@ -63,7 +63,7 @@ struct LaunchSignalsTests {
         #expect(unknown.remainingValues.isEmpty)
     }
 
-    @Test("include the points, but not a width that may be one of two")
+    @Test("include the points, but no width if two widths are possible")
     func uncertainWidth() {
         // The values of an iPhone 14 under Display Zoom; its panel has 1170 pixels.
         var zoomed = Self.phone
@@ -81,7 +81,7 @@ struct LaunchSignalsTests {
             // If the server knows no languages of the app, clicks are found by the browser's first language.
             ([], nil, "en", ["tr-TR", "en"], "tr"), ([], nil, "en", [], "en"),
             ([], ["en"], nil, ["tr"], "tr"),
-            // If the server knows some, clicks are found by the language that the system selects from them.
+            // If the server knows the app's languages, clicks are found by the language that the system selects from these.
             (["en", "de"], nil, "en", ["tr", "de"], "en"), (["en", "de"], nil, nil, ["tr", "de"], "de"),
             (["en", "de"], ["fr"], nil, ["tr", "fr"], "fr"), (["en"], nil, nil, [], nil),
         ] as [([String], [String]?, String?, [String], String?)]

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Robots")
 struct RobotAgentsTests {
-    /// The agents of people in the list, and those of other tests.
+    /// The agents in `people.txt`, and the recorded agents in `agents.tsv`.
     private static let people =
         lines("people.txt")
         + lines("agents.tsv").compactMap { $0.split(separator: "\t").last.map(String.init) }
@@ -50,7 +50,7 @@ struct RobotAgentsTests {
         #expect(RobotAgents.embedded.robot("") == nil)
     }
 
-    @Test("are found by each keyword of the list, anywhere in the agent, but not by a part of it")
+    @Test("are found by each keyword of the list, anywhere in the agent, but not by a part of the keyword")
     func everyKeyword() {
         let known = RobotAgents.embedded.known
         #expect(known.count >= 150)
@@ -77,7 +77,7 @@ struct RobotAgentsTests {
         for purpose in RobotAgents.Purpose.allCases { #expect(known.contains { $0.purpose == purpose }) }
     }
 
-    @Test("are found by the first keyword, and as programs only without another one")
+    @Test("are found by the first keyword, and as programs only without another keyword")
     func precedence() throws {
         let list = try Self.list(
             Self.row("^curl/", "program") + Self.row("serpbot") + Self.row("previewer", "preview")
@@ -88,7 +88,7 @@ struct RobotAgentsTests {
         #expect(list.isRobot("curl/8.5.0") == false && list.isRobot("a serpbot"))
     }
 
-    @Test("are found by a keyword at the start or the end only if the list demands it")
+    @Test("are found by an anchored keyword only at the start or the end of the agent")
     func anchors() throws {
         let list = try Self.list(Self.row("^whatsapp/") + Self.row("^node$") + Self.row("agent$"))
         #expect(list.robot("WhatsApp/2.23.20.0 A") != nil)
@@ -98,7 +98,7 @@ struct RobotAgentsTests {
         #expect(list.robot("my agent") != nil && list.robot("my agent 2") == nil)
     }
 
-    @Test("are not found by a keyword inside an exception, but by one outside it")
+    @Test("are not found by a keyword inside an exception, but by a keyword outside the exception")
     func exceptions() throws {
         let list = try Self.list(
             Self.row("bot/") + Self.row("mini") + "person\tA\tcubot\thttps://a.example\n"
@@ -112,7 +112,7 @@ struct RobotAgentsTests {
         }
     }
 
-    @Test("of a file replace the built-in ones, kind by kind")
+    @Test("of a file replace the built-in rows, kind by kind")
     func replacing() throws {
         let robots = try Self.list("# a comment\n\n" + Self.row("newbot"))
         #expect(robots.known.map(\.keyword) == ["newbot"])
@@ -143,7 +143,7 @@ struct RobotAgentsTests {
         #expect(error?.message.hasPrefix("own.tsv") == true && (error?.message.count ?? 0) > 40)
     }
 
-    @Test("are searched in the first two thousand bytes of an agent, in linear time")
+    @Test("are searched in the first 2,048 bytes of an agent, however long the agent is")
     func length() {
         let long = String(repeating: "x", count: 2048 - 11)
         #expect(RobotAgents.embedded.isRobot(long + "twitterbot/"))
@@ -157,7 +157,7 @@ struct RobotAgentsTests {
 @Suite("Prefetching")
 struct PrefetchingTests {
     @Test(
-        "is announced by such an item, with any parameters and in any case",
+        "is announced by an item such as `prefetch`, with any parameters and in any case",
         arguments: [
             "prefetch", "prefetch;prerender", "prefetch; prerender", "prefetch;anonymous-client-ip",
             "prefetch;anonymous-client-ip;prerender=?1", "Prefetch", " prefetch ", "prefetch ;x", "preview",

@@ -17,7 +17,7 @@ struct ScreenTableTests {
     }
 
     @Test(
-        "of Android have a panel's width if one is possible, else the largest, and none without a ratio",
+        "of Android have the possible widths of panels, else the largest width, and no width without ratio",
         arguments: [
             (412, 2.625, [1080]), (412, 3.5, [1440]), (393, 2.75, [1080]), (360, 2, [720]),
             (411, 2.608_695_65, [1072]), (1000, 1, [1000]), (100, 1.5, [150]), (442, 2.75, [1215]),

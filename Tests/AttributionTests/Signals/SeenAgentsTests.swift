@@ -9,7 +9,7 @@ struct SeenAgentsTests {
         let kind: String
         let platform: Platform
         let model: String?
-        /// `17.2`, `17.2.*`, `(18.7)` or `-`.
+        /// The system version: `17.2` is exact, `17.2.*` lacks the patch number, `(18.7)` is frozen, `-` is unknown.
         let version: String
         let text: String
         var description: String { text }

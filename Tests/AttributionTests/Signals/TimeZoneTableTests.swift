@@ -5,7 +5,7 @@ import Testing
 struct TimeZoneTableTests {
     private let zones = DeviceData.embedded.timeZones
 
-    @Test("have a canonical name, in any case")
+    @Test("have a canonical name, in any letter case")
     func vectors() throws {
         let classes = try Vectors.read("timezones", as: Vectors.TimeZones.self).classes
         #expect(classes.count == 96)
@@ -29,7 +29,7 @@ struct TimeZoneTableTests {
     }
 
     @Test(
-        "stay within the country, unlike the links of the database",
+        "stay within their country, unlike the links of the time zone database",
         arguments: [
             ("Africa/Asmera", "Africa/Asmara"), ("Africa/Timbuktu", "Africa/Bamako"),
             ("America/Coral_Harbour", "America/Atikokan"), ("America/Virgin", "America/St_Thomas"),

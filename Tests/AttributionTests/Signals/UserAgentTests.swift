@@ -15,7 +15,7 @@ struct UserAgentTests {
     ) -> String { "Mozilla/5.0 (Linux; \(device)) AppleWebKit/537.36 (KHTML, like Gecko) \(rest)" }
 
     @Test(
-        "of iOS have the version of their most reliable part, or none",
+        "of iOS have the version of their most reliable part, or no version",
         arguments: [
             // Safari before and after its OS token froze.
             (iPhoneAgent("17_2", "Version/17.2 Mobile/15E148 Safari/604.1"), "17.2"),

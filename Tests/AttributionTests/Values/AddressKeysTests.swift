@@ -48,7 +48,7 @@ struct AddressKeysTests {
         #expect(try hashes(keys(from: 100), on: day) == AddressHashes(exact: exact, near: near))
     }
 
-    @Test("of later days stay the same when earlier ones are destroyed for good")
+    @Test("of later days stay the same when earlier keys are destroyed")
     func advanced() throws {
         let keys = try keys(from: 100)
         let rest = keys.advanced(to: 104, readyUntil: noon(104))
@@ -96,7 +96,7 @@ struct AddressKeysTests {
         #expect(launch.agreement(with: nil) == .missing)
     }
 
-    @Test("mark their hashes, so that hashes of different days are not compared")
+    @Test("put their index into hashes, so that hashes of different days are not compared")
     func keyIndexes() throws {
         let keys = try keys(from: 100)
         let (one, next) = (try hashes(keys, on: 100), try hashes(keys, on: 101))
@@ -104,7 +104,7 @@ struct AddressKeysTests {
         #expect(AddressHashes.agreement(one, one) == .exact)
     }
 
-    @Test("are searched in few days, even if many are stored", arguments: [(100, 1), (101, 2), (130, 4)])
+    @Test("of the last four days are searched", arguments: [(100, 1), (101, 2), (130, 4)])
     func searched(day: Int64, count: Int) throws {
         let keys = try keys(from: 100)
         var launch = try #require(keys.address(address, at: noon(day)))
@@ -116,7 +116,7 @@ struct AddressKeysTests {
         #expect(launch.since == Timestamp(milliseconds: (day - Int64(count) + 1) * Self.day))
     }
 
-    @Test("find all clicks from before a clock was set back, or before the first day")
+    @Test("find clicks of any age at a time before the first day, or if they cover earlier days")
     func before() throws {
         var keys = try keys(from: 100)
         func since(_ day: Int64) throws -> Timestamp? {
@@ -152,7 +152,7 @@ struct AddressKeysTests {
         #expect(keys.advanced(to: AddressKeys.day(of: moment), readyUntil: moment).firstDay >= 20_000)
     }
 
-    @Test("have 32 bytes each, in order of their days, and do not appear in descriptions")
+    @Test("need seeds of 32 bytes in the order of their days, and do not appear in descriptions")
     func form() throws {
         #expect(AddressKeys.Seed(day: 1, bytes: [1]) == nil)
         #expect(AddressKeys([], readyUntil: noon(1)) == nil)

@@ -43,7 +43,7 @@ struct IdentifierTests {
     )
     func refuses(_ text: String) { #expect(ClickID(text) == nil) }
 
-    @Test("contain the time of their creation and sort by it, also as text")
+    @Test("contain the time of their creation, and sort by that time, also as text")
     func order() {
         let times: [Int64] = [0, 1, 1_700_000_000_000, 1_700_000_000_001, 1 << 48 - 1]
         let identifiers = times.map { ClickID(at: Timestamp(milliseconds: $0), random: TestValues.random) }

@@ -11,7 +11,7 @@ struct ServerKeyTests {
     @Test("has 32 bytes, no more and no fewer", arguments: [0, 16, 31, 33, 64])
     func length(_ count: Int) { #expect(ServerKey(bytes: [UInt8](repeating: 1, count: count)) == nil) }
 
-    @Test("makes the same hash of the same value, and another one under another key")
+    @Test("makes the same hash of the same value, and another hash under another key")
     func determinism() throws {
         let other = try #require(ServerKey(bytes: Array(1...32)))
         #expect(key.keyed(TestValues.fingerprint) == key.keyed(TestValues.fingerprint))
@@ -63,7 +63,7 @@ struct ServerKeyTests {
             key.keyed(one), key.keyed(two),
             visit(), visit(app: TestValues.otherApp), visit(isTest: true), visit(fingerprint: two),
             visit(fingerprint: nil), visit(link: "myapp://b"), visit(address: near), visit(agent: "Chrome"),
-            // The boundary between two texts counts, even if one of them contains the bytes of the address between.
+            // The boundary between two texts counts, even if a text contains the bytes of the address.
             visit(link: "", agent: "myapp://aSafari"), visit(link: "", agent: ""),
             visit(link: "a", address: spelled, agent: "AAAAAAAAAAAAAAAAb"),
             visit(link: "aAAAAAAAAAAAAAAAA", address: spelled, agent: "b"), caller(), caller(isTest: true),

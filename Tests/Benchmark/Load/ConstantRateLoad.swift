@@ -117,7 +117,7 @@ package final class ConstantRateLoad {
         return made.bytes
     }
 
-    /// Returns ten clicks, then a check of a click sent so long before that no connection still carries it.
+    /// Returns a click; each eleventh request after the first 60 is a check of a click that the server has recorded.
     private func requestOfThePast(_ number: Int) -> [UInt8] {
         guard let history = plan.history else { return [] }
         let span = Double(history.upperBound - history.lowerBound)

@@ -43,8 +43,8 @@ package struct ConstantRatePlan: Codable {
 
 /// The result of a ``ConstantRatePlan``.
 ///
-/// A duration starts when the request should have been sent. So one slow response does not hide the delay of the
-/// requests that had to wait for it.
+/// A duration, in microseconds, starts when the request should have been sent. So one slow response does not hide the
+/// delay of the requests that had to wait for it.
 package struct ConstantRateResult: Codable {
     package let intended: Int
     package let answered: Int

@@ -57,7 +57,7 @@ final class LoadConnection {
             return .unfinished
         }
         filled = 0
-        // The first digit of the status in "HTTP/1.1 200".
+        // Byte 9 is the first digit of the status in "HTTP/1.1 200".
         return .answered(isGood: buffer[9] == UInt8(ascii: "2"))
     }
 }

@@ -125,7 +125,7 @@ package enum SampleAddress {
     /// Neighbouring numbers belong to different networks.
     private static let step = 40_503
 
-    /// Returns the address of a number, as in `150.100.104.105`; numbers below ten million have different ones.
+    /// Returns the address of a number, as in `150.100.104.105`; numbers below ten million have different addresses.
     package static func bytes(_ number: Int) -> [UInt8] {
         var bytes = Array("150.100.100.100".utf8)
         var rest = number % count * step % count

@@ -25,9 +25,9 @@ package struct PlayedScore {
     package private(set) var sums = ReplayScore()
     /// Launches matched with a click that another launch had got; retries do not count.
     package private(set) var clicksUsedTwice = 0
-    /// Retries that got another response than the match before; after no match, a new click may have arrived.
+    /// Retries after a match that got another response; after no match, a new click may have arrived.
     package private(set) var changedAnswers = 0
-    /// Launches that got another visitor's match repeated: same device and address, within ``replayGrace``.
+    /// Launches that got the match of a visitor with the same fingerprint, address and agent, within ``replayGrace``.
     package private(set) var strangersRepeated = 0
     private var clicks: [Int: TracedClick] = [:]
     /// The time and the caller of each click's first match.

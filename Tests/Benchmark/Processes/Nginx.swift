@@ -2,7 +2,7 @@ import Foundation
 import Glibc
 import Support
 
-/// nginx with one static response, which equals the server's response as far as nginx can be configured to.
+/// nginx with one static response, which equals the server's as far as nginx's configuration allows.
 final class Nginx: Listener {
     enum Log { case eachRequest, buffered }
 

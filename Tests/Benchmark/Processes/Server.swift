@@ -54,7 +54,7 @@ protocol Listener {
 }
 
 /// The server under measurement: it checks keys, writes its request log to a file, and responds to a click once the
-/// click is on disk.
+/// click is on disk, unless it is started with `isDurable` false.
 final class Server: Listener {
     let bench: Workbench
     let installation: Installation
@@ -124,14 +124,14 @@ final class Server: Listener {
     /// Ends the process without a signal that it could handle.
     func kill() { process.kill() }
 
-    /// The size of the write-ahead log's file.
+    /// The size of the write-ahead log's file in bytes; 0 if there is no file.
     func logBytes() -> Double {
         let path = installation.database.path + "-wal"
         let attributes = try? FileManager.default.attributesOfItem(atPath: path)
         return (attributes?[.size] as? NSNumber)?.doubleValue ?? 0
     }
 
-    /// Sends a request on a new connection, and returns the response; throws if the response has another status.
+    /// Sends a request on a new connection, and returns the response; throws if its status is not `status`.
     func response(to request: String, status: Int = 200) throws -> RawClient.Answer {
         let client = try connect()
         client.send(request)
@@ -158,7 +158,7 @@ final class Server: Listener {
 }
 
 extension RawClient.Answer {
-    /// Returns this response; throws if it has another status.
+    /// Returns this response; throws if its status is not `status`.
     func expecting(_ status: Int) throws -> Self {
         guard self.status == status else {
             throw BenchmarkError("The server responds with \(self.status) instead of \(status): \(body)")

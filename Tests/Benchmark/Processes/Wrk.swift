@@ -6,7 +6,7 @@ struct Wrk {
     struct Result: Decodable {
         let requests: Double
         let microseconds: Double
-        /// Responses other than 2xx and 3xx, and connections that failed.
+        /// Responses with a status above 399, and failed connections, reads, writes and timeouts.
         let failures: Double
         let p50: Double
         let p99: Double
@@ -41,7 +41,7 @@ struct Wrk {
         return result
     }
 
-    /// Runs wrk, and measures how much processor time the target used for each response.
+    /// Runs wrk, and measures how many microseconds of a core the target used for each response.
     func turn(_ target: some Listener, _ seconds: Double) throws -> (result: Result, coreMicroseconds: Double)
     {
         let before = try target.figures.running(\.ticksWithChildren)

@@ -69,7 +69,7 @@ enum WrkScript {
             """
     }
 
-    /// Clicks with the signals of a kind of device, each from an address that has not sent these values before.
+    /// Clicks with the signals of a kind of device, nearly all from addresses that have not sent these values before.
     static func clicks(from device: SampleDevice, key: String, series: UInt32) -> String {
         """
         local heads, tails, count, addresses = {}, {}, 0, {}
@@ -101,8 +101,8 @@ enum WrkScript {
 
     /// Checks that match stored clicks: `count` of them over all threads, from the number `first` on.
     ///
-    /// Each comes from the address of its click: where many do not, the server learns from round to round that such
-    /// launches are rarely matches.
+    /// Each check comes from the address of its click: if many did not, the server would learn from round to round that
+    /// launches from other addresses are rarely matches.
     static func matches(key: String, first: Int, count: Int) -> String {
         let headers = headers(key, from: "address(number)")
         return """

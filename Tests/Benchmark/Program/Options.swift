@@ -9,7 +9,7 @@ struct Options {
     var workers = 2
     /// How many traces of each simulated world are played.
     var seeds = 1
-    /// The labels of the simulated worlds to play; empty means the worlds with bars.
+    /// The labels of the simulated worlds to play; empty means the standard worlds.
     var worlds: [String] = []
     var isQuick = false
     /// Whether the mixed load lasts an hour instead of ten minutes.

@@ -89,7 +89,7 @@ struct Contest {
 /// A figure that is the ratio of two figures of a row's contests, round by round.
 struct Share: Sendable {
     private let name: FigureName
-    /// The positions of both among the figures of all contests.
+    /// The positions of the two figures among the figures of all contests.
     private let positions: (Int, Int)
 
     init(_ name: String, _ title: String, _ bar: Bar? = nil, of positions: (Int, Int)) {

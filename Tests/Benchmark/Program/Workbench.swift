@@ -40,7 +40,7 @@ final class Workbench {
     /// Reports progress on standard error, apart from the figures.
     func say(_ text: String) { FileHandle.standardError.write(Data("# \(text)\n".utf8)) }
 
-    /// Makes a copy of a database with the plan's clicks, which is deleted with the value.
+    /// Makes a copy of a database with the plan's clicks; the copy is deleted when the returned value is released.
     ///
     /// The copy is synced, so that writing it back does not disturb a measurement.
     func installation(_ plan: SeedPlan) throws -> Installation {

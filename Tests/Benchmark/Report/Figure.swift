@@ -52,7 +52,7 @@ struct Figure: Encodable {
     var isRate: Bool { name.hasSuffix("_per_second") }
 }
 
-/// A limit that a figure must reach.
+/// An upper or lower limit for a figure.
 struct Bar: Sendable {
     let text: String
     let isReached: @Sendable (_ value: Double) -> Bool

@@ -3,7 +3,7 @@ import Support
 
 // What the server's process needs: time to start, memory, and no growth under a long load.
 extension Row {
-    /// From the start of the process until it is ready, with a warm page cache.
+    /// The time from the start of the process until it is ready, with a warm page cache.
     static let start = Row(
         "start",
         "start to ready with 10 M stored clicks, after a stop and after a kill",
@@ -30,7 +30,7 @@ extension Row {
         ]
     }
 
-    /// Resident memory with much stored: when nothing happens, with many connections, and under load.
+    /// The resident memory with many stored clicks: idle, with idle connections, and under load.
     static let memory = Row(
         "memory",
         "memory idle, with 10,000 idle connections, and under load, with 10 M stored clicks",
@@ -47,7 +47,7 @@ extension Row {
             Contest(names: names, explaining: [connection]) { _ in
                 let count = bench.scale.idleConnections
                 let (idle, connected) = try idleBytes(Server(installation, bench), connections: count)
-                // Another server, in which idle connections left no trace.
+                // Measure the load on another server, in which idle connections left no trace.
                 let server = try Server(installation, bench)
                 _ = try settledBytes(server)
                 _ = try server.highestClickRate()
@@ -58,7 +58,7 @@ extension Row {
         ]
     }
 
-    /// Returns the resident memory after the jobs of the start: once it has not changed by 1 % for two seconds.
+    /// Returns the resident memory after the jobs of the start: once it was stable for 2 s, or after 20 s.
     private static func settledBytes(_ server: Server) throws -> Double {
         var (settled, unchanged) = (try server.figures.running(\.residentByteCount), 0)
         for _ in 0..<80 where unchanged < 8 {
@@ -86,7 +86,7 @@ extension Row {
         return (idle, connected)
     }
 
-    /// A long load of clicks, checks that match, and checks that do not.
+    /// The growth of memory, descriptors and log under a long load of clicks, matches and misses.
     static let soak = Row(
         custom: "soak",
         "ten minutes of mixed load at a tenth of the highest rate: memory, descriptors, log"
@@ -101,7 +101,7 @@ extension Row {
         var loads = [try plan.start()]
         (plan.kind, plan.clickRate, plan.rate) = (.missesAndMatches, clicks, checks)
         loads.append(try plan.start())
-        // One sample a second.
+        // Take one sample a second.
         var (residentBytes, descriptors, logBytes) = ([Double](), [Double](), [Double]())
         sleep(1)
         let watch = Stopwatch()

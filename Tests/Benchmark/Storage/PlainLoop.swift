@@ -4,7 +4,7 @@ import Support
 
 /// The statements that write what the server writes for one click, derived from rows that the server recorded.
 struct ClickTemplate {
-    /// A statement for each row that a click adds; its parameter is the click's number, whose first bits are its time.
+    /// A statement for each row that a click adds; its parameter is the click's number, whose upper bits are the time.
     private(set) var rowsOfClick: [String] = []
     /// A statement for each count that a commit changes.
     private(set) var rowsOfCommit: [String] = []

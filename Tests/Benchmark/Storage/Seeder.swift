@@ -31,7 +31,7 @@ struct SeedPlan {
 
     /// The first eight digits of the fingerprints of stored clicks, as a number.
     static let series: UInt32 = 0x5eed_5eed
-    /// The first 48 digits; the last 16 are the click's number.
+    /// The first 48 digits of the fingerprints of stored clicks; the last 16 digits are the click's number.
     static let fingerprintPrefix = SampleRequests.hexadecimal(series) + String(repeating: "0", count: 40)
 }
 
@@ -182,7 +182,7 @@ struct TableOfClicks {
         case .random, .exactAddress: "random()"
         // A number among the networks that clicks come from.
         case .nearAddress: "(random() & 1073741823) % 100000 << 47"
-        // A list of several hashes stays unchanged: no query of the loop follows it from the click's row.
+        // A list of several hashes stays unchanged, because no statement of the loop uses the list.
         case .hashes where value.utf8.count == 35: "randomblob(16)"
         case .marks where value.utf8.count == 11: "randomblob(4)"
         default: value

@@ -184,7 +184,7 @@ struct HTTPSClientTests {
 
     // MARK: - Addresses
 
-    @Test("connect to no address that is not permitted, and to no address of a name that has such an address")
+    @Test("do not connect if any address of the name is not permitted")
     func addresses() throws {
         let server = try server()
         let inside = try client(trusting: certificate, permits: { $0.ipv4 != 0x7F00_0001 })
@@ -216,7 +216,7 @@ struct HTTPSClientTests {
         #expect(lookups.withLock { $0 } == 1)
     }
 
-    @Test("try the next address of a name if one does not accept, and fail if none accepts or exists")
+    @Test("try the next address of a name if an address does not accept, and fail without any that accepts")
     func severalAddresses() throws {
         let server = try server()
         let closed = PeerAddress(ipv4: 0x7F00_0001, port: 1)

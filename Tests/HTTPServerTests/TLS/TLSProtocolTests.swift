@@ -29,7 +29,10 @@ struct TLSProtocolTests {
         }
     }
 
-    @Test("supports only 1.2 and 1.3, with every kind of key", arguments: TLSClientSettings.Version.allCases)
+    @Test(
+        "supports only TLS 1.2 and 1.3, with every kind of key",
+        arguments: TLSClientSettings.Version.allCases
+    )
     func versions(version: TLSClientSettings.Version) async throws {
         for kind in [TestCertificate.KeyKind.p256, .p384, .rsa(bits: 2048)] {
             try await TLSServer.run(TestCertificate("localhost", kind)) { server in

@@ -60,7 +60,7 @@ struct TLSResumptionTests {
         }
     }
 
-    @Test("a handshake that started with the old certificate ends with it")
+    @Test("a handshake that started with the old certificate ends with that certificate")
     func replacedMeanwhile() async throws {
         try await TLSServer.run(TestCertificate("old")) { server in
             let replacement = try TestCertificate("new")

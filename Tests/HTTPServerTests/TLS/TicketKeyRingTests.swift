@@ -6,7 +6,7 @@ import Threads
 struct TicketKeyRingTests {
     private let start = MonotonicTime(nanoseconds: 1_000)
 
-    /// Returns keys whose bytes are all the number of the key.
+    /// A source of keys; each byte of a key is the number of the key.
     private struct Source {
         var count: UInt8 = 0
 

@@ -25,7 +25,7 @@ public struct DriftWorld: Sendable {
             case organic(Platform?, Double)
             /// Clicks of this browser become more by this factor, without more launches.
             case idleClicks(BrowserFamily, Double)
-            /// Within the given days, all launches of one group move to another group.
+            /// Within this number of days, all launches of one group move to another group.
             case adoption(from: Int, to: Int, days: Double)
             /// Organic launches become more by this factor within four weeks, in these groups.
             case trend([Int], Double)
@@ -49,7 +49,7 @@ public struct DriftWorld: Sendable {
     ///
     /// On Android both changes are half as large.
     public var weekend = 0.0
-    /// The additional share of traffic in the evening.
+    /// The additional share of traffic at 15:00, which is missing at 3:00.
     public var diurnal = 0.5
     /// The standard deviation of the logarithm of a day's clicks.
     public var campaigns = 0.0
