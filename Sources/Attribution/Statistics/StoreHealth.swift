@@ -14,8 +14,7 @@ public struct StoreHealth: Sendable {
     public var refusals: [StoreError.Code: Int64] = [:]
     public var databaseBytes: Int64 = 0
     public var writeAheadLogBytes: Int64 = 0
-    /// The seconds since the expiry of the oldest click that retention should have deleted; 0 if there is
-    /// none.
+    /// The seconds since the oldest click that is still stored became due for deletion; 0 if no click is due.
     public var retentionLagSeconds: Int64 = 0
 
     public init() {}

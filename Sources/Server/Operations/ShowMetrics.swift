@@ -136,7 +136,7 @@ enum ShowMetrics {
 
     private static func store(_ health: StoreHealth) -> [MetricFamily] {
         var metrics: [MetricFamily] = []
-        let lag = "Seconds since the expiry of the oldest click that should be deleted already."
+        let lag = "Seconds since the oldest stored click became due for deletion."
         for (name, value, help) in [
             ("accepts_writes", health.acceptsWrites ? 1 : 0, "1 if the last write reached the disk."),
             ("queue_length", Int64(health.queueLength), "Writes that wait or are under way."),

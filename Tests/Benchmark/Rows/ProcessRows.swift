@@ -64,7 +64,8 @@ extension Row {
         for _ in 0..<80 where unchanged < 8 {
             usleep(250_000)
             let bytes = try server.figures.running(\.residentByteCount)
-            if abs(bytes - settled) > settled / 100 { (settled, unchanged) = (bytes, 0) } else { unchanged += 1 }
+            let isStable = abs(bytes - settled) <= settled / 100
+            (settled, unchanged) = isStable ? (settled, unchanged + 1) : (bytes, 0)
         }
         return settled
     }
