@@ -39,7 +39,7 @@ public final class Claim: Equatable, Sendable {
     }
 }
 
-/// Records the delivery of a match's response, which decides whether another check may get the click.
+/// Records the delivery of a match's response, which decides whether another check may get that response.
 public protocol Receipt: Sendable {
     /// Records that the response to a claim is about to be written: a check whose first byte is read from now
     /// on may get the response again.
