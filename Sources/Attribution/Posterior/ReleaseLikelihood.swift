@@ -46,13 +46,13 @@ public struct OSRelease: Hashable, Sendable {
         return minor == otherMinor
     }
 
-    /// The release as a counter's key.
+    /// The release as a counter's key, without ``isAtLeast``.
     public var code: UInt64 {
         UInt64(platform.code) << 48 | UInt64(UInt16(clamping: major)) << 24
             | UInt64(minor.map { UInt16(clamping: $0) } ?? .max) << 8
     }
 
-    /// Reads a counter's key; nil if it is no ``code``.
+    /// Reads a ``code``; nil if its platform is unknown.
     public init?(code: UInt64) {
         guard let platform = Platform.allCases.first(where: { UInt64($0.code) == code >> 48 })
         else { return nil }
