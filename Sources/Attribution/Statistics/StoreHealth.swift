@@ -14,8 +14,8 @@ public struct StoreHealth: Sendable {
     public var refusals: [StoreError.Code: Int64] = [:]
     public var databaseBytes: Int64 = 0
     public var writeAheadLogBytes: Int64 = 0
-    /// The seconds since the expiry of the oldest click that retention should have deleted; 0 if there is
-    /// none.
+    /// The seconds by which retention is late: the time since the oldest remaining click was due for
+    /// deletion; 0 if none is due.
     public var retentionLagSeconds: Int64 = 0
 
     public init() {}
