@@ -45,8 +45,7 @@ public struct Click: Equatable, Sendable {
         /// Whether the click comes from a preview, a prefetch or a robot: it is recorded and counted, but
         /// never a candidate.
         public var isRobot = false
-        /// Whether the fingerprint that the client sent differs from all fingerprints computed from its
-        /// signals.
+        /// Whether the fingerprint that the client sent differs from all those computed from its signals.
         public var isContradictory = false
         /// The short link that was tapped; nil for a click that names its deep link itself.
         public var link: LinkID?
@@ -153,8 +152,7 @@ public enum ClickBasis: String, CaseIterable, Sendable {
 public struct ClickEvidence: Equatable, Sendable {
     /// Nil if the address distinguishes no visitors.
     public var address: AddressHashes?
-    /// A hash of exact address and user agent, or of the user agent alone if the address distinguishes no
-    /// visitors.
+    /// A hash of exact address and user agent, or of the agent alone without a usable address.
     public var visitor: UInt64 = 0
     /// Hashes of values that a launch may report in addition to a fingerprint that does not contain them.
     public var signals = SignalHashes.none

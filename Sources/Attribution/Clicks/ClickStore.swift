@@ -12,13 +12,12 @@ public enum RecordOutcome: Equatable, Sendable {
 public struct CheckView: Sendable {
     /// The earlier answer of this caller, which it may get again.
     public var replay: Claim?
-    /// The click of a certain match.
+    /// The click of a certain match, or of an answer whose delivery failed.
     ///
-    /// The click is live, or it was claimed and the answer was not delivered. In the second case, a claim
-    /// returns that answer again, once.
+    /// In the second case, the click was claimed before, and a claim returns that answer again, once.
     public var certainChoice: ClickChoice?
     /// The live clicks with one of the check's fingerprints and their evidence; nil without such clicks, and
-    /// with a ``replay``.
+    /// with an earlier answer to return.
     ///
     /// For a certain match, the model learns from this evidence how often fingerprints are right.
     public var evidence: CandidateEvidence?
@@ -58,10 +57,9 @@ public struct CheckView: Sendable {
 /// The outcome of a claim.
 public enum ClaimOutcome: Equatable, Sendable {
     case claimed(Claim)
-    /// The caller gets its earlier answer again.
+    /// The caller gets its earlier answer again, or another caller's answer whose delivery failed.
     case replayed(Claim)
-    /// A committed transaction consumed the click, or the click expired or was deleted; the check must read
-    /// again.
+    /// A committed transaction consumed the click, or it expired or was deleted: the check must read again.
     case lost
     /// Another check of this process is claiming the click, so nothing was changed.
     ///
@@ -87,7 +85,7 @@ public protocol ClickStore {
 
     /// Consumes the chosen click for a check in one transaction.
     ///
-    /// If the caller has an earlier answer, the transaction returns that answer and consumes nothing.
+    /// If the caller may get an earlier answer, the transaction returns that answer and consumes nothing.
     /// Otherwise it also closes the visitor's duplicates from the ten minutes before the click, and stores
     /// the check's record.
     ///
