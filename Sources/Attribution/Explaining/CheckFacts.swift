@@ -200,7 +200,8 @@ public enum CheckReference: Equatable, Sendable {
     case click(ClickID)
     /// The last check of a request.
     case request(String)
-    /// The last check with one of these keyed fingerprints.
+    /// The last check whose first fingerprint is one of these, which are one fingerprint under each server
+    /// key.
     case fingerprint([KeyedHash])
 
     /// Reads `chk_…`, `clk_…`, a fingerprint's 64 digits, or a request id; nil for any other text.

@@ -10,7 +10,7 @@ public struct CheckQuery: Equatable, Sendable {
     public var outcome: CheckOutcome?
     public var reason: NoMatchReason?
     public var campaign: CampaignKey?
-    /// The fingerprints, any of which may match; empty for any fingerprint.
+    /// Return only checks whose first fingerprint is one of these; empty for checks with any.
     public var fingerprints: [KeyedHash] = []
     /// Return only checks that are older than this one: ``CheckPage/next`` of the previous page, or nil for
     /// the first page.

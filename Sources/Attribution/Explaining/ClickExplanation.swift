@@ -26,9 +26,11 @@ public struct ClickExplanationInput: Equatable, Sendable {
     public var isTest: Bool
     /// The number of fingerprints and advertising ids that find the click; 0 if only its token does.
     public var keyCount: Int
-    /// Whether the index of live clicks or that of closed clicks contains the first of these keys.
+    /// Whether the index of live clicks or that of closed clicks contains the first of these keys; true
+    /// without a key.
     public var isIndexed: Bool
-    /// Checks before the click's expiry that have something in common with it, the nearest first.
+    /// Checks until a minute after the click's expiry that have something in common with it, the nearest
+    /// first.
     public var near: [RelatedCheck] = []
     /// The number of records that were searched for ``near``.
     public var searchedChecks = 0

@@ -137,8 +137,7 @@ public struct Explainer: Sendable {
         return FingerprintSearch.Finding(input: nil, triedCombinations: tried)
     }
 
-    /// Returns clicks from the launch's exact address, for a launch whose hashed values the search did not
-    /// find.
+    /// Returns clicks from the launch's exact address, for a launch whose hashed values were not found.
     private func clicksFromSameAddress(_ material: ExplanationInput, _ time: Timestamp) -> [ExplainedClick] {
         let close = material.recent.filter { $0.agreement == .exact }
         return close.prefix(Self.nearLimit).map { click in

@@ -31,8 +31,7 @@ public struct ExplainedClick: Equatable, Sendable {
     public let hasSameFingerprint: Bool
     /// The probability that the launch came for the click's destination, 0…1; nil if it was not recorded.
     public var share: Double?
-    /// Whether the click's page and the launch reported the same screen, or screen width; nil if they share
-    /// neither value.
+    /// Whether click and launch reported the same screen, or screen width; nil if they share neither.
     public var hasSameScreen: Bool?
     /// Empty if the fingerprint is the same, or the values of one of the two are unknown.
     public var differences: [Difference] = []
@@ -298,10 +297,10 @@ public struct ExplanationInput: Sendable {
     public var sameFingerprint: [KnownClick] = []
     /// Clicks that the check got or weighed; those of ``sameFingerprint`` may be among them.
     public var named: [KnownClick] = []
-    /// The app's clicks before the check that have signals, newest first.
+    /// The app's clicks until a second after the check that have signals, without robots', newest first.
     public var recent: [KnownClick] = []
 
-    /// The largest number of clicks in ``sameFingerprint``.
+    /// The largest number of live clicks in ``sameFingerprint``, and of closed ones.
     public static let sameFingerprintLimit = 20
     /// The largest number of clicks in ``recent``.
     public static let recentLimit = 2000
