@@ -50,7 +50,8 @@ public struct RobotAgents: Sendable {
     /// - Parameters:
     ///   - bytes: the whole file.
     ///   - file: its name, for error messages.
-    /// - Throws: an error with the line and column of the first row that cannot be read.
+    /// - Throws: an error with the position of the first row that cannot be read, and for a file without
+    ///   rows.
     public init(replacing bytes: [UInt8], file: String) throws(DataFileError) {
         var rows = try RobotRows(bytes, file: file)
         guard !rows.robots.isEmpty || !rows.people.isEmpty else {
