@@ -162,8 +162,7 @@ public final class Directory: Equatable, Sendable {
 
     public func app(_ id: AppID) -> App? { appIndexes[id].map { apps[$0] } }
 
-    /// Returns the apps that list a host, whose domain files the host serves, oldest first; empty if none
-    /// does.
+    /// Returns the apps that list a host, whose domain files it serves, oldest first; empty if none does.
     public func apps(listing host: LinkHost) -> [App] {
         apps.filter { $0.settings.links.hosts.contains(host) }
     }
@@ -191,8 +190,7 @@ public final class Directory: Equatable, Sendable {
         }
     }
 
-    /// Returns the apps that do not share a link host with this one now, but would under the settings
-    /// `links`.
+    /// Returns the apps that share no link host with this one now, but would under the settings `links`.
     public func newNeighbours(of app: App, with links: AppLinks) -> [App] {
         let current = Set(neighbours(of: app).map(\.id))
         var changed = app

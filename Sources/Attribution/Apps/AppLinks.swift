@@ -20,8 +20,7 @@ public struct AppLinks: Equatable, Sendable {
 
 /// An app in Apple's store and its domain file.
 public struct AppleApp: Equatable, Sendable {
-    /// The prefix of the app's id, ten capital letters and digits: the team's id, or for some old apps
-    /// another one.
+    /// The prefix of the app's id, ten capital letters and digits: the team's id, or an old app's own.
     public var teamID: String?
     public var bundleIDs: [String] = []
     /// The number in the URL of the store's page.
@@ -84,8 +83,7 @@ public enum AppLinkField: String, SettingField {
     case androidPackage = "android_package"
     case androidCertificates = "android_certificates"
     case androidScheme = "android_scheme"
-    /// The URL to which browsers on iOS go if the app is not installed and a link has no iOS fallback of its
-    /// own.
+    /// The URL to which browsers on iOS go if the app is not installed and a link has no iOS fallback.
     case iosFallback = "ios_fallback"
     case androidFallback = "android_fallback"
     case huaweiFallback = "huawei_fallback"

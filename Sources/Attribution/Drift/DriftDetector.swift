@@ -108,8 +108,7 @@ public struct DriftDetector {
 
     /// Returns whether a significant drop of a group raises an alarm.
     ///
-    /// The app-wide rate raises none while a group has an alarm, nor for a drop of fewer than ``wholeDays``
-    /// days.
+    /// The app-wide rate raises none while a group has an alarm, nor for fewer than ``wholeDays`` days.
     private func raisesAlarm(_ drop: DriftDrop, for group: DriftGroup) -> Bool {
         guard group.isWhole else { return true }
         return drop.days >= Self.wholeDays && !findings.alarms.contains { $0.group.side == group.side }
@@ -183,8 +182,7 @@ public enum DriftEvent: Equatable, Sendable {
 public struct DriftReading: Equatable, Sendable {
     /// The raw value is the word in the database and in the JSON.
     public enum Status: String, CaseIterable, Sendable {
-        /// There is less than a week of earlier days to compare with, or the newest days have no checks or
-        /// clicks.
+        /// There is less than a week of earlier days to compare with, or the newest days have no events.
         case learning
         case steady
         case falling
@@ -193,8 +191,7 @@ public struct DriftReading: Equatable, Sendable {
     public let group: DriftGroup
     /// The checks or clicks of the newest seven days, and their matches.
     public let recent: DriftCount
-    /// The share that matched before those days, or before an alarm's ``DriftAlarm/since``; nil while
-    /// ``Status/learning``.
+    /// The share that matched before those days, or before ``DriftAlarm/since``; nil while learning.
     public let usualRate: Double?
     /// The current alarm; nil unless ``Status/falling``.
     public let alarm: DriftAlarm?

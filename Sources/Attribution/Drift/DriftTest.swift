@@ -339,8 +339,7 @@ struct DriftPooling {
         groups.merge(pending, uniquingKeysWith: Self.sum)
     }
 
-    /// Returns the average number of matches a day, over at most ``sizedDays`` and since the group's first
-    /// day.
+    /// Returns the average number of matches a day, in ``sizedDays`` and since the group's first day.
     private static func size(_ days: [DriftCount]) -> Double {
         let recent = days.prefix(sizedDays)
         guard let oldest = recent.lastIndex(where: { $0.trials > 0 }) else { return 0 }

@@ -20,8 +20,7 @@ public struct LandingActions: Equatable, Sendable {
 
     /// The link that opens the installed app; nil without a target, and on desktops.
     public var openURL: String?
-    /// An Android link that opens the app or else leads to `{fallback}`; nil on other devices, and without a
-    /// target.
+    /// An Android link that opens the app or else leads to `{fallback}`; nil on others, and without a target.
     public var intentURL: String?
     public var storeURL: String?
     public var store: Store?

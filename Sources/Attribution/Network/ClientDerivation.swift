@@ -19,8 +19,7 @@ public struct ClientDerivation: Equatable, Sendable {
     public let forwardedFor: [Hop]
     /// The hops of `Forwarded`, the nearest first.
     public let forwarded: [Hop]
-    /// Whether a trusted peer sent both headers, and they name different clients; ``client`` is then the
-    /// peer.
+    /// Whether a trusted peer sent both headers, with different clients; ``client`` is then the peer.
     public let headersDisagree: Bool
     public let client: NetworkAddress
 }

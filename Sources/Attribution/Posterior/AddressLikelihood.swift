@@ -148,8 +148,7 @@ private struct RecentAddressShares {
     /// browser.
     func exact(own: Double) -> Double { share(atExact - own - 1) }
 
-    /// Returns the share of the listed clicks that other people made near the launch's address, in the same
-    /// way.
+    /// Returns the share of the listed clicks that other people made near the launch's address, likewise.
     func near(own: Double) -> Double { share(atNear - own - 1) }
 
     private func share(_ others: Double) -> Double {

@@ -117,7 +117,7 @@ public struct Verdict: Equatable, Sendable {
         }
     }
 
-    /// Applies the policy to a launch that probably came from a click, if no single destination is likely
+    /// Applies the policy if some click probably led to the launch, but no single destination is likely
     /// enough.
     private mutating func resolveAmbiguity(_ posterior: Posterior, newest: Candidate?, _ policy: MatchPolicy)
     {

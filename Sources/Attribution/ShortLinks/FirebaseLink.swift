@@ -101,8 +101,7 @@ extension FirebaseLink {
             || bundles.contains(where: app.apple.bundleIDs.contains)
     }
 
-    /// Returns a problem for each parameter that differs from this app's own setting, if the app has that
-    /// setting.
+    /// Returns a problem for each parameter that differs from this app's setting, if the app has it.
     public func problems(for app: AppLinks) -> [FieldProblem] {
         var problems: [FieldProblem] = []
         func compare(_ parameter: Parameter, _ known: [String], _ what: String, _ option: String) {
@@ -204,11 +203,11 @@ public struct FirebaseLongLink: Equatable, Sendable {
 
     /// Returns the settings of the link, for one tap.
     ///
-    /// Cuts or omits texts that a link cannot contain, and a picture from a host that the app does not list.
+    /// Cuts or omits texts that a link cannot contain, and omits a picture from a host that the app does not
+    /// list.
     ///
     /// - Parameter app: the app of the link.
-    /// - Returns: settings whose destination and fallbacks the app lists by name, or are its page in Apple's
-    ///   store.
+    /// - Returns: settings whose targets the app lists by name, or are its page in Apple's store.
     /// - Throws: ``FieldProblems``: the reasons why the tap must lead nowhere, and what the operator can do.
     public func settings(for app: App.Settings) throws(FieldProblems) -> Link.Settings {
         var problems = link.problems(for: app.links)

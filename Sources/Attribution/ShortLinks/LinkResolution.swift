@@ -20,8 +20,7 @@ extension Link.Settings {
     /// Returns the variant's deep link, else the platform's own, else that of all platforms, else the other
     /// platform's.
     ///
-    /// Nil if there is none, and for a path if the app has no scheme. Platforms other than Google's count as
-    /// Apple's.
+    /// Nil if there is none, or for a path without an app scheme. Platforms except Google's count as Apple's.
     public func deepLink(_ variant: Link.Variant?, on platform: Platform, of app: AppLinks) -> DeepLinkURL? {
         let target =
             variant?.target

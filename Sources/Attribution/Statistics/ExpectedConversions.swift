@@ -54,8 +54,7 @@ public struct CheckExpectation: Equatable, Sendable {
     public let total: ExpectedConversions
     public let parts: [Part]
 
-    /// Creates the amounts; nil for a repeated answer, and for a check without a match for which no click was
-    /// weighed.
+    /// Creates the amounts; nil for a repeated answer, and for a no match without a weighed click.
     public init?(_ report: CheckReport) {
         switch report.ending {
         case .replay: return nil
