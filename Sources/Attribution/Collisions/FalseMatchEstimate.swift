@@ -54,7 +54,7 @@ public struct FalseMatchEstimate: Equatable, Sendable {
         variance += probability * (1 - probability)
     }
 
-    /// The number of matches.
+    /// The number of matches that were added.
     public var matches: Int { Int(cells.reduce(0) { $0 + $1.matches }) }
     /// The number of matches that are expected to be wrong.
     public var expectedFalse: Double { cells.reduce(0) { $0 + $1.wrongMatches } }

@@ -164,7 +164,7 @@ public struct DriftAlarm: Equatable, Sendable {
 ///
 /// The raw value is the word in the log.
 public enum DriftEnding: String, Sendable {
-    /// The rate is as expected again.
+    /// The rate is near the expected one again.
     case recovered
     /// The rate has been low for ``DriftDetector/maximumAlarmDays`` days and is now the usual one.
     case lasting

@@ -21,7 +21,7 @@ public struct DriftGroup: Hashable, Sendable {
         case unknown
         /// All values that have too few matches to be watched by themselves.
         case others
-        /// The whole app.
+        /// All values together: the part of the group of a whole app.
         case all
     }
 

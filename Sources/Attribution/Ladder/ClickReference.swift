@@ -16,7 +16,7 @@ public enum ClickReference: Hashable, Sendable {
     /// here is invalid.
     public static let maximumLength = 128
 
-    /// Returns nil only for an empty text.
+    /// Returns nil only for a text that is empty or consists of white space.
     ///
     /// Texts other than tokens and identifiers are accepted here; the verification of tokens rejects them
     /// with a reason.

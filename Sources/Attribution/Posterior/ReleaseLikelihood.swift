@@ -2,7 +2,7 @@
 public struct OSRelease: Hashable, Sendable {
     public let platform: Platform
     public let major: Int
-    /// Nil if it is unknown.
+    /// Nil if it is unknown or no evidence, as on Android.
     public let minor: Int?
     /// Whether the true minor number may be larger, because that of the kernel (Darwin) stops at 6.
     public let isAtLeast: Bool
@@ -108,7 +108,8 @@ struct ReleaseLikelihood {
         differing = ModelConstants.sameDeviceDifference / (1 - share)
     }
 
-    /// Returns the ratio; 1 if either release is unknown.
+    /// Returns the ratio; 1 if either release is unknown, the platforms differ, or the fingerprint may
+    /// contain it.
     func ratio(_ click: OSRelease?, form: FingerprintForm?) -> Double {
         // A fingerprint with the system's version has compared it already, and a ready-made one, of no known
         // form, may have.
