@@ -48,7 +48,7 @@ public struct APIKey: Equatable, Sendable {
     public let createdAt: Timestamp
     public var expiresAt: Timestamp?
     public var revokedAt: Timestamp?
-    /// Rounded to the minute, and recorded with a delay of some seconds.
+    /// Rounded down to the minute, and recorded with a delay of some seconds; nil for a key never used.
     public var lastUsedAt: Timestamp?
 
     public init(

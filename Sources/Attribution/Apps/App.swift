@@ -76,7 +76,8 @@ package enum AppIdentifiers {
             && text.utf8.allSatisfy { $0.isASCIIDigit || ($0.isASCIILetter && $0 != $0.asciiLowercased) }
     }
 
-    /// Returns the text if it is a bundle id: letters, digits, hyphens and dots.
+    /// Returns the text if it is a bundle id: two or more parts of letters, digits and hyphens, separated by
+    /// dots; nil for any other text.
     static func bundle(_ text: String) -> String? {
         let parts = text.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
         let isBundle =
@@ -87,21 +88,24 @@ package enum AppIdentifiers {
         return isBundle ? text : nil
     }
 
-    /// Returns whether a text is such a prefix, a dot and a bundle id, as Apple's files name an app.
+    /// Returns whether a text is an app id as in Apple's files: a prefix that ``isTeam(_:)`` accepts, a dot
+    /// and a bundle id.
     package static func isAppID(_ text: String) -> Bool {
         guard let dot = text.firstIndex(of: ".") else { return false }
         return isTeam(String(text[..<dot])) && bundle(String(text[text.index(after: dot)...])) != nil
     }
 
-    /// Returns the number of a page in Apple's store from a text with or without the prefix `id`.
+    /// Returns the number of a page in Apple's store from 5 to 12 digits, with or without the prefix `id`;
+    /// nil for any other text.
     static func storeID(_ text: String) -> UInt64? {
         let digits = text.hasPrefix("id") ? text.dropFirst(2) : text[...]
         guard (5...12).contains(digits.utf8.count), digits.utf8.allSatisfy(\.isASCIIDigit) else { return nil }
         return UInt64(digits)
     }
 
-    /// Returns a certificate's fingerprint as in Google's files: capital digits in pairs, separated by
-    /// colons.
+    /// Returns a certificate's SHA-256 as in Google's files: capital digits in pairs, separated by colons.
+    ///
+    /// Nil for a text that is not 64 digits, with all those colons or with none.
     static func certificate(_ text: String) -> String? {
         let digits = text.utf8.filter { $0 != UInt8(ascii: ":") }
         let hasColons = text.utf8.count == 95
@@ -118,7 +122,9 @@ package enum AppIdentifiers {
         return canonical.asciiLowercased == text.asciiLowercased ? canonical : nil
     }
 
-    /// Returns a scheme in lower case, as systems compare it; reads it with or without `://`.
+    /// Returns an app's own scheme in lower case, as systems compare it; reads it with or without `://`.
+    ///
+    /// Nil for `http`, `https`, a scheme that links may not have, and any other text.
     static func scheme(_ text: String) -> String? {
         let name = text.hasSuffix("://") ? String(text.dropLast(3)) : text
         guard let parts = try? URLParts(Array("\(name)://host".utf8)), !parts.isWeb, name.utf8.count <= 64,
@@ -156,7 +162,7 @@ public final class Directory: Equatable, Sendable {
 
     public func app(_ id: AppID) -> App? { appIndexes[id].map { apps[$0] } }
 
-    /// Returns the apps whose links and domain files a host serves, oldest first; empty if no app lists it.
+    /// Returns the apps that list a host, whose domain files it serves, oldest first; empty if none does.
     public func apps(listing host: LinkHost) -> [App] {
         apps.filter { $0.settings.links.hosts.contains(host) }
     }
@@ -165,6 +171,8 @@ public final class Directory: Equatable, Sendable {
     public func policy(of app: AppID) -> MatchPolicy? { appIndexes[app].map { policies[$0] } }
 
     /// Returns the apps whose links a host serves: those that list it, or else those that list no host.
+    ///
+    /// A nil host is an unknown one.
     public func apps(onHost host: LinkHost?) -> [App] {
         if let host {
             let listing = apps.filter { $0.settings.links.hosts.contains(host) }
@@ -182,7 +190,7 @@ public final class Directory: Equatable, Sendable {
         }
     }
 
-    /// Returns the apps that would newly share a link host with this one under these settings.
+    /// Returns the apps that share no link host with this one now, but would under the settings `links`.
     public func newNeighbours(of app: App, with links: AppLinks) -> [App] {
         let current = Set(neighbours(of: app).map(\.id))
         var changed = app
@@ -202,7 +210,7 @@ public protocol AppStore {
     ///
     /// - Throws: `conflict` if another app has the name, or a key exists already.
     func create(_ app: App, with keys: [APIKey]) async throws(StoreError)
-    /// - Throws: `notFound`, `conflict`.
+    /// - Throws: `notFound` for an unknown app, `conflict` if another app has the name.
     func update(_ app: AppID, to settings: App.Settings) async throws(StoreError)
 
     /// - Throws: `conflict` if the same key text exists already, `notFound` for an unknown app.

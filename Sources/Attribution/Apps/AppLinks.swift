@@ -8,7 +8,7 @@ public struct AppLinks: Equatable, Sendable {
     public var color: String?
     public var apple = AppleApp()
     public var android = AndroidApp()
-    /// The URLs to which a browser goes if the app is not installed and the link names none.
+    /// The URLs to which a browser goes if the app is not installed and the link has no fallback of its own.
     public var fallbacks = Link.Fallbacks()
     /// Hosts in addition to ``hosts`` that links and fallbacks may lead to; nil allows any.
     public var webHosts: [String]? = []
@@ -20,7 +20,7 @@ public struct AppLinks: Equatable, Sendable {
 
 /// An app in Apple's store and its domain file.
 public struct AppleApp: Equatable, Sendable {
-    /// Ten letters and digits, or another app id prefix.
+    /// The prefix of the app's id, ten capital letters and digits: the team's id, or an old app's own.
     public var teamID: String?
     public var bundleIDs: [String] = []
     /// The number in the URL of the store's page.
@@ -50,14 +50,14 @@ public struct AndroidApp: Equatable, Sendable {
 public struct LinkHost: Hashable, Sendable {
     public let text: String
 
-    /// Reads a `Host` field: a host name, or one with a port, which is dropped.
+    /// Reads a `Host` field: a host name, or one with a port, which is dropped; nil for any other text.
     public init?(_ text: String) {
         guard let host = try? URLHost(Array(text.trimmed.utf8)[...], isWeb: true), host.name.utf8.count <= 253
         else { return nil }
         self.text = host.name
     }
 
-    /// Reads a host as an operator names it, without a port.
+    /// Reads a host as an operator names it; nil for a text with a port, and for a text that is no host.
     public init?(naming text: String) {
         guard let host = LinkHost(text), host.text == text.trimmed.asciiLowercased else { return nil }
         self = host
@@ -70,7 +70,7 @@ public struct LinkHost: Hashable, Sendable {
 public enum AppLinkField: String, SettingField {
     /// The host names that serve its links and domain files.
     case hosts = "link_hosts"
-    /// Hosts in addition to these that links and fallbacks may lead to; the single text `any` allows all.
+    /// Hosts in addition to ``hosts`` that links and fallbacks may lead to; the single text `any` allows all.
     case webHosts = "web_hosts"
     case icon
     case color
@@ -83,7 +83,7 @@ public enum AppLinkField: String, SettingField {
     case androidPackage = "android_package"
     case androidCertificates = "android_certificates"
     case androidScheme = "android_scheme"
-    /// The URL to which browsers on iOS go if the app is not installed and a link names none.
+    /// The URL to which browsers on iOS go if the app is not installed and a link has no iOS fallback.
     case iosFallback = "ios_fallback"
     case androidFallback = "android_fallback"
     case huaweiFallback = "huawei_fallback"
@@ -108,12 +108,12 @@ extension AppLinks {
 
     /// Reads stored fields, which were valid when they were set.
     ///
-    /// A field that is no longer valid counts as not set.
+    /// A text that is no longer valid is ignored.
     public init(stored fields: AppLinkFields) { (self, _) = Self.read(fields) }
 
     /// Reads fields from outside.
     ///
-    /// - Throws: ``FieldProblems`` with all of them.
+    /// - Throws: ``FieldProblems`` with all problems of the fields.
     public init(_ fields: AppLinkFields) throws(FieldProblems) {
         let (links, problems) = Self.read(fields)
         guard problems.isEmpty else { throw FieldProblems(problems) }
@@ -197,7 +197,7 @@ extension FieldReader where Field == AppLinkField {
         apple.appClipIDs = list(.iosAppClips, maximumCount: 20, rule: rule, read: AppIdentifiers.bundle)
         apple.appStoreID = value(
             .iosStoreID,
-            rule: "must be the number in the address of the store's page, as in 1234567890",
+            rule: "must be the number in the URL of the store's page, as in 1234567890",
             read: AppIdentifiers.storeID
         )
         apple.scheme = scheme(.iosScheme)

@@ -1,9 +1,10 @@
 /// An operator's rule about URLs of an app's link hosts: they open the app, or they stay in the browser.
 ///
 /// A rule is one line, such as `/products/*`, `exclude /help/*` or
-/// `/search ?q=?*&lang=tr #top ignore-case decoded -- a comment`. The path is optional and comes first. `?`
-/// precedes a pattern for the query, or `name=pattern` for each of its items; `#` precedes a pattern for the
-/// fragment.
+/// `/search ?q=?*&lang=tr #top ignore-case decoded -- a comment`. `exclude` comes first, and the comment last;
+/// the parts between them may have any order. A rule needs a path, a query or a fragment. `?` precedes a
+/// pattern for the whole query, or `name=pattern` for some of its items, joined by `&`. `#` precedes a pattern
+/// for the fragment.
 public struct LinkRule: Equatable, Sendable {
     public let component: AssociationComponent
 
@@ -11,7 +12,7 @@ public struct LinkRule: Equatable, Sendable {
     /// The maximum per app: each phone that installs the app reads all its rules.
     public static let maximumCount = 100
 
-    /// Creates the rule of a domain file's component, to print it.
+    /// Makes a rule from a domain file's component, to print it as text.
     package init(_ component: AssociationComponent) { self.component = component }
 
     /// - Throws: ``LinkRuleError``, whose message says what to do.
@@ -66,7 +67,8 @@ public struct LinkRule: Equatable, Sendable {
             component.settings.caseSensitive = false
         case "decoded" where component.settings.percentEncoded == nil:
             component.settings.percentEncoded = false
-        case "ignore-case", "decoded", "exclude": throw .repeated(word)
+        case "ignore-case", "decoded": throw .repeated(word)
+        case "exclude": throw .misplacedExclude
         default: throw .unknownWord(word)
         }
     }
@@ -124,6 +126,8 @@ public enum LinkRuleError: Error, Equatable, Sendable {
     case controlCharacter
     case empty
     case repeated(String)
+    /// `exclude` is not the first word, or occurs twice.
+    case misplacedExclude
     case glued(String)
     case malformedItem(String)
     case tooManyWildcards(String)
@@ -140,11 +144,14 @@ public enum LinkRuleError: Error, Equatable, Sendable {
         case .empty:
             "The rule names no path, query or fragment; write one such as /products/* or exclude /help/*."
         case .repeated(let word): "\"\(word)\" repeats a part of the rule; leave one of them out."
+        case .misplacedExclude:
+            "exclude must be the first word of the rule, and occur only once; move it, or leave it out."
         case .glued(let word):
             "\"\(word)\" contains a fragment; separate it with a space, as in /products/* #top."
         case .malformedItem(let part):
             "\"\(part)\" is no item of a query; write name=pattern, with & between two items."
-        case .tooManyWildcards(let text): "\"\(text)\" has more than eight *; a single * includes slashes."
+        case .tooManyWildcards(let text):
+            "\"\(text)\" has more than eight *; write fewer, as one * also matches slashes."
         case .unknownVariable(let name):
             "There is no variable $(\(name)); there are alpha, upper, lower, alnum, digit, xdigit, region and lang."
         case .unknownWord(let word):
@@ -154,7 +161,7 @@ public enum LinkRuleError: Error, Equatable, Sendable {
     }
 }
 
-/// A rule of a domain file: a pattern for each part of a URL, and whether URLs that fit open the app.
+/// A rule of a domain file: patterns for parts of a URL, and whether URLs that fit them open the app.
 ///
 /// Every part that is present must fit; a missing part fits everything.
 public struct AssociationComponent: Equatable, Sendable {
@@ -174,7 +181,8 @@ public struct AssociationComponent: Equatable, Sendable {
     /// A comment, for people.
     public var comment: String?
     public var settings: MatchingSettings
-    /// The position in the file, as `applinks.details[0].components[2]`; empty for a rule from elsewhere.
+    /// The position in the domain file, as `applinks.details[0].components[2]`; empty for a rule that was not
+    /// read from a domain file.
     public var place: String
 
     public init(

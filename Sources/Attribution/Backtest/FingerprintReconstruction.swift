@@ -14,12 +14,12 @@ public struct FingerprintReconstruction: Sendable {
         var signals = SignalHashes.none
     }
 
-    /// The number of texts at which the cache is emptied, because it is soon filled again.
+    /// The number of texts at which the whole cache is emptied; it is soon filled again.
     private static let maximumKnown = 20_000
 
     /// - Parameters:
     ///   - keys: the server keys that may have hashed stored fingerprints.
-    ///   - data: names, codes, releases and panels.
+    ///   - data: the tables of time zones, languages, iOS releases and screens.
     ///   - localization: the languages that the app comes in.
     public init(keys: [ServerKey], data: DeviceData, localization: AppLocalization) {
         self.keys = keys
@@ -28,13 +28,13 @@ public struct FingerprintReconstruction: Sendable {
     }
 
     /// - Parameters:
-    ///   - stored: every hash that finds the click, in this order: a ready-made fingerprint, those of its
-    ///     signals, advertising ids.
+    ///   - stored: every hash that finds the click, in this order: a ready-made fingerprint, the fingerprints
+    ///     of its signals, advertising ids.
     ///   - text: the click's signals; nil if it had none.
     ///   - osVersion: the click's system version, if there is no text.
     ///   - platform: the platform of `osVersion`; unused if there is text.
-    /// - Returns: the click's fingerprints, the number of stored ones that could not be computed, and the
-    ///   hashes of the click's reported values.
+    /// - Returns: the click's fingerprints, the number of stored ones that could not be computed (1 if none
+    ///   could), and the hashes of the click's reported values.
     public mutating func fingerprints(
         _ stored: [KeyedHash],
         text: String?,

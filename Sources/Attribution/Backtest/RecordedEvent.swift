@@ -1,4 +1,4 @@
-/// A click or a launch that has happened, with what the server received of it, as hashes.
+/// A click or a launch that has happened, with the hashes of the values that the server received.
 ///
 /// Equal texts have equal hashes; matching needs no more.
 public enum RecordedEvent: Equatable, Sendable {
@@ -20,11 +20,11 @@ public enum RecordedEvent: Equatable, Sendable {
 public struct RecordedFingerprint: Hashable, Sendable {
     /// A hash of the fingerprint.
     public var key: UInt64
-    /// Nil for a fingerprint that a client sent ready-made.
+    /// Nil for a fingerprint that a client sent ready-made, and for one that could not be reconstructed.
     public var form: FingerprintForm?
     /// The probability that the click's device sends it, 0…1.
     public var weight: Double
-    /// The system of a device that sends this fingerprint.
+    /// The system of a device that sends this fingerprint; nil if neither fingerprint nor click contains it.
     public var release: OSRelease?
 
     public init(key: UInt64, form: FingerprintForm?, weight: Double = 1, release: OSRelease? = nil) {
@@ -40,7 +40,7 @@ public struct RecordedClick: Equatable, Sendable {
     /// The name by which launches refer to the click: the first 64 bits of its identifier.
     public var name: UInt64
     public var at: Timestamp
-    /// When it was posted, if that was later than ``at``: launches find it only from then on.
+    /// When it was posted, which is when launches start to find it; nil if it was posted at the time ``at``.
     public var recordedAt: Timestamp?
     public var platform: Platform
     /// Empty if only a token finds the click.
@@ -58,7 +58,7 @@ public struct RecordedClick: Equatable, Sendable {
     public var signals = SignalHashes.none
     /// Whether a robot made it, so that it is never a candidate.
     public var isRobot = false
-    /// When a launch that the replay does not contain claimed the click.
+    /// When a launch from before the history claimed the click; nil if none did.
     public var consumedAt: Timestamp?
     /// The person, if known.
     public var person: UInt64?
@@ -97,7 +97,7 @@ public struct RecordedLaunch: Equatable, Sendable {
     public var at: Timestamp
     /// Hashes of the fingerprints that the client sent or may have sent; empty if it sent only a token.
     ///
-    /// If several of them find one click, it counts under the first of these.
+    /// If several of them find one click, the click counts under the first fingerprint that finds it.
     public var fingerprints: [UInt64]
     public var address: AddressHashes?
     /// A hash of the install id, or else of fingerprint, exact address and agent: it identifies a caller that
@@ -134,7 +134,7 @@ public struct RecordedLaunch: Equatable, Sendable {
 /// The recorded answer to a launch.
 public struct RecordedAnswer: Equatable, Sendable {
     public var outcome: CheckOutcome
-    /// The name of the click in the answer.
+    /// The name of the click in the answer; nil for no match.
     public var click: UInt64?
     public var method: AttributionMethod?
     public var isCampaignOnly = false
@@ -176,7 +176,7 @@ public struct HistoryGaps: Equatable, Sendable {
     /// settings and tables; that fingerprint has full weight and no form.
     public var clicksNotReconstructed = 0
     public var clicksWithoutAddress = 0
-    /// Clicks claimed by a launch whose record was deleted.
+    /// Clicks claimed before the first recorded check.
     public var clicksConsumedBefore = 0
     public var clicks = 0
 
@@ -196,11 +196,11 @@ public struct HistoryGaps: Equatable, Sendable {
     public var claims = 0
     /// Recorded matches.
     public var matches = 0
-    /// The number of launches by the minimum confidence required.
+    /// The number of launches by the minimum confidence that the app required of each.
     public var minimums: [Double: Int] = [:]
 
     public init() {}
 
-    /// Claims without a recorded match: the process ended before it stored the record.
+    /// Claims without a recorded match; 0 if there are as many matches as claims, or more.
     public var matchesNotRecorded: Int { max(0, claims - matches) }
 }

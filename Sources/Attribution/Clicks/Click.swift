@@ -36,15 +36,16 @@ public struct Click: Equatable, Sendable {
         /// The signal that `source` comes from, as the client sent it (`google`), at most 255 characters.
         public var rawSource: String?
         public var platform = Platform.unknown
-        /// Major and minor OS version in native form (`17.2`), if known.
+        /// Major and minor OS version in the system's own spelling (`17.2`); nil if it is unknown.
         public var osVersion: String?
         /// The program that opened the link.
         public var browser = BrowserFamily.unknown
         /// A JSON object as the caller wrote it, at most 8 KiB.
         public var metadata: String?
-        /// Whether it is a preview, prefetch or robot: recorded and counted, never a candidate.
+        /// Whether the click comes from a preview, a prefetch or a robot: it is recorded and counted, but
+        /// never a candidate.
         public var isRobot = false
-        /// Whether the fingerprint that the client sent differs from all that its signals give.
+        /// Whether the fingerprint that the client sent differs from all those computed from its signals.
         public var isContradictory = false
         /// The short link that was tapped; nil for a click that names its deep link itself.
         public var link: LinkID?
@@ -117,12 +118,14 @@ public struct NewClick: Equatable, Sendable {
 public struct ClickHashesUnderFormerKeys: Equatable, Sendable {
     /// The hash of the visit under the previous day's key; nil except in the first ten minutes of a day.
     public var visit: KeyedHash?
-    /// The hash of the post under the previous day's key.
+    /// The hash of the post under the previous day's key; nil if ``visit`` is nil.
     public var post: KeyedHash?
-    /// The hash of the visitor under the previous day's key, as in ``ClickEvidence/visitor``.
+    /// The hash of the visitor under the previous day's key, as in ``ClickEvidence/visitor``; nil if
+    /// ``visit`` is nil.
     public var visitor: UInt64?
     public var idempotencies: [KeyedHash] = []
-    /// The hashes of all fingerprints, one list for each server key except the current one.
+    /// The hashes of all fingerprints, one list for each server key except the current one; empty for a post
+    /// without an idempotency key.
     public var fingerprints: [[KeyedHash]] = []
 
     public init() {}
@@ -149,7 +152,7 @@ public enum ClickBasis: String, CaseIterable, Sendable {
 public struct ClickEvidence: Equatable, Sendable {
     /// Nil if the address distinguishes no visitors.
     public var address: AddressHashes?
-    /// See ``ServerKey/visitor(_:userAgent:)``.
+    /// A hash of exact address and user agent, or of the agent alone without a usable address.
     public var visitor: UInt64 = 0
     /// Hashes of values that a launch may report in addition to a fingerprint that does not contain them.
     public var signals = SignalHashes.none

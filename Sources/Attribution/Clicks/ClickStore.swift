@@ -12,17 +12,18 @@ public enum RecordOutcome: Equatable, Sendable {
 public struct CheckView: Sendable {
     /// The earlier answer of this caller, which it may get again.
     public var replay: Claim?
-    /// The click of a certain match.
+    /// The click of a certain match, or of an answer whose delivery failed.
     ///
-    /// The click is live, or it was claimed and the answer was not delivered. In the second case, a claim
-    /// returns that answer again, once.
+    /// In the second case, the click was claimed before, and a claim returns that answer again, once.
     public var certainChoice: ClickChoice?
     /// The live clicks with one of the check's fingerprints and their evidence; nil without such clicks, and
-    /// for a certain match.
+    /// with an earlier answer to return.
+    ///
+    /// For a certain match, the model learns from this evidence how often fingerprints are right.
     public var evidence: CandidateEvidence?
     /// The model that weighs them; nil without ``evidence``.
     public var model: MatchingModel?
-    /// The launch's fingerprint under a former server key, if only clicks from before its rotation have it.
+    /// The launch's fingerprint under a former server key, if only older clicks have it.
     public var storedFingerprint: KeyedHash?
     /// The reason for "no match" if there is no answer, choice or evidence: the state of the newest click
     /// with this fingerprint, or of the named click.
@@ -45,7 +46,8 @@ public struct CheckView: Sendable {
     /// Whether there is no click to return again, to claim or to weigh.
     var isEmpty: Bool { replay == nil && certainChoice == nil && evidence == nil }
 
-    /// Removes the background counts of destinations: counts may be out of date, and their clicks deleted.
+    /// Removes the background counts of these destinations, because counts may be out of date: their clicks
+    /// may have been deleted since.
     mutating func leaveOut(_ destinations: Set<CreditedDestination>) {
         guard !destinations.isEmpty else { return }
         evidence?.background.removeAll { count in count.destination.map(destinations.contains) ?? false }
@@ -55,9 +57,9 @@ public struct CheckView: Sendable {
 /// The outcome of a claim.
 public enum ClaimOutcome: Equatable, Sendable {
     case claimed(Claim)
-    /// The caller gets its earlier answer again.
+    /// The caller gets its earlier answer again, or another caller's answer whose delivery failed.
     case replayed(Claim)
-    /// A committed transaction consumed the click, or it expired or was deleted; the check must read again.
+    /// A committed transaction consumed the click, or it expired or was deleted: the check must read again.
     case lost
     /// Another check of this process is claiming the click, so nothing was changed.
     ///
@@ -70,20 +72,22 @@ public enum ClaimOutcome: Equatable, Sendable {
 /// ``record(_:)`` and ``claim(_:for:_:)`` return only after their transaction is on disk.
 public protocol ClickStore {
     /// Records a click, or finds the one that it repeats: with the same idempotency key, or an equal post
-    /// within 10 s that has not led to a match.
+    /// within 10 s that has not led to a match. Records nothing if the click's link has ended.
     func record(_ click: NewClick) async throws(StoreError) -> RecordOutcome
 
     /// Sets the deadline for all reads and claims of the check together; the store completes or withdraws
     /// them by then.
     func setDeadline(of check: inout Check)
 
-    /// Reads the facts for a check: an earlier answer, candidates, or the reason why there are none.
+    /// Reads the facts for a check: an earlier answer, the click of a certain match, candidates, or the
+    /// reason why there is none of these.
     func view(for check: Check) async throws(StoreError) -> CheckView
 
     /// Consumes the chosen click for a check in one transaction.
     ///
-    /// The transaction first returns an earlier answer of the caller, if there is one. It also closes the
-    /// visitor's duplicates from the ten minutes before the click, and stores the check's record.
+    /// If the caller may get an earlier answer, the transaction returns that answer and consumes nothing.
+    /// Otherwise it also closes the visitor's duplicates from the ten minutes before the click, and stores
+    /// the check's record.
     ///
     /// It does not claim a click that another check of this process is claiming; see
     /// ``ClaimOutcome/underWay(_:)``.
@@ -93,7 +97,7 @@ public protocol ClickStore {
     ///   - check: the check that claims it.
     ///   - basis: the facts that the choice is based on, for the record.
     /// - Returns: the outcome of the claim.
-    /// - Throws: if the outcome is unknown.
+    /// - Throws: ``StoreError``; nothing was consumed, except perhaps after `timedOut`.
     func claim(_ choice: ClickChoice, for check: Check, _ basis: CheckBasis) async throws(StoreError)
         -> ClaimOutcome
 

@@ -2,7 +2,7 @@
 ///
 /// The report is computed from the clicks and checks that were stored up to ``countedAt``.
 public struct CollisionReport: Equatable, Sendable {
-    /// The clicks of one platform that fingerprints of one form find; the form says which signals are hashed.
+    /// The clicks of one platform that fingerprints of one form find; the form names the hashed signals.
     public struct Form: Equatable, Sendable {
         public var platformForm: PlatformForm
         public var sharing: FingerprintSharing
@@ -23,7 +23,7 @@ public struct CollisionReport: Equatable, Sendable {
     public var matches: Int
     /// The number of matches that are expected to be wrong.
     public var expectedFalse: Double
-    /// One standard deviation of ``expectedFalse``.
+    /// The standard deviation of the number of wrong matches.
     public var spread: Double
     /// The limits for each of ``FalseMatchLimit/shares``.
     public var limits: [FalseMatchLimit]
@@ -86,7 +86,7 @@ public struct AppCollisions: Equatable, Sendable {
     }
 }
 
-/// Counts how many people share a fingerprint in an app's own traffic, under several windows at once.
+/// Counts how many people share a fingerprint in an app's own traffic, for several windows at once.
 ///
 /// Rows must be added grouped by fingerprint, as an index returns them; rows of one fingerprint may have any
 /// order. Memory contains the rows of only one fingerprint, or a sample of them if they are very many.
@@ -186,11 +186,14 @@ public struct CollisionRow: Hashable, Sendable {
 
 /// How many people share a fingerprint of one platform and form within one attribution window.
 public struct FingerprintSharing: Equatable, Sendable {
-    /// The number of clicks that such fingerprints find; a click with several counts with each one's weight.
+    /// The number of clicks that such fingerprints find; a click counts under each of its fingerprints, with
+    /// that fingerprint's weight.
     public private(set) var clicks: Double
-    /// The number of clicks before which no other person clicked with the fingerprint within the window.
+    /// The number of clicks, with their weights, before which no other person clicked with the fingerprint
+    /// within the window.
     public private(set) var aloneSum: Double
-    /// The sum, over all clicks, of other people's earlier clicks with the fingerprint within the window.
+    /// The sum, over all clicks with their weights, of other people's earlier clicks with the fingerprint
+    /// within the window.
     public private(set) var competingSum: Double
 
     public init(clicks: Double = 0, aloneSum: Double = 0, competingSum: Double = 0) {

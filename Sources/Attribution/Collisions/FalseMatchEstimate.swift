@@ -10,8 +10,9 @@ public struct FalseMatchEstimate: Equatable, Sendable {
         2_592_000,
     ].compactMap { AttributionWindow(seconds: $0) }
 
-    /// Counts of the launches whose most likely answer has a probability within one step, and a click whose
-    /// age fits the same window.
+    /// Sums over the launches with a probability in one step and a click's age in one window.
+    ///
+    /// `wrong` and `wrongMatches` are sums of the probability that the answer is wrong.
     private struct Cell: Equatable, Sendable {
         var launches = 0.0
         var matches = 0.0
@@ -30,12 +31,12 @@ public struct FalseMatchEstimate: Equatable, Sendable {
 
     public init() {}
 
-    /// Adds a launch to which a click may have led.
+    /// Adds a launch to which a click may have led; ignores a probability that is NaN.
     ///
     /// - Parameters:
-    ///   - probability: the probability of the answer, not capped; without a match, of the most likely
-    ///     answer.
-    ///   - ageSeconds: the age of the credited click; nil if it is unknown.
+    ///   - probability: the probability of the answer, without the limit of reported probabilities
+    ///     (``Verdict/highestConfidence``); without a match, of the most likely answer.
+    ///   - ageSeconds: the age of that answer's click; nil if it is unknown.
     ///   - isMatch: whether the answer was a match.
     public mutating func add(probability: Double, ageSeconds: Double?, isMatch: Bool) {
         guard !probability.isNaN else { return }
@@ -53,11 +54,11 @@ public struct FalseMatchEstimate: Equatable, Sendable {
         variance += probability * (1 - probability)
     }
 
-    /// The number of matches.
+    /// The number of matches that were added.
     public var matches: Int { Int(cells.reduce(0) { $0 + $1.matches }) }
     /// The number of matches that are expected to be wrong.
     public var expectedFalse: Double { cells.reduce(0) { $0 + $1.wrongMatches } }
-    /// One standard deviation of ``expectedFalse``.
+    /// The standard deviation of the number of wrong matches.
     public var spread: Double { variance.squareRoot() }
     /// The share of matches that is expected to be wrong; nil without a match.
     public var falseShare: Double? {
@@ -77,7 +78,7 @@ public struct FalseMatchEstimate: Equatable, Sendable {
     }
 
     /// Returns the lowest minimum probability with which at most this share of matches is wrong, and the
-    /// number of matches with that minimum; nil if there is none.
+    /// number of matches with that minimum; nil if no minimum keeps the share that low.
     ///
     /// Assumes the current window, and ``MatchPolicy/Rule/probability`` even if the app uses another rule.
     public func threshold(keepingFalseBelow share: Double) -> FalseMatchLimit.Threshold? {
@@ -127,7 +128,7 @@ public struct FalseMatchEstimate: Equatable, Sendable {
     /// matches that it avoids.
     public static let minimumKept = 0.5
 
-    /// Adds a recorded check; ignores repeated answers and certain matches.
+    /// Adds a recorded check; ignores repeated answers, certain matches, and checks without a confidence.
     ///
     /// - Parameters:
     ///   - facts: the record.

@@ -17,9 +17,9 @@ public struct DataRow: Equatable, Sendable {
     ///   - bytes: the whole file, UTF-8.
     ///   - file: its name, for error messages.
     ///   - kinds: the kinds of rows that the file may contain; any other kind is an error.
-    /// - Returns: its rows in their order, without comments.
-    /// - Throws: an error for a row of another kind, an empty column, or misplaced blanks or control
-    ///   characters.
+    /// - Returns: its rows in their order, without comments and empty lines.
+    /// - Throws: an error for a row of another kind, an empty column, misplaced blanks or control characters,
+    ///   or text that is not UTF-8.
     public static func rows(
         of bytes: [UInt8],
         file: String,

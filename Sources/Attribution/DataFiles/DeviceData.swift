@@ -34,12 +34,13 @@ public struct DeviceData: Sendable {
     /// The built-in data.
     public static let embedded = builtIn()
 
-    /// Creates the built-in data, except for the kinds of rows that `file` contains.
+    /// Creates the built-in data, in which a file's rows replace all built-in rows of the same kinds.
     ///
     /// - Parameters:
     ///   - bytes: the whole file.
     ///   - file: its name, for error messages.
-    /// - Throws: an error with the line and column of the first row that cannot be read.
+    /// - Throws: an error with the position of the first row that cannot be read, and for a file without
+    ///   rows.
     public init(replacing bytes: [UInt8], file: String) throws(DataFileError) {
         let fileRows = try DataRow.rows(of: bytes, file: file, kinds: Kind.names)
         guard !fileRows.isEmpty else {

@@ -43,7 +43,7 @@ public struct DriftDetector {
         clicks = history.sum(.click)
     }
 
-    /// Compares every group with its past.
+    /// Compares every group with its past and with the rest of the app.
     ///
     /// - Parameters:
     ///   - history: the counts up to the end of a span.
@@ -106,9 +106,9 @@ public struct DriftDetector {
         )
     }
 
-    /// Returns whether a drop raises an alarm.
+    /// Returns whether a significant drop of a group raises an alarm.
     ///
-    /// The app-wide rate stays silent while one of its groups has an alarm.
+    /// The app-wide rate raises none while a group has an alarm, nor for fewer than ``wholeDays`` days.
     private func raisesAlarm(_ drop: DriftDrop, for group: DriftGroup) -> Bool {
         guard group.isWhole else { return true }
         return drop.days >= Self.wholeDays && !findings.alarms.contains { $0.group.side == group.side }
@@ -116,7 +116,7 @@ public struct DriftDetector {
 
     /// Returns why an alarm ends; nil while it continues.
     ///
-    /// The rate is always compared with the days before the alarm.
+    /// The rate is always compared with the days before ``DriftAlarm/since``.
     private func ending(of alarm: DriftAlarm, _ test: DriftTest) -> DriftEnding? {
         let age = Int(history.end.milliseconds(since: alarm.since) / Self.day)
         if age >= Self.maximumAlarmDays { return .lasting }
@@ -139,14 +139,14 @@ public struct DriftDetector {
     }
 }
 
-/// A match rate that has fallen, from the time it was detected until it has recovered.
+/// A match rate that has fallen, from the time the drop was detected until a ``DriftEnding``.
 public struct DriftAlarm: Equatable, Sendable {
     public let group: DriftGroup
     /// The approximate time of the drop: the start of the days for which the drop is most significant.
     public let since: Timestamp
     /// When the drop was detected.
     public let began: Timestamp
-    /// The rate of the four weeks before ``since``, 0…1.
+    /// The rate of at most four weeks before ``since``, 0…1.
     public let usualRate: Double
     /// The rate from ``since`` until the drop was detected, 0…1.
     public let rate: Double
@@ -164,7 +164,7 @@ public struct DriftAlarm: Equatable, Sendable {
 ///
 /// The raw value is the word in the log.
 public enum DriftEnding: String, Sendable {
-    /// The rate is as expected again.
+    /// The rate is near the expected one again.
     case recovered
     /// The rate has been low for ``DriftDetector/maximumAlarmDays`` days and is now the usual one.
     case lasting
@@ -182,16 +182,16 @@ public enum DriftEvent: Equatable, Sendable {
 public struct DriftReading: Equatable, Sendable {
     /// The raw value is the word in the database and in the JSON.
     public enum Status: String, CaseIterable, Sendable {
-        /// There is less than a week of earlier days to compare with.
+        /// There is less than a week of earlier days to compare with, or the newest days have no events.
         case learning
         case steady
         case falling
     }
 
     public let group: DriftGroup
-    /// The checks or clicks of the newest seven days.
+    /// The checks or clicks of the newest seven days, and their matches.
     public let recent: DriftCount
-    /// The share that matched before those days; nil while ``Status/learning``.
+    /// The share that matched before those days, or before ``DriftAlarm/since``; nil while learning.
     public let usualRate: Double?
     /// The current alarm; nil unless ``Status/falling``.
     public let alarm: DriftAlarm?

@@ -21,7 +21,7 @@ public struct DriftGroup: Hashable, Sendable {
         case unknown
         /// All values that have too few matches to be watched by themselves.
         case others
-        /// The whole app.
+        /// All values together: the part of the group of a whole app.
         case all
     }
 
@@ -109,7 +109,7 @@ extension DriftGroup {
     /// The group's stored name, unique within its side: `ios/26.1/1.8.9`.
     public var name: String { "\(platform.text)/\(osVersion.text)/\(client.text)" }
 
-    /// Reads a stored name; nil for any other text.
+    /// Reads a stored name; nil for a text that does not have three parts between slashes.
     public init?(_ side: DriftSide, name: String) {
         let parts = name.split(separator: "/", omittingEmptySubsequences: false)
             .map { Part(nameText: String($0)) }
@@ -181,7 +181,7 @@ public struct SDKVersion: Hashable, Sendable {
     public let number: OSVersion
 
     /// Reads the version after the last slash, up to the first character that belongs to no number; nil
-    /// unless it starts with a number from 1 to 999.
+    /// unless it starts with a number from 1 to 999, and for a header of more than 100 bytes.
     ///
     /// The product's name is not stored: it is free text, and the check's platform is read from other values.
     public init?(header: Span<UInt8>) {

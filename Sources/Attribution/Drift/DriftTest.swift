@@ -59,7 +59,9 @@ struct DriftTest {
     /// The standard deviation of a group's change from that of the rest of its app, as a share of the latter.
     private static let unevenness = 0.3
 
-    /// Returns the most significant drop that raises an alarm; `threshold` is the smallest significance.
+    /// Returns the most significant drop that raises an alarm; nil if none does.
+    ///
+    /// `threshold` is the smallest significance.
     func drop(above threshold: Double) -> DriftDrop? {
         Self.windows.compactMap { compare(newest: $0, from: $0) }.filter { drop in
             drop.score >= threshold && drop.rate <= (1 - Self.minimumRelativeDrop) * drop.expected
@@ -204,8 +206,8 @@ struct DriftSeries {
         }
     }
 
-    /// Returns the recent number of clicks per check as a multiple of the past number; nil without clicks in the
-    /// past.
+    /// Returns the recent number of clicks per check as a multiple of the past number; nil without clicks in
+    /// the past, and for a supply other than `clicks`.
     func clicksToACheck(_ recent: Range<Int>, against past: Range<Int>) -> Double? {
         // An app whose clicks are recorded elsewhere has no clicks to compare.
         guard case .clicks(let clicks, let checks) = supply, Self.sum(clicks, past) > 0 else { return nil }
@@ -266,7 +268,7 @@ public struct DriftHistory: Sendable {
 
     private static let day: Int64 = 86_400_000
 
-    /// - Parameter end: see ``end(at:)``.
+    /// - Parameter end: the end of the last complete span, from ``end(at:)``.
     public init(end: Timestamp) { self.end = end }
 
     /// Returns the start of the span that contains a time, which is the end of the last complete span.
@@ -308,7 +310,7 @@ struct DriftPooling {
 
     /// The smallest average number of matches a day of a group that is not pooled.
     static let minimumDailyMatches = 4.0
-    /// The largest number of groups of one side that are not pooled.
+    /// The largest number of groups of one side that are not pooled; groups with an alarm may exceed it.
     static let maximumGroups = 40
     /// The number of newest days over which the size of a group is measured.
     private static let sizedDays = DriftTest.baselineDays + 7
@@ -337,7 +339,7 @@ struct DriftPooling {
         groups.merge(pending, uniquingKeysWith: Self.sum)
     }
 
-    /// Returns the matches a day since the group was first seen.
+    /// Returns the average number of matches a day, in ``sizedDays`` and since the group's first day.
     private static func size(_ days: [DriftCount]) -> Double {
         let recent = days.prefix(sizedDays)
         guard let oldest = recent.lastIndex(where: { $0.trials > 0 }) else { return 0 }

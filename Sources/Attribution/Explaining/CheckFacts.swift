@@ -40,7 +40,7 @@ public struct CheckFacts: Equatable, Sendable {
     public var minimumConfidence = MatchPolicy.standardMinimum
     /// The probability that no click led to the launch; nil if no click was weighed.
     public var organicShare: Double?
-    /// The number of live clicks with the fingerprint.
+    /// The number of live clicks with the fingerprint; 0 if none was weighed.
     public var candidates = 0
     /// The click of the answer, or the most likely one.
     public var click: ClickID?
@@ -52,8 +52,10 @@ public struct CheckFacts: Equatable, Sendable {
     public var shares: [Share] = []
     /// The launch's first fingerprint: of its signals, in the form with the fewest components, or else as the
     /// client sent it.
+    ///
+    /// It is hashed under a former server key if only older clicks have it.
     public var fingerprint: KeyedHash?
-    /// The first words of the launch's other fingerprints, at most ``otherFingerprintLimit``.
+    /// The first words (64 bits) of the launch's other fingerprints, at most ``otherFingerprintLimit``.
     public var otherFingerprints: [UInt64] = []
     public var address: AddressHashes?
     /// Whether the launch sent a token, or the identifier of a click.
@@ -171,7 +173,9 @@ extension CheckOutcome {
     }
 }
 
-/// One recorded check; it is retained for as long as a click is after the end of the click's window.
+/// One recorded check.
+///
+/// It is deleted when it is older than the retention time, or earlier if there are too many records.
 public struct RecordedCheck: Equatable, Sendable {
     public let id: CheckID
     public let app: AppID
@@ -196,7 +200,8 @@ public enum CheckReference: Equatable, Sendable {
     case click(ClickID)
     /// The last check of a request.
     case request(String)
-    /// The last check with one of these keyed fingerprints.
+    /// The last check whose first fingerprint is one of these, which are one fingerprint under each server
+    /// key.
     case fingerprint([KeyedHash])
 
     /// Reads `chk_…`, `clk_…`, a fingerprint's 64 digits, or a request id; nil for any other text.

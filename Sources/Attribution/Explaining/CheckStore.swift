@@ -10,9 +10,10 @@ public struct CheckQuery: Equatable, Sendable {
     public var outcome: CheckOutcome?
     public var reason: NoMatchReason?
     public var campaign: CampaignKey?
-    /// The fingerprints, any of which may match; empty for any fingerprint.
+    /// Return only checks whose first fingerprint is one of these; empty for checks with any.
     public var fingerprints: [KeyedHash] = []
-    /// Only checks before this one: ``CheckPage/next`` of the previous page.
+    /// Return only checks that are older than this one: ``CheckPage/next`` of the previous page, or nil for
+    /// the first page.
     public var before: CheckID?
     public var limit: Int
 
@@ -69,7 +70,7 @@ public protocol CheckStore {
     func explanation(of reference: CheckReference, by explainer: Explainer) async throws(StoreError)
         -> Explanation?
 
-    /// Reads the facts that explain why no check got a click.
+    /// Reads the facts for the explanation of a click that no recorded check got.
     ///
     /// The call searches a bounded number of checks, and not on the calling event loop.
     ///

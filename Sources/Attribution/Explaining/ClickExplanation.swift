@@ -26,16 +26,18 @@ public struct ClickExplanationInput: Equatable, Sendable {
     public var isTest: Bool
     /// The number of fingerprints and advertising ids that find the click; 0 if only its token does.
     public var keyCount: Int
-    /// Whether the index contains the first of these keys, for a live or a closed click.
+    /// Whether the index of live clicks or that of closed clicks contains the first of these keys; true
+    /// without a key.
     public var isIndexed: Bool
-    /// Checks before the click's expiry that have something in common with it, the nearest first.
+    /// Checks until a minute after the click's expiry that have something in common with it, the nearest
+    /// first.
     public var near: [RelatedCheck] = []
     /// The number of records that were searched for ``near``.
     public var searchedChecks = 0
     /// Whether all records between the click and its expiry were searched.
     public var hasSearchedAll = true
 
-    /// The largest number of near checks.
+    /// The largest number of checks in ``near``.
     public static let nearLimit = 8
 
     public init(_ click: KnownClick, app: AppID, isTest: Bool, keyCount: Int, isIndexed: Bool) {
@@ -49,7 +51,7 @@ public struct ClickExplanationInput: Equatable, Sendable {
 
 /// A check that has something in common with a click but did not get it.
 public struct RelatedCheck: Equatable, Sendable {
-    /// What the check and the click have in common; the first is the nearest.
+    /// What the check and the click have in common; the cases are ordered from the nearest to the farthest.
     public enum Relation: String, CaseIterable, Comparable, Sendable {
         /// The click was among the most likely ones.
         case weighed

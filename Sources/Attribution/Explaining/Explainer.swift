@@ -11,7 +11,8 @@ public struct Explainer: Sendable {
     /// The number of combinations of values to try for one explanation, under each key.
     public var searchLimit = 300_000
 
-    /// The largest number of clicks that are listed because they are near the launch.
+    /// The largest number of clicks that are listed because they come from the launch's address or have
+    /// similar values.
     private static let nearLimit = 5
 
     public init(
@@ -136,7 +137,7 @@ public struct Explainer: Sendable {
         return FingerprintSearch.Finding(input: nil, triedCombinations: tried)
     }
 
-    /// Returns clicks from the launch's exact address, for a launch whose fingerprint reveals nothing.
+    /// Returns clicks from the launch's exact address, for a launch whose hashed values were not found.
     private func clicksFromSameAddress(_ material: ExplanationInput, _ time: Timestamp) -> [ExplainedClick] {
         let close = material.recent.filter { $0.agreement == .exact }
         return close.prefix(Self.nearLimit).map { click in

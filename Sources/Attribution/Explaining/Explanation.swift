@@ -29,9 +29,9 @@ public struct ExplainedClick: Equatable, Sendable {
     public let click: KnownClick
     public let state: KnownClick.State
     public let hasSameFingerprint: Bool
-    /// The probability that the launch came for its destination, 0…1; nil if it was not computed.
+    /// The probability that the launch came for the click's destination, 0…1; nil if it was not recorded.
     public var share: Double?
-    /// Whether the click's page reported the launch's screen; nil if one of the two screens is unknown.
+    /// Whether click and launch reported the same screen, or screen width; nil if they share neither.
     public var hasSameScreen: Bool?
     /// Empty if the fingerprint is the same, or the values of one of the two are unknown.
     public var differences: [Difference] = []
@@ -133,7 +133,8 @@ extension Explanation {
         return words.compactMap(\.self).joined(separator: ", ") + "."
     }
 
-    /// Returns what happened to the last click of a state; nil if there is none.
+    /// Returns what happened to the first listed click with this state and the launch's fingerprint; nil if
+    /// there is none.
     private func fate(_ state: KnownClick.State) -> String? {
         let facts = record.facts
         guard let click = clicks.first(where: { $0.state == state && $0.hasSameFingerprint })?.click
@@ -195,7 +196,7 @@ extension Explanation {
         ElapsedTime.text(milliseconds: end.milliseconds(since: start))
     }
 
-    /// Returns a probability as `83 %`; nothing less than certain shows as `100 %`.
+    /// Returns a probability as `83 %`; only a probability of 1 shows as `100 %`.
     public static func percent(_ probability: Double) -> String {
         guard probability.isFinite else { return "– %" }
         let percent = Int(min(max(probability, 0), 1) * 100 + 0.5)
@@ -242,14 +243,14 @@ public struct KnownClick: Equatable, Sendable {
     public var campaign: CampaignKey?
     public var platform = Platform.unknown
     public var isRobot = false
-    /// When a launch consumed the click, and how it was recognised.
+    /// When a launch consumed the click, and how that launch was recognised; both are nil if none did.
     public var claimedAt: Timestamp?
     public var claimedBy: AttributionMethod?
     /// Whether the click was removed from the index when a launch consumed a later click of the same visitor.
     public var isRetired = false
     /// How the click's address compares with the launch's.
     public var agreement = AddressAgreement.missing
-    /// See ``ClickEvidence/canonicalText``.
+    /// The click's values as text, as in ``ClickEvidence/canonicalText``; nil for a click without values.
     public var canonicalText: String?
 
     public init(id: ClickID, clickedAt: Timestamp, expiresAt: Timestamp, campaign: CampaignKey? = nil) {
@@ -278,7 +279,7 @@ public struct KnownClick: Equatable, Sendable {
         case later
     }
 
-    /// Returns the relation of the click to a check at a time.
+    /// Returns the relation of the click to a check at a time; `isAnswer` is whether the check got the click.
     public func state(at time: Timestamp, isAnswer: Bool) -> State {
         if isAnswer { return .answered }
         if isRobot { return .robot }
@@ -294,12 +295,12 @@ public struct ExplanationInput: Sendable {
     public var record: RecordedCheck
     /// Clicks with the check's fingerprint, live or not, newest first.
     public var sameFingerprint: [KnownClick] = []
-    /// Clicks with another fingerprint that the check got or weighed.
+    /// Clicks that the check got or weighed; those of ``sameFingerprint`` may be among them.
     public var named: [KnownClick] = []
-    /// The app's clicks before the check that have signals, newest first.
+    /// The app's clicks until a second after the check that have signals, without robots', newest first.
     public var recent: [KnownClick] = []
 
-    /// The largest number of clicks in ``sameFingerprint``.
+    /// The largest number of live clicks in ``sameFingerprint``, and of closed ones.
     public static let sameFingerprintLimit = 20
     /// The largest number of clicks in ``recent``.
     public static let recentLimit = 2000

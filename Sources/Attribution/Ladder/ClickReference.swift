@@ -16,7 +16,7 @@ public enum ClickReference: Hashable, Sendable {
     /// here is invalid.
     public static let maximumLength = 128
 
-    /// Returns nil only for an empty text.
+    /// Returns nil only for a text that is empty or consists of white space.
     ///
     /// Texts other than tokens and identifiers are accepted here; the verification of tokens rejects them
     /// with a reason.
@@ -38,7 +38,10 @@ public enum ClickReference: Hashable, Sendable {
         }
     }
 
-    /// Reads the first reference among the parameters of a link or a referrer.
+    /// Reads the first well-formed reference among the parameters of a link or a referrer, or else the first
+    /// of any form; nil if there is none.
+    ///
+    /// Parameters named `al` come before those named `click_id`.
     ///
     /// A reference ends at the first character that cannot be part of one, because apps append to a referrer
     /// with a wrong separator, and people continue their text after a link.
@@ -63,7 +66,7 @@ public struct InstallReferrer: Equatable, Sendable {
     /// The reference to the click; nil for an install that came from no Afterlink link.
     public let reference: ClickReference?
 
-    /// The largest number of characters of the text.
+    /// The largest number of characters that are read.
     ///
     /// Afterlink's own text has fewer than 500, with the reference first.
     public static let maximumLength = 4096
@@ -146,7 +149,7 @@ public struct PasteboardText: Equatable, Sendable {
 
 /// The link to an app's page in Google's store, with a click's token for the first launch.
 ///
-/// Source: the Play Install Referrer documentation; the store drops a referrer that is too long as a whole.
+/// Source: the Play Install Referrer documentation; if a referrer is too long, the store drops all of it.
 public struct PlayStoreLink: Equatable, Sendable {
     public let text: String
 

@@ -49,7 +49,7 @@ public struct LaunchEvidence: Equatable, Sendable {
 /// The id by which a device's system identifies the device to advertisers: Apple's IDFA or Google's GAID.
 ///
 /// It is a UUID, in letters of either case. A device whose owner has limited ad tracking returns only zeros,
-/// which identify no device. The id never appears in text, and is stored only as a keyed hash:
+/// which identify no device. The id is never printed, and is stored only as a keyed hash:
 /// ``ServerKey/advertisingID(app:isTest:id:)``.
 public struct AdvertisingID: Hashable, Sendable {
     /// Which system the id belongs to.

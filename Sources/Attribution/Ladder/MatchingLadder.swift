@@ -29,7 +29,7 @@ public struct MatchingLadder: Equatable, Sendable {
     /// The number of fingerprints under each server key; those of the current key come first, and those of
     /// each former key follow in the same order.
     private var countUnderEachKey = 1
-    /// The error of the first rejected token: the reason to report if no rung leads to a click.
+    /// The error of the first rejected token: the reason to report if the check ends without a match.
     public private(set) var refusal: ClickTokenError?
 
     /// - Parameters:
@@ -78,7 +78,7 @@ public struct MatchingLadder: Equatable, Sendable {
     /// Creates the ladder of a launch with only a fingerprint, hashed under each key, the current one first.
     public init(fingerprintUnderEachKey hashes: [KeyedHash]) { fingerprints = hashes }
 
-    /// Creates a ladder of rungs that were verified elsewhere.
+    /// Creates a ladder of rungs that were verified elsewhere, with fingerprints under one server key.
     public init(_ rungs: [Rung], fingerprints: [KeyedHash], refusal: ClickTokenError? = nil) {
         self.rungs = rungs
         self.fingerprints = fingerprints

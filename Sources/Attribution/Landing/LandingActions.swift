@@ -18,9 +18,9 @@ public struct LandingActions: Equatable, Sendable {
         case page = "continue"
     }
 
-    /// The link that opens the installed app.
+    /// The link that opens the installed app; nil without a target, and on desktops.
     public var openURL: String?
-    /// An Android link that opens the app or else leads to `{fallback}`; nil on other devices.
+    /// An Android link that opens the app or else leads to `{fallback}`; nil on others, and without a target.
     public var intentURL: String?
     public var storeURL: String?
     public var store: Store?

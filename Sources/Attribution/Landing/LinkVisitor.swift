@@ -63,7 +63,7 @@ public struct InAppBrowser: Equatable, Sendable {
     public enum WayOut: String, Equatable, Sendable {
         /// Safari's own scheme.
         case safari
-        /// An intent that only browsers and the app itself handle.
+        /// An intent for the page's URL, which only browsers and the link's own app handle.
         case intent
         /// A URL parameter that the app recognises.
         case parameter
@@ -81,7 +81,7 @@ public struct InAppBrowser: Equatable, Sendable {
     /// Nil if the visitor can leave only by the app's menu.
     public let wayOut: WayOut?
 
-    /// Returns nil for the system's own browsers.
+    /// Returns nil for a browser that is not part of another app.
     public init?(_ browser: BrowserFamily, on device: LinkVisitor.Device) {
         guard Self.isInApp(browser) else { return nil }
         switch device {
@@ -128,7 +128,7 @@ public struct InAppBrowser: Equatable, Sendable {
 }
 
 extension InAppBrowser.WayOut {
-    /// Returns the address that leads to a page in the system's browser.
+    /// Returns the URL that leads to a page in the system's browser.
     ///
     /// - Parameter page: the page's URL, which starts with `https://` and has no fragment.
     /// - Returns: the target of a button on the page.

@@ -93,10 +93,10 @@ public enum AppTotal: UInt64, CaseIterable, Sendable {
 
 /// The keys of ``CounterFamily/agreements``.
 public enum AgreementCount {
-    /// Pairs of one device, by the age of the click.
+    /// The key of the pairs of a click and a launch of one device, by the age of the click.
     public static func pairs(_ age: ClickAge) -> UInt64 { UInt64(age.rawValue) << 8 | 0xff }
 
-    /// The pairs that agreed in this way.
+    /// The key of the pairs whose addresses agreed in this way.
     public static func agreeing(_ agreement: AddressAgreement, _ age: ClickAge) -> UInt64 {
         UInt64(age.rawValue) << 8 | UInt64(agreement.rawValue)
     }
@@ -173,7 +173,8 @@ public struct LearningEpoch: Equatable, Sendable {
         return min(1, LearningEpoch(began: since).observedSeconds(family, at: time) / all)
     }
 
-    /// Returns whether a stored sum is too small or too old to be retained.
+    /// Returns whether a stored sum is too small or too old to be retained; never true for a family that
+    /// cannot grow without limit.
     public func hasFaded(_ stored: Double, _ counter: CounterKey, at time: Timestamp) -> Bool {
         let hour = time.milliseconds / 3_600_000
         switch counter.family {

@@ -10,13 +10,15 @@ public final class MatchingModel: Sendable {
     /// The probability density of the delay per second, by ``DelayBins`` bin.
     public let delayDensity: [Double]
     private let agreements: [Agreement]
-    /// The average number of strangers at an exact or near address where one visitor was seen before.
+    /// The average number of strangers, at most 1, who launch at an exact address where one visitor launched
+    /// before.
     let repeatExact: Double
+    /// The same number for each near address.
     let repeatNear: Double
     /// The number of launches that only a fingerprint could recognise; older ones count less.
     public let launches: Double
     public let launchesWithAddress: Double
-    /// The share of clicks whose address is known.
+    /// The share of clicks whose address is known, 0…1.
     public let clickAddressShare: Double
     /// The number of organic launches, which no click explains, for each click with the same fingerprint.
     let organicPerClick: Double
@@ -132,7 +134,9 @@ public struct PlatformForm: Hashable, Sendable {
         self.form = form
     }
 
-    /// Reads a ``code``; nil for any other number.
+    /// Reads a ``code``; nil for an unknown platform.
+    ///
+    /// An unknown form counts as a ready-made fingerprint.
     public init?(code: UInt64) {
         guard let platform = Platform.allCases.first(where: { UInt64($0.code) == code >> 8 })
         else { return nil }
@@ -215,7 +219,11 @@ extension MatchingModel {
                 organicPerClick,
                 "Launches that no click led to, for each click with the same fingerprint"
             ),
-            .init("present_activity", relativeOrganicRate, "Current rate of such launches / its average"),
+            .init(
+                "present_activity",
+                relativeOrganicRate,
+                "Current rate of launches that no click led to / its average"
+            ),
             .init("click_address_share", clickAddressShare, "Share of clicks whose address is known"),
         ]
     }

@@ -127,8 +127,8 @@ struct LaunchUpdate {
     ///
     /// At addresses of few people, only launches whose address agrees exactly with a click count. Each counts
     /// 1 / P(exact | same device), and so represents the conversions whose address did not agree. This is
-    /// right on average even while L(h) is unknown. At busy addresses, and without an address, the posterior
-    /// counts, which converges more slowly.
+    /// right on average even while L(h), the rate of organic launches, is unknown. At busy addresses, and
+    /// without an address, the posterior counts, which converges more slowly.
     private(set) var explained = 0.0
     private var byPlatformForm: [PlatformForm: Double] = [:]
     private var byBin: [Int: Double] = [:]
@@ -178,7 +178,7 @@ struct LaunchUpdate {
         byBin[bin, default: 0] += count
     }
 
-    /// Returns the factor by which learning discounts a posterior: it draws the odds towards one to one.
+    /// Returns the factor by which learning multiplies a posterior: it draws the odds towards one to one.
     ///
     /// Conversions and L(h) are learnt from the posterior, and the posterior is computed from them. If time
     /// and address prove little, an error would therefore confirm itself and grow.

@@ -15,9 +15,9 @@ public struct DeepLinkURL: Hashable, Sendable {
 
     /// Validates a link from outside.
     ///
-    /// Trims the link, and percent-encodes characters that a URI cannot contain: blanks, characters beyond
-    /// ASCII, `"<>^{|}` and the backquote, a `%` that escapes nothing, square brackets outside the host, a
-    /// second `#`. Existing escapes remain.
+    /// Removes spaces at both ends, and percent-encodes characters that a URI cannot contain: blanks,
+    /// characters beyond ASCII, `"<>^{|}` and the backquote, a `%` that escapes nothing, square brackets
+    /// outside the host, a second `#`. Existing escapes remain.
     ///
     /// - Throws: ``DeepLinkURLError`` naming the first rule that the link breaks.
     public init(parsing text: String) throws(DeepLinkURLError) {
@@ -115,8 +115,9 @@ extension DeepLinkURL {
 
     /// Returns the link with `source`, `keyName` and `jid` added to its query, before the fragment.
     ///
-    /// Released clients read all three from the link. Existing parameters, even empty ones, remain unchanged.
-    /// `direct` and `unknown` are not added, because they mean nothing to a client.
+    /// Released clients read all three from the link. Existing parameters, even empty ones, remain and are
+    /// not added again; `key` and `k` count as `keyName`. `direct` and `unknown` are not added, because they
+    /// mean nothing to a client.
     public func attributed(source: SourceToken, campaignKey: CampaignKey?, journeyID: JourneyID) -> String {
         let names = Set(queryItems.map(\.name))
         var added: [(name: String, value: String)] = []

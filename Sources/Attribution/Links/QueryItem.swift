@@ -24,7 +24,8 @@ public struct QueryItem: Hashable, Sendable {
         }
     }
 
-    /// Returns the decoded value of a query's first item of this name, without decoding the others.
+    /// Returns the decoded value of a query's first item of this name, without decoding the others; nil
+    /// without such an item.
     ///
     /// The name has no characters that need an escape; an item whose name contains escapes is found too.
     public static func value(of name: String, inQuery query: String) -> String? {
@@ -36,7 +37,8 @@ public struct QueryItem: Hashable, Sendable {
         }
     }
 
-    /// Passes the decoded value of the first item to `read`, without a copy if no byte is escaped.
+    /// Passes the decoded value of the first item of this name to `read`, without a copy if nothing is
+    /// escaped; returns nil without such an item.
     public static func withValue<Result>(
         of name: String,
         in query: Span<UInt8>,
@@ -58,7 +60,8 @@ public struct QueryItem: Hashable, Sendable {
         return withDecoded(query.extracting(only), read)
     }
 
-    /// Returns the range of the value of the first item of this name that starts at `start` or later.
+    /// Returns the range of the value of the first item of this name that starts at `start` or later; nil
+    /// without such an item.
     private static func value(of name: String, in query: Span<UInt8>, from start: Int) -> Range<Int>? {
         var start = start
         while start < query.count {

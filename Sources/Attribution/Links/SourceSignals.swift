@@ -27,7 +27,7 @@ public struct SourceSignals: Equatable, Sendable {
 
     public static let maximumRawLength = 255
 
-    /// The click's token, and the signal that it comes from.
+    /// The click's source, and the signal that it comes from.
     ///
     /// The strongest signal that maps to a token decides. If no signal does, the token is `unknown`; without
     /// any signal it is `direct`.
@@ -46,7 +46,7 @@ public struct SourceSignals: Equatable, Sendable {
 
     private static func signal(_ raw: String) -> Signal { (raw, SourceToken(signal: raw)) }
 
-    /// The signals that the click contains, strongest first.
+    /// The click's signals that count, strongest first.
     private var ordered: [Signal] {
         var signals: [Signal] = []
         let bodySource = Self.nonEmpty(source).map(Self.signal)

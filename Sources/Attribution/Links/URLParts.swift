@@ -57,7 +57,7 @@ package struct URLParts {
         return try URLHost(authority, isWeb: isWeb)
     }
 
-    /// Rejects a web link with only the root as its path, because released clients lose such links.
+    /// Rejects a web link without a path or with only `/`, because released clients lose such links.
     func requirePath() throws(DeepLinkURLError) {
         guard !isWeb || path.count > 1 else { throw .noPath }
     }
@@ -231,7 +231,7 @@ package enum PercentEncoding {
         return text
     }
 
-    /// Returns the bytes with escapes decoded; keeps a `%` without two digits.
+    /// Returns the bytes with escapes decoded; a `%` without two digits stays.
     package static func decoded(_ bytes: some Collection<UInt8>, plusIsBlank: Bool = false) -> [UInt8] {
         let bytes = Array(bytes)
         var text: [UInt8] = []

@@ -20,14 +20,15 @@ public struct CheckReport: Sendable {
 
 /// The facts that decided a check: the input of its record and of learning.
 public struct CheckBasis: Sendable {
-    /// Nil if no live click has one of the launch's fingerprints, so that none was weighed.
+    /// Nil if no click was weighed: no live click has one of the launch's fingerprints, the answer is a
+    /// repetition, or the check got another click than the chosen one.
     public var verdict: Verdict?
-    /// The input of the verdict.
+    /// The input of the verdict; nil without one.
     public var evidence: CandidateEvidence?
     public var model: MatchingModel?
     /// Whether another check took a click that this one chose: the model learns nothing from such a check.
     public var hasLostRace = false
-    /// See ``CheckView/storedFingerprint``.
+    /// The launch's fingerprint under a former server key, if only older clicks have it.
     public var storedFingerprint: KeyedHash?
 
     public init() {}

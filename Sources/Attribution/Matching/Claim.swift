@@ -10,7 +10,7 @@ public final class Claim: Equatable, Sendable {
     /// The probability that the match is right, 0…1; nil for an old claim that was stored without it.
     public let confidence: Double?
     /// The number of other live clicks that the launch might have come from, including the visitor's earlier
-    /// ones; nil for an old claim that was stored without the number.
+    /// ones; 0 for a certain match, and nil for an old claim that was stored without the number.
     public let competingClicks: Int?
     /// Whether only the campaign was credited, so that the answer was the app's default link instead of the
     /// click's own.
@@ -39,7 +39,7 @@ public final class Claim: Equatable, Sendable {
     }
 }
 
-/// Records the delivery of a match's response, which decides whether another check may get the click.
+/// Records the delivery of a match's response, which decides whether another check may get that response.
 public protocol Receipt: Sendable {
     /// Records that the response to a claim is about to be written: a check whose first byte is read from now
     /// on may get the response again.

@@ -17,8 +17,8 @@ public struct FirstLaunchMatching {
     ///
     /// - Parameter check: the check, whose deadline this function sets.
     /// - Returns: the click's claim, an earlier answer, or why there is none.
-    /// - Throws: ``StoreError`` if nothing was decided; the response must then be a retryable error, never
-    ///   "no match".
+    /// - Throws: ``StoreError`` if nothing was decided, or the outcome of a claim is unknown; the response
+    ///   must then be a retryable error, never "no match".
     public func match(_ check: inout Check) async throws(StoreError) -> MatchOutcome {
         store.setDeadline(of: &check)
         // The destinations whose counted clicks could not be found.
@@ -73,7 +73,7 @@ public struct FirstLaunchMatching {
     ///   - basis: the same facts, for the record.
     ///   - check: the check that claims.
     /// - Returns: the outcome; and the basis for the record, if another click than the chosen one was tried.
-    /// - Throws: ``StoreError`` if the outcome is unknown.
+    /// - Throws: ``StoreError``; nothing was consumed, except perhaps after `timedOut`.
     private func claim(_ choice: ClickChoice, _ view: CheckView, _ basis: CheckBasis, _ check: Check)
         async throws(StoreError) -> (outcome: ClaimOutcome, another: CheckBasis?)
     {

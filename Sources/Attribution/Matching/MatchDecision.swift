@@ -58,7 +58,7 @@ extension ClickChoice {
 }
 
 extension Verdict {
-    /// Nil for a match, and if there was no candidate.
+    /// Nil for a match, for a campaign-only answer, and without a live click with the fingerprint.
     public var noMatchReason: NoMatchReason? {
         guard case .noMatch(let reason) = outcome else { return nil }
         return reason

@@ -80,7 +80,8 @@ extension NoMatchReason {
             Meaning(
                 .click,
                 "the attribution window of the click, or of the token's click, had ended",
-                sentence: "No live click has the launch's fingerprint, and the last one had expired.",
+                sentence:
+                    "The click that the launch named, or the last one with its fingerprint, had expired.",
                 advice: [
                     "If people of this campaign take longer to install, give its clicks a longer window"
                         + " (attribution_window_seconds, or `afterlink apps set --attribution-window`)."
@@ -90,7 +91,9 @@ extension NoMatchReason {
             Meaning(
                 .click,
                 "an earlier launch had consumed the click",
-                sentence: "Every click with the launch's fingerprint had already led to another launch.",
+                sentence:
+                    "The click that the launch named, or the last one with its fingerprint or advertising id, had"
+                    + " already led to another launch.",
                 advice: [
                     "This may be a reinstallation, or another device that looks the same: a click matches once, and a new"
                         + " click can match again.",
@@ -103,8 +106,8 @@ extension NoMatchReason {
                 .click,
                 "the click is a robot's",
                 sentence:
-                    "The only clicks with the launch's fingerprint come from robots, previews or browsers that fetch"
-                    + " ahead: no person has seen them.",
+                    "The click that the launch named, or the last one with its fingerprint, comes from a robot, a preview"
+                    + " or a browser that fetches ahead: no person has seen it.",
                 advice: [
                     "Check that the page posts the click from the visitor's own browser: a click that a server posts"
                         + " carries the server's agent."
@@ -155,7 +158,7 @@ extension NoMatchReason {
             Meaning(
                 .token,
                 "an earlier launch had used the token",
-                sentence: "The launch brought a click token that another launch had brought before.",
+                sentence: "The launch brought the token of a click that another launch had consumed before.",
                 advice: [
                     "This may be a reinstallation, or a link that was shared after it was opened: each click has a token."
                 ]

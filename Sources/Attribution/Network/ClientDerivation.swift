@@ -19,7 +19,7 @@ public struct ClientDerivation: Equatable, Sendable {
     public let forwardedFor: [Hop]
     /// The hops of `Forwarded`, the nearest first.
     public let forwarded: [Hop]
-    /// Whether both headers are present and name different clients; ``client`` is then the peer.
+    /// Whether a trusted peer sent both headers, with different clients; ``client`` is then the peer.
     public let headersDisagree: Bool
     public let client: NetworkAddress
 }
@@ -66,11 +66,13 @@ public struct TrustedProxies: Sendable {
 
     public init(_ ranges: [AddressRange]) { self.ranges = ranges }
 
-    /// Returns the client's address: the rightmost hop that is not a trusted proxy.
+    /// Returns the client's address: the rightmost hop that is not a trusted proxy, or the leftmost one if
+    /// all are trusted.
     ///
-    /// Every proxy appends the address of its peer. The hops are read from right to left: each one was written by
-    /// the hop on its right, and counts only if that hop is trusted. A hop that is no address (`unknown`, a
-    /// pseudonym, garbage) ends the reading; the last valid hop counts.
+    /// The peer itself is the rightmost hop, and every proxy appends the address of its peer. The hops are
+    /// read from right to left: each one was written by the hop on its right, and counts only if that hop is
+    /// trusted. A hop that is no address (`unknown`, a pseudonym, garbage) ends the reading; the last valid
+    /// hop counts.
     ///
     /// If both headers are present, they must agree: a proxy writes one of them and may pass on a client's
     /// version of the other, and the server cannot know which one. If they differ, only the peer is certain.
@@ -142,7 +144,8 @@ enum ForwardedField {
         return isQuoted && backslashes % 2 == 1
     }
 
-    /// Returns the value of `for`, with its quotation marks and escapes removed.
+    /// Returns the value of `for`, with its quotation marks and escapes removed; nil without one, and for an
+    /// element that breaks the grammar.
     private static func node(of element: ArraySlice<UInt8>) -> [UInt8]? {
         var rest = element
         var names: Set<String> = []
@@ -231,7 +234,7 @@ enum ForwardedNode {
 
 /// The header `X-Forwarded-For: client, proxy, proxy`, which no standard defines.
 enum XForwardedFor {
-    /// Returns the hops, the nearest first.
+    /// Returns the hops, the nearest first; nil for a hop that is no address.
     static func hops(in values: [String]) -> [NetworkAddress?] {
         values.flatMap { $0.utf8.split(separator: UInt8(ascii: ","), omittingEmptySubsequences: false) }
             .reversed()

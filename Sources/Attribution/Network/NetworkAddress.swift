@@ -51,8 +51,9 @@ public struct NetworkAddress: Hashable, Sendable {
     /// Whether the address is on the public Internet, so that this server may connect to it for a client.
     ///
     /// False for loopback, link-local, private, shared, multicast and reserved addresses, for the addresses
-    /// of clouds' metadata services, and for IPv6 addresses that represent IPv4 ones. Source: RFC 6890 and
-    /// IANA's registries of special-purpose addresses.
+    /// of clouds' metadata services, and for IPv6 addresses that contain an IPv4 address (6to4, Teredo,
+    /// NAT64). A v4-mapped address counts as its IPv4 address. Source: RFC 6890 and IANA's registries of
+    /// special-purpose addresses.
     public var isPublic: Bool {
         if ipv4 != nil { return !Self.specialRanges.contains(self) }
         // The public space is 2000::/3, except for the ranges reserved within it.
@@ -64,7 +65,7 @@ public struct NetworkAddress: Hashable, Sendable {
             "0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12",
             "192.0.0.0/24", "192.0.2.0/24", "192.88.99.0/24", "192.168.0.0/16", "198.18.0.0/15",
             "198.51.100.0/24", "203.0.113.0/24", "224.0.0.0/4", "240.0.0.0/4",
-            // Azure's metadata service, among public addresses.
+            // Azure's metadata service, which has an address of the public range.
             "168.63.129.16/32",
             // Teredo, ORCHID and similar ranges; documentation; 6to4.
             "2001::/23", "2001:db8::/32", "2002::/16", "3fff::/20",
@@ -119,7 +120,7 @@ extension NetworkAddress {
         return written(groups[..<longest.lowerBound]) + "::" + written(groups[longest.upperBound...])
     }
 
-    /// Reads the 32 bits of a dotted quad.
+    /// Reads the 32 bits of a dotted quad; nil for any other text.
     private static func ipv4(_ bytes: Span<UInt8>) -> UInt32? {
         var (bits, part, digitCount, dotCount): (UInt32, UInt32, Int, Int) = (0, 0, 0, 0)
         for index in bytes.indices {
@@ -139,7 +140,8 @@ extension NetworkAddress {
         return digitCount > 0 && dotCount == 3 ? bits << 8 | part : nil
     }
 
-    /// Reads a number without sign or leading zero.
+    /// Reads a number of at most five digits without sign or leading zero; nil above `limit` and for any
+    /// other text.
     static func decimal(_ digits: ArraySlice<UInt8>, upTo limit: UInt32) -> UInt32? {
         guard (1...5).contains(digits.count), digits.count == 1 || digits.first != UInt8(ascii: "0")
         else { return nil }
@@ -215,7 +217,7 @@ public struct AddressRanges: Sendable {
     /// - Parameters:
     ///   - bytes: the whole file.
     ///   - file: its name, for error messages.
-    /// - Throws: an error for the first line that starts with no range, and for a file without any.
+    /// - Throws: an error for the first line that does not start with a range, and for a file without ranges.
     public init(reading bytes: [UInt8], file: String) throws(DataFileError) {
         var ranges: [AddressRange] = []
         var number = 0
@@ -289,7 +291,7 @@ public struct AddressRange: Hashable, Sendable {
     public init?(_ text: String) {
         let parts = text.split(separator: "/", omittingEmptySubsequences: false)
         guard parts.count <= 2, let address = NetworkAddress(String(parts[0])) else { return nil }
-        // The bits of an address with colons count as those of IPv6, even for a v4-mapped address.
+        // With colons, the number after `/` is out of 128, even for a v4-mapped address.
         let isDottedQuad = !parts[0].utf8.contains(UInt8(ascii: ":"))
         let width: UInt32 = isDottedQuad ? 32 : 128
         var bits = width

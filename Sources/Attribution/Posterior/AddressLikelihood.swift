@@ -83,7 +83,7 @@ struct AddressLikelihood {
     /// are the visitor's own.
     func strangerExact(own: Double) -> Double {
         let others = max(0, traffic.clicksExact - own) + traffic.launchesExact
-        // The second term is the learnt chance to meet a stranger at an address where none was seen yet.
+        // The second term is the learnt chance that a stranger launches where no stranger launched before.
         let seen = others / total + model.repeatExact / (launches + 1)
         let share = traffic.launchesExact / (launches + 1)
         let beyondLimit = traffic.clicksExact >= AddressTraffic.countLimit ? share : 0
@@ -141,13 +141,14 @@ private struct RecentAddressShares {
         }
     }
 
-    /// Returns the share of clicks at the launch's exact address that are other people's.
+    /// Returns the share of the listed clicks that other people made at the launch's exact address; 0 with
+    /// fewer than ``ModelConstants/minimumRecentClicks`` clicks.
     ///
     /// One click more than the visitor's `own` is left out, because it may be the same person with another
     /// browser.
     func exact(own: Double) -> Double { share(atExact - own - 1) }
 
-    /// Returns the share of clicks near the launch's address that are other people's, in the same way.
+    /// Returns the share of the listed clicks that other people made near the launch's address, likewise.
     func near(own: Double) -> Double { share(atNear - own - 1) }
 
     private func share(_ others: Double) -> Double {

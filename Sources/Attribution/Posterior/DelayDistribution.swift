@@ -25,7 +25,7 @@ public enum DelayBins {
         return edge(min(bin, count - 1) - 1)..<edge(min(bin, count - 1))
     }
 
-    /// Returns the geometric mean of a bin's bounds, in seconds.
+    /// Returns the geometric mean of a bin's bounds, in seconds; 0.5 for bin 0.
     public static func middle(ofBin bin: Int) -> Double {
         guard bin > 0 else { return 0.5 }
         return bounds(ofBin: bin).lowerBound * 1.189207115002721

@@ -84,13 +84,13 @@ public struct DestinationShare: Equatable, Sendable {
 
 /// The probability that a launch came for any destination of one campaign.
 public struct CampaignShare: Equatable, Sendable {
-    /// See ``CreditedDestination/campaign``.
+    /// The first word of a hash of the campaign, as in ``CreditedDestination/campaign``.
     public let campaign: UInt64
     public private(set) var probability: Double
     /// One of the campaign's clicks; nil if none is listed as a candidate.
     public private(set) var click: ClickID?
 
-    /// The largest number of campaigns of one launch; the least likely are omitted.
+    /// The largest number of campaigns of one launch; those whose destinations are least likely are omitted.
     public static let maximumCount = 16
 
     /// Returns the campaigns of destinations that are ordered by their probability.

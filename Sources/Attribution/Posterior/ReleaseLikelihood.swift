@@ -2,7 +2,7 @@
 public struct OSRelease: Hashable, Sendable {
     public let platform: Platform
     public let major: Int
-    /// Nil if it is unknown.
+    /// Nil if it is unknown or no evidence, as on Android.
     public let minor: Int?
     /// Whether the true minor number may be larger, because that of the kernel (Darwin) stops at 6.
     public let isAtLeast: Bool
@@ -46,13 +46,13 @@ public struct OSRelease: Hashable, Sendable {
         return minor == otherMinor
     }
 
-    /// The release as a counter's key.
+    /// The release as a counter's key, without ``isAtLeast``.
     public var code: UInt64 {
         UInt64(platform.code) << 48 | UInt64(UInt16(clamping: major)) << 24
             | UInt64(minor.map { UInt16(clamping: $0) } ?? .max) << 8
     }
 
-    /// Reads a counter's key; nil if it is no ``code``.
+    /// Reads a ``code``; nil if its platform is unknown.
     public init?(code: UInt64) {
         guard let platform = Platform.allCases.first(where: { UInt64($0.code) == code >> 48 })
         else { return nil }
@@ -108,7 +108,8 @@ struct ReleaseLikelihood {
         differing = ModelConstants.sameDeviceDifference / (1 - share)
     }
 
-    /// Returns the ratio; 1 if either release is unknown.
+    /// Returns the ratio; 1 if either release is unknown, the platforms differ, or the fingerprint may
+    /// contain it.
     func ratio(_ click: OSRelease?, form: FingerprintForm?) -> Double {
         // A fingerprint with the system's version has compared it already, and a ready-made one, of no known
         // form, may have.

@@ -1,14 +1,16 @@
 /// An app's policy: how likely a click must be to match, and the answer if no click is likely enough.
 public struct MatchPolicy: Equatable, Sendable {
     public enum Rule: String, CaseIterable, Sendable {
-        /// A match needs a probability of at least ``MatchPolicy/minimumConfidence``.
+        /// A match needs a probability of at least ``MatchPolicy/minimumConfidence``. While
+        /// ``MatchingModel/isFresh``, ``newest`` applies instead.
         case probability
-        /// The newest click with the fingerprint matches, and its probability is only reported. This is for
-        /// apps that come from a service with this rule.
+        /// The newest click with the fingerprint matches, unless its signals contradict the launch's and
+        /// those of an older click do not. Its probability is only reported. This is for apps that come from
+        /// a service with this rule.
         case newest
     }
 
-    /// The answer if a click led to the launch, but no single click is likely enough.
+    /// The answer if some click probably led to the launch, but no single destination is likely enough.
     public enum Ambiguity: String, CaseIterable, Sendable {
         case noMatch
         case newest
@@ -68,7 +70,7 @@ public struct Verdict: Equatable, Sendable {
     public var expectedConversions: Double
     /// The amount that the launch adds to the variance of the expected conversions.
     public var variance: Double
-    /// The most likely destinations, at most ``maximumShares``.
+    /// The most likely destinations, at most ``maximumShares``, the most likely first.
     public var shares: [DestinationShare]
     /// The amounts that the launch adds to expected conversions of at most ``CampaignShare/maximumCount``
     /// campaigns.
@@ -115,7 +117,8 @@ public struct Verdict: Equatable, Sendable {
         }
     }
 
-    /// Applies the policy to a launch that came from a click, if no single click is likely enough.
+    /// Applies the policy if some click probably led to the launch, but no single destination is likely
+    /// enough.
     private mutating func resolveAmbiguity(_ posterior: Posterior, newest: Candidate?, _ policy: MatchPolicy)
     {
         outcome = .noMatch(.ambiguous)
@@ -152,7 +155,8 @@ public struct Verdict: Equatable, Sendable {
         confidence = min(self.probability, Self.highestConfidence)
     }
 
-    /// Returns the newest live click whose signals do not contradict the launch's; if all of them do, the newest.
+    /// Returns the newest live click whose signals do not contradict the launch's; if all of them do, the
+    /// newest; nil without a live click.
     private static func newest(_ evidence: CandidateEvidence, _ signals: SignalHashes) -> Candidate? {
         let live = evidence.candidates.filter { $0.claimedAt == nil }
         let newest = live.min(by: Visitor.isNewer)

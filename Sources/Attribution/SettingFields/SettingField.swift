@@ -1,12 +1,12 @@
 /// A setting of a link or an app; its raw value names it on the wire, in files and in the database.
 ///
-/// The admin API, the commands, imports, exports and the store exchange each value as one or more texts.
+/// Everywhere but in JSON, a value is one or more texts.
 public protocol SettingField: RawRepresentable<String>, CaseIterable, Hashable, Sendable {
     /// The type of the field's value in JSON.
     var kind: SettingFieldKind { get }
 }
 
-/// The type of a field's value in JSON; everywhere else, the value is one or more texts.
+/// The type of a field's value in JSON.
 public enum SettingFieldKind: Sendable {
     case text
     /// A whole number.
@@ -133,7 +133,10 @@ package struct FieldReader<Field: SettingField> {
                 text.unicodeScalars.count <= 64 && !text.containsControlCharacter
                 && !text.utf8.contains(UInt8(ascii: ","))
             guard isAllowed else {
-                report(field, "Each of \(field.rawValue) must have 1 to 64 characters and no comma.")
+                report(
+                    field,
+                    "Each of \(field.rawValue) must have 1 to 64 characters, no comma and no control character."
+                )
                 continue
             }
             values.append(text)
@@ -159,7 +162,7 @@ package struct FieldReader<Field: SettingField> {
         return atMost(maximumCount, values, field)
     }
 
-    /// Reads `#rrggbb` or `#rgb`; the `#` may be missing, because in an address it would start the fragment.
+    /// Reads `#rrggbb` or `#rgb`; the `#` may be missing, because in a URL it would start the fragment.
     package mutating func color(_ field: Field) -> QRColor? {
         value(field, rule: "must be a colour such as #1a2b3c; in a URL leave out the #") { text in
             try? QRColor(parsing: text.utf8.first == UInt8(ascii: "#") ? text : "#" + text)
@@ -173,15 +176,16 @@ package struct FieldReader<Field: SettingField> {
         }
     }
 
-    /// Returns the value of the only text; reports `rule` if `read` rejects it.
+    /// Returns the value of the only text; nil, with a report of `rule`, if `read` rejects the text.
     ///
-    /// A blank text counts as not set.
+    /// A missing or blank text gives nil without a report.
     package mutating func value<Value>(_ field: Field, rule: String, read: (String) -> Value?) -> Value? {
         guard fields.text(field)?.trimmed.isEmpty == false else { return nil }
         return parsed(field, rule, read)
     }
 
-    /// Returns the value of the only text, which may be blank; reports `rule` if `read` rejects it.
+    /// Returns the value of the only text, which may be blank; nil, with a report of `rule`, if `read` rejects
+    /// the text, and nil without a report if there is none.
     private mutating func parsed<Value>(_ field: Field, _ rule: String, _ read: (String) -> Value?) -> Value?
     {
         guard let text = fields.text(field)?.trimmed else { return nil }

@@ -27,7 +27,8 @@ public struct FirebaseLink: Equatable, Sendable {
         case utmCampaign = "utm_campaign"
         case utmTerm = "utm_term"
         case utmContent = "utm_content"
-        /// Affiliate token, campaign, media type and provider of Apple's store.
+        /// The affiliate token in Apple's store; the next three are the campaign, the media type and the
+        /// provider there.
         case affiliate = "at"
         case storeCampaign = "ct"
         case mediaType = "mt"
@@ -100,7 +101,7 @@ extension FirebaseLink {
             || bundles.contains(where: app.apple.bundleIDs.contains)
     }
 
-    /// Returns a problem for each parameter that differs from a known setting of this app.
+    /// Returns a problem for each parameter that differs from this app's setting, if the app has it.
     public func problems(for app: AppLinks) -> [FieldProblem] {
         var problems: [FieldProblem] = []
         func compare(_ parameter: Parameter, _ known: [String], _ what: String, _ option: String) {
@@ -141,7 +142,7 @@ extension FirebaseLink {
         return "https://apps.apple.com/app/id\(id)?" + items.joined(separator: "&")
     }
 
-    /// The minimum versions as in `{"amv":"12","imv":"1.2"}`.
+    /// The minimum versions as in `{"amv":"12","imv":"1.2"}`; nil if there are none.
     private var metadata: String? {
         let members = Self.minimumVersions.compactMap { name in
             version(name).map { "\"\(name.rawValue)\":\"\($0)\"" }
@@ -166,7 +167,7 @@ extension FirebaseLink {
 /// `https://go.shop.example/?link=https://shop.example/promo&apn=com.example.shop`.
 ///
 /// Any person can write one. It may therefore lead only to targets that the app lists by name, and to the
-/// app's own page in a store; neither `--web-host any` nor a missing list of destinations allows more.
+/// app's own page in Apple's store; neither `--web-host any` nor a missing list of destinations allows more.
 ///
 /// Source of the rule: OWASP ASVS 5.0, 3.7.2.
 public struct FirebaseLongLink: Equatable, Sendable {
@@ -194,17 +195,19 @@ public struct FirebaseLongLink: Equatable, Sendable {
         query.first { $0.name == "d" }?.value == "1"
     }
 
-    /// Returns the app of the link among the apps of the requested host: the named app, or the only one.
+    /// Returns the app of the link among the apps of the requested host: the named app, or else the only one;
+    /// nil if there are several.
     public func app(among apps: [App]) -> App? {
         apps.first { link.names($0.settings.links) } ?? (apps.count == 1 ? apps.first : nil)
     }
 
     /// Returns the settings of the link, for one tap.
     ///
-    /// Cuts or omits texts that a link cannot contain, and a picture from a host that the app does not list.
+    /// Cuts or omits texts that a link cannot contain, and omits a picture from a host that the app does not
+    /// list.
     ///
     /// - Parameter app: the app of the link.
-    /// - Returns: settings whose destination and fallbacks the app lists by name.
+    /// - Returns: settings whose targets the app lists by name, or are its page in Apple's store.
     /// - Throws: ``FieldProblems``: the reasons why the tap must lead nowhere, and what the operator can do.
     public func settings(for app: App.Settings) throws(FieldProblems) -> Link.Settings {
         var problems = link.problems(for: app.links)

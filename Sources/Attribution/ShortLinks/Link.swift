@@ -129,8 +129,8 @@ public struct LinkPath: Hashable, Sendable {
 
 /// The path of a short link on its host: `summer25`, or `go/summer25`.
 ///
-/// One to four parts of letters, digits, `-`, `_` and `.`, separated by slashes, 128 characters at most. Case
-/// matters, as in the links of other services.
+/// It has one to four parts of letters, digits, `-`, `_` and `.`, separated by slashes, 128 characters at
+/// most. No part starts with a dot. Case matters, as in the links of other services.
 public struct LinkSlug: Hashable, Sendable {
     public let text: String
 

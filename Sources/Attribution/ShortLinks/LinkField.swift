@@ -71,14 +71,14 @@ extension Link.Settings {
 
     /// Reads a link's stored fields, which were valid when they were set.
     ///
-    /// A field that is no longer valid counts as not set.
+    /// A text that is no longer valid is ignored.
     public init(stored fields: LinkFields) { (self, _) = Self.read(fields) }
 
     /// Reads fields from outside.
     ///
     /// ``problems(for:at:)`` checks whether the app allows their values.
     ///
-    /// - Throws: ``FieldProblems`` with all of them.
+    /// - Throws: ``FieldProblems`` with all problems of the fields.
     public init(_ fields: LinkFields) throws(FieldProblems) {
         let (settings, problems) = Self.read(fields)
         guard problems.isEmpty else { throw FieldProblems(problems) }

@@ -14,13 +14,13 @@ extension Link.Settings {
         return variants.last
     }
 
-    /// Returns the variant of this name.
+    /// Returns the variant of this name; nil if there is none.
     public func variant(named name: String) -> Link.Variant? { variants.first { $0.name == name } }
 
-    /// Returns the deep link for a platform, with the variant of ``variant(for:)``; nil if the link has none
-    /// for the platform.
+    /// Returns the variant's deep link, else the platform's own, else that of all platforms, else the other
+    /// platform's.
     ///
-    /// Platforms other than Apple's and Google's get Apple's deep link, or else Google's.
+    /// Nil if there is none, or for a path without an app scheme. Platforms except Google's count as Apple's.
     public func deepLink(_ variant: Link.Variant?, on platform: Platform, of app: AppLinks) -> DeepLinkURL? {
         let target =
             variant?.target
@@ -81,8 +81,8 @@ extension Link {
 extension DeepLinkURL {
     /// Returns the link with these parameters added to its query, before the fragment.
     ///
-    /// Existing parameters remain, and the added names and values are encoded. A link that would become too
-    /// long for clients is returned unchanged.
+    /// Existing parameters remain, an item with the name of one is not added, and added names and values are
+    /// encoded. A link that would become too long for clients is returned unchanged.
     public func adding(_ items: [QueryItem]) -> DeepLinkURL {
         let names = Set(queryItems.map(\.name))
         let added = items.filter { !names.contains($0.name) }
@@ -139,7 +139,7 @@ public struct TappedLink: Equatable, Sendable {
     ///
     /// - Parameter choice: returns the visitor's hash for ``Link/Settings/variant(for:)``; it is called only
     ///   if there are variants.
-    /// - Returns: nil if there are none.
+    /// - Returns: nil if there are none, and for a long link.
     public func variant(choice: (LinkID) -> UInt64) -> Link.Variant? {
         guard let id, !settings.variants.isEmpty else { return nil }
         return settings.variant(for: choice(id))

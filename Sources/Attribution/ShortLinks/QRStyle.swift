@@ -71,7 +71,7 @@ public struct QRColor: Hashable, Sendable {
         return (light + 0.05) / (dark + 0.05)
     }
 
-    /// Throws if scanners may not distinguish modules of this colour from `background`.
+    /// Throws if this colour is lighter than `background`, or scanners may not distinguish the two.
     package func requireReadable(on background: QRColor) throws(QRColorError) {
         let (dark, light) = (luminance, background.luminance)
         guard dark <= light else { throw .lightOnDark }

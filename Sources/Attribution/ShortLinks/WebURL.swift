@@ -2,7 +2,7 @@
 ///
 /// It is always `https`, without credentials, control characters and backslashes; the path may be missing.
 ///
-/// Source of the rule: OWASP ASVS 5.0, 3.7.2 and 1.2.2.
+/// Source of these rules: OWASP ASVS 5.0, 3.7.2 and 1.2.2.
 public struct WebURL: Hashable, Sendable {
     /// The URL in ASCII; other characters are percent-encoded.
     public let text: String
@@ -36,7 +36,7 @@ public struct WebURL: Hashable, Sendable {
         self = url
     }
 
-    /// The port; nil if the address contains none.
+    /// The port; nil if the URL contains none.
     public var port: UInt16? { (try? parts?.host())?.port }
 
     /// The path and the query, as in a request; at least `/`.

@@ -19,7 +19,7 @@ public struct CanonicalSignals: Equatable, Sendable {
     /// The person's preferred languages as canonical codes, each once, the most preferred first.
     public var languages: [String] = []
 
-    /// Major and minor version, if known.
+    /// The version; nil unless its major and minor numbers are known.
     public var osVersion: OSVersion? { system.version }
 
     /// The most preferred language.

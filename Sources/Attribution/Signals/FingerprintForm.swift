@@ -51,9 +51,9 @@ extension Fingerprint {
 
 /// The components that a client hashes into its fingerprint.
 ///
-/// The raw value is the word in the database, one ASCII letter. Each click is indexed under every form, because a
-/// client's version does not reveal its form: iOS releases 1.8.4 to 1.8.6 all report 1.8.3, and 1.6.0 to 1.7.1 report
-/// 1.6.0.
+/// The raw value is the word in the database, one ASCII letter. Each click is indexed under every form of its
+/// platform, because a client's version does not reveal its form: iOS releases 1.8.4 to 1.8.6 all report
+/// 1.8.3, and 1.6.0 to 1.7.1 report 1.6.0.
 ///
 /// A new form is a case with its ``components`` and `isUsed(on:)` here. It also needs a vector in
 /// `Tests/AttributionTests/Vectors/fingerprints.json`, a `release` row in `Server/Trial/Data/trials.tsv` that sends it, and

@@ -161,7 +161,7 @@ public final class IOSReleases: Sendable {
     }
 
     /// Returns the releases that fit the known part of a version, the most common first; for a version that
-    /// the table lacks, that version alone.
+    /// the table lacks, that version alone, or nothing if only its major number is known.
     public func candidates(for reading: OSVersionReading) -> [Release] {
         switch reading {
         case .unknown: all

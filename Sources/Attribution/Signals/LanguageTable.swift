@@ -74,7 +74,7 @@ public enum AcceptLanguage {
     static let maximumCount = 16
 
     /// Returns the tags by descending quality, and tags of equal quality in their order; omits `*` and tags
-    /// with a quality of zero.
+    /// with a quality of zero or a malformed one.
     public static func tags(_ field: String) -> [String] {
         var tags: [(tag: String, quality: Int, position: Int)] = []
         for part in field.utf8.split(separator: UInt8(ascii: ",")).prefix(maximumCount) {

@@ -9,8 +9,8 @@ public struct LaunchSignals: Equatable, Sendable {
 
     /// The fingerprints of the values as they were sent, the one with the fewest components first.
     ///
-    /// ``remainingValues``, which may have changed since the click, distinguish the clicks that the first
-    /// fingerprint finds. A fingerprint that the client computed itself comes last.
+    /// The ``remainingValues`` distinguish the clicks that the first fingerprint finds; they may have changed
+    /// since the click. A fingerprint that the client computed itself comes last.
     public let fingerprints: [Fingerprint]
     /// The values that the first fingerprint, or the only one, does not determine.
     ///
@@ -21,8 +21,7 @@ public struct LaunchSignals: Equatable, Sendable {
     /// - Parameters:
     ///   - canonical: the device's values as an app sends them.
     ///   - given: the fingerprint that the client sent.
-    ///   - isWeighedByGiven: whether only the given fingerprint finds clicks: true for a client that sends a
-    ///     hash and some values.
+    ///   - isWeighedByGiven: whether only `given` finds clicks: for clients that send a hash and values.
     ///   - data: the tables of time zones, languages, releases and screens.
     public init(
         _ canonical: CanonicalSignals,

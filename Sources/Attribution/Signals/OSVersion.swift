@@ -11,8 +11,8 @@ public struct OSVersion: Hashable, Sendable {
         self.patch = patch
     }
 
-    /// Reads `17.2.1`, `17_2_1`, `17` or `14.0.0`; nil for any other text, and for numbers over 999; ignores
-    /// a fourth number.
+    /// Reads `17.2.1`, `17_2_1`, `17` or `14.0.0`; nil for any other text, numbers over 999, and a major
+    /// number of 0; ignores a fourth number.
     public init?(_ text: some StringProtocol) { self.init(bytes: text.utf8) }
 
     /// Reads a version from the bytes of a text.

@@ -24,7 +24,7 @@ public struct RobotAgents: Sendable {
         public let vendor: String
         /// The keyword as in the file, in lower case; `^` means the agent's start, and `$` its end.
         public let keyword: String
-        /// The address of the page that publishes the robot's agent.
+        /// The URL of the page that publishes the robot's agent.
         public let source: String
     }
 
@@ -50,7 +50,8 @@ public struct RobotAgents: Sendable {
     /// - Parameters:
     ///   - bytes: the whole file.
     ///   - file: its name, for error messages.
-    /// - Throws: an error with the line and column of the first row that cannot be read.
+    /// - Throws: an error with the position of the first row that cannot be read, and for a file without
+    ///   rows.
     public init(replacing bytes: [UInt8], file: String) throws(DataFileError) {
         var rows = try RobotRows(bytes, file: file)
         guard !rows.robots.isEmpty || !rows.people.isEmpty else {
@@ -69,7 +70,7 @@ public struct RobotAgents: Sendable {
         )
     }
 
-    /// Returns the robot with this agent; a program only if no other robot fits.
+    /// Returns the robot with this agent; a program only if no other robot fits, and nil if none does.
     public func robot(_ userAgent: Span<UInt8>) -> Robot? {
         patterns.firstMatch(in: userAgent.extracting(first: Self.maximumLength)).map { known[$0] }
     }
@@ -97,8 +98,8 @@ public enum Prefetching {
 
     private static let words = ["prefetch", "prerender", "preview", "instant"]
 
-    /// Returns whether the value of such a field announces a prefetch: whether one of its items, without
-    /// parameters, is a word such as `prefetch`.
+    /// Returns whether the value of one of ``fieldNames`` announces a prefetch: whether one of its items,
+    /// without parameters, is a word such as `prefetch`.
     public static func isAnnounced(by value: Span<UInt8>) -> Bool {
         var bytes: [UInt8] = []
         for index in value.indices { bytes.append(value[index].asciiLowercased) }
@@ -188,7 +189,7 @@ struct RobotRows {
 
 /// Finds many keywords in one pass over a user agent, ignoring case.
 ///
-/// At most positions, one lookup in a bit filter shows that no keyword starts with the four bytes there.
+/// For most positions, one lookup in a bit filter shows that no keyword starts with the four bytes there.
 struct AgentPatternSet: Sendable {
     /// A keyword of an agent.
     struct Pattern: Sendable {

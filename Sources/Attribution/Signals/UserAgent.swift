@@ -13,7 +13,7 @@ public struct UserAgent: Equatable, Sendable {
     /// The sides of the screen in pixels in the agent of an app's own browser.
     public var pixels: ScreenSize?
 
-    /// Major and minor version, if known.
+    /// The version; nil unless its major and minor numbers are known.
     public var osVersion: OSVersion? { system.version }
 
     init(platform: Platform, model: String? = nil, system: OSVersionReading = .unknown) {

@@ -71,7 +71,7 @@ public struct CountedTraits: Hashable, Sendable {
     ///
     /// Within a campaign, sources are counted by their token alone, because strangers can invent other texts.
     ///
-    /// `admit` returns the value that it gets, or ``Dimension/overflowValue`` if the app has had
+    /// `admit` returns the given value, or ``Dimension/overflowValue`` if the app has had
     /// ``Dimension/nameLimit`` other values on that day.
     public func labels<Failure: Error>(
         admit: (Dimension, String) throws(Failure) -> String
@@ -160,7 +160,7 @@ extension StatisticsQuery {
 
     /// The range of the query, rounded outwards to the interval.
     ///
-    /// Without a start or an end, the range extends to the first or last time that exists.
+    /// Without a start or an end, the range extends to the first or last ``Timestamp``.
     public var range: (first: Timestamp, end: Timestamp) {
         let granularity = seriesGranularity
         let first = from.map(granularity.start(of:)) ?? Timestamp(milliseconds: .min)
@@ -170,7 +170,10 @@ extension StatisticsQuery {
         return (first, start == to ? start : start.advanced(byMilliseconds: length))
     }
 
-    /// The fewest spans whose counts add up to the query's range: whole days, and hours at its edges.
+    /// The fewest spans whose counts add up to the query's range: whole days, and for the interval `hour`,
+    /// hours at its edges.
+    ///
+    /// Without a start and an end, one span covers all time.
     public var spans: [CountedSpans] {
         guard from != nil || to != nil else {
             let start = Timestamp(milliseconds: 0)

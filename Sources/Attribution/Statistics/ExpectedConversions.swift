@@ -54,7 +54,7 @@ public struct CheckExpectation: Equatable, Sendable {
     public let total: ExpectedConversions
     public let parts: [Part]
 
-    /// Creates the amounts; nil for a repeated answer, and for a check that no click can have led to.
+    /// Creates the amounts; nil for a repeated answer, and for a no match without a weighed click.
     public init?(_ report: CheckReport) {
         switch report.ending {
         case .replay: return nil
@@ -118,7 +118,8 @@ public struct CalibrationTable: Equatable, Sendable {
 
     public var launches: Int64 { bins.reduce(0) { $0 + $1.launches } }
 
-    /// The sum of the bins' differences between right and expected answers, per launch; nil without launches.
+    /// The sum of the bins' absolute differences between right and expected answers, per launch; nil without
+    /// launches.
     public var error: Double? {
         guard launches > 0 else { return nil }
         return bins.reduce(0) { $0 + abs(Double($1.right) - $1.expected) } / Double(launches)

@@ -66,7 +66,7 @@ extension StringProtocol {
 package enum Hexadecimal {
     private static let digits = Array("0123456789abcdef".utf8)
 
-    /// Returns the value of a digit of either case.
+    /// Returns the value of a digit of either case; nil for any other byte.
     package static func value(of digit: UInt8) -> UInt64? {
         switch digit {
         case UInt8(ascii: "0")...UInt8(ascii: "9"): UInt64(digit - UInt8(ascii: "0"))

@@ -92,8 +92,10 @@ public struct AddressKeys: Sendable {
         return seed(on: firstDay + index).key ?? precomputed[precomputed.count - 1]
     }
 
-    /// Returns the previous day's key in the first minutes of a day, because the visitor's last click, or the
-    /// first copy of a repeated post, may have been recorded under it; else nil.
+    /// Returns the previous day's key in the first ten minutes of a day, because the visitor's last click, or
+    /// the first copy of a repeated post, may have been recorded under it.
+    ///
+    /// Nil later in the day, and on the first key's day.
     public func previousDayKey(at time: Timestamp) -> AddressKey? {
         let key = key(at: time)
         let age = time.milliseconds(since: Timestamp(milliseconds: key.day * Self.period))
@@ -105,7 +107,7 @@ public struct AddressKeys: Sendable {
     public static let visitMilliseconds: Int64 = 600_000
 
     /// Returns the address of a launch, hashed under the key of the launch's day and on demand under those of
-    /// other days; nil if it distinguishes no visitors.
+    /// other days; nil for an address that distinguishes no visitors.
     public func address(_ address: NetworkAddress, at time: Timestamp) -> LaunchAddress? {
         let current = key(at: time)
         guard let hashes = current.addressHashes(of: address) else { return nil }
@@ -135,13 +137,13 @@ public struct AddressKeys: Sendable {
         derived(of: seeds.filter { $0.day < seed.day } + [seed], readyUntil: time)
     }
 
-    /// Returns whether the keys of a time's day and the next are derived.
+    /// Returns whether the keys of a time's day and the next are precomputed.
     public func isReady(for time: Timestamp) -> Bool {
         Self.day(of: time) + 1 < firstDay + Int64(precomputed.count)
             || Int64(precomputed.count) > Self.maximumDays
     }
 
-    /// Returns the same keys, derived up to a later day.
+    /// Returns the same keys, precomputed up to the day after `time`.
     public func prepared(until time: Timestamp) -> AddressKeys { derived(of: seeds, readyUntil: time) }
 
     /// Returns keys with the same first day.

@@ -180,7 +180,7 @@ public struct ServerKey: Sendable {
 
     /// Returns the number that chooses a link's variant for a visitor, always the same for visitor and link.
     ///
-    /// Only the network part of the address counts, because IPv6 addresses change within their /64.
+    /// Only the first 64 bits of an IPv6 address count, because a device's addresses change within its /64.
     public func variantChoice(of link: LinkID, address: NetworkAddress, userAgent: String) -> UInt64 {
         var message = KeyedMessage(.variant)
         message.append(link)

@@ -1,6 +1,7 @@
 /// Finds the word that an operator probably meant when they mistyped one.
 package enum Suggestion {
-    /// Returns the known word that is nearest to a mistyped one; nil if none is near.
+    /// Returns the only known word that starts with a mistyped one of three letters or more, or else the
+    /// nearest known word; nil if none is near.
     package static func nearest(to word: String, among known: [String]) -> String? {
         let lowered = word.lowercased()
         let tolerance = max(1, min(3, lowered.count / 3 + 1))
