@@ -146,7 +146,7 @@ struct EvidenceTests {
         #expect(details.release?.major == major)
     }
 
-    @Test("the width that a launch sends equals the one that its click's page sent")
+    @Test("a width gets the same hash from a launch as from the page of its click")
     func sameWidth() async throws {
         await service.click(page)
         let field =
