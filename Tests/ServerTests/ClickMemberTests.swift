@@ -3,7 +3,7 @@ import Foundation
 import Server
 import Testing
 
-/// The description of the API lists the members; `DescribedNamesTests` compares the list with the members that the code reads.
+/// The description of the API lists the members; `DescribedNamesTests` compares the list with the names in the code.
 @Suite("The members of a click's body")
 struct ClickMemberTests {
     private static let base = [

@@ -19,8 +19,8 @@ struct CountingModel: Sendable {
 
     /// Records a random click or matches a random check, and counts it.
     ///
-    /// Steps must have equal times, or times more than ten minutes apart. A visit's posts are then one click, or too far
-    /// apart for a match to retire the other click.
+    /// Steps must have equal times, or times more than ten minutes apart. A visit's posts are then one click, or too
+    /// far apart for a match to retire the other click.
     mutating func step(_ session: TestSession, at now: Timestamp, _ random: inout SeededGenerator)
         async throws
     {

@@ -51,7 +51,7 @@ struct ClaimInterleaving {
         return contradiction(in: outcomes, clicks, live: try await backend.live(in: 0))
     }
 
-    /// Returns the outcome of a check, which is repeated after an error; nil after 50 errors, or one of the failing caller.
+    /// Returns a check's outcome, repeating the check after an error; nil after 50 errors, or one of the failing caller.
     private func outcome(of index: Int, on backend: TwoProcesses) async throws -> MatchOutcome? {
         for _ in 0..<50 {
             do {
