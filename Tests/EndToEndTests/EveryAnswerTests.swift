@@ -168,7 +168,7 @@ struct EveryAnswerTests {
         }
     }
 
-    @Test("100 Continue has no field, and the response after it has all of them")
+    @Test("100 Continue has no field, and the response after 100 Continue has all fields")
     func interim() throws {
         let server = try AfterlinkProcess(Installation())
         let client = try RawClient(port: server.port)

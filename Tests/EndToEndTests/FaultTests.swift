@@ -37,7 +37,7 @@ struct FaultTests {
         #expect(try connection.click(fingerprint(31)).status == 201)
         for number in 1...20 { #expect(try connection.check(fingerprint(number)).isMatch) }
         #expect(try Polling.until { try hasLogged(Self.isOver, installation, connection) })
-        #expect(installation.log.components(separatedBy: Self.isOver).count == 2, "the recovery is logged once")
+        #expect(installation.log.components(separatedBy: Self.isOver).count == 2, "logged only once")
     }
 
     private static let isOver = "database: it works again."
@@ -182,7 +182,7 @@ struct FaultTests {
         #expect(try Inspection(installation.database).clicks.count == count)
     }
 
-    @Test("a command waits for a slow disk, because the operator would only run it again")
+    @Test("a command waits for a slow disk, because the operator would only repeat the command")
     func commandOnSlowDisk() throws {
         let installation = try Installation()
         let disk = try FaultyDisk(in: installation.folder)

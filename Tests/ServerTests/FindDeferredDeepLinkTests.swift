@@ -147,7 +147,7 @@ struct FindDeferredDeepLinkTests {
         #expect(head.status == 405 && head.field("Allow")?.contains("GET") == true)
     }
 
-    @Test("keys of another app never see the click; revoked and expired keys are refused like unknown ones")
+    @Test("keys of another app never see the click; revoked and expired keys are refused like unknown keys")
     func otherKeys() async throws {
         await service.click()
         let other = try await service.addApp(App.Settings(name: "Other"))
@@ -186,7 +186,7 @@ struct FindDeferredDeepLinkTests {
         #expect(await service.check(hex).text == first.text)
     }
 
-    @Test("the released clients' other calls get a final response")
+    @Test("the other calls of released clients get 200, although there are no links and no ads")
     func newerClients() async throws {
         for step in [
             Step("ads", "/v1/skan/config", query: "app=x", status: 200, holds: [#"{"enabled":false}"#]),

@@ -34,7 +34,7 @@ struct ServerKeyRotationTests {
         #expect(try await service.totals()[.matches] == 2)
     }
 
-    @Test("the newer of two clicks matches, whichever keys they are stored under")
+    @Test("the newer of two clicks matches, whichever keys the clicks are stored under")
     func newest() async throws {
         await service.click(click("before"), fields: ["User-Agent": "A"])
         try service.rotateServerKey()

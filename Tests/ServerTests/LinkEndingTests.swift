@@ -131,7 +131,7 @@ struct HandoffQRCodeTests {
 
 @Suite("The script for other sites' pages")
 struct CollectorTests {
-    @Test("the script is cached for an hour and revalidated by its tag, from any origin")
+    @Test("the script for other sites is cached for an hour and revalidated by its tag, from any origin")
     func caching() async throws {
         let service = try await TestService()
         let answer = await service.send(.get, "/v1/collector.js", fields: ["Origin": "https://shop.example"])
@@ -151,7 +151,7 @@ struct CollectorTests {
         #expect(await service.send(.post, "/v1/collector.js").status == 405)
     }
 
-    @Test("the script is part of the landing page's script")
+    @Test("the script for other sites is part of the landing page's script")
     func sameCode() async throws {
         let service = try await TestService(LinkScenario.shop)
         try await service.makeLink(#"{"slug":"a","destination":"myapp://x"}"#)

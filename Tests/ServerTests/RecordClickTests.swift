@@ -242,7 +242,7 @@ struct RecordClickTests {
     }
 
     @Test(
-        "a post within ten seconds that differs in campaign, journey or URL is another click, and the newer one wins",
+        "a post within ten seconds with another campaign or journey is another click; the newer click matches",
         arguments: [
             ("", #","campaign_key":"B""#, "B", nil),
             (#","campaign_key":"A""#, #","campaign_key":"B""#, "B", nil),
@@ -270,7 +270,7 @@ struct RecordClickTests {
         #expect(await service.check(hex).member("status") == "no_match")
     }
 
-    @Test("a visit ends with its match: the next click is a new one, however soon it comes")
+    @Test("a visit ends with its match: the next click is a new click, however soon it comes")
     func newClickAfterMatch() async throws {
         let service = try await TestService(replayGrace: 0)
         let first = await service.click(click(link))

@@ -82,7 +82,7 @@ struct CandidateSignalsTests {
     }
 
     @Test(
-        "while the model has learnt little, the newest click matches whose page reported no other screen",
+        "while the model has learnt little, the newest click without a different screen matches",
         arguments: backends,
         [(launch: pro, link: "unknown"), (max, "max"), (screen(402, 874), "unknown"), (.none, "max")]
     )

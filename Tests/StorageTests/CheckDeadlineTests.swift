@@ -69,7 +69,7 @@ struct CheckDeadlineTests {
         #expect(match.isMatch(of: click, at: TestStore.noon))
     }
 
-    @Test("a check waits only until its deadline for the outcome of a delivery that failed")
+    @Test("a check waits only until its deadline for the record of a failed delivery")
     func endsWait() async throws {
         let test = try await TestStore()
         let claim = try await test.run { session in

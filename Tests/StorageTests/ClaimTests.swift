@@ -14,7 +14,7 @@ struct ClaimTests {
         #expect(second == .noMatch(.alreadyClaimed))
     }
 
-    @Test("the newer of two clicks matches; at equal times, the one recorded later", arguments: backends)
+    @Test("the newer of two clicks matches; at equal times, the click recorded later", arguments: backends)
     func prefersNewest(backend: Backend) async throws {
         let test = try await TestStore(backend)
         let clicks = try await test.run { session in

@@ -226,7 +226,10 @@ struct EvidenceTests {
         #expect(try test.integer("SELECT count(*) FROM click_index WHERE state = 0") == 4200)
     }
 
-    @Test("without an address, a claim retires its visitor's older clicks among many", arguments: backends)
+    @Test(
+        "without an address, a claim retires its visitor's older clicks among many strangers' clicks",
+        arguments: backends
+    )
     func retiresInCrowd(backend: Backend) async throws {
         let test = try await TestStore(backend)
         let middle = try await test.run { session in

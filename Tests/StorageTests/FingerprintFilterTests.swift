@@ -65,7 +65,7 @@ struct FingerprintFilterTests {
         #expect(skipped == [0, 0, 1, 1, 0])
     }
 
-    @Test("an unknown advertising id causes no read either, but the id of a click causes one")
+    @Test("an unknown advertising id causes no read, but the advertising id of a click causes a read")
     func skipsReadsOfAdvertisingIDs() async throws {
         let test = try await TestStore()
         let marked = try await test.run { session in

@@ -55,7 +55,10 @@ struct RecordTests {
         #expect((second.click.id == first.click.id) == expected.isDuplicate)
     }
 
-    @Test("two unlike posts of one visit are two clicks; a match retires the older one", arguments: backends)
+    @Test(
+        "two unlike posts of one visit are two clicks; a match retires the older click",
+        arguments: backends
+    )
     func keepsPostsApart(backend: Backend) async throws {
         let test = try await TestStore(backend)
         let clicks = try await test.run { session in

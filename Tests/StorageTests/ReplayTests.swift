@@ -71,7 +71,10 @@ struct ReplayTests {
         #expect(outcome == (expected.isReplayed ? .replay(claim) : .noMatch(.alreadyClaimed)))
     }
 
-    @Test("a caller's answer goes to no other caller, and to none with an install id", arguments: backends)
+    @Test(
+        "a caller's answer goes to no other caller, and to no check with an install id",
+        arguments: backends
+    )
     func refusesOthers(backend: Backend) async throws {
         let (test, _) = try await matched(backend)
         let outcomes = try await test.run { session in

@@ -229,7 +229,10 @@ struct StatisticsTests {
         }
     }
 
-    @Test("live clicks are exact to the second, although no job removes expired ones", arguments: backends)
+    @Test(
+        "the count of live clicks is exact to the second, although no job removes expired clicks",
+        arguments: backends
+    )
     func countsLiveClicks(backend: Backend) async throws {
         let test = try await TestStore(backend)
         let start = TestStore.noon

@@ -54,7 +54,7 @@ struct LostOutputTests {
         #expect(try installation.run(["apps", "list"]).text.contains("Shop"))
     }
 
-    @Test("the failure names a new database without known keys, and its files to delete", arguments: kinds)
+    @Test("the failure names a new database whose keys were lost, and the files to delete", arguments: kinds)
     func database(kind: String) throws {
         let folder = try TemporaryFolder()
         let path = folder.file("new.db")
