@@ -7,11 +7,11 @@ import Testing
 /// The eleventh is in `KillTests`.
 @Suite("The guarantees of a claim", .blocking)
 struct AcceptanceTests {
-    /// Starts a server with the test clock, so that windows and graces pass without waiting.
+    /// Starts a server with the test clock, so that windows and grace periods pass without waiting.
     private func start(_ arguments: [String] = []) throws -> (Installation, AfterlinkProcess, HTTPTestClient)
     { try Installation.serving(["--unsafe-test-clock"] + arguments) }
 
-    @Test("a check after a click matches with link and campaign; a check after the grace does not")
+    @Test("a check after a click gets link and campaign; a check after the grace period does not match")
     func matchesOnce() throws {
         let (_, _, connection) = try start()
         let click = try connection.click(fingerprint(1), ["jid": "j1"], fields: at(0))
@@ -65,7 +65,7 @@ struct AcceptanceTests {
         #expect(try connection.totals(installation.keys.admin)["matches"] as? Int == 1)
     }
 
-    @Test("a repeat inside the grace gets the same answer, and one match is counted")
+    @Test("a repeated check within the grace period gets the same answer, and one match is counted")
     func repeatInsideGrace() throws {
         let (installation, _, connection) = try start()
         _ = try connection.click(fingerprint(1), fields: at(0))
@@ -78,7 +78,7 @@ struct AcceptanceTests {
         #expect(totals["replays"] as? Int == 1)
     }
 
-    @Test("a repeat with the same install id gets the same answer until the click's window ends")
+    @Test("a repeated check with the same install id gets the same answer until the click's window ends")
     func repeatByInstallID() throws {
         let (_, _, connection) = try start()
         let install = ["X-Install-ID": "install-1"]
@@ -186,7 +186,7 @@ struct AcceptanceTests {
         #expect(try connection.totals(installation.keys.admin)["matches"] as? Int == 1)
     }
 
-    @Test("as many simultaneous checks as clicks all match, each with another click")
+    @Test("as many simultaneous checks as clicks all match, each with a different click")
     func manyClicksManyChecks() throws {
         let (_, server, connection) = try start(["--replay-grace", "0"])
         let count = 200

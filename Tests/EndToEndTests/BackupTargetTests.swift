@@ -5,7 +5,7 @@ import Testing
 @Suite("The target of a backup", .blocking)
 struct BackupTargetTests {
     @Test(
-        "with --overwrite replaces only an earlier backup: no key, no text, no pipe, no folder, no symbolic link",
+        "with --overwrite, a backup replaces no key, no text, no pipe, no folder and no symbolic link",
         arguments: ["key", "letter", "pipe", "folder", "link"]
     )
     func refusesTargets(kind: String) throws {
@@ -33,7 +33,7 @@ struct BackupTargetTests {
         #expect(try installation.run(["verify"]).status == 0)
     }
 
-    @Test("a backup does not change a database with the name of an unfinished copy, served or not")
+    @Test("a backup does not change a served database that has the name of an unfinished copy")
     func sparesDatabases() throws {
         let installation = try Installation()
         for (name, suffix) in [("one", ".partial"), ("two", ".afterlink-partial")] {

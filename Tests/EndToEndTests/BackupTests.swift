@@ -51,7 +51,7 @@ private final class SteadyClicks: Sendable {
     var acknowledged: Set<Int> { state.withLock { $0.acknowledged } }
     var refusals: [Int] { state.withLock { $0.refusals } }
 
-    /// Waits for this number of acknowledgements; returns false if they do not come.
+    /// Waits for this number of acknowledgements; returns false if none comes for 60 s.
     func wait(for count: Int) -> Bool {
         while acknowledged.count < count {
             if progress.wait(timeout: .now() + 60) == .timedOut { return false }
@@ -72,13 +72,13 @@ extension Installation {
         FileManager.default.fileExists(atPath: folder.appending(path: name).path)
     }
 
-    /// Posts a click for each number, and requires its acknowledgement.
+    /// Posts a click with the fingerprint of each number, and requires the acknowledgement.
     fileprivate func record(_ numbers: ClosedRange<Int>, on server: AfterlinkProcess) throws {
         let connection = try server.connect()
         for number in numbers { #expect(try connection.click(fingerprint(number)).status == 201) }
     }
 
-    /// Checks for each number, and expects a match.
+    /// Sends a check with the fingerprint of each number, and expects a match.
     fileprivate func expectMatches(_ numbers: some Sequence<Int>, on server: AfterlinkProcess) throws {
         var connection = try server.connect()
         for (index, number) in numbers.enumerated() {
@@ -104,7 +104,7 @@ func setMode(_ mode: Int, of path: String) throws {
 
 @Suite("Backup and restore", .blocking)
 struct BackupTests {
-    @Test("a backup under load has every click acknowledged before it began, matchable with the same key")
+    @Test("a backup under load has every click that was acknowledged before; each matches with the same key")
     func underLoad() throws {
         let installation = try Installation()
         let server = try AfterlinkProcess(installation, ["--replay-grace", "0"])
@@ -113,7 +113,7 @@ struct BackupTests {
         let before = load.acknowledged
         let output = try installation.run(["backup", installation.backup, "--json"])
         let during = load.acknowledged.count
-        #expect(load.wait(for: during + 50), "clicks go on")
+        #expect(load.wait(for: during + 50), "clicks continue during the backup")
         load.stop()
         #expect(output.status == 0, "\(output.errors)")
         #expect(load.refusals == [], "no click was refused meanwhile")
@@ -141,7 +141,7 @@ struct BackupTests {
         try installation.expectMatches(1...50, on: second)
     }
 
-    @Test("a killed backup leaves no file of its name, and the next backup succeeds")
+    @Test("a killed backup leaves only an unfinished copy, which the next backup replaces")
     func killedBackup() throws {
         let installation = try Installation()
         let disk = try FaultyDisk(in: installation.folder)
@@ -217,7 +217,7 @@ struct BackupTests {
         }
     }
 
-    @Test("refuses names that cannot be written, with advice, and changes nothing")
+    @Test("a backup to an unusable path is refused with advice, and changes nothing")
     func refusedNames() throws {
         let installation = try Installation()
         #expect(try installation.run(["backup", installation.backup]).status == 0)
@@ -239,7 +239,7 @@ struct BackupTests {
         #expect(after == before)
     }
 
-    @Test("does not back up the server key of another database, and reports a backup without a key")
+    @Test("a wrong server key is not backed up or restored, and a backup without a key is reported")
     func keys() throws {
         let installation = try Installation()
         let key = URL(fileURLWithPath: installation.database.path + ".key")

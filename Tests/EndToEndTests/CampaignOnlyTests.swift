@@ -2,7 +2,7 @@ import Foundation
 import Support
 import Testing
 
-/// The responses if one of several people's clicks led to a launch.
+/// The responses to a launch that may follow any of several people's clicks.
 @Suite("Launches after the clicks of several people", .blocking)
 struct CampaignOnlyTests {
     private static let hour = 3600.0
@@ -56,7 +56,7 @@ struct CampaignOnlyTests {
         )
     }
 
-    @Test("get the campaign and the app's default link, also when repeated, and no personal link")
+    @Test("an ambiguous launch gets the campaign and the app's default link, and no personal link")
     func campaignOnly() throws {
         let installation = try Installation()
         let set = try installation.run([
@@ -89,7 +89,7 @@ struct CampaignOnlyTests {
         #expect(checks.text.contains(#""campaign_only":true"#), "\(checks.text)")
     }
 
-    @Test("get no match if the app's policy does not allow a campaign alone")
+    @Test("an ambiguous launch gets no match if the app's policy does not allow a campaign alone")
     func withoutPolicy() throws {
         let (installation, _, connection) = try Installation.serving(Self.settings)
         try teach(connection)

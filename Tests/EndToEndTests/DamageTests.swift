@@ -5,7 +5,7 @@ import Testing
 @Suite("A damaged database", .blocking)
 struct DamageTests {
     @Test(
-        "refuses the start with its name, and does not change",
+        "a damaged database refuses the start with its name, and does not change",
         arguments: ["text", "header", "schema", "cut short"]
     )
     func refusesToStart(damage: String) throws {
@@ -26,7 +26,10 @@ struct DamageTests {
         #expect(try Data(contentsOf: installation.database) == before)
     }
 
-    @Test("a damaged log restores a prefix of the writes, without holes", arguments: 1...6)
+    @Test(
+        "from a damaged write-ahead log, the writes before the damage are restored, without holes",
+        arguments: 1...6
+    )
     func damagedLog(seed: UInt64) throws {
         let (installation, server, connection) = try Installation.serving()
         for number in 1...60 { #expect(try connection.click(fingerprint(number)).status == 201) }
@@ -50,7 +53,7 @@ struct DamageTests {
     }
 
     @Test(
-        "whose file is removed while it is served acknowledges nothing, and continues when the file is back",
+        "while a served database's file is removed, nothing is acknowledged; the service continues afterwards",
         arguments: ["", "-wal"]
     )
     func takenAway(suffix: String) throws {
@@ -81,7 +84,7 @@ struct DamageTests {
         #expect(try connection.check(fingerprint(1)).isMatch)
     }
 
-    @Test("that is damaged while it is served gets 503 and a log line, and nothing changes")
+    @Test("damage to a served database causes 503 and a log line, and the file does not change")
     func damagedWhileServing() throws {
         let installation = try Installation()
         try fill(installation)
@@ -115,7 +118,7 @@ struct DamageTests {
         #expect(try Data(contentsOf: installation.database) == before)
     }
 
-    /// Clicks, all of them in the database's own file.
+    /// Records 200 clicks, and stops the server, so that all clicks are in the database file and none in the log.
     private func fill(_ installation: Installation) throws {
         let (server, connection) = try installation.serve()
         for number in 1...200 { #expect(try connection.click(fingerprint(number)).status == 201) }

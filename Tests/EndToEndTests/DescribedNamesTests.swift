@@ -2,7 +2,7 @@ import Foundation
 import Server
 import Testing
 
-/// The names that the code reads from requests, found in its source, because no list has them.
+/// Compares the API's description with the names that the code reads from requests, found in the source code.
 @Suite("Names in requests")
 struct DescribedNamesTests {
     private let components: [String: Any]
@@ -41,7 +41,7 @@ struct DescribedNamesTests {
         return Set(calls.compactMap { ($0.output.1 ?? $0.output.2).map(String.init) })
     }
 
-    @Test("in a click's body are described, all of them and no others")
+    @Test("all names in a click's body are described, and no others")
     func click() throws {
         let read = try read("Clicks/ClickBody.swift")
             .union(read("Routing/SignalsBody.swift", function: "browser"))
@@ -50,7 +50,7 @@ struct DescribedNamesTests {
         #expect(properties(of: "Click").union(properties(of: "DeviceSignals")) == read)
     }
 
-    @Test("in the body of a first launch are described, all of them and no others")
+    @Test("all names in the body of a first launch are described, and no others")
     func launch() throws {
         let read = try read("Matching/ResolveBody.swift")
             .union(read("Routing/SignalsBody.swift", function: "native"))
@@ -59,7 +59,7 @@ struct DescribedNamesTests {
         #expect(properties(of: "Launch").union(properties(of: "NativeSignals")) == read)
     }
 
-    @Test("in a query of operators and of links are described")
+    @Test("the names in queries are described")
     func queries() throws {
         var read: Set<String> = []
         let files = try Repository.files(under: "Sources/Server").filter { $0.hasSuffix(".swift") }
@@ -75,7 +75,7 @@ struct DescribedNamesTests {
         #expect(read.subtracting(described) == [])
     }
 
-    /// The names of all parameters of this kind.
+    /// Returns the names of all described parameters in the query, the path or the header.
     private func parameters(in place: String) -> Set<String> {
         let shared = (components["parameters"] as? [String: Any] ?? [:]).values
         let own = paths.values.compactMap { $0 as? [String: Any] }.flatMap(\.values)

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Descriptors", .blocking)
 struct DescriptorTests {
-    @Test("are closed for started programs: after a click, TLS, and a rotated log")
+    @Test("the server's descriptors are closed for started programs: after a click, TLS, and a rotated log")
     func closeOnExecution() throws {
         let installation = try Installation()
         let log = installation.folder.appending(path: "requests.log")
@@ -44,7 +44,7 @@ struct DescriptorTests {
         let closesOnExecution: Bool
     }
 
-    /// Returns all descriptors except the one Unix socket by which Foundation learns that its child has ended.
+    /// Returns all descriptors except Unix sockets, by which Foundation learns that a child has ended.
     private func descriptors(of server: AfterlinkProcess) throws -> [Descriptor] {
         let process = "/proc/\(server.identifier)"
         let unixSockets = try String(contentsOfFile: "\(process)/net/unix", encoding: .utf8)

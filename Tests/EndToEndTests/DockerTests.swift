@@ -2,7 +2,7 @@ import Foundation
 import Testing
 import afterlink
 
-/// The tests have no Docker engine, so they compare the files.
+/// The tests have no Docker engine, so they compare the files for image and unit with CI and the articles.
 @Suite("Docker image and systemd unit")
 struct DockerTests {
     private let ci: String
@@ -28,7 +28,7 @@ struct DockerTests {
     @Test("the README installs what CI installs")
     func readme() throws { #expect(try Repository.text("README.md").contains(" \(try array("packages"))'")) }
 
-    @Test("the final stage has the libraries that the binary links, and no more than it needs")
+    @Test("the image's final stage has the libraries that the binary links, and no tools")
     func libraries() throws {
         let final = try #require(dockerfile.components(separatedBy: "\nFROM ").last)
         for library in ["libsqlite3-0", "libssl3", "ca-certificates"] {

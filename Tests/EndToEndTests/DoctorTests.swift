@@ -17,7 +17,7 @@ struct DoctorTests {
         return try installation.run(words.contains("--listen") ? ["doctor"] + words : all)
     }
 
-    @Test("finds nothing wrong with a fresh installation, and prints no secret")
+    @Test("`doctor` finds no problem in a fresh installation, and prints no secret")
     func fresh() throws {
         let installation = try Installation()
         try setMode(0o700, of: installation.folder.path)
@@ -45,7 +45,7 @@ struct DoctorTests {
         #expect(lines(output, "destinations").first?.hasPrefix("warning") == true)
     }
 
-    @Test("names files and folders that other users can reach, with the chmod that repairs them")
+    @Test("`doctor` names files and folders that other users can reach, with the chmod that repairs them")
     func modes() throws {
         let installation = try Installation()
         try setMode(0o755, of: installation.folder.path)
@@ -56,7 +56,7 @@ struct DoctorTests {
         #expect(lines(output, "modes").contains { $0.hasSuffix("chmod 700 \(installation.folder.path)") })
     }
 
-    @Test("names files by their full paths, from any folder")
+    @Test("`doctor` names files by their full paths, from any folder")
     func fullPaths() throws {
         let installation = try Installation()
         try setMode(0o755, of: installation.folder.path)
@@ -89,7 +89,7 @@ struct DoctorTests {
         #expect(try lines(doctor(installation), "server_key").first?.hasPrefix("problem") == true)
     }
 
-    @Test("reports whether the service runs on the database and responds at its address")
+    @Test("`doctor` reports whether the service runs on the database and responds at its address")
     func service() throws {
         let installation = try Installation()
         let server = try AfterlinkProcess(installation)
@@ -114,7 +114,7 @@ struct DoctorTests {
         #expect(lines(none, "service").first?.contains("no service runs on the database") == true)
     }
 
-    @Test("shows hop by hop how a request gets its client address")
+    @Test("`doctor` shows hop by hop how a request gets its client address")
     func request() throws {
         let output = try doctor(
             Installation(),
@@ -142,7 +142,7 @@ struct DoctorTests {
         #expect(try doctor(Installation(), ["--forwarded-for", "203.0.113.9"]).status == 2)
     }
 
-    @Test("reports a broken database, wrong settings, and a missing database")
+    @Test("`doctor` reports a broken database, wrong settings, and a missing database")
     func problems() throws {
         let installation = try Installation()
         let relaxed = try doctor(
@@ -192,7 +192,7 @@ struct ExaminationTests {
         )
     }
 
-    @Test("warns of keys that are old, unused, expired or about to expire, and of several admin keys")
+    @Test("`doctor` warns of keys that are old, unused, expired or soon expire, and of several admin keys")
     func keys() throws {
         func diagnoses(_ keys: APIKey...) -> [Diagnosis] { KeyExamination.diagnoses(keys, at: now) }
         let app = try key(.app, age: 10)
@@ -238,7 +238,7 @@ struct ExaminationTests {
         #expect(status(daysLeft: -1) == .problem)
     }
 
-    @Test("a certificate is read from its file, and one that does not fit its key is a problem")
+    @Test("a certificate is read from its file, and a certificate that does not fit its key is a problem")
     func certificateFile() throws {
         let folder = try TemporaryFolder()
         let certificate = try TestCertificate(validUntil: 40 * 86_400)

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("The alarm on match rates", .blocking)
 struct DriftAlarmTests {
-    /// Counts of five weeks in which one system's launches fell from 70 % to 40 % two days ago.
+    /// Writes counts of five weeks, in which one system's match rate fell from 70 % to 40 % two days ago.
     private func writeFall(to installation: Installation) throws {
         let now = Timestamp(milliseconds: Int64(Date().timeIntervalSince1970 * 1000))
         let end = DriftHistory.end(at: now).milliseconds
@@ -25,7 +25,7 @@ struct DriftAlarmTests {
         }
     }
 
-    @Test("appears once in the log, in the metrics, in the statistics and in the output of the command")
+    @Test("an alarm appears once in the log, and in the metrics, the statistics and the output of `stats`")
     func logged() throws {
         let installation = try Installation()
         try writeFall(to: installation)

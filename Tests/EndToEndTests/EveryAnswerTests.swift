@@ -39,7 +39,10 @@ struct EveryAnswerTests {
         }
     }
 
-    @Test("has date, length, type and nosniff; HEAD is GET without a body", arguments: paths.indices)
+    @Test(
+        "every response has date, length, type and nosniff; HEAD is GET without a body",
+        arguments: paths.indices
+    )
     func methods(index: Int) throws {
         let (path, taken, consumes) = Self.paths[index]
         let installation = try Installation()
@@ -74,7 +77,7 @@ struct EveryAnswerTests {
         }
     }
 
-    @Test("refuses unknown methods on every path; TRACE and QUERY get the allowed methods")
+    @Test("unknown methods are refused on every path; TRACE and QUERY get the allowed methods")
     func unknownMethods() throws {
         let installation = try Installation()
         let server = try AfterlinkProcess(installation)
@@ -91,7 +94,7 @@ struct EveryAnswerTests {
         #expect(try ask("CONNECT", "127.0.0.1:80", server, installation).status == 501)
     }
 
-    @Test("is 404 on an unknown path with every known method")
+    @Test("an unknown path gets 404 with every known method")
     func unknownPaths() throws {
         let installation = try Installation()
         let server = try AfterlinkProcess(installation)
@@ -108,7 +111,7 @@ struct EveryAnswerTests {
         #expect(asterisk.status == 204 && asterisk.field("allow")?.isEmpty == false)
     }
 
-    /// Sends a request, with an admin key if it needs one, and applies the rules to the response.
+    /// Sends a request with an admin key, and applies the rules to the response.
     private func ask(
         _ method: String,
         _ path: String,
@@ -120,10 +123,10 @@ struct EveryAnswerTests {
         client.send("\(method) \(path) HTTP/1.1\r\nHost: a\r\n\(key)Connection: close\r\n\r\n")
         let answer = try client.answer(toHead: method == "HEAD")
         #expect(try client.rest() == "", "\(method) \(path): nothing behind the answer")
-        // These two show the version to operators.
+        // These two paths show the version to operators.
         let isForOperators = answer.status == 200 && ["/metrics", "/admin/stats"].contains(path)
         let violations = AnswerRules(answer: answer, request: "\(method) \(path)", isToHead: method == "HEAD")
-            .violations.filter { !isForOperators || !$0.contains("it tells") }
+            .violations.filter { !isForOperators || !$0.contains("it reveals") }
         #expect(violations.isEmpty)
         return answer
     }
@@ -150,7 +153,7 @@ struct EveryAnswerTests {
         "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n": 505,
     ]
 
-    @Test("to bytes that are not a request, too large or too slow has the same form, and closes")
+    @Test("the response to bytes that are not a request, too large or too slow has the same form, and closes")
     func refusals() throws {
         let server = try AfterlinkProcess(Installation(), ["--timeout-header", "1", "--timeout-body", "1"])
         for (bytes, status) in Self.malformed {
@@ -165,7 +168,7 @@ struct EveryAnswerTests {
         }
     }
 
-    @Test("100 Continue has no field, and the response after it has all of them")
+    @Test("100 Continue has no field, and the response after 100 Continue has all fields")
     func interim() throws {
         let server = try AfterlinkProcess(Installation())
         let client = try RawClient(port: server.port)
@@ -178,7 +181,7 @@ struct EveryAnswerTests {
         #expect(AnswerRules(answer: answer, request: "100", isToHead: false).violations.isEmpty)
     }
 
-    @Test("to one connection or request too many has the time of the next attempt")
+    @Test("the response to one connection or request too many has the time of the next attempt")
     func limits() throws {
         let installation = try Installation()
         let server = try AfterlinkProcess(
@@ -200,7 +203,7 @@ struct EveryAnswerTests {
         #expect(try only.get("/healthz").status == 200, "the earlier connection still works")
     }
 
-    @Test("to a request that an endpoint refuses has the same form")
+    @Test("the response to a request that an endpoint refuses has the same form")
     func refusedByEndpoints() throws {
         let installation = try Installation()
         let server = try AfterlinkProcess(installation)

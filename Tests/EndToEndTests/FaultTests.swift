@@ -13,7 +13,7 @@ struct FaultTests {
     ]
 
     @Test(
-        "cause 503 for clicks and matches, never no_match; nothing acknowledged is lost, and the service recovers",
+        "a fault of the disk causes 503, never no_match; nothing acknowledged is lost; service resumes",
         arguments: failures.keys.sorted()
     )
     func faultAndRecovery(name: String) throws {
@@ -37,7 +37,7 @@ struct FaultTests {
         #expect(try connection.click(fingerprint(31)).status == 201)
         for number in 1...20 { #expect(try connection.check(fingerprint(number)).isMatch) }
         #expect(try Polling.until { try hasLogged(Self.isOver, installation, connection) })
-        #expect(installation.log.components(separatedBy: Self.isOver).count == 2, "said once by all threads")
+        #expect(installation.log.components(separatedBy: Self.isOver).count == 2, "logged only once")
     }
 
     private static let isOver = "database: it works again."
@@ -69,7 +69,10 @@ struct FaultTests {
         #expect(try connection.check(fingerprint(99)).isNoMatch)
     }
 
-    @Test("lose nothing acknowledged if the server is killed meanwhile", arguments: failures.keys.sorted())
+    @Test(
+        "a kill during a fault of the disk loses nothing that was acknowledged",
+        arguments: failures.keys.sorted()
+    )
     func faultAndKill(name: String) throws {
         let (installation, disk, server) = try AfterlinkProcess.onFaultyDisk()
         let connection = try server.connect()
@@ -83,7 +86,7 @@ struct FaultTests {
     }
 
     @Test(
-        "one failed call ends one batch and its database connection",
+        "one failed call of the disk refuses one batch, and ends the writer's database connection",
         arguments: [Fault.Calls.write, .sync].map(\.rawValue)
     )
     func failsOnce(call: UInt32) throws {
@@ -127,7 +130,7 @@ struct FaultTests {
         }
     }
 
-    @Test("a partial write is continued")
+    @Test("a partial write of the disk is continued")
     func shortWrites() throws {
         let (installation, disk, server) = try AfterlinkProcess.onFaultyDisk()
         let connection = try server.connect()
@@ -139,7 +142,7 @@ struct FaultTests {
         for number in 1...20 { #expect(try next.check(fingerprint(number)).isMatch) }
     }
 
-    @Test("a sync of more than a second causes 503 in time; the claim goes to the next check")
+    @Test("a sync that does not end causes 503 within 5 s; later the claim goes to the next check")
     func slowSync() throws {
         let (installation, disk, server) = try AfterlinkProcess.onFaultyDisk()
         let connection = try server.connect()
@@ -156,7 +159,7 @@ struct FaultTests {
         #expect(try connection.totals(installation.keys.admin)["matches"] as? Int == 1)
     }
 
-    @Test("a log that cannot be copied into the database refuses no request, because it is on disk")
+    @Test("a log that cannot be copied into the database causes no refusal, because the log is on disk")
     func logThatIsNotCopied() throws {
         let (installation, disk, server) = try AfterlinkProcess.onFaultyDisk()
         let connection = try server.connect()
@@ -179,7 +182,7 @@ struct FaultTests {
         #expect(try Inspection(installation.database).clicks.count == count)
     }
 
-    @Test("a command waits for a slow disk, because the operator would only run it again")
+    @Test("a command waits for a slow disk, because the operator would only repeat the command")
     func commandOnSlowDisk() throws {
         let installation = try Installation()
         let disk = try FaultyDisk(in: installation.folder)
@@ -218,7 +221,7 @@ struct FaultTests {
     }
 
     @Test(
-        "a database that cannot be written refuses the start with one line that names it, and does not change",
+        "a database that cannot be written refuses the start with one line that names it, and stays unchanged",
         arguments: [EROFS, EACCES]
     )
     func refusesReadOnly(error: Int32) throws {
@@ -234,7 +237,7 @@ struct FaultTests {
         #expect(try Data(contentsOf: installation.database) == before)
     }
 
-    @Test("another server key than the database's own refuses the start, and names both files")
+    @Test("another server key than the database's refuses the start, and the failure names the key file")
     func wrongServerKey() throws {
         let installation = try Installation()
         let key = URL(fileURLWithPath: installation.database.path + ".key")

@@ -13,7 +13,7 @@ struct FirstSecondsTests {
     )
     private static let rounds = isLong ? 60 : 6
 
-    /// Starts a server on the folder.
+    /// Starts a server on the installation's database, without recording its writes.
     private func start(_ installation: Installation) throws -> AfterlinkProcess {
         try AfterlinkProcess(installation, ["--replay-grace", "0"], environment: installation.initialKeys)
     }
@@ -29,7 +29,7 @@ struct FirstSecondsTests {
         return try numbers.count { try connection.check(fingerprint($0)).isMatch }
     }
 
-    @Test("loses no acknowledged click and no key")
+    @Test("a power cut loses no acknowledged click and no key")
     func acknowledged() throws {
         var random = SeededGenerator(seed: 50)
         for round in 0..<Self.rounds {
@@ -45,7 +45,7 @@ struct FirstSecondsTests {
     }
 
     /// Shows that names which were not synced are lost.
-    @Test("would lose them if folders were not synced")
+    @Test("a power cut would lose clicks and keys if folders were not synced")
     func withoutFolderSyncs() throws {
         var random = SeededGenerator(seed: 51)
         let installation = try Installation(keys: Self.keys)
@@ -61,7 +61,7 @@ struct FirstSecondsTests {
         #expect(files.isEmpty)
     }
 
-    @Test("leaves a database for the next start, at any moment of the first start")
+    @Test("a power cut at any moment of the first start leaves a folder in which the next start works")
     func duringTheStart() throws {
         var random = SeededGenerator(seed: 52)
         let installation = try Installation(keys: Self.keys)
@@ -89,7 +89,10 @@ struct FirstSecondsTests {
         }
     }
 
-    @Test("loses nothing that a second start acknowledged after the first one died", arguments: 0...5)
+    @Test(
+        "a power cut loses nothing that a second start acknowledged after the first start died",
+        arguments: 0...5
+    )
     func afterAnUnfinishedStart(syncedFolders: UInt32) throws {
         var random = SeededGenerator(seed: 53)
         let installation = try Installation(keys: Self.keys)

@@ -9,7 +9,7 @@ struct FloodTests {
     private static let isLong = ProcessInfo.processInfo.environment["AFTERLINK_LONG"] != nil
     private static let mebibyte = 1024 * 1024
 
-    @Test("of bodies that never end get 503 above the limit, and leave no memory allocated")
+    @Test("a flood of bodies that never end gets 503 above the limit, and leaves no memory allocated")
     func bodies() throws {
         let server = try AfterlinkProcess(Installation())
         let figures = ProcessFigures(of: server.identifier)
@@ -41,7 +41,7 @@ struct FloodTests {
         #expect(Polling.until { figures.residentByteCount < before + 32 * Self.mebibyte })
     }
 
-    @Test("of bytes that are nearly HTTP end no process, and leave no descriptor and no memory")
+    @Test("a flood of bytes that are nearly HTTP ends no process, and leaves no socket and little memory")
     func nearlyHTTP() throws {
         let server = try AfterlinkProcess(Installation())
         let figures = ProcessFigures(of: server.identifier)

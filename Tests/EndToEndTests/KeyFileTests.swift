@@ -50,7 +50,7 @@ struct KeyFileTests {
         #expect(try text(keyFile(installation)) == before)
     }
 
-    @Test("a server whose key is removed from the file logs it, and still stores under the key")
+    @Test("a server whose key is removed from the file logs the loss, and still stores under the key")
     func takenAway() throws {
         let (installation, _, connection) = try Installation.serving(["--replay-grace", "0"])
         #expect(try connection.click(fingerprint(1)).status == 201)

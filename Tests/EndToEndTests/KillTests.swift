@@ -7,7 +7,7 @@ struct KillTests {
     /// The number of kills.
     private static let rounds = isLong ? 300 : 20
 
-    @Test("loses no acknowledged click and matches none twice")
+    @Test("a kill loses no acknowledged click, and no click matches twice")
     func killedUnderLoad() throws {
         let installation = try Installation()
         var load = ClickLoad(key: installation.keys.app, seed: 20)
@@ -28,7 +28,7 @@ struct KillTests {
         try load.expectNothingLost(in: installation)
     }
 
-    @Test("a lost response is repeated after a kill, within the grace and by install id")
+    @Test("a response is repeated after a kill, within the grace period and by install id")
     func replayAfterKill() throws {
         let (installation, server, connection) = try Installation.serving()
         for number in 1...2 { #expect(try connection.click(fingerprint(number)).status == 201) }

@@ -16,7 +16,7 @@ struct LadderTests {
         return try connection.call("POST", path, fields: usual.merging(fields) { $1 }, body: body)
     }
 
-    @Test("a token matches once, in every form, and remains used after a kill")
+    @Test("a token matches once, in every place, and remains used after a kill")
     func tokens() throws {
         let installation = try Installation()
         let options = ["--unsafe-test-clock", "--replay-grace", "0"]
@@ -89,7 +89,7 @@ struct LadderTests {
         }
         #expect(isToldWhose)
         #expect(try connection.get(target, key: installation.keys.test, fields: at(3600)).isMatch)
-        #expect(try reason(token, 3600) == nil, "a repetition")
+        #expect(try reason(token, 3600) == nil, "a repeated response")
     }
 
     @Test("raw signals and advertising ids find their click")
@@ -119,7 +119,7 @@ struct LadderTests {
         #expect(byID.string("attributionMethod") == "gaid" && byID.string("jid") == "j2", "\(byID.text)")
     }
 
-    @Test("a serving process stops matching by fingerprint when the app switches it off")
+    @Test("a serving process stops matching by fingerprint when the app's setting forbids it")
     func withoutFingerprints() throws {
         let (installation, _, connection) = try Installation.serving()
         #expect(try installation.run(["apps", "set", "--fingerprinting", "off"]).status == 0)

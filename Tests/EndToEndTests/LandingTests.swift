@@ -67,7 +67,7 @@ struct LandingTests {
         )
     }
 
-    @Test("ends in a certain match by a token from the store, the pasteboard, a code or the app's scheme")
+    @Test("a tap ends in a certain match by a token from store, pasteboard, code or the app's scheme")
     func tokens() throws {
         let installation = try shop()
         let (_, connection) = try installation.serve(["--trusted-proxy", "127.0.0.1/32"])
@@ -117,7 +117,7 @@ struct LandingTests {
         }
     }
 
-    @Test("without a script is redirected to the store, and ends in the same match")
+    @Test("a tap without a script is redirected to the store, and ends in a certain match")
     func withoutScript() throws {
         let installation = try shop()
         let (_, connection) = try installation.serve(["--trusted-proxy", "127.0.0.1/32"])

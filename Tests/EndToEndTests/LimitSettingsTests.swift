@@ -29,7 +29,7 @@ struct LimitSettingsTests {
         return host + name + text(count - host.utf8.count - name.utf8.count - 2) + "\r\n"
     }
 
-    @Test("are exact to the byte, and the last response of a connection announces the close")
+    @Test("an operator's limits are exact, and the last response of a connection announces the close")
     func limits() throws {
         let server = try AfterlinkProcess(Installation(), Self.settings)
         for (name, bytes, status) in Self.requests {

@@ -6,7 +6,7 @@ import Testing
 struct LogFileTests {
     private func text(_ path: String) -> String { (try? String(contentsOfFile: path, encoding: .utf8)) ?? "" }
 
-    /// Sends requests until a condition holds: each request writes a line.
+    /// Sends requests, each of which writes a line, until a condition holds; returns false if it never does.
     private func isLogged(by server: AfterlinkProcess, _ isTrue: () -> Bool) throws -> Bool {
         let connection = try server.connect()
         return try Polling.until {
@@ -15,7 +15,7 @@ struct LogFileTests {
         }
     }
 
-    @Test("is reopened on SIGHUP after it was moved away, and no line is lost")
+    @Test("the log file is reopened on SIGHUP after it was moved away, and no line is lost")
     func rotation() throws {
         let installation = try Installation()
         let folder = installation.folder.path
@@ -48,7 +48,7 @@ struct LogFileTests {
         #expect(mode == 0o600)
     }
 
-    @Test("that cannot be reopened is reported once; until it can, lines go to standard error")
+    @Test("a log file that cannot be reopened is reported once; meanwhile, lines go to standard error")
     func folderGone() throws {
         let installation = try Installation()
         let folder = installation.folder.appending(path: "logs").path
@@ -69,7 +69,7 @@ struct LogFileTests {
         #expect(installation.log.contains("the log file works again"))
     }
 
-    @Test("on a full disk is reported once, and its lines go to standard error")
+    @Test("a log file on a full disk is reported once, and its lines go to standard error")
     func fullDisk() throws {
         let installation = try Installation()
         let server = try AfterlinkProcess(installation, ["--log-file", "/dev/full", "--log-format", "json"])
@@ -80,7 +80,7 @@ struct LogFileTests {
         #expect(try server.connect().click(fingerprint(1)).status == 201)
     }
 
-    @Test("has no line that a client wrote", arguments: ["json", "text"])
+    @Test("the log file contains no text that a client sent", arguments: ["json", "text"])
     func injection(format: String) throws {
         let installation = try Installation()
         let path = installation.folder.appending(path: "a.log").path

@@ -11,7 +11,7 @@ struct LostPagesTests {
         for number in numbers { #expect(try connection.click(fingerprint(number)).status == 201) }
     }
 
-    @Test("are written again by the next start, so that no power cut loses its acknowledged clicks")
+    @Test("the next start writes lost writes again, so that a power cut loses no acknowledged click")
     func foundByAStart() throws {
         var random = SeededGenerator(seed: 60)
         for round in 0..<Self.rounds {
@@ -36,13 +36,13 @@ struct LostPagesTests {
         }
     }
 
-    @Test("to the database are copied again before the log restarts, however long ago they were copied")
+    @Test("lost writes to the database are copied again before the log restarts")
     func copiedBefore() throws {
         var random = SeededGenerator(seed: 61)
         for _ in 0..<Self.rounds {
             let installation = try Installation()
             let cut = try PowerCut(of: installation)
-            // The log grows while it is copied: a copy then has no sync of its own.
+            // The log grows while it is copied. Such a copy has no sync of its own.
             try cut.faults.set(
                 Fault(.sync, of: .database, .fail(EIO), times: 1),
                 Fault(.write, of: .database, .wait(milliseconds: 5))
@@ -55,7 +55,7 @@ struct LostPagesTests {
                 return try cut.faults.callCount(ofFault: 1) > 0
             }
             try click(count + 1...count + 5, try server.connect())
-            // Of two syncs the first has failed.
+            // The first of two syncs has failed.
             let isCopied = try Polling.until {
                 _ = try server.connect().get("/healthz")
                 return try cut.faults.callCount() > 1

@@ -25,7 +25,7 @@ struct MetricsTests {
         }
     }
 
-    @Test("follow Prometheus' text format, and include every figure that an operator monitors")
+    @Test("metrics follow Prometheus' text format, and count requests, clicks, checks, commits and resources")
     func format() throws {
         let text = try scrape()
         #expect(text.violations.isEmpty, "\(text.violations)")
@@ -55,7 +55,7 @@ struct MetricsTests {
         #expect(text.value("afterlink_log_dropped_lines_total") == 0)
     }
 
-    @Test("each is in the operator's guide, and the guide names no other")
+    @Test("each metric is in the operator's guide, and the guide names no other metric")
     func documented() throws {
         let guide = try Repository.text("Sources/afterlink/Afterlink.docc/FaultsAndSettings.md")
         let named = Set(

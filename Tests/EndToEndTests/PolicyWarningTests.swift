@@ -25,7 +25,7 @@ struct PolicyWarningTests {
         return try #require(reply.json["warnings"] as? [String])
     }
 
-    @Test("about settings appear in the log at the start, in the statistics and in doctor")
+    @Test("warnings about settings appear in the log at the start, in the statistics and in doctor")
     func settings() throws {
         let words = "takes clicks for matches that are more likely wrong than right"
         let installation = try Installation()
@@ -51,7 +51,7 @@ struct PolicyWarningTests {
         #expect(doctor.first?.contains(words) == true)
     }
 
-    @Test("about traffic appear in the app's statistics and in doctor")
+    @Test("warnings about traffic appear in the app's statistics and in doctor")
     func traffic() throws {
         let words = "of 100 checks none brought a token"
         let installation = try Installation()
@@ -68,7 +68,7 @@ struct PolicyWarningTests {
         #expect(doctor.first?.contains(words) == true)
     }
 
-    @Test("about too many wrong matches appear in the statistics and in doctor")
+    @Test("warnings about too many wrong matches appear in the statistics and in doctor")
     func collisions() throws {
         let words = "of 200 matches of the app \"app\" by fingerprint, 40 % are expected to be wrong"
         let installation = try Installation()

@@ -9,7 +9,7 @@ struct PowerCutTests {
     /// The number of other disks that each cut might have left.
     private static let alternatives = isLong ? 12 : 4
 
-    @Test("loses no acknowledged click, forgets no match, and matches none twice")
+    @Test("a power cut loses no acknowledged click and no match, and no click matches twice")
     func cutUnderLoad() throws {
         let installation = try Installation()
         var random = SeededGenerator(seed: 30)
@@ -32,7 +32,7 @@ struct PowerCutTests {
         try load.expectNothingLost(in: installation)
     }
 
-    @Test("loses nothing acknowledged after failed syncs that lost earlier writes")
+    @Test("a power cut after failed syncs, which lost writes, loses nothing that was acknowledged")
     func cutAfterFailedSyncs() throws {
         let installation = try Installation()
         var random = SeededGenerator(seed: 34)
@@ -54,7 +54,7 @@ struct PowerCutTests {
         try load.expectNothingLost(in: installation)
     }
 
-    /// Expects every acknowledged click on each disk that the cut might have left, without damage.
+    /// Expects all acknowledged clicks and matches in an intact database on each disk that the cut might have left.
     private func examine(_ disk: SimulatedDisk, _ load: ClickLoad, _ random: inout SeededGenerator) throws {
         for number in 0..<Self.alternatives {
             let remainder = SimulatedDisk.Remainder.allCases[number % 4]
@@ -78,7 +78,7 @@ struct PowerCutTests {
     }
 
     /// Shows that the cuts above lose writes.
-    @Test("with relaxed durability loses the last clicks, and leaves an intact database")
+    @Test("with relaxed durability, a power cut loses the last clicks, and leaves an intact database")
     func relaxed() throws {
         let installation = try Installation()
         var random = SeededGenerator(seed: 32)

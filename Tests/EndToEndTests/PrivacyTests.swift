@@ -47,7 +47,7 @@ struct PrivacyTests {
     }
 
     @Test(
-        "has no address, user agent, fingerprint, install id or key, neither in the database nor in the log"
+        "neither database nor log has an address, user agent, fingerprint, install id or key"
     )
     func traces() throws {
         let installation = try Installation()
@@ -108,7 +108,7 @@ struct PrivacyTests {
         }
     }
 
-    @Test("is personal data and not anonymous, by the guide")
+    @Test("the guide says that the stored data is personal and not anonymous")
     func guide() throws {
         let guide = try Repository.text("Sources/afterlink/Afterlink.docc/KeysAndBackups.md")
         #expect(guide.contains("personal data, not anonymous"))

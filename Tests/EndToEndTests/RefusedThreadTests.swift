@@ -5,7 +5,7 @@ import Testing
 /// A service in a system that refuses a thread.
 @Suite("A refused thread", .blocking)
 struct RefusedThreadTests {
-    /// A user without other processes: the limit counts all threads of a user.
+    /// The id of a user without other processes, because the limit counts all threads of a user.
     private static let user = 20_000 + Int(getpid()) % 40_000
 
     private enum Outcome: Hashable {
@@ -16,7 +16,7 @@ struct RefusedThreadTests {
         case stuck
     }
 
-    /// Starts a server under a limit, and stops it if it serves.
+    /// Starts a server under a limit, stops the server if it serves, and returns how it ended.
     private func outcome(of account: UnprivilegedUser, limit: String) throws -> Outcome {
         try Data().write(to: account.errorLog)
         let server = try account.serve("127.0.0.1:0", ["--threads", "2"], limit: limit)
@@ -32,7 +32,7 @@ struct RefusedThreadTests {
     }
 
     @Test(
-        "refuses the start and names the limit; with enough threads to start, the stop needs no further thread",
+        "a refused thread refuses the start and names the limit; a stop needs no further thread",
         .enabled(if: UnprivilegedUser.isPossible, "only root can switch to a user whose threads are limited")
     )
     func everyNumberOfThreads() throws {
@@ -46,18 +46,18 @@ struct RefusedThreadTests {
         // With eight to eleven, the result depends on whether the temporary threads of the start have ended.
         #expect(outcomes.suffix(2).allSatisfy { $0 == .served }, "\(outcomes)")
         #expect(!outcomes.contains(.stuck) && !outcomes.contains(.ended), "\(outcomes)")
-        #expect(logs.count { $0.contains("were not shown") } == 1, "keys are created once, and reported")
+        #expect(logs.count { $0.contains("were not shown") } == 1, "keys are created once")
     }
 
     @Test(
-        "does not prevent the stop of a service without room for a thread",
+        "a service without memory for another thread can stop",
         .enabled(if: FileManager.default.isExecutableFile(atPath: UnprivilegedUser.prlimit), "no prlimit(1)")
     )
     func stopWithoutRoom() throws {
         let installation = try Installation()
         let server = try AfterlinkProcess(installation)
         #expect(try server.connect().click(fingerprint(1)).status == 201)
-        // There is room for its work, and none for a thread's stack of eight megabytes.
+        // The limit leaves room for the service's work, and none for a thread's stack of eight megabytes.
         let limit = ProcessFigures(of: server.identifier).virtualByteCount + 4_000_000
         let limited = try Installation.run(
             ["--pid", "\(server.identifier)", "--as=\(limit)"],

@@ -11,7 +11,7 @@ struct RestoreTests {
         return installation
     }
 
-    @Test("is refused while a server has the database open, and over an existing database")
+    @Test("a restore is refused while a server has the database open, and over an existing database")
     func refused() throws {
         let installation = try backedUp()
         let server = try AfterlinkProcess(installation)
@@ -26,7 +26,7 @@ struct RestoreTests {
         #expect(output.status == 1 && output.errors.contains("exists already"))
     }
 
-    @Test("with --overwrite keeps the previous database and its log; the service starts on the backup")
+    @Test("a restore with --overwrite keeps the previous database with its log, and serves the backup")
     func movesAside() throws {
         let installation = try backedUp()
         let server = try AfterlinkProcess(installation)
@@ -54,7 +54,7 @@ struct RestoreTests {
     }
 
     @Test(
-        "refuses a backup that is damaged, cut off, of another program or a newer version, and changes nothing",
+        "a damaged, incomplete or newer backup, or another program's, is refused, and nothing changes",
         arguments: ["page", "half", "application", "version", "text", "log"]
     )
     func refusesBackups(damage: String) throws {
@@ -79,7 +79,7 @@ struct RestoreTests {
         #expect(!names.contains { $0.contains("partial") || $0.contains("replaced") })
     }
 
-    @Test("is not affected by a log without its database")
+    @Test("a restore is not affected by a log without its database")
     func strayLog() throws {
         let installation = try backedUp()
         let server = try AfterlinkProcess(installation)
@@ -96,7 +96,7 @@ struct RestoreTests {
 
 @Suite("The command verify", .blocking)
 struct VerifyCommandTests {
-    @Test("finds nothing wrong in a database in use, and prints all steps as JSON")
+    @Test("`verify` finds nothing wrong in a database in use, and prints all steps as JSON")
     func whileServing() throws {
         let (installation, _, connection) = try Installation.serving()
         for number in 1...20 { #expect(try connection.click(fingerprint(number)).status == 201) }
@@ -109,7 +109,7 @@ struct VerifyCommandTests {
         #expect(checks.count == 10 && checks.allSatisfy { $0["ok"] as? Bool == true })
     }
 
-    @Test("fails for each mistake, in one line with advice")
+    @Test("`verify` fails for a damaged page with advice, and for a file that is no database or is missing")
     func fails() throws {
         let installation = try Installation()
         let file = try FileHandle(forUpdating: installation.database)
@@ -126,7 +126,7 @@ struct VerifyCommandTests {
         #expect(try installation.run(["verify"]).errors.contains("There is no database"))
     }
 
-    @Test("a missing server key is a finding")
+    @Test("a missing server key is a finding of `verify`")
     func missingKey() throws {
         let installation = try Installation()
         try FileManager.default.removeItem(atPath: installation.database.path + ".key")

@@ -42,7 +42,7 @@ struct ServerKeyTests {
         return reply
     }
 
-    @Test("while the service runs: clicks before and after it match, each once")
+    @Test("clicks before and after a rotation of the server key while the service runs match, each once")
     func running() throws {
         let installation = try Installation()
         let logs = [1, 2].map { installation.folder.appending(path: "\($0).log") }
@@ -85,7 +85,7 @@ struct ServerKeyTests {
         #expect(try connections[0].totals(installation.keys.admin)["matches"] as? Int == number + 2)
     }
 
-    @Test("while no service runs: the next start finds the clicks, and the list shows both keys")
+    @Test("after a rotation without a service, the next start finds the clicks, and the list shows both keys")
     func stopped() throws {
         let installation = try Installation()
         let server = try AfterlinkProcess(installation)
@@ -105,7 +105,7 @@ struct ServerKeyTests {
         #expect(try installation.run(["doctor"]).text.contains("it has 1 other key, too"))
     }
 
-    @Test("leaves the complete old or new file, whenever it is killed")
+    @Test("a rotation leaves the complete old or new key file, whenever the rotation is killed")
     func killed() throws {
         let installation = try Installation()
         let disk = try FaultyDisk(in: installation.folder)
@@ -119,7 +119,7 @@ struct ServerKeyTests {
                 #expect(after == before || after.dropFirst().elementsEqual(before))
                 #expect(after.allSatisfy { $0.count == 64 || $0.count == 89 })
                 #expect(try mode(keyFile(installation)) == 0o600)
-                // The file gets one key again, so that the next rotation is allowed.
+                // Write the one key again, so that the next rotation is allowed.
                 try Data((before.joined(separator: "\n") + "\n").utf8).write(
                     to: URL(fileURLWithPath: keyFile(installation))
                 )
@@ -131,10 +131,10 @@ struct ServerKeyTests {
         let server = try AfterlinkProcess(installation)
         #expect(try server.connect().click(fingerprint(1)).status == 201)
         let files = try FileManager.default.contentsOfDirectory(atPath: installation.folder.path)
-        #expect(!files.contains { $0.hasSuffix(".draft") }, "what was killed left no key behind")
+        #expect(!files.contains { $0.hasSuffix(".draft") }, "no killed rotation left a draft of the key file")
     }
 
-    @Test("is refused for a key that is not the database's own")
+    @Test("a rotation is refused for a key that is not the database's key")
     func foreign() throws {
         let installation = try Installation()
         let other = installation.folder.appending(path: "other.key")
@@ -145,7 +145,7 @@ struct ServerKeyTests {
         #expect(try String(contentsOf: other, encoding: .utf8).count == 65)
     }
 
-    @Test("by hand, with several keys in the file, does the same; a start without the former key is refused")
+    @Test("keys in the file by hand rotate the key, too; a start with a new key alone is refused")
     func byHand() throws {
         let installation = try Installation()
         let server = try AfterlinkProcess(installation, ["--replay-grace", "0"])
@@ -166,7 +166,7 @@ struct ServerKeyTests {
         #expect(try connection.click(fingerprint(2)).status == 201)
         both.terminate()
         _ = both.waitUntilExit()
-        // The database has used the new key: the old key alone is not its key.
+        // The database has used the new key, so the old key alone is refused.
         try put(own)
         #expect(try installation.run(["serve", "--listen", "127.0.0.1:0"]).status == 1)
         try put(new)
@@ -176,7 +176,7 @@ struct ServerKeyTests {
         #expect(try installation.run(["verify"]).text.contains("problem  server_key: former"))
     }
 
-    @Test("destroys the former key when nothing is stored under it any more, and logs it")
+    @Test("the former key is destroyed when nothing is stored under the key any more, which is logged")
     func destroyed() throws {
         let installation = try Installation()
         let server = try AfterlinkProcess(
@@ -204,7 +204,7 @@ struct ServerKeyTests {
         #expect(try connection.check(fingerprint(2), key: key, fields: ["X-Test-Time": late]).isMatch)
     }
 
-    @Test("goes into the next backup, whose restore finds clicks of both keys")
+    @Test("after a rotation, the next backup has both keys, and its restore finds clicks of both keys")
     func backup() throws {
         let (installation, server, connection) = try Installation.serving()
         let backup = installation.folder.appending(path: "backup.db").path
@@ -251,7 +251,7 @@ struct AddressKeyTests {
         ]
     }
 
-    @Test("change each day, and are destroyed when no click of their day can match")
+    @Test("address keys change each day, and are destroyed when no click of their day can match")
     func rotation() throws {
         let installation = try Installation()
         let server = try AfterlinkProcess(
@@ -285,7 +285,7 @@ struct AddressKeyTests {
         #expect(try installation.run(["doctor"]).text.contains("address_keys"))
     }
 
-    @Test("are the same for another process, and after a restart")
+    @Test("address keys are the same for another process, and after a restart")
     func shared() throws {
         let installation = try Installation()
         let arguments = ["--trusted-proxy", "127.0.0.0/8", "--replay-grace", "0"]
@@ -301,7 +301,7 @@ struct AddressKeyTests {
         #expect(late.string("attributionMethod") == "probabilistic")
     }
 
-    @Test("refuse the start if damaged or open to others; missing ones are created again")
+    @Test("address keys that are damaged or open to others refuse the start; missing keys are created again")
     func refused() throws {
         let installation = try Installation()
         let path = file(installation).path

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Several processes on one database", .blocking)
 struct SeveralProcessesTests {
-    @Test("match each click once, lose none, and do not mention each other's locks")
+    @Test("two processes match each click once, lose no click, and do not mention each other's locks")
     func twoServers() throws {
         let installation = try Installation()
         let servers = try (0..<2).map { _ in try AfterlinkProcess(installation, ["--replay-grace", "0"]) }
@@ -35,7 +35,7 @@ struct SeveralProcessesTests {
         #expect(totals["matches"] as? Int == acknowledged.count)
     }
 
-    @Test("record a post to both of them as one click, at once or one after the other")
+    @Test("two processes record a post to both as one click, at once or one after the other")
     func repeatedPosts() throws {
         let installation = try Installation()
         let servers = try (0..<2).map { _ in try AfterlinkProcess(installation) }
@@ -46,7 +46,7 @@ struct SeveralProcessesTests {
             let replies = try (0..<2).map { index in
                 let connection = connections[(index + number) % 2]
                 var reply = try number < 40 ? connection.receive() : connection.click(fingerprint(number))
-                // The lock of the other process caused it; the post may have been recorded.
+                // The other process's lock caused the 503; the post may have been recorded.
                 while !isServed(reply) { reply = try connection.click(fingerprint(number)) }
                 return reply
             }
@@ -56,13 +56,13 @@ struct SeveralProcessesTests {
         #expect(try connections[0].totals(installation.keys.admin)["clicks"] as? Int == 80)
     }
 
-    @Test("know of each other: the second one logs at its start which process has the database open")
+    @Test("a second process logs at its start which process has the database open")
     func announced() throws {
         let installation = try Installation()
         let logs = [1, 2].map { installation.folder.appending(path: "\($0).log") }
         let servers = try logs.map { try AfterlinkProcess(installation, ["--log-file", $0.path]) }
         let isSaid = try Polling.until {
-            // Each request has a new connection, because one ends after a thousand requests.
+            // Each request has a new connection, because a connection ends after a thousand requests.
             _ = try servers[1].connect().get("/healthz")
             return try String(contentsOf: logs[1], encoding: .utf8)
                 .contains("process \(servers[0].identifier) has the database open already")
@@ -87,7 +87,7 @@ struct SeveralProcessesTests {
     }
 
     @Test(
-        "while another holds the write lock, clicks and matches get 503 in a second, and claims are withdrawn"
+        "while another process has the write lock, clicks and matches get 503, and claims are withdrawn"
     )
     func lockHeld() throws {
         let (installation, server, connection) = try Installation.serving(["--replay-grace", "0"])

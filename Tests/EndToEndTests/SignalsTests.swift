@@ -42,7 +42,7 @@ struct SignalsTests {
         }
     }
 
-    @Test("decide which of two clicks led to a launch, also after a kill and in the records")
+    @Test("signals decide which of two clicks led to a launch, after a kill and in a backtest, too")
     func decide() throws {
         let installation = try Installation()
         let options = ["--unsafe-test-clock", "--replay-grace", "0"]
@@ -65,7 +65,7 @@ struct SignalsTests {
         // A match is recorded at once, other checks a little later: records of one millisecond have this order.
         let asked = at(301).merging(Self.pro.field) { $1 }.merging(["X-Request-ID": "explained"]) { $1 }
         let answer = try connection.check(Self.formD, key: key, fields: asked)
-        #expect(answer.isMatch && answer.string("jid") == "pro", "the older one: \(answer.text)")
+        #expect(answer.isMatch && answer.string("jid") == "pro", "not the older click: \(answer.text)")
         #expect(answer.string("attributionMethod") == "probabilistic")
         #expect((answer.json["confidence"] as? Double ?? 0) > 0.9)
         let explained = try connection.get(
@@ -75,7 +75,7 @@ struct SignalsTests {
         #expect(explained.text.contains(#""screen":"same""#), "\(explained.text)")
         #expect(explained.text.contains("The launch reported the same screen as the click's page."))
 
-        // A client that sends its values instead of a hash.
+        // This client sends its values instead of a hash.
         try click(connection, key, at: 7200)
         let fields = ["Content-Type": "application/json", "Authorization": "Bearer \(key)"]
         let resolved = try connection.call(

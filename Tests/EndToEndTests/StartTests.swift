@@ -6,10 +6,10 @@ import Testing
 @Suite("A start after a kill", .blocking(minutes: 20))
 struct StartTests {
     private static let clickCount = isLong ? 1_000_000 : 20_000
-    /// The largest size of the log; see `WriteAheadLog`.
+    /// The size of the log at the start, in bytes; in the long tests nearly the largest size (`WriteAheadLog`).
     private static let logByteCount = isLong ? 60_000_000 : 8_000_000
 
-    @Test("is ready with many clicks and a log of the largest size, and keeps the log bounded")
+    @Test("a start after a kill is ready with many clicks and a log of the largest size, which stays bounded")
     func startsOnMuch() throws {
         let installation = try Installation()
         let first = try AfterlinkProcess(installation)
@@ -50,7 +50,7 @@ struct StartTests {
         }
     }
 
-    @Test("is refused, with exit status 78 and advice, on a database of a development version")
+    @Test("a start on a database of a development version is refused, with exit status 78 and advice")
     func developmentVersion() throws {
         let installation = try Installation()
         let connection = try installation.open()

@@ -7,7 +7,7 @@ struct StopTests {
     private func isAccepting(_ server: AfterlinkProcess) -> Bool { (try? server.connect()) != nil }
 
     @Test(
-        "responds to each earlier request, loses nothing, and ends with status 0 within ten seconds",
+        "a stop responds to each earlier request, loses nothing, and ends with status 0",
         arguments: [SIGTERM, SIGINT],
         [0, 300] as [Int32]
     )
@@ -48,10 +48,10 @@ struct StopTests {
         }
     }
 
-    @Test("waits for an unfinished request until a second signal")
+    @Test("a stop waits for an unfinished request until a second signal")
     func secondSignal() throws {
         let installation = try Installation()
-        // Without a second signal, it would wait for an hour.
+        // Without a second signal, the server would wait for an hour.
         let patience = ["--shutdown-grace", "3600", "--timeout-body", "3600"]
         let server = try AfterlinkProcess(installation, patience)
         let slow = try RawClient(port: server.port)
@@ -66,7 +66,7 @@ struct StopTests {
         #expect(server.exitStatus(withinSeconds: 40) == 0)
     }
 
-    @Test("does not wait for a disk that does not respond")
+    @Test("a stop does not wait for a disk that does not respond")
     func stopWithStuckDisk() throws {
         let (installation, disk, server) = try AfterlinkProcess.onFaultyDisk()
         let connection = try server.connect()

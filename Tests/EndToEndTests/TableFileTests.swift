@@ -16,7 +16,7 @@ struct TableFileTests {
     }
 
     @Test(
-        "refuse the start if they cannot be used, with the file, the line and the reason",
+        "unusable files of tables refuse the start, with the file, and the line or the reason",
         arguments: [
             ("--device-data", "# releases\nios-release\t99\n", "line 2"),
             ("--device-data", "", "contains no row"), ("--robots", "robot\tpreview\tExample\n", "line 1"),
@@ -42,7 +42,7 @@ struct TableFileTests {
     }
 
     @Test(
-        "refuse the start if missing",
+        "missing files of tables refuse the start",
         arguments: ["--device-data", "--robots", "--relay-ranges", "--landing-page"]
     )
     func missingFile(option: String) throws {
@@ -54,7 +54,7 @@ struct TableFileTests {
         #expect(output.errors.contains(option) && output.errors.contains("No such file"))
     }
 
-    @Test("of robots determine whose clicks never match")
+    @Test("a file of robots determines whose clicks never match")
     func robots() throws {
         let robots = try file("robot\tcrawler\tExample\tour-own-crawler\thttps://example.com/crawler\n")
         let (_, _, connection) = try Installation.serving(["--robots", robots])
@@ -62,12 +62,12 @@ struct TableFileTests {
             let click = try connection.click(fingerprint(number), fields: ["User-Agent": agent])
             #expect(click.status == 201)
             let check = try connection.check(fingerprint(number))
-            // The list replaces the built-in one.
+            // The list replaces the built-in list.
             #expect(check.isMatch == (number == 1))
         }
     }
 
-    @Test("of many ranges are read, and the service starts with them")
+    @Test("a file of many ranges is read, and the service starts")
     func manyRanges() throws {
         var text = "# first column: range\n"
         for number in 0..<20_000 {

@@ -6,7 +6,7 @@ import Testing
 /// The clock that tests set, and that no real service has.
 @Suite("The test clock", .blocking)
 struct TestClockTests {
-    @Test("causes a warning in the log and in the statistics")
+    @Test("the test clock causes a warning in the log and in the statistics")
     func banner() throws {
         let installation = try Installation()
         let server = try AfterlinkProcess(installation, ["--unsafe-test-clock"])
@@ -21,7 +21,7 @@ struct TestClockTests {
         )
     }
 
-    @Test("sets the time of clicks, checks, windows and expiry, to the millisecond")
+    @Test("the test clock sets the time of clicks, checks, windows and expiry, to the millisecond")
     func sets() throws {
         let (installation, _, connection) = try Installation.serving([
             "--unsafe-test-clock", "--rate-limit", "off",
@@ -43,7 +43,7 @@ struct TestClockTests {
     }
 
     @Test(
-        "lets addresses distinguish visitors on the first day of the address keys, and 400 days before and after",
+        "with the test clock, addresses distinguish visitors today, and 400 days before and after",
         arguments: [-400, 0, 400]
     )
     func addresses(daysFromToday: Int64) throws {
@@ -74,7 +74,7 @@ struct TestClockTests {
         #expect(launch.string("url")?.hasPrefix("myapp://promo/5") == true)
     }
 
-    @Test("does not exist without the setting: the header has no effect")
+    @Test("without the setting for a test clock, the header has no effect")
     func ignored() throws {
         let (_, _, connection) = try Installation.serving()
         let fields = ["X-Test-Time": "2031-05-06T07:08:09.123Z"]
@@ -83,7 +83,7 @@ struct TestClockTests {
         #expect(click.string("expires_at")?.hasPrefix("2031") == false)
     }
 
-    @Test("does not start with TLS or on an address that others can reach")
+    @Test("a service with the test clock does not start with TLS or on an address that others can reach")
     func refused() throws {
         let installation = try Installation()
         for more in [

@@ -10,7 +10,7 @@ struct WallClockTests {
         Int64(Double(year - 1970) * 31_556_952 - Date().timeIntervalSince1970)
     }
 
-    @Test("to 1986, 2041 and back causes no error; clicks of the future match; timeouts are not affected")
+    @Test("a leap of the clock to 2041, 1986 and 2026 causes no error; clicks of the future match")
     func leaps() throws {
         let (installation, disk, server) = try AfterlinkProcess.onFaultyDisk()
         // The connection stays open over all leaps: a timeout by the wall clock would close it.
@@ -37,7 +37,7 @@ struct WallClockTests {
         #expect(server.waitUntilExit() == 0)
     }
 
-    @Test("makes no job delete anything, also across restarts, until an operator accepts the clock")
+    @Test("after a leap of the clock, jobs delete nothing until an operator accepts the clock")
     func jobsWait() throws {
         let (installation, disk, first) = try AfterlinkProcess.onFaultyDisk(["--retention", "1"])
         func integer(_ sql: SQL) throws -> Int64 {

@@ -3,7 +3,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-// Linux reports a failed sync once to each file description that was open then, even if another one called sync, and
+// Linux reports a failed sync once to each file description that was open then, even if another caller synced, and
 // never to descriptions opened later. The data that the sync failed to write is lost to all of them (lib/errseq.c of
 // the kernel, since 4.13). So a sync succeeds only if no data was lost that it should have written to disk.
 #define FILES 64

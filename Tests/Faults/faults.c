@@ -31,7 +31,7 @@
 
 // Fault.swift contains the same numbers.
 enum { CALL_WRITE = 1, CALL_SYNC = 2, CALL_TRUNCATE = 4, CALL_OPEN = 8, CALL_UNLINK = 16, CALL_READ = 32 };
-// Fail: the call does nothing and fails with the error number `value`. Tear: the call writes half, then fails so.
+// Fail: the call does nothing and fails with the error number `value`. Tear: it writes half, then fails with `value`.
 // Shorten: the call writes half and returns that count. Wait: the call waits `value` milliseconds, or until the rule is
 // withdrawn. Kill: the process ends before the call.
 enum { EFFECT_FAIL = 1, EFFECT_TEAR = 2, EFFECT_SHORTEN = 3, EFFECT_WAIT = 4, EFFECT_KILL = 5 };
@@ -172,7 +172,7 @@ static int simple_fault(uint32_t call, uint32_t kind) {
 
 // MARK: The journal
 
-// The head of a journal record, which `length` bytes follow. DiskJournal.swift contains the same letters for `kind`.
+// The head of a journal record, which `length` bytes follow. DiskRecord.swift contains the same letters for `kind`.
 struct record { uint64_t kind, file, position, length; };
 
 static void note(char kind, uint64_t file, uint64_t position, const void *bytes, size_t length) {

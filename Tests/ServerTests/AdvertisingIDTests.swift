@@ -14,7 +14,7 @@ private func click(_ members: String, link: String = "myapp://promo/item") -> St
 @Suite("Advertising ids")
 struct AdvertisingIDCallTests {
     @Test(
-        "match a click with the same id, in upper or lower case",
+        "a launch matches a click with the same advertising id, in upper or lower case",
         arguments: AdvertisingID.Kind.allCases,
         ["query", "header", "body"]
     )
@@ -36,7 +36,7 @@ struct AdvertisingIDCallTests {
         #expect(reply.flag("guaranteed") == false)
     }
 
-    @Test("are read from the link too, and are invisible to other apps and test keys")
+    @Test("an advertising id in the link is read, too, and other apps and test keys do not find it")
     func fromLink() async throws {
         let service = try await TestService()
         #expect(await service.click(click("", link: "myapp://promo/item?gps_adid=\(id)")).status == 201)
@@ -47,7 +47,7 @@ struct AdvertisingIDCallTests {
     }
 
     @Test(
-        "that are withheld or not filled in are ignored, and the click is accepted",
+        "an advertising id that is withheld, not filled in or malformed is ignored, and the click is accepted",
         arguments: ["00000000-0000-0000-0000-000000000000", "{idfa}", "", "nonsense"]
     )
     func notThere(text: String) async throws {
@@ -56,7 +56,7 @@ struct AdvertisingIDCallTests {
         #expect(service.watch.click?.evidence.advertisingIDs == [])
     }
 
-    @Test("are stored as keyed hashes; an id of the body replaces one of the same kind in the link")
+    @Test("one id has different hashes as IDFA and GAID; body and link give one id of each kind")
     func keyed() async throws {
         let service = try await TestService()
         let link = "myapp://promo/item?idfa=11111111-2222-3333-4444-555555555555&gaid=\(id)"

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Apps over the admin API")
 struct AppsTests {
-    @Test("are listed and shown with their link settings")
+    @Test("apps are listed and shown with their link settings")
     func shows() async throws {
         let service = try await TestService(LinkScenario.shop)
         let one = await service.admin(.get, "/apps/\(service.app.text)")
@@ -20,7 +20,7 @@ struct AppsTests {
         #expect(await service.admin(.get, "/apps/app_x").status == 404)
     }
 
-    @Test("change the settings that the body names, at once, and keep the others")
+    @Test("a change applies at once to the settings that the body names, and keeps the others")
     func patch() async throws {
         let service = try await TestService(LinkScenario.shop)
         let path = "/apps/\(service.app.text)"
@@ -40,7 +40,7 @@ struct AppsTests {
         #expect(link.member("url") == "https://go2.shop.example/a")
     }
 
-    @Test("get no link host on which a slug would lead to two links")
+    @Test("an app gets no link host on which a slug would lead to two links")
     func sharedHosts() async throws {
         let service = try await TestService(LinkScenario.shop)
         let other = try await service.addApp(App.Settings(name: "Other"))
@@ -58,7 +58,7 @@ struct AppsTests {
             #expect(refused.member("message")?.contains(part) == true, "\(refused.text)")
         }
         #expect(await !service.admin(.get, path).text.contains("ios_scheme"))
-        // A host that no other app has, and fields that need no host.
+        // These changes set a host that no other app has, and a field that needs no host.
         #expect(await service.admin(.patch, path, #"{"link_hosts":["o.example"]}"#).status == 200)
         #expect(await service.admin(.patch, path, #"{"ios_scheme":"o"}"#).status == 200)
         #expect(await service.admin(.delete, "/links/\(id)").status == 204)
@@ -68,7 +68,7 @@ struct AppsTests {
     }
 
     @Test(
-        "refuse wrong values and unknown fields, all of them at once",
+        "wrong values and unknown fields are refused, and nothing is changed",
         arguments: [
             (#"{"link_hosts":["https://x.example"]}"#, "link_hosts"),
             (#"{"link_hosts":"x.example"}"#, "link_hosts"),

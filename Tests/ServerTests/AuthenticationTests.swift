@@ -65,7 +65,7 @@ struct AuthenticationTests {
         )
     }
 
-    @Test("a missing key takes the same work as a wrong one: a digest and a lookup")
+    @Test("a missing key takes the same work as a wrong key: a digest and a lookup")
     func sameWork() async throws {
         // No real key is empty. With this empty key in the store, a missing key is accepted if the service looks it up.
         try await service.add(key(KeyDigest(of: ""), of: service.app))
@@ -87,7 +87,7 @@ struct AuthenticationTests {
         #expect(answer.field("WWW-Authenticate") == nil)
     }
 
-    @Test("two keys of one app are valid together, and revoking the old one does not affect the new one")
+    @Test("two keys of one app are valid together, and revoking the old key does not affect the new key")
     func rotation() async throws {
         let old = try await service.addApp(App.Settings(name: "Other"))
         let text = KeyText(kind: .app, random: .system)
@@ -114,7 +114,7 @@ struct AuthenticationTests {
     }
 }
 
-@Suite("Keys in addresses")
+@Suite("Keys in URLs")
 struct KeyInURLTests {
     private static let places: [@Sendable (String) -> (path: String, query: String?)] = [
         { ("/v1/deferred-deeplink", "fingerprint=\(hex)&key=\($0)") },
@@ -129,7 +129,7 @@ struct KeyInURLTests {
         { ("/nothing/\($0)", nil) }, { ("/\($0)/x", nil) }, { ("/%61\($0.dropFirst())", nil) },
     ]
 
-    @Test("get 400 anywhere in the address, are in no log, and consume nothing", arguments: 0..<places.count)
+    @Test("a key anywhere in a URL gets 400, is in no log, and consumes nothing", arguments: 0..<places.count)
     func refused(place: Int) async throws {
         let service = try await TestService()
         await service.click()
@@ -146,7 +146,7 @@ struct KeyInURLTests {
         #expect(await service.check(hex).text.contains(#""status":"match""#))
     }
 
-    @Test("of every kind are recognised", arguments: KeyKind.allCases)
+    @Test("keys of every kind are recognised in a URL", arguments: KeyKind.allCases)
     func kinds(kind: KeyKind) async throws {
         let service = try await TestService()
         let query = "fingerprint=\(hex)&apiKey=\(service.keyText(kind))"
@@ -155,7 +155,7 @@ struct KeyInURLTests {
     }
 
     @Test(
-        "are not found in addresses that contain none",
+        "no key is found in a URL that contains none",
         arguments: [
             "fingerprint=\(hex)&idfa=6D92078A-8246-4BA4-AE5B-76104861E7DC",
             "fingerprint=\(hex)&utm_source=app_store",
@@ -174,7 +174,7 @@ struct KeyInURLTests {
 @Suite("No match")
 struct NoMatchTests {
     @Test(
-        "is the same byte for byte for an unknown, an expired and a consumed click; test keys get the reason"
+        "unknown, expired, claimed and robots' clicks get the same bytes; test keys get the reason"
     )
     func alike() async throws {
         let service = try await TestService(replayGrace: 0)

@@ -11,7 +11,7 @@ struct CSVTests {
     }
 
     @Test(
-        "are read as spreadsheets write them",
+        "CSV is read as spreadsheets write it",
         arguments: [
             ("a,b\n1,2\n", [["a", "b"], ["1", "2"]]), ("a,b\r\n1,2", [["a", "b"], ["1", "2"]]),
             ("\u{feff}a;b\n1,5;2\n", [["a", "b"], ["1,5", "2"]]),
@@ -22,7 +22,7 @@ struct CSVTests {
     func reads(_ text: String, records: [[String]]) throws { #expect(try read(text) == records) }
 
     @Test(
-        "are refused with the number of the wrong line",
+        "malformed CSV is refused with the number of the wrong line",
         arguments: [("a\nb\"c\n", 2), ("a\n\"b\n\nc", 2), ("\"a\"b\n", 1), ("\"a\nb\"x", 2)]
     )
     func refuses(_ text: String, line: Int) {
@@ -30,14 +30,14 @@ struct CSVTests {
         #expect(error?.line == line)
     }
 
-    @Test("are refused in an encoding other than UTF-8")
+    @Test("CSV in an encoding other than UTF-8 is refused")
     func encoding() {
         var reader = CSVReader([0x61, 0xE9, 0x0A])
         #expect(throws: CSVReader.Failure.self) { try reader.next() }
     }
 
     @Test(
-        "contain no formulas when written, and read back unchanged",
+        "a written cell is no formula, and is read back unchanged",
         arguments: [
             "=1+1", "+49", "-1", "@SUM(A1)", "\tx", "\rx", "'quoted", "'=1", "plain", "", "a,b", "a\"b",
             "a\nb", " a ", "=HYPERLINK(\"http://evil.example\",\"x\")", "é",
@@ -51,7 +51,7 @@ struct CSVTests {
         #expect(written.map(CSVText.unescaped) == ["first", cell, "last"])
     }
 
-    @Test("keep a first cell that starts with a byte order mark")
+    @Test("a first cell that starts with a byte order mark is read back unchanged")
     func byteOrderMark() throws {
         let cells = ["\u{FEFF}first", "\u{FEFF}"]
         #expect(try read(CSVText.line(cells)) == [cells])

@@ -8,7 +8,7 @@ import Testing
 @Suite("Query parameters of the admin API")
 struct AdminQueryTests {
     @Test(
-        "that a call does not take are refused with the nearest known name",
+        "a parameter that a call does not take is refused with the nearest name or the known names",
         arguments: [
             (HTTPServer.Method.get, "/admin/stats", "campain=x", "campain", #"did you mean \"campaign\"?"#),
             (.get, "/admin/stats", "app=&From=2026-01-01", "From", #"did you mean \"from\"?"#),
@@ -35,7 +35,7 @@ struct AdminQueryTests {
         #expect(stranger.status == 403)
     }
 
-    @Test("that are unknown are reported together: at most ten, each cut to 64 characters")
+    @Test("unknown parameters are reported together: at most ten, each cut to 64 characters")
     func several() async throws {
         let service = try await TestService()
         let names = (0..<20).map { "\($0)" + String(repeating: "n", count: 100) }
@@ -45,7 +45,7 @@ struct AdminQueryTests {
         #expect(!answer.text.contains(String(repeating: "n", count: 65)))
     }
 
-    @Test("are ignored by the calls of clients and of monitoring")
+    @Test("the calls of clients and of monitoring ignore unknown parameters")
     func ignored() async throws {
         let service = try await TestService()
         #expect(await service.check(query: "fingerprint=\(hex)&utm=1").status == 200)
@@ -74,7 +74,7 @@ struct ChecksTests {
         await service.admin(.get, "/checks/\(id)/explain")
     }
 
-    @Test("are listed with outcome, reason and campaign, and filtered by each")
+    @Test("checks are listed with outcome, reason and campaign, and filtered by each")
     func lists() async throws {
         await service.click(Self.click)
         await service.check(hex, fields: ["X-Request-ID": "launch-1"])
@@ -100,7 +100,7 @@ struct ChecksTests {
     }
 
     @Test(
-        "refuse unknown filters",
+        "wrong values of filters are refused",
         arguments: [
             ("outcome=maybe", "outcome"), ("reason=none", "reason"), ("limit=0", "limit"),
             ("limit=x", "limit"), ("before=chk_1", "before"), ("from=yesterday", "from"),
@@ -112,7 +112,7 @@ struct ChecksTests {
         #expect(answer.status == 400 && answer.member("field") == field)
     }
 
-    @Test("are explained by the id of the check, of its request, and of the click")
+    @Test("a check is explained if asked for by its id, its request's id, or its click's id")
     func explains() async throws {
         let click = await service.click(Self.click)
         await service.check(hex, fields: ["X-Request-ID": "launch-1"])
@@ -136,7 +136,7 @@ struct ChecksTests {
         #expect(await explain(service, "chk_\(check)").text.contains(#""state":"answered""#))
     }
 
-    @Test("report the install time that the device states, and that the launch is not the first")
+    @Test("an explanation has the device's install time, and says that the launch was hardly the first")
     func firstInstallTime() async throws {
         let installed = service.clock.now.advanced(byMilliseconds: -3 * 86_400_000).iso8601
         let body = #"{"fingerprint":"\#(hex)","first_install_time":"\#(installed)"}"#
@@ -186,7 +186,7 @@ struct ChecksTests {
     }
 
     @Test(
-        "return 404 for unknown ids, and 400 for other texts",
+        "an explanation gets 404 for an unknown id, and 400 for a fingerprint",
         arguments: [("chk_00000000000000000000000000", 404), ("unknown", 404), (hex, 400)]
     )
     func unknown(id: String, status: Int) async throws {
@@ -195,7 +195,10 @@ struct ChecksTests {
         #expect(answer.member("field") == "id")
     }
 
-    @Test("are for admin keys alone, by GET", arguments: [KeyKind.app, .server, .test])
+    @Test(
+        "checks and explanations are for admin keys alone, by GET",
+        arguments: [KeyKind.app, .server, .test]
+    )
     func adminOnly(kind: KeyKind) async throws {
         for path in ["/admin/api/checks", "/admin/api/checks/x/explain"] {
             #expect(await service.send(.get, path).status == 401)

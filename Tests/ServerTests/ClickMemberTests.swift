@@ -3,7 +3,7 @@ import Foundation
 import Server
 import Testing
 
-/// The description of the API lists the members; `DescribedNamesTests` compares it with those that the code reads.
+/// The description of the API lists the members; `DescribedNamesTests` compares the list with the names in the code.
 @Suite("The members of a click's body")
 struct ClickMemberTests {
     private static let base = [
@@ -48,7 +48,7 @@ struct ClickMemberTests {
         return answer
     }
 
-    @Test("each change the stored click, not its hashes alone; no member is lost")
+    @Test("each member changes the stored click, and not only its hashes")
     func eachIsStored() async throws {
         let document = try JSONSerialization.jsonObject(with: Data(APIDescription.body)) as? [String: Any]
         let components = document?["components"] as? [String: Any]
@@ -67,7 +67,7 @@ struct ClickMemberTests {
         }
     }
 
-    @Test("come back from the database with the match, all together")
+    @Test("a match has all members of its click's body as the database stored them")
     func allComeBack() async throws {
         let service = try await service()
         let members = Self.base.merging(Self.values) { $1 }.merging(["consent": "true"]) { $1 }

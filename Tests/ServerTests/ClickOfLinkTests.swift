@@ -14,7 +14,7 @@ struct ClickOfLinkTests {
         #"{"fingerprint":"\#(fingerprint)","link":"\#(slug)"\#(more)}"#
     }
 
-    @Test("gives the launch its link's fields: destination, campaign, journey, source, metadata, window")
+    @Test("a click gives the launch its link's destination, campaign, journey, source, metadata and window")
     func answer() async throws {
         try await service.makeLink(
             #"{"slug":"summer25","destination":"myapp://promo/item","campaign_key":"SUMMER25","jid":"j_own","#
@@ -39,7 +39,7 @@ struct ClickOfLinkTests {
     }
 
     @Test(
-        "has as its source the page that led to the link's page, although the link's page is the referer",
+        "a click's source is the page that led to the link's page, although the link's page is the referer",
         arguments: [
             ("https://go.shop.example/a?x=1", "", SourceToken.direct, nil as String?),
             ("https://GO.shop.example:8443/", "", .direct, nil),
@@ -60,7 +60,7 @@ struct ClickOfLinkTests {
         #expect(facts.source == token && facts.rawSource == raw)
     }
 
-    @Test("overrides its link's campaign, journey, window and metadata, member by member")
+    @Test("a click overrides its link's campaign, journey, window and metadata, member by member")
     func bodyWins() async throws {
         try await service.makeLink(
             #"{"slug":"a","destination":"myapp://x","campaign_key":"LINK","jid":"link","utm_source":"ig","#
@@ -76,7 +76,7 @@ struct ClickOfLinkTests {
         ] { #expect(match.text.contains(text), "\(text) in \(match.text)") }
     }
 
-    @Test("keeps its own metadata if the metadata of link and click together would exceed the limit")
+    @Test("a click keeps only its own metadata if the link's metadata would make it too long")
     func longMetadata() async throws {
         let long = String(repeating: "x", count: 8000)
         try await service.makeLink(#"{"slug":"a","destination":"myapp://x","metadata":{"a":"\#(long)"}}"#)
@@ -85,7 +85,7 @@ struct ClickOfLinkTests {
         #expect(match.text.contains(#""metadata":{"b":"yyy"#) && !match.text.contains("xxx"))
     }
 
-    @Test("gets a new journey if the link has none")
+    @Test("a click gets a new journey if its link has none")
     func journeys() async throws {
         try await service.makeLink(#"{"slug":"a","destination":"myapp://x"}"#)
         var journeys: Set<String> = []
@@ -97,7 +97,7 @@ struct ClickOfLinkTests {
         #expect(journeys.count == 3)
     }
 
-    @Test("leads to the destination of the visitor's platform")
+    @Test("a click leads to its link's destination for the visitor's platform")
     func platforms() async throws {
         var settings = LinkScenario.shop
         settings.links.android.scheme = "droidapp"
@@ -113,7 +113,7 @@ struct ClickOfLinkTests {
     }
 
     @Test(
-        "passes on the parameters of the tapped address that the link lists, and reads its source from all of them"
+        "a click passes on the tapped URL's parameters that the link lists; its source is read from all parameters"
     )
     func query() async throws {
         try await service.makeLink(
@@ -127,7 +127,7 @@ struct ClickOfLinkTests {
         #expect(service.watch.click?.evidence.advertisingIDs.count == 1)
     }
 
-    @Test("gets one of the variants, always the same for one visitor, or the one that its page has shown")
+    @Test("a click gets one variant, always the same for one visitor, or the variant that its page has shown")
     func variants() async throws {
         try await service.makeLink(
             #"{"slug":"a","variants":[{"name":"x","weight":1,"destination":"/x"},"#
@@ -161,7 +161,7 @@ struct ClickOfLinkTests {
         #expect(listing.contains(#""clicks":121"#), "\(listing)")
     }
 
-    @Test("of a robot or a preview is counted separately and never matched")
+    @Test("a click of a robot or a prefetch is counted separately and never matched")
     func robots() async throws {
         try await service.makeLink(#"{"slug":"a","destination":"myapp://x","maximum_clicks":1}"#)
         for fields in [["User-Agent": "facebookexternalhit/1.1"], ["Purpose": "prefetch"]] {
@@ -173,7 +173,7 @@ struct ClickOfLinkTests {
         #expect(await service.click(Self.body("a"), fields: ["User-Agent": "B/1"]).status == 201)
     }
 
-    @Test("of an unknown link gets 404, of one that has ended 410; neither is recorded")
+    @Test("a click of an unknown link gets 404, of an ended link 410; neither is recorded")
     func ended() async throws {
         let soon = service.clock.now.advanced(byMilliseconds: 30_000).iso8601
         let archived = try await service.makeLink(#"{"slug":"archived","destination":"myapp://x"}"#)
@@ -195,7 +195,7 @@ struct ClickOfLinkTests {
         #expect(try await service.totals()[.clicks] == 1)
     }
 
-    @Test("may always lead to its link's destination, but to a URL of its own only if the app allows it")
+    @Test("a click may lead to its link's destination, and to a URL of its own if the app allows it")
     func strangers() async throws {
         var settings = LinkScenario.shop
         settings.destinations = ["myapp://"]
@@ -211,7 +211,7 @@ struct ClickOfLinkTests {
         #expect(service.watch.click?.facts.destination.text == "https://shop.example/x")
     }
 
-    @Test("needs no key from the link's own page, even if the app requires a key from other pages")
+    @Test("a click from the link's own page needs no key, even if the app requires a key from other pages")
     func ownPage() async throws {
         var settings = LinkScenario.shop
         settings.openClicks = false
@@ -228,7 +228,7 @@ struct ClickOfLinkTests {
         #expect(await service.click(plain, fields: ["Origin": "https://go.shop.example"]).status == 401)
     }
 
-    @Test("belongs to the app of the requested link host, the key's or the named app, else the only one")
+    @Test("a click belongs to the app of the link host, key or body, else to the only app with the slug")
     func owners() async throws {
         let service = try await TestService(LinkScenario.shop, trustedProxies: ["127.0.0.1/32"])
         var second = AppLinks()

@@ -43,11 +43,14 @@ struct ClickTokenCallTests {
 
     init() async throws { service = try await TestService() }
 
-    @Test("finds its click from every place that can carry it, guaranteed, once", arguments: Way.allCases)
+    @Test(
+        "a token finds its click from every place that can contain it, guaranteed, once",
+        arguments: Way.allCases
+    )
     func everyWay(way: Way) async throws {
         let service = try await TestService(replayGrace: 0)
         let token = try #require(await service.click(click()).member("token"))
-        // A newer click of another visitor with the same fingerprint.
+        // Another visitor clicks later, with the same fingerprint.
         _ = await service.click(click("other"), fields: ["User-Agent": "another"])
         let reply = await way.ask(service, token)
         #expect(reply.member("status") == "match")
@@ -60,7 +63,7 @@ struct ClickTokenCallTests {
         #expect(again.text == plainNoMatch)
     }
 
-    @Test("a click's unsigned identifier finds it too, without a guarantee", arguments: Way.allCases)
+    @Test("a click's unsigned identifier finds the click, too, without a guarantee", arguments: Way.allCases)
     func clickID(way: Way) async throws {
         let id = try #require(await service.click(click()).member("click_id"))
         let reply = await way.ask(service, id)
@@ -73,7 +76,7 @@ struct ClickTokenCallTests {
         #expect(await service.check(query: "click_id=\(query)").member("attributionMethod") == "click_id")
     }
 
-    @Test("that is useless is reported to a test key, and not to a live key", arguments: Way.allCases)
+    @Test("an unusable token is reported to a test key, and not to a live key", arguments: Way.allCases)
     func refusals(way: Way) async throws {
         let service = try await TestService(replayGrace: 0)
         let test = service.bearer(.test)
@@ -107,14 +110,14 @@ struct ClickTokenCallTests {
         #expect(await way.ask(service, fresh, key: .test).member("status") == "match")
     }
 
-    @Test("that is useless leaves the launch to its fingerprint")
+    @Test("a launch with an unusable token is matched by its fingerprint")
     func fallsBack() async throws {
         await service.click(click())
         let reply = await service.check(query: "fingerprint=\(hex)&token=nonsense")
         #expect(reply.member("attributionMethod") == "fingerprint")
     }
 
-    @Test("does not excuse a malformed or repeated fingerprint, and is not consumed with it")
+    @Test("a token does not excuse a malformed or repeated fingerprint, and is then not consumed")
     func malformedFingerprint() async throws {
         let token = try #require(await service.click(click()).member("token"))
         for query in ["fingerprint=abc", "fingerprint=", "fingerprint=\(hex)&fingerprint=\(hex)"] {
@@ -134,7 +137,7 @@ struct ClickTokenCallTests {
         #expect(await service.check(query: "idfa=00000000-0000-0000-0000-000000000000").text == plainNoMatch)
     }
 
-    @Test("a lost response is repeated for the same token, never for another one")
+    @Test("a lost response is repeated for the same token, never for another token")
     func replays() async throws {
         let tokens = [
             try #require(await service.click(click("a")).member("token")),
@@ -161,7 +164,7 @@ struct ClickTokenCallTests {
         #expect(await service.resolve(#"{"token":"\#(token)"}"#).text == plainNoMatch)
     }
 
-    @Test("of a repeated post is that of the first click")
+    @Test("the token of a repeated post is the token of the first click")
     func duplicate() async throws {
         let first = await service.click(click())
         let again = await service.click(click())
@@ -170,7 +173,7 @@ struct ClickTokenCallTests {
         #expect(again.member("token") == first.member("token"))
     }
 
-    @Test("finds a click whose signals are too few for a fingerprint; the response names what is missing")
+    @Test("a token finds a click with too few signals for a fingerprint; the response names what is missing")
     func thinSignals() async throws {
         let body = #"{"signals":{"model":"iPhone","language":"tr"},"deeplink_url":"myapp://promo/item"}"#
         let reply = await service.click(body)

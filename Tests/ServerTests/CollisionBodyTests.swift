@@ -17,7 +17,7 @@ struct CollisionBodyTests {
         return json.text
     }
 
-    @Test("has every count under its own name")
+    @Test("the JSON of a report has every count under its own name")
     func whole() throws {
         let report = CollisionReport(
             countedAt: Timestamp(milliseconds: 1_700_000_000_000),
@@ -56,7 +56,7 @@ struct CollisionBodyTests {
         )
     }
 
-    @Test("leaves out what is unknown")
+    @Test("without matches, the JSON omits the share of false matches")
     func empty() {
         let report = CollisionReport(
             countedAt: Timestamp(milliseconds: 0),

@@ -6,7 +6,10 @@ import Testing
 
 @Suite("A visitor who does not want to be tracked")
 struct ConsentTests {
-    @Test("is only counted: no fingerprint, address, token or match", arguments: [true, false])
+    @Test(
+        "a visitor who opted out is only counted: no fingerprint, address, token or match",
+        arguments: [true, false]
+    )
     func counted(bySignal: Bool) async throws {
         let service = try await TestService(LinkScenario.shop)
         try await service.makeLink(#"{"slug":"a","destination":"myapp://x","campaign_key":"S"}"#)
@@ -28,7 +31,7 @@ struct ConsentTests {
         #expect(await service.check(hex).text.contains("no_match"))
         #expect(try await service.totals()[.clicks] == 1)
         let id = try #require(answer.member("click_id"))
-        // Even with the identifier: the visitor did not want to be recognised.
+        // Even the identifier leads to no match, because the visitor did not want to be recognised.
         let launch = await service.resolve(#"{"click_id":"\#(id)"}"#)
         #expect(launch.text.contains("no_match"), "\(launch.text)")
         let explained = await service.admin(.get, "/checks/\(id)/explain")
@@ -37,7 +40,7 @@ struct ConsentTests {
     }
 
     @Test(
-        "gets another click, with its own token, after consent, although the page repeats its idempotency key"
+        "after consent, a visitor gets another click with its own token, although the idempotency key is the same"
     )
     func changedMind() async throws {
         let service = try await TestService(LinkScenario.shop)
@@ -58,7 +61,7 @@ struct ConsentTests {
         }
     }
 
-    @Test("need not send any signal; a customer's own server reports consent in the body alone")
+    @Test("a click without consent needs no signals; a customer's server reports consent in the body alone")
     func bodies() async throws {
         let service = try await TestService(LinkScenario.shop)
         try await service.makeLink(#"{"slug":"a","destination":"myapp://x"}"#)

@@ -26,7 +26,7 @@ struct DriftStatisticsTests {
         return Dictionary(list.map { ($0["title"] as? String ?? "", $0) }) { first, _ in first }
     }
 
-    @Test("report since when the rate of a group has fallen, and when that was detected")
+    @Test("statistics report since when the rate of a group has fallen, and when that was detected")
     func alarm() throws {
         let group = DriftGroup(launchOn: .ios, release: nil, sdk: nil)
         let alarm = DriftAlarm(
@@ -57,7 +57,7 @@ struct DriftStatisticsTests {
         )
     }
 
-    @Test("count checks by system and SDK, and clicks by browser, from the end of the span on")
+    @Test("groups appear after their span of six hours has ended, and small groups are merged")
     func counts() async throws {
         let service = try await TestService()
         let instagram = agent + " Mobile/22B83 Instagram 354.0 (iPhone12,8; iOS 18_1; tr_TR)"
@@ -84,7 +84,7 @@ struct DriftStatisticsTests {
         #expect(groups.count == 3)
     }
 
-    @Test("count neither repeated responses nor robots nor test traffic")
+    @Test("match rates count neither repeated responses nor robots nor test traffic")
     func leavesOut() async throws {
         let service = try await TestService()
         await service.click()
@@ -101,7 +101,7 @@ struct DriftStatisticsTests {
         #expect(groups["all other clicks"]?["clicks"] as? Int == 1)
     }
 
-    @Test("have a metric for the number of groups whose rate has fallen")
+    @Test("a metric has the number of groups whose match rate has fallen")
     func metric() async throws {
         let service = try await TestService()
         let text = await service.send(.get, "/metrics", fields: service.bearer(.admin)).text

@@ -39,7 +39,7 @@ struct EvidenceTests {
         #expect(first.evidence.visitor != second.evidence.visitor)
     }
 
-    @Test("a server key's click has an address only if it names one")
+    @Test("a click posted with a server key has an address only if its body names an address")
     func serversOwnAddress() async throws {
         func address(_ body: String, _ key: KeyKind) async throws -> AddressHashes? {
             await service.click(body, fields: service.bearer(key), peer: peer)
@@ -146,7 +146,7 @@ struct EvidenceTests {
         #expect(details.release?.major == major)
     }
 
-    @Test("the width that a launch sends equals the one that its click's page sent")
+    @Test("a width gets the same hash from a launch as from the page of its click")
     func sameWidth() async throws {
         await service.click(page)
         let field =

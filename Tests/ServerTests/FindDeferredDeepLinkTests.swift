@@ -10,7 +10,7 @@ struct FindDeferredDeepLinkTests {
 
     init() async throws { service = try await TestService() }
 
-    @Test("returns every member of the contract, in both spellings and the right JSON types")
+    @Test("the response has every member of the contract, in both spellings and the right JSON types")
     func wholeAnswer() async throws {
         let clickedAt = service.clock.now.iso8601
         await service.click(
@@ -78,7 +78,7 @@ struct FindDeferredDeepLinkTests {
         #expect(reply.member("status") == "match")
     }
 
-    @Test("an app that lacks the browser's language runs in one of its own, and is found by it")
+    @Test("a click is found by the browser's language, and by the app's if the app lacks the browser's")
     func negotiatedLanguage() async throws {
         let service = try await TestService(
             App.Settings(name: "Shop", localizations: ["en", "de"], developmentLanguage: "en")
@@ -125,7 +125,7 @@ struct FindDeferredDeepLinkTests {
         #expect(await service.check(hex).member("status") == "match")
     }
 
-    @Test("an install id that had its match gets it again with any fingerprint, and consumes nothing more")
+    @Test("an install id gets its match again with any fingerprint, and consumes no second click")
     func installIDWithAnotherFingerprint() async throws {
         let other = String(repeating: "cd", count: 32)
         for (fingerprint, link) in [(hex, "first"), (other, "second")] {
@@ -140,14 +140,14 @@ struct FindDeferredDeepLinkTests {
         #expect(second.member("url")?.hasPrefix("myapp://promo/second") == true)
     }
 
-    @Test("HEAD never replaces a call that consumes")
+    @Test("HEAD gets 405 instead of a check")
     func head() async throws {
         let (path, query) = ("/v1/deferred-deeplink", "fingerprint=\(hex)")
         let head = await service.send(.head, path, query: query, fields: service.bearer(.app))
         #expect(head.status == 405 && head.field("Allow")?.contains("GET") == true)
     }
 
-    @Test("keys of another app never see the click; revoked and expired keys are refused like unknown ones")
+    @Test("keys of another app never see the click; revoked and expired keys are refused like unknown keys")
     func otherKeys() async throws {
         await service.click()
         let other = try await service.addApp(App.Settings(name: "Other"))
@@ -174,7 +174,7 @@ struct FindDeferredDeepLinkTests {
         #expect(try await service.totals()[.replays] == 1)
     }
 
-    @Test("a repeated response whose delivery fails goes to no other caller, because the first one arrived")
+    @Test("a repeated response whose delivery fails goes to no other caller: the first response arrived")
     func failedRepetition() async throws {
         await service.click()
         let first = await service.check(hex)
@@ -186,7 +186,7 @@ struct FindDeferredDeepLinkTests {
         #expect(await service.check(hex).text == first.text)
     }
 
-    @Test("the released clients' other calls get a final response")
+    @Test("the other calls of released clients get 200, although there are no links and no ads")
     func newerClients() async throws {
         for step in [
             Step("ads", "/v1/skan/config", query: "app=x", status: 200, holds: [#"{"enabled":false}"#]),

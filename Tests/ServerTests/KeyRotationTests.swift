@@ -34,7 +34,7 @@ struct ServerKeyRotationTests {
         #expect(try await service.totals()[.matches] == 2)
     }
 
-    @Test("the newer of two clicks matches, whichever keys they are stored under")
+    @Test("the newer of two clicks matches, whichever keys the clicks are stored under")
     func newest() async throws {
         await service.click(click("before"), fields: ["User-Agent": "A"])
         try service.rotateServerKey()
@@ -60,7 +60,7 @@ struct ServerKeyRotationTests {
         #expect(await service.check(query: "token=\(token)").member("status") == "no_match")
     }
 
-    @Test("a caller gets the same response again, with an install id and without")
+    @Test("a caller gets the same response again after the rotation, with an install id and without")
     func repetition() async throws {
         let service = try await TestService()
         await service.click(click("one"))
@@ -79,7 +79,7 @@ struct ServerKeyRotationTests {
         #expect(try await service.totals()[.matches] == 2)
     }
 
-    @Test("a lost response goes to the next check")
+    @Test("a response to a click from before the rotation, if lost, goes to the next check")
     func lostAnswer() async throws {
         await service.click(click())
         try service.rotateServerKey()
@@ -105,7 +105,7 @@ struct ServerKeyRotationTests {
         #expect(try await service.totals()[.clicks] == 1)
     }
 
-    @Test("two taps before and after the rotation are one visit: a match of the second removes the first")
+    @Test("two taps before and after the rotation are one visit: a match of the second retires the first")
     func taps() async throws {
         let before = await service.click(click())
         try service.rotateServerKey()
@@ -116,7 +116,7 @@ struct ServerKeyRotationTests {
         #expect(await service.check(hex).member("status") == "no_match")
     }
 
-    @Test("checks from before the rotation are found by their fingerprint, and explained")
+    @Test("checks from before the rotation are found by their fingerprint")
     func records() async throws {
         let service = try await TestService()
         await service.check(hex)
@@ -141,7 +141,7 @@ struct ServerKeyRotationTests {
 
 @Suite("When the day's key for addresses changes")
 struct AddressKeyRotationTests {
-    /// Creates a service whose clock is at the last minute of its day.
+    /// Creates a service whose clock is three seconds before the end of its day.
     private func service(replayGrace: Int64 = 60_000) async throws -> TestService {
         let service = try await TestService(replayGrace: replayGrace)
         let day = AddressKeys.period
@@ -164,7 +164,7 @@ struct AddressKeyRotationTests {
         #expect(reply.member("attributionMethod") == "probabilistic")
     }
 
-    @Test("a post that is repeated seconds later is the same click")
+    @Test("a post that is repeated seconds later, after the change, is the same click")
     func repeatedPost() async throws {
         let service = try await service()
         let first = await service.click(click(), peer: peer)
@@ -173,7 +173,7 @@ struct AddressKeyRotationTests {
         #expect(again.status == 200 && again.member("click_id") == first.member("click_id"))
     }
 
-    @Test("campaigns tapped before and after the change are two clicks of one visit; each may be repeated")
+    @Test("posts before and after the change for two campaigns are two clicks of one visit, and repeatable")
     func campaigns() async throws {
         let service = try await service(replayGrace: 0)
         let older = await service.click(click("item", #","campaign_key":"A""#), peer: peer)
@@ -189,7 +189,7 @@ struct AddressKeyRotationTests {
     }
 
     @Test(
-        "two taps before and after the change are one visit: a match of the second removes the first",
+        "taps before and after the change are one visit: a match of the last tap retires the others",
         arguments: [peer, TestService.peer]
     )
     func taps(peer: PeerAddress) async throws {
@@ -227,7 +227,7 @@ struct AddressKeyRotationTests {
         #expect(reply.member("url")?.hasPrefix("myapp://promo/two") == true)
     }
 
-    @Test("a caller gets the same response again within the grace")
+    @Test("a caller gets the same response again within the grace period, after the change")
     func replay() async throws {
         let service = try await service()
         await service.click(click(), peer: peer)

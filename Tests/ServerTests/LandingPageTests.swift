@@ -20,7 +20,7 @@ struct LandingPageTests {
         return service
     }
 
-    @Test("sends an iPhone to the store, links to the app too, and records no click by itself")
+    @Test("the page sends an iPhone to the store, links to the app, too, and records no click by itself")
     func iPhone() async throws {
         let service = try await service()
         let answer = await service.open("summer25", query: "utm_medium=x")
@@ -42,7 +42,7 @@ struct LandingPageTests {
         #expect(try await service.counted(.clicks) == 0)
     }
 
-    @Test("names the app clip in Apple's banner, and escapes the link's commas there")
+    @Test("the page names the app clip in Apple's banner, and escapes the link's commas there")
     func banner() async throws {
         let service = try await service(#"{"slug":"summer25","destination":"myapp://a/b,app-id=9"}"#) {
             $0.apple.appClipIDs = ["com.example.shop.Clip"]
@@ -54,7 +54,7 @@ struct LandingPageTests {
         #expect(await service.open("summer25", Visitors.android).page.meta("apple-itunes-app") == nil)
     }
 
-    @Test("opens the app on Android, with placeholders for the token, and asks the browser for the model")
+    @Test("the page opens the app on Android, has placeholders for the token, and asks for the model")
     func android() async throws {
         let service = try await service()
         let answer = await service.open("summer25", Visitors.android)
@@ -73,10 +73,10 @@ struct LandingPageTests {
         #expect(answer.page.text.contains("Get it on Google Play"))
     }
 
-    @Test("shows a code on a computer, and both a code and buttons on a device that may be an iPad")
+    @Test("the page shows a code on a computer, and a code and buttons on a device that may be an iPad")
     func computers() async throws {
         let service = try await service()
-        // The token belongs to another visit, so that no address on the page contains it.
+        // The token in the query belongs to another visit, so no URL on the page contains the token.
         let windows = await service.open("summer25", Visitors.windows, query: "a=b%20c&al=x").page
         #expect(windows.tag(id: "code")?.attributes["src"] == "/summer25?al_go=code&a=b%20c")
         #expect(windows.body["data-code"] == "/summer25?al_go=code&a=b%20c&al=")
@@ -92,7 +92,7 @@ struct LandingPageTests {
         #expect(mac.body["data-tablet-store"] == "https://apps.apple.com/app/id1234567890")
     }
 
-    @Test("redirects to the desktop page if there is one, with the parameters that the link passes on")
+    @Test("the page leads a computer to the desktop page, with the parameters that the link passes on")
     func desktopPage() async throws {
         let service = try await service(
             #"{"slug":"a","destination":"myapp://x","desktop_url":"https://shop.example/p?x=1","#
@@ -108,7 +108,7 @@ struct LandingPageTests {
         #expect(!robot.tags.contains { $0.attributes["http-equiv"] == "refresh" })
     }
 
-    @Test("explains in an in-app browser how to leave it, with a button where that works")
+    @Test("the page explains how to leave an in-app browser, with a button where a button works")
     func inApp() async throws {
         let service = try await service()
         let tikTok = await service.open("summer25", Visitors.tikTok, query: "a=1").page
@@ -126,7 +126,7 @@ struct LandingPageTests {
     }
 
     @Test(
-        "uses the text colour that is more readable on the operator's colour",
+        "the page uses the text colour that is more readable on the operator's colour",
         arguments: [
             ("#1a7f37", "#ffffff"), ("#767676", "#ffffff"), ("#e60023", "#ffffff"), ("#000000", "#ffffff"),
             ("#0a84ff", "#16181d"), ("#808080", "#16181d"), ("#ffcc00", "#16181d"), ("#ffffff", "#16181d"),
@@ -138,7 +138,7 @@ struct LandingPageTests {
         #expect(style.contains("--accent:\(color);--on:\(ink)"), "\(style.suffix(80))")
     }
 
-    @Test("gives previews their data, and nothing that could record a click")
+    @Test("the page gives previews their data, and no script, which could record a click")
     func preview() async throws {
         let service = try await service()
         let answer = await service.open("summer25", Visitors.preview, fields: ["Accept": "*/*"])
@@ -164,7 +164,7 @@ struct LandingPageTests {
         #expect(outcomes == ["preview", "page"])
     }
 
-    @Test("without a preview shows the app's name, never the title, which is for operators")
+    @Test("the page of a link without preview texts shows the app's name, never the title for operators")
     func noPreview() async throws {
         let service = try await service(#"{"slug":"a","destination":"myapp://x","title":"Secret plan"}"#)
         let answer = await service.open("a")
@@ -173,7 +173,7 @@ struct LandingPageTests {
         #expect(!answer.text.contains("Secret plan"))
     }
 
-    @Test("uses the pasteboard if the link opted in and the store takes no token")
+    @Test("the page uses the pasteboard if the link opted in and the store takes no token")
     func pasteboard() async throws {
         let service = try await service(#"{"slug":"a","destination":"myapp://x","pasteboard":true}"#)
         let iPhone = await service.open("a").page.body
@@ -182,7 +182,7 @@ struct LandingPageTests {
         #expect(await service.open("a", Visitors.android).page.body["data-pasteboard"] == "")
     }
 
-    @Test("shows one visitor always the same variant, and names it in the click")
+    @Test("the page shows one visitor always the same variant, and names the variant in the store button")
     func variants() async throws {
         let service = try await service(
             #"{"slug":"a","variants":[{"name":"x","weight":1,"destination":"/x"},"#
@@ -206,7 +206,7 @@ struct LandingPageTests {
         )
     }
 
-    @Test("passes on the parameters that the link lists, encoded again, and no others")
+    @Test("the page passes the app only the parameters that the link lists, encoded again")
     func parameters() async throws {
         let service = try await service(
             #"{"slug":"a","destination":"myapp://x?a=1#f","pass_parameters":["gclid","a"]}"#
@@ -219,7 +219,7 @@ struct LandingPageTests {
         )
     }
 
-    @Test("repeats the first two thousand bytes of a long query, cut between two parameters")
+    @Test("the page repeats 2,000 to 2,048 bytes of a long query, cut between two parameters")
     func longQuery() async throws {
         let service = try await service()
         let query = (0..<400).map { "p\($0)=1234567" }.joined(separator: "&")
@@ -229,7 +229,7 @@ struct LandingPageTests {
         #expect((2000...2048).contains(kept.utf8.count) && query.hasPrefix("\(kept)&"))
     }
 
-    @Test("is found by slugs of several parts and by escaped ones, on its own host alone")
+    @Test("the page is found by slugs of several parts and by escaped slugs, on the link's host alone")
     func slugs() async throws {
         let service = try await service(#"{"slug":"go/summer-25","destination":"myapp://x"}"#)
         for path in ["go/summer-25", "go/summer-25/", "go%2Fsummer%2D25"] {
@@ -249,17 +249,17 @@ struct LandingPageTests {
         )
     }
 
-    @Test("of an app without a link host names the requested host")
+    @Test("the page of an app without a link host names the requested host")
     func noHost() async throws {
         let service = try await service(#"{"slug":"a","destination":"myapp://x"}"#) { $0.hosts = [] }
         let page = await service.open("a", Visitors.windows, fields: ["Host": "127.0.0.1:8080"]).page
         #expect(page.meta("og:url") == "http://127.0.0.1:8080/a")
-        // An app's browser can only be left for an https address.
+        // A visitor can leave an in-app browser only for an https URL.
         let inApp = await service.open("a", Visitors.tikTok, fields: ["Host": "127.0.0.1:8080"]).page
         #expect(inApp.tag(id: "browser") == nil && inApp.text.contains("open this page in your browser"))
     }
 
-    @Test("posts its click without a key on any host, whatever the app requires of other pages")
+    @Test("the page posts its click without a key on any host, whatever the app requires of other pages")
     func ownPage() async throws {
         var settings = LinkScenario.shop
         settings.openClicks = false
@@ -287,7 +287,7 @@ struct LandingPageTests {
         #expect(try await service.counted(.robots) == 0)
     }
 
-    @Test("is under 15 KB with its script before compression, in every language")
+    @Test("the page is under 15 KB with its script before compression, in every language")
     func size() async throws {
         let service = try await service {
             $0.icon = WebURL(stored: "https://shop.example/icon.png")

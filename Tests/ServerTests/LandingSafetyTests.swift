@@ -7,7 +7,7 @@ import Testing
 
 @Suite("The security of a link's page")
 struct LandingSafetyTests {
-    @Test("runs its own script and style by an unguessable nonce, and loads nothing but its pictures")
+    @Test("the page runs its script and style by an unguessable nonce, and loads nothing but its pictures")
     func policy() async throws {
         var settings = LinkScenario.shop
         settings.links.icon = WebURL(stored: "https://cdn.shop.example:8443/i/icon.png?x=1")
@@ -38,7 +38,7 @@ struct LandingSafetyTests {
         #expect(nonces.count == 4)
     }
 
-    @Test("has no event handler in a tag, no outside script or style, and no script that creates markup")
+    @Test("the page has no event handler in a tag, no outside script, and no script that creates markup")
     func page() async throws {
         let service = try await TestService(LinkScenario.shop)
         try await service.makeLink(#"{"slug":"a","destination":"myapp://x"}"#)
@@ -68,7 +68,7 @@ struct LandingSafetyTests {
         "\\\"", "﹤script﹥", "data-then=store", "𝒳<𝒴",
     ]
 
-    @Test("text remains text: it never changes the page's tags and attributes", arguments: hostile)
+    @Test("hostile text never changes the page's tags and attributes", arguments: hostile)
     func escaping(text: String) async throws {
         func page(_ text: String, _ agent: String, query: String?) async throws -> Answer {
             var settings = LinkScenario.shop
@@ -142,7 +142,7 @@ struct LandingSafetyTests {
 
 @Suite("The pages' template and texts")
 struct LandingTemplateTests {
-    @Test("the operator's own page gets the same values as the built-in one")
+    @Test("the operator's own page gets the same values as the built-in page")
     func replaced() async throws {
         let text = """
             <title>{{title}}</title><b>{{app}}</b>{{#image}}<img src="{{image}}">{{/image}}
@@ -160,7 +160,7 @@ struct LandingTemplateTests {
     }
 
     @Test(
-        "a text that is not a template is refused with its line and what to do",
+        "a malformed template is refused with its line or its file, and the problem",
         arguments: [
             ("<b>{{{script}}} {{nonce}}\n{{titel}}", "line 2", "There is no value \"titel\""),
             ("{{{script}}}{{nonce}}{{#title}}", "line 1", "{{#title}} is not closed."),

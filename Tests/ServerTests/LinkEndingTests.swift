@@ -8,7 +8,7 @@ import Threads
 
 @Suite("A link that leads nowhere")
 struct LinkEndingTests {
-    @Test("gets a page with the reason, the right status and the app's store; programs get the error")
+    @Test("an ended or unknown link gets a page with the reason, status and store; programs get the error")
     func endings() async throws {
         var settings = LinkScenario.shop
         settings.links.icon = WebURL(stored: "https://shop.example/icon.png")
@@ -49,14 +49,14 @@ struct LinkEndingTests {
         #expect(try await service.totals()[.clicks] == 1)
     }
 
-    @Test("names no app if the host serves several apps, and no app of another host")
+    @Test("the page of an unknown link names no store if the host serves several apps")
     func severalApps() async throws {
         let service = try await TestService(LinkScenario.shop)
         _ = try await service.addApp(App.Settings(name: "Other", links: LinkScenario.shop.links))
         #expect(await !service.open("unknown").text.contains("apps.apple.com"))
     }
 
-    @Test("is never one of the service's own paths")
+    @Test("unknown paths next to the service's own paths, and methods that do not read, get 404")
     func ownPaths() async throws {
         let service = try await TestService(LinkScenario.shop)
         for path in [
@@ -71,7 +71,7 @@ struct LinkEndingTests {
 @Suite("The code for continuing on a phone")
 struct HandoffQRCodeTests {
     @Test(
-        "contains the link with the source of a scan, and the token of the click that the page has recorded"
+        "the code contains the link with the source of a scan, and the token of the click that the page recorded"
     )
     func code() async throws {
         let service = try await TestService(LinkScenario.shop)
@@ -92,7 +92,7 @@ struct HandoffQRCodeTests {
         #expect(launch.flag("guaranteed") == true, "\(launch.text)")
     }
 
-    @Test("contains no text of the request but a token of the app")
+    @Test("a code is refused with 404 if `al` is no token of the app")
     func refused() async throws {
         let service = try await TestService(LinkScenario.shop)
         try await service.makeLink(#"{"slug":"a","destination":"myapp://x"}"#)
@@ -101,7 +101,7 @@ struct HandoffQRCodeTests {
         }
     }
 
-    @Test("leaves out the visit's query if it makes the link too long for a code")
+    @Test("the code omits the visit's query if the query makes the link too long for a code")
     func long() async throws {
         let label = String(repeating: "a", count: 60)
         let host = "\(label).\(label).\(label).shop.example"
@@ -116,7 +116,7 @@ struct HandoffQRCodeTests {
         #expect(answer.text == (try QRPicture(of: "https://\(host)/\(slug)").svg()))
     }
 
-    @Test("is limited for each address")
+    @Test("codes are limited for each address, pages are not")
     func rateLimit() async throws {
         let service = try await TestService(LinkScenario.shop, rateLimits: RateLimits([.pictures], "1/s:1"))
         try await service.makeLink(#"{"slug":"a","destination":"myapp://x"}"#)
@@ -131,7 +131,7 @@ struct HandoffQRCodeTests {
 
 @Suite("The script for other sites' pages")
 struct CollectorTests {
-    @Test("is cached for an hour and revalidated by its tag, from any origin")
+    @Test("the script for other sites is cached for an hour and revalidated by its tag, from any origin")
     func caching() async throws {
         let service = try await TestService()
         let answer = await service.send(.get, "/v1/collector.js", fields: ["Origin": "https://shop.example"])
@@ -151,7 +151,7 @@ struct CollectorTests {
         #expect(await service.send(.post, "/v1/collector.js").status == 405)
     }
 
-    @Test("is part of the landing page's script")
+    @Test("the script for other sites is part of the landing page's script")
     func sameCode() async throws {
         let service = try await TestService(LinkScenario.shop)
         try await service.makeLink(#"{"slug":"a","destination":"myapp://x"}"#)

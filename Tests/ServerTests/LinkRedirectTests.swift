@@ -18,7 +18,7 @@ struct LinkRedirectTests {
         "Referer": "https://evil.example/", "Origin": "https://evil.example",
     ]
 
-    @Test("never depends on a query or a header field")
+    @Test("the target of a store button never depends on a query or a header field")
     func redirects() async throws {
         let service = try await TestService(LinkScenario.shop)
         try await service.makeLink(#"{"slug":"a","destination":"/promo"}"#)
@@ -43,7 +43,7 @@ struct LinkRedirectTests {
         }
     }
 
-    @Test("never depends on a query or a header field in any link or refresh of the page")
+    @Test("the target of any link or refresh of the page never depends on a query or a header field")
     func pages() async throws {
         let service = try await TestService(LinkScenario.shop)
         try await service.makeLink(#"{"slug":"a","destination":"/promo"}"#)
@@ -71,7 +71,7 @@ struct LinkRedirectTests {
         "//evil.example/x", "https:///evil.example", "https://shop.example:99999/x",
     ]
 
-    @Test("is never set to a URL that runs code, reads files, contains a password or can be read in two ways")
+    @Test("no link may contain a URL that runs code, reads files, has a password or can be read in two ways")
     func linkFields() async throws {
         let service = try await TestService(LinkScenario.shop)
         let fields: [LinkField] = [
@@ -91,7 +91,7 @@ struct LinkRedirectTests {
         #expect(await service.admin(.get, "/links", query: "archived=any").text.contains(#""links":[]"#))
     }
 
-    @Test("is never set to such a URL for a whole app, and no scheme of the web becomes the app's")
+    @Test("no app may have a URL that runs code or can be read in two ways, or a scheme of the web")
     func appFields() async throws {
         let service = try await TestService(LinkScenario.shop)
         let path = "/apps/\(service.app.text)"
@@ -115,7 +115,7 @@ struct LinkRedirectTests {
 
 @Suite("The security fields of every page")
 struct PageFieldsTests {
-    @Test("are equally strict for links, ended links, unknown paths and a database that cannot be read")
+    @Test("security fields are equally strict for links, ended links, unknown paths and a broken database")
     func fields() async throws {
         let service = try await TestService(LinkScenario.shop)
         try await service.makeLink(#"{"slug":"a","destination":"myapp://x"}"#)
@@ -160,7 +160,7 @@ struct PageFieldsTests {
         }
     }
 
-    @Test("keep pictures that a browser may open as documents from running or loading anything")
+    @Test("security fields keep pictures that are opened as documents from running or loading anything")
     func pictures() async throws {
         let service = try await TestService(LinkScenario.shop)
         try await service.makeLink(#"{"slug":"a","destination":"myapp://x"}"#)
@@ -180,7 +180,7 @@ struct LinkHostIconTests {
     private static let icon = "https://cdn.shop.example/icon.png"
 
     @Test(
-        "is a redirect to the app's icon at both of its paths, and empty without an icon",
+        "the icon is a redirect to the app's icon at both of its paths, and empty without an icon",
         arguments: ["favicon.ico", "apple-touch-icon.png"]
     )
     func redirects(path: String) async throws {
@@ -199,7 +199,7 @@ struct LinkHostIconTests {
         #expect(await plain.open(path).status == 204)
     }
 
-    @Test("has paths that no link can have")
+    @Test("no link can have a path of the icon")
     func reserved() async throws {
         let service = try await TestService(LinkScenario.shop)
         for slug in ["favicon.ico", "apple-touch-icon.png", "Apple-Touch-Icon.PNG"] {

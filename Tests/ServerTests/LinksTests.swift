@@ -10,7 +10,7 @@ struct LinksTests {
 
     init() async throws { service = try await TestService(LinkScenario.shop) }
 
-    @Test("are created, shown and listed with every field as it was sent")
+    @Test("links are created, shown and listed with every field as it was sent")
     func roundTrip() async throws {
         let members = [
             #""title":"Yaz""#, #""destination":"myapp://promo/item""#,
@@ -42,7 +42,7 @@ struct LinksTests {
         #expect(patched.status == 200, "\(patched.text)")
     }
 
-    @Test("get a slug that cannot be guessed if none is chosen")
+    @Test("a link without a chosen slug gets a random slug of 11 characters")
     func madeSlug() async throws {
         var slugs: Set<String> = []
         for _ in 0..<10 {
@@ -55,7 +55,7 @@ struct LinksTests {
     }
 
     @Test(
-        "are refused with 422, the field and advice",
+        "a wrong link is refused with 422, the field and advice",
         arguments: [
             (#"{}"#, "destination"), (#"{"destination":"myapp:///x"}"#, "destination"),
             (#"{"destination":"https://shop.example/"}"#, "destination"),
@@ -100,7 +100,7 @@ struct LinksTests {
         #expect(await service.admin(.get, "/links").text == #"{"links":[],"next":null}"#)
     }
 
-    @Test("get 404 for an unknown app, whether they are created or listed")
+    @Test("an unknown app gets 404, for a new link and for lists of links and checks")
     func unknownApp() async throws {
         let app = "app_00000000000000000000000000"
         let made = await service.admin(.post, "/links", #"{"destination":"myapp://x","app":"\#(app)"}"#)
@@ -111,7 +111,7 @@ struct LinksTests {
         }
     }
 
-    @Test("get all problems reported at once")
+    @Test("all problems of a link are reported at once")
     func tellsAll() async throws {
         let answer = await service.admin(
             .post,
@@ -124,7 +124,7 @@ struct LinksTests {
         }
     }
 
-    @Test("get 400 and 415 for text that is not a JSON object, and for another media type")
+    @Test("a body that is not a JSON object gets 400, and another media type 415")
     func malformed() async throws {
         #expect(await service.admin(.post, "/links", "{").status == 400)
         #expect(await service.admin(.post, "/links", "[]").status == 400)
@@ -132,7 +132,7 @@ struct LinksTests {
         #expect(await service.send(.post, "/admin/api/links", fields: fields, body: "{}").status == 415)
     }
 
-    @Test("take an admin key and no other")
+    @Test("the calls for links and apps take an admin key and no other key")
     func authentication() async throws {
         let id = try await service.makeLink(#"{"destination":"myapp://x"}"#)
         let calls: [(HTTPServer.Method, String)] = [
@@ -150,7 +150,7 @@ struct LinksTests {
         #expect(await service.admin(.get, "/links/\(id)").status == 200)
     }
 
-    @Test("change the fields that are named; null removes one; slug and app never change")
+    @Test("a change sets the fields that it names; null removes a field; slug and app never change")
     func patch() async throws {
         let id = try await service.makeLink(
             #"{"slug":"a","destination":"myapp://x","title":"Old","tags":["a"],"campaign_key":"S"}"#
@@ -178,7 +178,7 @@ struct LinksTests {
         }
     }
 
-    @Test("that have expired can still be changed in other fields")
+    @Test("links that have expired can still be changed in other fields")
     func patchExpired() async throws {
         let soon = service.clock.now.advanced(byMilliseconds: 1000).iso8601
         let id = try await service.makeLink(#"{"destination":"myapp://x","expires_at":"\#(soon)"}"#)
@@ -192,7 +192,7 @@ struct LinksTests {
         #expect(await service.admin(.patch, "/links/\(id)", #"{"expires_at":null}"#).member("ending") == nil)
     }
 
-    @Test("have a slug that is unique on a link host, and free on other ones")
+    @Test("a link's slug is unique on a link host, and free on other hosts")
     func conflicts() async throws {
         try await service.makeLink(#"{"slug":"a","destination":"myapp://x"}"#)
         let again = await service.admin(.post, "/links", #"{"slug":"a","destination":"myapp://y"}"#)
@@ -203,7 +203,7 @@ struct LinksTests {
         #expect(await service.admin(.post, "/links", body).status == 201)
     }
 
-    @Test("are archived and restored; they are deleted only if they have no clicks")
+    @Test("links are archived and restored; links are deleted only if they have no clicks")
     func life() async throws {
         let id = try await service.makeLink(#"{"slug":"a","destination":"myapp://x"}"#)
         let archived = await service.admin(.post, "/links/\(id)/archive")
@@ -228,7 +228,7 @@ struct LinksTests {
         #expect(await service.admin(.get, "/links/\(fresh)").status == 404)
     }
 
-    @Test("keep the changes of several requests at the same time, each in the fields that it names")
+    @Test("several changes of a link at the same time are all kept, if they name different fields")
     func changedAtOnce() async throws {
         let id = try await service.makeLink(#"{"slug":"a","destination":"myapp://x"}"#)
         let fields = ["title", "utm_source", "referral_code"]
@@ -243,7 +243,7 @@ struct LinksTests {
         for field in fields { #expect(link.member(field) == "x") }
     }
 
-    @Test("that are archived from the start may have expired long ago; others may not")
+    @Test("a link that is archived from the start may have expired already; other links may not")
     func expiredDraft() throws {
         let app = App(id: AppID(high: 1, low: 1), settings: LinkScenario.shop, createdAt: TestClock.start)
         var fields = LinkFields()
@@ -264,7 +264,7 @@ struct LinksTests {
         #expect(throws: FieldProblems.self) { try make(isArchived: false) }
     }
 
-    @Test("are listed by words, tag, campaign, app and archive, page by page")
+    @Test("links are listed by words, tag, campaign, app and archive, page by page")
     func lists() async throws {
         for number in 1...5 {
             try await service.makeLink(
@@ -290,7 +290,7 @@ struct LinksTests {
         }
     }
 
-    @Test("give newer clients the newest link of a campaign key that leads somewhere")
+    @Test("newer clients get the newest link of a campaign key that has not ended")
     func campaigns() async throws {
         try await service.makeLink(
             #"{"slug":"old","destination":"myapp://old","campaign_key":"S 1","title":"Old"}"#
@@ -323,7 +323,7 @@ struct LinksTests {
         #expect(
             await service.send(.get, "/resolve/S%201", fields: other.bearer).text == #"{"keyName":"S 1"}"#
         )
-        // The requested host is no link host, and so serves the other app; the key selects the first one.
+        // The requested host is no link host, and so serves the other app; the key selects the first app.
         let own = service.bearer(.app)
         #expect(await service.send(.get, "/resolve/S%201", fields: own).member("title") == "Old")
     }

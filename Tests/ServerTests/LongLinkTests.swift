@@ -20,7 +20,7 @@ struct LongLinkTests {
         "?link=https%3A%2F%2Fshop.example%2Fpromo%3Fid%3D1%26x%3D2&apn=com.example.shop&st=Summer&utm_source=mail"
         + "&utm_campaign=SUMMER25"
 
-    @Test("has the page of a link, whose buttons and code contain it again, at the root or behind a prefix")
+    @Test("a long link has the page of a link, whose buttons and code contain the long link, at any prefix")
     func page() async throws {
         for path in ["", "links", "links/"] {
             let slash = path.isEmpty ? "/" : "/links"
@@ -41,7 +41,7 @@ struct LongLinkTests {
         #expect(code.status == 200 && code.field("Content-Type") == "image/svg+xml")
     }
 
-    @Test("passes its campaign to the first launch, through the page's script or the store button alone")
+    @Test("a long link's campaign reaches the click, by the page's script or the store button alone")
     func clicks() async throws {
         let page = await service.open("", Visitors.iPhone, query: Self.query + "&source=Poster").page
         let click = await service.click(
@@ -68,7 +68,7 @@ struct LongLinkTests {
         #expect(try await service.counted(.clicks) == 2)
     }
 
-    @Test("never replaces a link of that slug, and leads only to destinations that the app allows")
+    @Test("a long link never replaces a link with a slug, and leads only to destinations that the app allows")
     func refusals() async throws {
         try await service.makeLink(#"{"slug":"links","destination":"/own"}"#)
         let own = await service.open("links", query: Self.query).page
@@ -101,7 +101,7 @@ struct LongLinkTests {
         }
     }
 
-    @Test("belongs to the app that it names among several on a host, and to no app if it names none")
+    @Test("a long link belongs to the app that it names among a host's several apps, else to no app")
     func severalApps() async throws {
         var other = LinkScenario.shop.links
         other.android.package = "com.example.other"
@@ -111,7 +111,7 @@ struct LongLinkTests {
         #expect(await service.open("", query: "link=https://shop.example/x").status == 404)
     }
 
-    @Test("and a short one show with d=1 their effect on every device, and record no click")
+    @Test("with d=1, a long link and a short link show their effect on every device, and record no click")
     func flow() async throws {
         try await service.makeLink(
             #"{"slug":"ab","campaign_key":"<b>","variants":[{"name":"x","weight":1,"destination":"/x"},"#

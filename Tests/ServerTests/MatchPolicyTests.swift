@@ -74,7 +74,7 @@ struct MatchPolicyTests {
         #expect(service.watch.check?.policy.onAmbiguity == .noMatch)
     }
 
-    @Test("a claim that has no probability is returned without one")
+    @Test("a claim without a probability is returned without a confidence")
     func olderClaim() async throws {
         let service = try await TestService()
         await service.click(click)

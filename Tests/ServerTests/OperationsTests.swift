@@ -11,7 +11,7 @@ struct ShowStatisticsTests {
 
     init() async throws { service = try await TestService() }
 
-    @Test("contain totals and groups, the reasons for no match, and the time to install")
+    @Test("statistics contain totals and groups, the reasons for no match, and the time to install")
     func shows() async throws {
         await service.click(
             #"{"fingerprint":"\#(hex)","deeplink_url":"myapp://promo/item?utm_source=ig","campaign_key":"S","platform":"ios"}"#
@@ -35,7 +35,7 @@ struct ShowStatisticsTests {
     }
 
     @Test(
-        "are filtered, and unknown filter values are refused",
+        "statistics accept known filter values, and refuse others",
         arguments: [
             ("campaign=S&interval=hour", 200, ""), ("from=2020-01-01&to=2035-01-01T00:00:00Z", 200, ""),
             ("app=app_unknown", 400, "app"), ("interval=week", 400, "interval"),
@@ -49,7 +49,7 @@ struct ShowStatisticsTests {
         #expect(answer.member("field") ?? "" == field)
     }
 
-    @Test("cover the time between two given times, in either order")
+    @Test("statistics cover the time between two given times, in either order")
     func eitherEnd() async throws {
         await service.click(#"{"fingerprint":"\#(hex)","deeplink_url":"myapp://x"}"#)
         let (before, after) = ("2026-09-01", "2026-10-31")
@@ -59,7 +59,7 @@ struct ShowStatisticsTests {
         }
     }
 
-    @Test("do not lower the match rate for a repeated response")
+    @Test("a repeated response does not lower the match rate")
     func matchRateLeavesReplaysOut() async throws {
         await service.click()
         await service.check(hex)
@@ -68,7 +68,10 @@ struct ShowStatisticsTests {
         await service.statistics().expect(200, holds: counts)
     }
 
-    @Test("are for admin keys alone", arguments: [KeyKind.app, .server, .test])
+    @Test(
+        "statistics are for admin keys alone, and metrics need a key",
+        arguments: [KeyKind.app, .server, .test]
+    )
     func adminOnly(kind: KeyKind) async throws {
         #expect(await service.send(.get, "/admin/stats").status == 401)
         #expect(await service.statistics(key: kind).status == 403)
@@ -209,7 +212,7 @@ struct UnreadableStoreTests {
         )
     }
 
-    @Test("leaves the process alive but not ready, and calls without a store working")
+    @Test("without a readable store, the process is alive but not ready, and calls without a store work")
     func alive() async throws {
         #expect(try await Self.answer(.get, "/healthz").status == 200)
         #expect(try await Self.answer(.get, "/v1/skan/config").status == 200)
@@ -218,13 +221,13 @@ struct UnreadableStoreTests {
         #expect(readiness.text == #"{"status":"not_ready","reason":"the store cannot be read"}"#)
     }
 
-    @Test("gives checks 503, not 401 and never no_match")
+    @Test("without a readable store, checks get 503, not 401 and never no_match")
     func checks() async throws {
         let bearer = FieldLine(name: "Authorization", value: "Bearer app_0123456789012345678901234567890123")
         #expect(try await Self.answer(.get, "/v1/deferred-deeplink", fields: [bearer]).status == 503)
     }
 
-    @Test("gives visitors of a link a page that asks them to try again, and programs the error")
+    @Test("without a readable store, a link's visitors get a page that asks them to wait, programs the error")
     func links() async throws {
         let fields = [
             FieldLine(name: "Accept", value: "text/html"), FieldLine(name: "Accept-Language", value: "de"),
@@ -237,7 +240,7 @@ struct UnreadableStoreTests {
         #expect(program.status == 503 && program.text.contains("UNAVAILABLE"))
     }
 
-    @Test("lets a page read its 503, and gives no permission that a browser would keep")
+    @Test("without a readable store, a page can read its 503, and no permission is cached")
     func pages() async throws {
         let origin = FieldLine(name: "Origin", value: "https://shop.example")
         for method in [HTTPServer.Method.post, .options, .delete] {

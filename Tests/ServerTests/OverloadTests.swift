@@ -5,7 +5,7 @@ import Testing
 
 @Suite("More requests than the store can take", .blocking)
 struct OverloadTests {
-    @Test("get 503 with Retry-After at once, while earlier ones wait; nothing is lost")
+    @Test("requests beyond the queue's limit get 503 with Retry-After at once; the waiting requests succeed")
     func queueIsFull() async throws {
         let service = try await TestService(queueLimit: 3)
         let release = service.holdWriter()

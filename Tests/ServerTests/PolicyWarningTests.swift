@@ -29,7 +29,7 @@ struct PolicyWarningTests {
         )
     }
 
-    @Test("are empty for default settings, with much traffic and with none")
+    @Test("usual settings cause no warning, with much traffic and with none")
     func usual() {
         #expect(warnings(MatchPolicy()).isEmpty)
         #expect(warnings(MatchPolicy(rule: .newest)).isEmpty)
@@ -43,7 +43,7 @@ struct PolicyWarningTests {
         #expect(warnings(MatchPolicy(onAmbiguity: .campaignOnly), defaultLink: "myapp://home").isEmpty)
     }
 
-    @Test("name the missing signals after enough checks without a match")
+    @Test("without fingerprints, a warning appears after 100 checks without any token or id")
     func withoutAnything() {
         let policy = MatchPolicy(minimumConfidence: 0.1, usesFingerprints: false)
         let found = warnings(policy, PolicyFigures(checks: 100, certainMatches: 0))
@@ -54,7 +54,7 @@ struct PolicyWarningTests {
         #expect(warnings(policy, PolicyFigures(checks: 5000, certainMatches: 1)).isEmpty)
     }
 
-    @Test("name the option that corrects it")
+    @Test("a warning names the option that corrects the setting")
     func settings() {
         for (policy, words) in [
             (MatchPolicy(onAmbiguity: .campaignOnly), ["has no default link", "--default-link …`"]),
@@ -76,7 +76,7 @@ struct PolicyWarningTests {
         #expect(warnings(MatchPolicy(minimumConfidence: 0.5)).isEmpty)
     }
 
-    @Test("report matches that are expected to be wrong, and the setting that avoids them")
+    @Test("a warning reports matches that are expected to be wrong, and the setting that avoids them")
     func wrong() {
         let much = PolicyFigures(collisions: report(matches: 1000, wrong: 490))
         let newest = warnings(MatchPolicy(rule: .newest), much)
@@ -92,7 +92,7 @@ struct PolicyWarningTests {
         #expect(warnings(MatchPolicy(), PolicyFigures(collisions: report(matches: 1000, wrong: 100))).isEmpty)
     }
 
-    @Test("use only the counts of one app's whole live traffic")
+    @Test("warnings use only the counts of one app's whole live traffic")
     func figures() {
         var report = StatisticsReport()
         report.byApp = [.init(name: id.text, counts: [.checks: 7])]

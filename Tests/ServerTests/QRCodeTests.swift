@@ -6,7 +6,7 @@ import Server
 import Testing
 import Threads
 
-/// The pictures are compared with those of `QRCodes`, whose tests let other programs read them.
+/// The pictures are compared with those of `QRCodes`, whose tests let other programs read the codes.
 @Suite("A link's QR code over HTTP")
 struct QRCodeTests {
     private static let host = ["Host": "go.shop.example"]
@@ -30,7 +30,7 @@ struct QRCodeTests {
     /// Returns the picture of a text in the standard style.
     private func png(_ text: String) throws -> [UInt8] { try QRPicture(of: text).png() }
 
-    @Test("contains the link's address with the source qr, which replaces the link's own source")
+    @Test("the code contains the link's URL with the source qr, which replaces the link's own source")
     func source() async throws {
         let service = try await shop(#","campaign_key":"SUMMER25","source":"instagram","utm_source":"ig""#)
         let text = "https://go.shop.example/summer25?source=qr"
@@ -47,7 +47,7 @@ struct QRCodeTests {
         #expect(match.text.contains("myapp://promo/item?source=qr&keyName=SUMMER25"), "\(match.text)")
     }
 
-    @Test("is not a click: requesting it stores nothing and counts nothing")
+    @Test("a request for the code is not a click: nothing is stored or counted")
     func noClick() async throws {
         let service = try await shop(#","maximum_clicks":1"#)
         for _ in 0..<3 { #expect(await code(service).status == 200) }
@@ -57,7 +57,7 @@ struct QRCodeTests {
         #expect(try await service.totals()[.clicks] ?? 0 == 0)
     }
 
-    @Test("exists for a slug of several parts too, escaped or not")
+    @Test("the code exists for a slug of several parts, too, escaped or not")
     func parts() async throws {
         let service = try await shop()
         try await service.makeLink(#"{"slug":"go/a_b.c/1","destination":"myapp://promo/item"}"#)
@@ -68,7 +68,7 @@ struct QRCodeTests {
         }
     }
 
-    @Test("has the link's style, which the query can change")
+    @Test("the code has the link's style, which the query can change")
     func look() async throws {
         let service = try await shop(
             ##","qr_foreground":"#1A2b3c","qr_background":"#FFE","qr_error_correction":"Q""##
@@ -88,7 +88,7 @@ struct QRCodeTests {
         #expect(wished.contains(#"width="300" height="300" viewBox="0 0 29 29""#), "version 3, level L")
     }
 
-    @Test("leaves its centre free for a logo, at level H instead of the link's level")
+    @Test("the code leaves its centre free for a logo, at level H instead of the link's level")
     func logo() async throws {
         let service = try await shop(#","qr_error_correction":"L""#)
         let answer = await code(service, "summer25/qr.png", "logo=true&size=400")
@@ -102,7 +102,7 @@ struct QRCodeTests {
     }
 
     @Test(
-        "refuses unreadable styles and unknown parameters, with advice",
+        "unreadable styles and unknown parameters are refused with advice",
         arguments: [
             ("size=57", "size", "58 to 4096"), ("size=4097", "size", "58 to 4096"),
             ("size=-1", "size", "58 to 4096"), ("size=1e3", "size", "58 to 4096"),
@@ -130,7 +130,7 @@ struct QRCodeTests {
         }
     }
 
-    @Test("reports all problems at once")
+    @Test("all problems of a code's query are reported at once")
     func refusedAtOnce() async throws {
         let service = try await shop()
         let answer = await code(service, "summer25/qr.png", "size=1&quiet_zone=99&logo=yes")
@@ -140,7 +140,7 @@ struct QRCodeTests {
         }
     }
 
-    @Test("gets 404 without the link: for an unknown slug, another host, or a malformed path")
+    @Test("a code without a link gets 404: for an unknown slug, another host, or a malformed path")
     func unknown() async throws {
         let service = try await shop()
         for (path, host) in [
@@ -156,7 +156,7 @@ struct QRCodeTests {
         }
     }
 
-    @Test("gets 410 for a link that was archived, has expired or has had its last click")
+    @Test("the code of a link that was archived, has expired or has had its last click gets 410")
     func ended() async throws {
         let service = try await TestService(LinkScenario.shop)
         let end = service.clock.now.advanced(byMilliseconds: 60_000)
@@ -176,7 +176,7 @@ struct QRCodeTests {
         }
     }
 
-    @Test("is cached by browsers and proxies for an hour, and then sent again only if it has changed")
+    @Test("the code is cached by browsers and proxies for an hour, then sent again only if it has changed")
     func cache() async throws {
         let service = try await shop()
         let first = await code(service)
@@ -195,7 +195,7 @@ struct QRCodeTests {
         #expect(changed.status == 200 && changed.field("ETag") != tag)
     }
 
-    @Test("may be shown as a picture by other sites, and loads nothing as a document")
+    @Test("the code may be shown as a picture by other sites, and loads nothing as a document")
     func security() async throws {
         let service = try await shop()
         for file in ["summer25/qr.svg", "summer25/qr.png"] {
@@ -206,7 +206,7 @@ struct QRCodeTests {
         }
     }
 
-    @Test("of an app without a link host leads to the requested host, and is not cached")
+    @Test("the code of an app without a link host leads to the requested host, and is not cached")
     func withoutHost() async throws {
         let service = try await TestService(trustedProxies: ["10.0.0.0/8"])
         try await service.makeLink(#"{"slug":"try","destination":"myapp://promo/item"}"#)
@@ -226,7 +226,7 @@ struct QRCodeTests {
         #expect(nowhere.status == 400 && nowhere.member("field") == "Host")
     }
 
-    @Test("of an app with several link hosts leads to the requested one")
+    @Test("the code of an app with several link hosts leads to the requested host")
     func severalHosts() async throws {
         var settings = LinkScenario.shop
         settings.links.hosts += ["l.shop.example"].compactMap { LinkHost($0) }
@@ -238,7 +238,7 @@ struct QRCodeTests {
         }
     }
 
-    @Test("is limited for each address, separately from clicks")
+    @Test("codes are limited for each address, separately from clicks")
     func rateLimit() async throws {
         let service = try await TestService(LinkScenario.shop, rateLimits: RateLimits([.pictures], "1/s:2"))
         try await service.makeLink(#"{"slug":"a","destination":"myapp://promo/item"}"#)
@@ -253,7 +253,7 @@ struct QRCodeTests {
     }
 
     @Test(
-        "never has colours that scanners cannot read: a link with such colours is refused",
+        "a link is refused if scanners cannot read the colours of its code",
         arguments: [
             ##""qr_foreground":"#eeeeee""##, ##""qr_background":"#222222""##,
             ##""qr_foreground":"#ffffff","qr_background":"#000000""##, ##""qr_foreground":"red""##,

@@ -11,7 +11,7 @@ private let start = MonotonicTime(nanoseconds: 10_000_000_000)
 struct RateLimitTests {
     private func address(_ number: UInt32) -> PeerAddress { PeerAddress(ipv4: 0xC000_0200 + number, port: 1) }
 
-    @Test("are read from N/s:BURST and nothing else")
+    @Test("a rate limit is read from N/s:BURST and nothing else")
     func reading() {
         #expect(RateLimit("20/s:500") == RateLimit(perSecond: 20, burst: 500))
         #expect(RateLimit("20/s:500")?.text == "20/s:500")
@@ -110,7 +110,7 @@ struct RateLimitTests {
         #expect(limiter.count < RateLimiter.maximumCount)
     }
 
-    @Test("logs that a refused address looks like an unnamed proxy, whose visitors open links, too")
+    @Test("a refused code of a link is logged with the hint that its address looks like an unnamed proxy")
     func unnamedProxyOfVisitors() async throws {
         let service = try await TestService(LinkScenario.shop, rateLimits: RateLimits([.pictures], "1/s:1"))
         try await service.makeLink(#"{"slug":"a","destination":"myapp://x"}"#)
@@ -124,7 +124,7 @@ struct RateLimitTests {
         #expect(service.logLines().count { $0.contains("--trusted-proxy") } == 1)
     }
 
-    @Test("logs that a refused address looks like an unnamed proxy, once a minute, without the address")
+    @Test("the log says once a minute, without the address, that a refused address looks like a proxy")
     func unnamedProxy() async throws {
         let service = try await TestService(rateLimits: RateLimits([.checks], "1/s:1"))
         for seconds in [0, 0, 20, 20, 59, 59, 60, 60] {

@@ -20,7 +20,7 @@ struct RecordClickTests {
     init() async throws { service = try await TestService() }
 
     @Test(
-        "accepts what the contract allows",
+        "a click that the contract allows is accepted",
         arguments: [
             click(link),
             click(link, fingerprint: hex.uppercased()),
@@ -49,7 +49,7 @@ struct RecordClickTests {
         await service.click(body).expect(201, holds: members + ["no-store"], lacks: ["confidence"])
     }
 
-    @Test("names the values that unknown signals lack, and finds the click by its token")
+    @Test("the response names the values that unknown signals lack; the token finds the click")
     func unknownSignals() async throws {
         let body = click(link + #","signals":{"uaPlatformVersion":"?"}"#, fingerprint: nil)
         let answer = await service.click(body)
@@ -60,14 +60,14 @@ struct RecordClickTests {
         #expect(launch.text.contains(#""attributionMethod":"signed_token""#))
     }
 
-    @Test("returns 404 for an unknown app, without a key that determines the app")
+    @Test("a click without a key gets 404 if it names an unknown app")
     func unknownApp() async throws {
         let answer = await service.click(click(link + #","app":"app_00000000000000000000000000""#))
         #expect(answer.status == 404 && answer.member("field") == "app")
     }
 
     @Test(
-        "refuses every other body, and names the wrong member",
+        "a body outside the contract is refused with the name of the wrong member",
         arguments: [
             (click("", fingerprint: nil), "MISSING_REQUIRED_FIELD", "deeplink_url"),
             (click(link, fingerprint: nil), "MISSING_REQUIRED_FIELD", "fingerprint"),
@@ -142,7 +142,7 @@ struct RecordClickTests {
         "signals.screenHeight", "signals.pixelRatio", "signals.touchPoints", "signals.languages",
     ]
 
-    @Test("refuses each member of a wrong type by its name", arguments: texts + others)
+    @Test("a member of a wrong type is refused by its name", arguments: texts + others)
     func refusesType(member: String) async throws {
         let value = Self.texts.contains(member) ? "7" : #""seven""#
         let path = member.split(separator: ".")
@@ -156,7 +156,7 @@ struct RecordClickTests {
     }
 
     @Test(
-        "accepts only JSON, as application/json or as sendBeacon's text/plain",
+        "a click must be JSON, as application/json or as sendBeacon's text/plain",
         arguments: [
             ("application/json", 201), ("Application/JSON; charset=utf-8", 201),
             ("text/plain;charset=UTF-8", 201), ("application/x-www-form-urlencoded", 415), ("text/html", 415),
@@ -169,7 +169,7 @@ struct RecordClickTests {
     }
 
     @Test(
-        "refuses a web link to a front page, with or without a slash, because it has no path",
+        "a web link to a front page is refused, with or without a slash, because it has no path",
         arguments: ["https://shop.example", "https://shop.example/", "https://shop.example/?x=1"]
     )
     func frontPage(url: String) async throws {
@@ -181,7 +181,7 @@ struct RecordClickTests {
     }
 
     @Test(
-        "refuses a compressed body with the reason; identity is not a compression",
+        "a compressed body is refused with the reason; identity is not a compression",
         arguments: [
             ("gzip", 415), ("GZIP", 415), ("br, identity", 415), ("identity, zstd", 415), ("identity", 201),
             ("Identity, identity", 201), ("", 201),
@@ -194,14 +194,14 @@ struct RecordClickTests {
         answer.expect(status, holds: holds, lacks: lacks)
     }
 
-    @Test("refuses a second line of codings as well as the first")
+    @Test("a compression in a second Content-Encoding line is refused, too")
     func severalCodings() async throws {
         let fields = ["Content-Encoding": "identity", "content-encoding": "gzip"]
         #expect(await service.click(click(link), fields: fields).status == 415)
     }
 
     @Test(
-        "refuses a body that is not a JSON object",
+        "a body that is not a JSON object is refused",
         arguments: [
             "", "[]", "null", "{", #"{"a":1,"a":2}"#, "{\"a\":\u{1}}", #"{"a":1,}"#, #"{"a":"\ud800"}"#,
         ]
@@ -210,7 +210,7 @@ struct RecordClickTests {
         await service.click(body).expect(400, holds: ["INVALID_JSON"])
     }
 
-    @Test("works under all three prefixes, and so does finding")
+    @Test("recording and finding a click work under all three prefixes")
     func prefixes() async throws {
         for (number, prefix) in ["/v1/deferred-deeplink", "/deferred-deeplink", "/api/v1/deferred-deeplink"]
             .enumerated()
@@ -242,7 +242,7 @@ struct RecordClickTests {
     }
 
     @Test(
-        "a post within ten seconds that differs in campaign, journey or URL is another click, and the newer one wins",
+        "a post within ten seconds with another campaign or journey is another click; the newer click matches",
         arguments: [
             ("", #","campaign_key":"B""#, "B", nil),
             (#","campaign_key":"A""#, #","campaign_key":"B""#, "B", nil),
@@ -270,7 +270,7 @@ struct RecordClickTests {
         #expect(await service.check(hex).member("status") == "no_match")
     }
 
-    @Test("a visit ends with its match: the next click is a new one, however soon it comes")
+    @Test("a visit ends with its match: the next click is a new click, however soon it comes")
     func newClickAfterMatch() async throws {
         let service = try await TestService(replayGrace: 0)
         let first = await service.click(click(link))

@@ -7,7 +7,7 @@ import SQLiteStorage
 import Storage
 import Testing
 
-/// Plays a simulated world against the service, and then replays its database.
+/// Plays a simulated world against the service, and then backtests the recorded traffic.
 @Suite("Recorded traffic")
 struct RecordedTrafficTests {
     /// Creates a service whose clock follows the events, and which learns from each event before the next.
@@ -87,7 +87,7 @@ struct RecordedTrafficTests {
         return backtest
     }
 
-    @Test("gets the same results, launch by launch, when it is replayed under its own settings")
+    @Test("a backtest of recorded traffic under its own settings gives the same results, launch by launch")
     func isReproduced() async throws {
         var world = Worlds.turkey(1200)
         world.days = 1
@@ -112,7 +112,7 @@ struct RecordedTrafficTests {
         #expect(abs(recorded.expectedRight - current.expectedRight) < 1e-6)
         #expect(current.tokenMatches > 10)
         #expect(current.besideTokens.launches == current.tokenMatches)
-        #expect(backtest.changes.lost > 20, "a window of ten minutes loses what came later")
+        #expect(backtest.changes.lost > 20, "a window of ten minutes loses the launches that came later")
         #expect(backtest.changes.lost > backtest.changes.gained)
         var gaps = HistoryGaps()
         (gaps.clicks, gaps.launches) = (backtest.clicks, backtest.launches)
@@ -126,7 +126,7 @@ struct RecordedTrafficTests {
         #expect(try service.integer("SELECT count(*) FROM click_index WHERE signal_marks IS NOT NULL") > 50)
     }
 
-    @Test("reports what is unknown about older records, instead of guessing")
+    @Test("a backtest counts the values that older records lack")
     func olderRecords() async throws {
         var world = Worlds.turkey(300)
         world.days = 1

@@ -25,7 +25,7 @@ struct RedirectToStoreTests {
         return try #require(QueryItem.value(of: "referrer", inQuery: String(query)))
     }
 
-    @Test("records the click from the request alone and leads to Google's store with its certain token")
+    @Test("the button records the click from the request alone, and leads to Google's store with its token")
     func play() async throws {
         let service = try await service()
         let answer = await service.open("summer25", Visitors.android, query: "al_go=store&fbclid=1")
@@ -46,7 +46,7 @@ struct RedirectToStoreTests {
         #expect(launch.flag("guaranteed") == true)
     }
 
-    @Test("goes to Apple's store and to the operator's pages, which take no token")
+    @Test("the button leads to Apple's store and to the operator's pages, which take no token")
     func others() async throws {
         let service = try await service(
             #","android_fallback":"https://shop.example/get","pass_parameters":["a"]"#
@@ -60,7 +60,7 @@ struct RedirectToStoreTests {
         #expect(await service.open("summer25", Visitors.windows, query: "al_go=store").status == 200)
     }
 
-    @Test("records the variant that the page has shown")
+    @Test("the button records the variant that the page has shown")
     func variant() async throws {
         let service = try await service(
             #","variants":[{"name":"x","weight":1,"destination":"/x"},{"name":"y","weight":1,"destination":"/y"}]"#
@@ -74,7 +74,7 @@ struct RedirectToStoreTests {
     }
 
     @Test(
-        "records no click for robots, programs, previews, prefetching browsers, and pages that load the button's address invisibly",
+        "the button records no click for robots, programs, previews, prefetching browsers, and invisible frames",
         arguments: [
             ["User-Agent": Visitors.preview], ["User-Agent": "curl/8.5.0"], ["Sec-Purpose": "prefetch"],
             ["Sec-Purpose": "prefetch;prerender"], ["X-Moz": "prefetch"], ["Purpose": "prefetch"],
@@ -94,7 +94,7 @@ struct RedirectToStoreTests {
         #expect(service.watch.click != nil)
     }
 
-    @Test("leads to the store without recording a click if the address has clicked too often")
+    @Test("the button leads to the store without recording a click if the address has clicked too often")
     func limited() async throws {
         let service = try await service(rateLimits: RateLimits([.clicks], "1/s:1"))
         let moment = MonotonicTime.now()
@@ -108,7 +108,7 @@ struct RedirectToStoreTests {
         #expect(try await service.totals()[.clicks] == 1)
     }
 
-    @Test("of a link that just had its last click reports it")
+    @Test("the button of a link without remaining clicks responds 410")
     func usedUp() async throws {
         let service = try await service(#","maximum_clicks":1"#)
         #expect(await service.open("summer25", query: "al_go=store").status == 302)
@@ -116,7 +116,7 @@ struct RedirectToStoreTests {
         #expect(await service.open("summer25", query: "al_go=store").status == 410)
     }
 
-    @Test("of a link whose last click is being stored reports it to all visitors but one", .blocking)
+    @Test("of visitors who tap at once for a link's last click, all but one get 410", .blocking)
     func usedUpMeanwhile() async throws {
         let service = try await service(#","maximum_clicks":1"#)
         let release = service.holdWriter()
@@ -127,7 +127,7 @@ struct RedirectToStoreTests {
                         .status
                 }
             }
-            // The same loop responds to these requests, so that the others wait for the disk by now.
+            // The same loop handles these requests, so the three taps wait for the writer afterwards.
             for _ in 0..<10 { await service.open("summer25") }
             release.signal()
             return await group.reduce(into: [Int]()) { $0.append($1) }
@@ -135,7 +135,7 @@ struct RedirectToStoreTests {
         #expect(statuses.sorted() == [302, 410, 410])
     }
 
-    @Test("passes the link's own parameters to the store before those of the tap")
+    @Test("the button passes the link's own parameters to the store in preference to the tap's")
     func utm() async throws {
         let service = try await service(#","pass_parameters":["utm_source","utm_medium","a"]"#)
         let query = "al_go=store&utm_source=x&utm_medium=y&a=z"
@@ -143,7 +143,7 @@ struct RedirectToStoreTests {
         #expect(referrer.hasSuffix("&utm_source=mail&utm_medium=y"))
     }
 
-    @Test("leads a visitor who does not want to be tracked to the store without a token, and is counted")
+    @Test("the button leads a visitor with Sec-GPC to the store without a token, and counts the click")
     func store() async throws {
         let service = try await TestService(LinkScenario.shop)
         try await service.makeLink(#"{"slug":"a","destination":"myapp://x"}"#)

@@ -26,7 +26,7 @@ private func read(
 
 @Suite("The body of a newer client's first launch")
 struct ResolveBodyTests {
-    @Test("is read member by member")
+    @Test("the body is read member by member")
     func whole() throws {
         let request = try read(
             #"""
@@ -61,7 +61,7 @@ struct ResolveBodyTests {
     }
 
     @Test(
-        "needs only one value that can identify the launch",
+        "the body needs only one value that can identify the launch",
         arguments: [
             #"{"fingerprint":"\#(hex)"}"#, #"{"signals":{}}"#, #"{"token":"x"}"#, #"{"click_id":"x"}"#,
             #"{"referrer":"utm_source=google-play&utm_medium=organic"}"#, #"{"pasteboard":"hello"}"#,
@@ -71,7 +71,7 @@ struct ResolveBodyTests {
     )
     func accepts(body: String) throws { _ = try read(body) }
 
-    @Test("is completed from the query and the header fields")
+    @Test("the body is completed from the query and the header fields")
     func fields() throws {
         let request = try read(
             #"{"token":"own","idfa":"\#(id)"}"#,
@@ -118,7 +118,7 @@ struct ResolveBodyTests {
         ),
     ]
 
-    @Test("is refused with the name of the wrong member", arguments: refusals)
+    @Test("a body is refused with the name of the wrong member", arguments: refusals)
     func refuses(body: String, code: APIError.Code, field: String) {
         let error = #expect(throws: APIError.self) { try read(body) }
         #expect(error?.code == code && error?.field == field)
@@ -126,7 +126,7 @@ struct ResolveBodyTests {
     }
 
     @Test(
-        "is refused if a member has the wrong type or is too long",
+        "a body is refused if a member has the wrong type or is too long",
         arguments: [
             "token", "click_id", "referrer", "pasteboard", "idfa", "gaid", "install_id", "platform",
             "first_install_time", "signals.model", "signals.machine", "signals.osVersion", "signals.timezone",
@@ -146,7 +146,7 @@ struct ResolveBodyTests {
     }
 
     @Test(
-        "must be a JSON object with a media type that pages cannot send without a preflight",
+        "the body must be a JSON object, with a media type that pages cannot send without a preflight",
         arguments: ["[]", "", "{", #"{"a":1,"a":2}"#]
     )
     func noObject(body: String) {
@@ -156,7 +156,7 @@ struct ResolveBodyTests {
         #expect(type?.code == .unsupportedMediaType)
     }
 
-    @Test("and its header fields never make a released client's launch fail")
+    @Test("wrong query items and header fields never make a released client's launch fail")
     func released() throws {
         let request = Request(
             .get,

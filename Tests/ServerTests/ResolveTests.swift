@@ -24,7 +24,7 @@ struct ResolveTests {
     init() async throws { service = try await TestService() }
 
     @Test(
-        "is found by its signals instead of a hash, under all three prefixes",
+        "a launch is matched by its signals instead of a hash, under all three prefixes",
         arguments: ["/v1/deferred-deeplink", "/deferred-deeplink", "/api/v1/deferred-deeplink"]
     )
     func signals(prefix: String) async throws {
@@ -38,7 +38,7 @@ struct ResolveTests {
     }
 
     @Test(
-        "finds a click that came with a ready-made fingerprint of any form",
+        "a launch finds a click that came with a ready-made fingerprint of any form",
         arguments: [
             "iPhone|17.2|390x844|Europe/Istanbul|tr", "iPhone|17.2|1170|Europe/Istanbul|tr",
             "iPhone|1170|Europe/Istanbul|tr", "iPhone|Europe/Istanbul|tr",
@@ -50,7 +50,7 @@ struct ResolveTests {
         #expect(await service.resolve(launch()).member("status") == "match")
     }
 
-    @Test("finds a click by a fingerprint of the client's own, sent with its signals or alone")
+    @Test("a launch finds a click by a fingerprint of the client's own, sent with its signals or alone")
     func ownFingerprint() async throws {
         let service = try await TestService(replayGrace: 0)
         for body in [launch(phone, #","fingerprint":"\#(hex)""#), #"{"fingerprint":"\#(hex)"}"#] {
@@ -60,7 +60,7 @@ struct ResolveTests {
     }
 
     @Test(
-        "gets the same response again with the same install id, from the body or the field, and consumes once"
+        "an install id in the body or the field gets the same response again, and consumes one click"
     )
     func installID() async throws {
         let service = try await TestService(replayGrace: 0)
@@ -74,7 +74,7 @@ struct ResolveTests {
         #expect(try await service.totals()[.matches] == 1)
     }
 
-    @Test("a caller without an install id gets a lost response again; another device at its address does not")
+    @Test("a caller without an install id gets its response again; another device at its address does not")
     func callers() async throws {
         await service.click(page)
         let first = await service.resolve(launch())
@@ -83,7 +83,7 @@ struct ResolveTests {
         #expect(await service.resolve(launch(updated)).member("status") == "no_match")
     }
 
-    @Test("is refused like a check, and then consumes nothing")
+    @Test("a refused launch consumes nothing")
     func refusals() async throws {
         await service.click(page)
         let refused: [(KeyKind?, [String: String], String, Int, String)] = [
@@ -103,7 +103,7 @@ struct ResolveTests {
         #expect(await service.resolve(launch()).member("status") == "match")
     }
 
-    @Test("counts against the rate limit of checks")
+    @Test("a launch counts against the rate limit of checks")
     func limits() async throws {
         let service = try await TestService(rateLimits: RateLimits([.checks], "1/s:1"))
         let moment = MonotonicTime.now()
@@ -112,7 +112,7 @@ struct ResolveTests {
     }
 
     @Test(
-        "passes its fingerprints to the store, the one with the fewest components first, and the values that they lack"
+        "a launch passes its fingerprints to the store, first the shortest form, and the values beside them"
     )
     func handsOver() async throws {
         let peer = PeerAddress(ipv4: 0xCB00_7109, port: 1)
@@ -137,7 +137,7 @@ struct ResolveTests {
         #expect(click.evidence.address == details.address?.current)
     }
 
-    @Test("is found by the language that the app runs in, if the app's languages are set")
+    @Test("a launch is matched by its app's language, whether the app's languages are set or not")
     func languages() async throws {
         let service = try await TestService(App.Settings(name: "Shop", localizations: ["en"]))
         let wanted = #""languages":["tr-TR","en"]"#

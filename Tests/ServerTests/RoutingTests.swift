@@ -36,7 +36,7 @@ struct RoutingTests {
         await step.play(on: service)
     }
 
-    @Test("a valid request id is echoed; any other one is replaced")
+    @Test("a valid request id is echoed; any other request id is replaced")
     func requestIDs() async throws {
         let service = try await TestService()
         let echoed = await service.send(.get, "/healthz", fields: ["X-Request-ID": "trace-1/a=b"])
@@ -63,7 +63,7 @@ struct RoutingTests {
     }
 
     @Test(
-        "bytes that never became a request get their error code and no echo",
+        "bytes that never became a request get their error code and a new request id",
         arguments: [
             (Rejection.Kind.malformed, 400, "BAD_REQUEST"), (.bodyTooLarge, 413, "BODY_TOO_LARGE"),
             (.targetTooLong, 414, "URI_TOO_LONG"), (.fieldsTooLarge, 431, "HEADERS_TOO_LARGE"),
@@ -116,7 +116,7 @@ struct CrossOriginTests {
         #expect(admin.field("Access-Control-Allow-Origin") == nil)
     }
 
-    @Test("an app that lists origins lets only those read responses and post without a key")
+    @Test("an app that lists origins lets only those origins read responses and post without a key")
     func listedOrigins() async throws {
         let service = try await TestService(Self.listing)
         for (origin, status) in [("https://shop.example", 201), ("https://evil.example", 403), ("null", 403)]
@@ -137,7 +137,7 @@ struct CrossOriginTests {
         #expect(preflight.field("Access-Control-Allow-Origin") == nil)
     }
 
-    @Test("errors can be read by the page too")
+    @Test("a page of another origin can read errors, too")
     func errors() async throws {
         let service = try await TestService()
         let fields = ["Origin": "https://shop.example"]
@@ -150,7 +150,7 @@ struct CrossOriginTests {
     }
 
     @Test(
-        "if an app lists origins, only these can read a rejection that came before there was a request",
+        "if an app lists origins, only these origins can read a rejection that came before a request",
         arguments: [
             ("https://shop.example", "https://shop.example"), ("https://evil.example", nil), (nil, nil),
         ] as [(String?, String?)]
@@ -169,7 +169,7 @@ struct CrossOriginTests {
 @Suite("The app of a click")
 struct ClickOwnerTests {
     @Test(
-        "is the key's, else the body's, else the origin's; with several apps and none of these, the click gets 400"
+        "a click's app is the key's, else the body's, else the origin's; if none of several is named, it gets 400"
     )
     func owners() async throws {
         let service = try await TestService()

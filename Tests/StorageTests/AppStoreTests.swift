@@ -53,7 +53,7 @@ struct AppStoreTests {
         #expect(directory.key(keys[2].digest) == keys[2])
     }
 
-    @Test("settings are replaced as a whole", arguments: backends)
+    @Test("an app's settings are replaced as a whole", arguments: backends)
     func updatesApp(backend: Backend) async throws {
         let test = try await TestStore(backend)
         let settings = App.Settings(name: "Shop 2", openClicks: false, allowedOrigins: ["https://c.example"])
@@ -147,7 +147,7 @@ struct AppStoreTests {
         #expect(directory.key(key.digest)?.revokedAt == TestStore.noon)
     }
 
-    @Test("a change is seen at once by every loop of the process", arguments: backends)
+    @Test("a key that one event loop creates is seen at once by another event loop", arguments: backends)
     func seesOwnChanges(backend: Backend) async throws {
         let test = try await TestStore(backend)
         let key = try Self.key(1)

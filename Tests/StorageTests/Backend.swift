@@ -326,7 +326,7 @@ private final class Confined: @unchecked Sendable {
 }
 
 extension ClickStore {
-    /// Claims this click, and no other if another claim was faster.
+    /// Claims this click; if another claim was faster, claims no other click instead.
     func claim(_ click: Click, by method: AttributionMethod, for check: Check) async throws(StoreError)
         -> ClaimOutcome
     { try await claim(ClickChoice(click.id, method: method), for: check, CheckBasis()) }

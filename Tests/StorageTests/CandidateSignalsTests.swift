@@ -60,7 +60,10 @@ struct CandidateSignalsTests {
         }
     }
 
-    @Test("the click with the launch's screen matches; without a screen, none does", arguments: backends)
+    @Test(
+        "of two clicks, the one with the launch's screen matches; a launch without a screen matches none",
+        arguments: backends
+    )
     func decides(backend: Backend) async throws {
         let test = try await TestStore(backend) { $0.learnsAtOnce = true }
         let clicks = try await test.run { session in
@@ -79,7 +82,7 @@ struct CandidateSignalsTests {
     }
 
     @Test(
-        "while the model has learnt little, the newest click matches whose page reported no other screen",
+        "while the model has learnt little, the newest click without a different screen matches",
         arguments: backends,
         [(launch: pro, link: "unknown"), (max, "max"), (screen(402, 874), "unknown"), (.none, "max")]
     )
@@ -94,7 +97,7 @@ struct CandidateSignalsTests {
         #expect(outcome.claim?.click.facts.destination.text == "myapp://promo/\(example.link)")
     }
 
-    @Test("are stored with a click until the click is closed", arguments: backends)
+    @Test("a click's signals are stored until the click is closed", arguments: backends)
     func stored(backend: Backend) async throws {
         let test = try await TestStore(backend)
         let forms: [FingerprintForm?] = [.a, .b, .c, .d, nil]
@@ -119,7 +122,7 @@ struct CandidateSignalsTests {
         #expect(try test.integer("SELECT count(*) FROM click_index WHERE signal_marks IS NOT NULL") == 0)
     }
 
-    @Test("are also read for old clicks from the launch's address", arguments: backends)
+    @Test("signals are also read for old clicks from the launch's address", arguments: backends)
     func nearAddress(backend: Backend) async throws {
         let test = try await TestStore(backend) { $0.learnsAtOnce = true }
         let count: Int64 = 400
@@ -141,7 +144,7 @@ struct CandidateSignalsTests {
         #expect(candidates.count { $0.signals == Self.max } == CandidateEvidence.maximumListed)
     }
 
-    @Test("are in the records of launches and clicks, for a replay", arguments: backends)
+    @Test("signals are in the records of launches and clicks, for a backtest", arguments: backends)
     func recorded(backend: Backend) async throws {
         let test = try await TestStore(backend)
         let line = "ios; model=iPhone; screen=393x852; scale=3.0; timezone=Europe/Istanbul; languages=tr"
@@ -174,7 +177,7 @@ struct CandidateSignalsTests {
         #expect(matched == [Self.pro, Self.pro, .none])
     }
 
-    @Test("that only the launch has do not change the shares of clicks", arguments: backends)
+    @Test("signals that only the launch has do not change the probabilities of clicks", arguments: backends)
     func unknown(backend: Backend) async throws {
         let test = try await TestStore(backend)
         try await test.run { session in

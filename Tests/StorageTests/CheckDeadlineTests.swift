@@ -39,7 +39,7 @@ private final class LimitingStore: ClickStore, Sendable {
 
 @Suite("The time limit of a check")
 struct CheckDeadlineTests {
-    @Test("is the same for all its reads and claims")
+    @Test("a check's deadline is the same for all reads and claims of the check")
     func isShared() async throws {
         let test = try await TestStore()
         let click = try await test.run { try await $0.record(.sample()).click }
@@ -49,7 +49,7 @@ struct CheckDeadlineTests {
         #expect(store.deadlines.withLock { $0 } == [42, 42, 42, 42, 42, 42])
     }
 
-    @Test("withdraws a claim that is late, and the click goes to the next check")
+    @Test("a claim after the deadline is withdrawn, and the click goes to the next check")
     func withdrawsLateClaim() async throws {
         let test = try await TestStore()
         let click = try await test.run { try await $0.record(.sample()).click }
@@ -69,13 +69,13 @@ struct CheckDeadlineTests {
         #expect(match.isMatch(of: click, at: TestStore.noon))
     }
 
-    @Test("ends the wait for a claim in doubt")
+    @Test("a check waits only until its deadline for the record of a failed delivery")
     func endsWait() async throws {
         let test = try await TestStore()
         let claim = try await test.run { session in
             _ = try await session.record(.sample())
             guard case .match(let claim) = try await session.match(.sample()) else {
-                throw StoreError(.defect, "the first check matches")
+                throw StoreError(.defect, "the first check does not match")
             }
             return claim
         }

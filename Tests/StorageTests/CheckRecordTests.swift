@@ -34,7 +34,7 @@ struct CheckRecordTests {
         return try await test.run { try await $0.checks(asked) }
     }
 
-    @Test("contain the outcome of each check, newest first, and can be filtered", arguments: backends)
+    @Test("records contain the outcome of each check, newest first, and can be filtered", arguments: backends)
     func lists(backend: Backend) async throws {
         let test = try await TestStore(backend)
         let later = TestStore.noon.advanced(byMilliseconds: 5000)
@@ -73,7 +73,7 @@ struct CheckRecordTests {
         #expect(try await ids { $0.isTest = true }.count == 1)
     }
 
-    @Test("of matches are on disk with their claims, each once, even after a crash")
+    @Test("the records of matches are on disk as soon as their claims, each once")
     func withClaim() async throws {
         let test = try await TestStore()
         for number in 1...20 as ClosedRange<UInt64> {
@@ -101,7 +101,7 @@ struct CheckRecordTests {
         #expect(try test.integer("SELECT value FROM progress WHERE name = 'kept_checks'") == 40)
     }
 
-    @Test("of a match and its claim are stored both or not at all")
+    @Test("a claim and the record of its check are stored both or not at all")
     func withClaimOrNone() async throws {
         let test = try await TestStore()
         let click = try await test.run { try await $0.record(.sample()).click }
@@ -124,7 +124,7 @@ struct CheckRecordTests {
         #expect(totals.totals[.matches] == 1)
     }
 
-    @Test("of a match that was too late for its caller is on disk once")
+    @Test("the record of a match that was too late for its caller is on disk once")
     func ofLateClaim() async throws {
         let database = try SQLiteClaims()
         let backend = try await TwoProcesses(database)
@@ -140,7 +140,7 @@ struct CheckRecordTests {
         #expect(try database.recordedMatches() == 1)
     }
 
-    @Test("contain the values that a replay needs, and NULL for usual values", arguments: backends)
+    @Test("records contain the values that a backtest needs, and NULL for usual values", arguments: backends)
     func forReplay(backend: Backend) async throws {
         let test = try await TestStore(backend)
         let installed = TestStore.noon.advanced(byMilliseconds: -5000)
@@ -168,7 +168,7 @@ struct CheckRecordTests {
         #expect(match.facts.release?.minor == 6)
         #expect(match.facts.release?.isAtLeast == true, "the agent reports the kernel of iOS")
         let probability = try #require(match.facts.probability)
-        #expect(probability > Verdict.highestConfidence, "the record may exceed the maximum that is stated")
+        #expect(probability > Verdict.highestConfidence, "callers get at most the highest confidence")
         #expect(match.facts.confidence == Verdict.highestConfidence)
         #expect(match.facts.weight == 1)
         #expect(other.facts.caller == hash(4).index)
@@ -178,7 +178,7 @@ struct CheckRecordTests {
         #expect(try test.integer("SELECT count(*) FROM clicks WHERE visitor IS NOT NULL") == 1)
     }
 
-    @Test("are listed page by page, each once", arguments: backends)
+    @Test("records are listed page by page, each once", arguments: backends)
     func pages(backend: Backend) async throws {
         let test = try await TestStore(backend)
         try await test.run { session in
@@ -198,7 +198,7 @@ struct CheckRecordTests {
         #expect(seen == (0..<25).reversed().map { "req_\($0)" })
     }
 
-    @Test("are found by the check's own id, its request, its click and its fingerprint", arguments: backends)
+    @Test("a record is found by its check's id, request, click and fingerprint", arguments: backends)
     func finds(backend: Backend) async throws {
         let test = try await TestStore(backend)
         let click = try await test.run { session in
@@ -227,7 +227,7 @@ struct CheckRecordTests {
         #expect(listed.click.claimedBy == .fingerprint)
     }
 
-    @Test("a check without a match is explained by the clicks of its app", arguments: backends)
+    @Test("the explanation of a check without a match says how a click's signals differ", arguments: backends)
     func explains(backend: Backend) async throws {
         let test = try await TestStore(backend)
         let key = try #require(Self.key)
@@ -254,7 +254,10 @@ struct CheckRecordTests {
         #expect(listed.differences == [.init(.timezone, click: "Europe/Istanbul", launch: "Asia/Dubai")])
     }
 
-    @Test("of a flood are limited by the second, except matches; the others count", arguments: backends)
+    @Test(
+        "at most 2,000 checks a second are recorded besides matches; the statistics count all",
+        arguments: backends
+    )
     func bounded(backend: Backend) async throws {
         let test = try await TestStore(backend) { $0.durability = .relaxed }
         let report = try await test.run { session in
@@ -271,11 +274,14 @@ struct CheckRecordTests {
         test.monotonic.advance(milliseconds: 1000)
         try await test.run { _ = try await $0.match(check(9, request: "req_next")) }
         #expect(try await page(test).records.first?.facts.requestID == "req_next")
-        #expect(try await page(test).records.first?.facts.weight == 101, "itself and 100 others")
+        #expect(try await page(test).records.first?.facts.weight == 101, "the check and 100 others")
         #expect(try test.integer("SELECT sum(coalesce(weight, 1)) FROM checks") == 2102)
     }
 
-    @Test("are deleted with the retention of clicks, the oldest first", arguments: backends)
+    @Test(
+        "records of checks are retained as long as clicks, and the oldest are deleted first",
+        arguments: backends
+    )
     func retention(backend: Backend) async throws {
         let test = try await TestStore(backend) { $0.retentionSeconds = 1000 }
         try await test.run { session in
@@ -297,7 +303,7 @@ struct CheckRecordTests {
         #expect(report.problems(of: "probability_sums").isEmpty)
     }
 
-    @Test("can be read while a server runs", arguments: backends)
+    @Test("records can be listed and explained while background jobs run", arguments: backends)
     func beside(backend: Backend) async throws {
         let test = try await TestStore(backend) { $0.hasBackgroundWork = true }
         try await test.run { _ = try await $0.match(check(1, request: "req_a")) }

@@ -14,7 +14,7 @@ struct ClaimTests {
         #expect(second == .noMatch(.alreadyClaimed))
     }
 
-    @Test("the newer of two clicks matches; at equal times, the one recorded later", arguments: backends)
+    @Test("the newer of two clicks matches; at equal times, the click recorded later", arguments: backends)
     func prefersNewest(backend: Backend) async throws {
         let test = try await TestStore(backend)
         let clicks = try await test.run { session in
@@ -31,7 +31,7 @@ struct ClaimTests {
     }
 
     @Test(
-        "the window includes its last millisecond, by the time of the check",
+        "a click matches until the last millisecond of its window, by the time of the check",
         arguments: backends,
         [(0, true), (86_400_000, true), (86_400_001, false), (-1, true)] as [(Int64, Bool)]
     )
@@ -45,7 +45,10 @@ struct ClaimTests {
         #expect(direct == .lost, "a claim of a claimed or expired click is lost")
     }
 
-    @Test("a newer click makes a new match", arguments: backends)
+    @Test(
+        "after a match, a newer click gives the same caller a new match, not a repeated answer",
+        arguments: backends
+    )
     func matchesNewClick(backend: Backend) async throws {
         let test = try await TestStore(backend)
         let later = TestStore.noon.advanced(byMilliseconds: 60_000)
@@ -74,7 +77,7 @@ struct ClaimTests {
         #expect(outcomes.filter { $0 == .noMatch(.alreadyClaimed) }.count == 999)
     }
 
-    @Test("of 200 checks and 200 clicks at once, each check matches another click", arguments: backends)
+    @Test("200 checks at once match 200 clicks, each check a different click", arguments: backends)
     func matchesEach(backend: Backend) async throws {
         let test = try await TestStore(backend)
         _ = try await test.runConcurrently(200) { session, number in
@@ -104,7 +107,10 @@ struct ClaimTests {
         #expect(Set(outcomes.map { $0.claim?.confidence }).count == 1, "all checks get the same answer")
     }
 
-    @Test("a visitor's clicks of the ten minutes before are retired, and no others", arguments: backends)
+    @Test(
+        "a claim retires the visitor's clicks of the ten minutes before its click, and no others",
+        arguments: backends
+    )
     func retiresDuplicates(backend: Backend) async throws {
         let test = try await TestStore(backend)
         let times = [-600_001, -600_000, -300_000, -20_000, 0] as [Int64]
@@ -164,7 +170,7 @@ struct ClaimTests {
         #expect(claim == .lost)
     }
 
-    @Test("finds a live click behind any number of newer ones whose window has ended", arguments: backends)
+    @Test("a check finds a live click behind 40 newer clicks whose window has ended", arguments: backends)
     func passesOverExpired(backend: Backend) async throws {
         let test = try await TestStore(backend)
         let (live, view) = try await test.run { session in
@@ -181,7 +187,10 @@ struct ClaimTests {
         #expect(view.live == [live.id.high])
     }
 
-    @Test("reads no caller and no details of a launch without a possible click", arguments: backends)
+    @Test(
+        "without a possible click, a check reads neither the caller nor the details of its launch",
+        arguments: backends
+    )
     func readsLaunchLate(backend: Backend) async throws {
         let test = try await TestStore(backend)
         let source = WatchedLaunch()

@@ -3,9 +3,12 @@ import SQLiteStorage
 import Simulation
 import Testing
 
-@Suite("The explanation of a click that no check found")
+@Suite("The data for the explanation of a click")
 struct ClickExplanationReaderTests {
-    @Test("contains its state, how launches find it, and related checks", arguments: backends)
+    @Test(
+        "the data contains the click's state, how launches find the click, and related checks",
+        arguments: backends
+    )
     func material(backend: Backend) async throws {
         let test = try await TestStore(backend)
         let address = AddressHashes(exact: 11, near: 1)

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Counters by campaign")
 struct CounterCompactionTests {
-    @Test("a day counts ten thousand campaigns separately, and all others together")
+    @Test("ten thousand campaigns of a day are counted separately, and all others together")
     func capsDay() async throws {
         let test = try await TestStore { $0.queueLimit = 20_000 }
         _ = try await test.runConcurrently(10_200) { session, number in

@@ -18,6 +18,9 @@ struct CountingModel: Sendable {
     private var visit: UInt64 = 0
 
     /// Records a random click or matches a random check, and counts it.
+    ///
+    /// Steps must have equal times, or times more than ten minutes apart. A visit's posts are then one click, or too
+    /// far apart for a match to retire the other click.
     mutating func step(_ session: TestSession, at now: Timestamp, _ random: inout SeededGenerator)
         async throws
     {
@@ -66,7 +69,7 @@ struct CountingModel: Sendable {
             count(.matches, claim.click.facts, at: check.at)
             let delay = check.at.milliseconds(since: claim.click.facts.clickedAt)
             delays.add(1, inBin: TimeToInstallHistogram.bin(forMilliseconds: delay))
-            // A match retires no other click: a visit's posts are either one click or over ten minutes apart.
+            // A match retires no other click, because of the steps' times.
             live.removeAll { $0.id == claim.click.id }
         case .replay(let claim):
             count(.replays, claim.click.facts, at: check.at)

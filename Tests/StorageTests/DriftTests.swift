@@ -7,7 +7,7 @@ import Testing
 @Suite("The alarm on match rates in the store")
 struct DriftTests {
     private static let day: Int64 = 86_400_000
-    /// The end of the last complete span of time.
+    /// The end of the last complete span of six hours.
     private let end = DriftHistory.end(at: TestStore.noon)
 
     /// Writes the counts of one group's days into the database; `days` begins with the newest day.
@@ -38,7 +38,7 @@ struct DriftTests {
         return try await test.run { try await $0.statistics(query, at: now) }.drift
     }
 
-    @Test("is in the statistics, before and after the job has evaluated the match rates")
+    @Test("a falling match rate is in the statistics, before and after the job has evaluated the rates")
     func statistics() async throws {
         let test = try await TestStore()
         #expect(try await drift(test) == [])
@@ -54,7 +54,7 @@ struct DriftTests {
         #expect(try await drift(test, StatisticsQuery(isTest: true)) == [])
     }
 
-    @Test("logs an alarm once when it starts, and once when it ends")
+    @Test("an alarm is logged once when it starts, and once when it ends")
     func log() async throws {
         let test = try await TestStore()
         try writeFall(to: test)
@@ -104,7 +104,7 @@ struct DriftTests {
             .first(name, metric) { $0.integer(0) }
     }
 
-    @Test("continues after a restart")
+    @Test("an alarm continues after a restart, without another line in the log")
     func restart() async throws {
         let folder = try TemporaryFolder()
         let first = try await TestStore(in: folder)
@@ -118,7 +118,7 @@ struct DriftTests {
         #expect(try second.integer("SELECT count(*) FROM drift_groups WHERE began IS NOT NULL") == 1)
     }
 
-    @Test("evaluates again after a clock that was far ahead is set back")
+    @Test("match rates are evaluated again after a clock that was far ahead is set back")
     func leap() async throws {
         let test = try await TestStore()
         try writeFall(to: test)
@@ -127,7 +127,7 @@ struct DriftTests {
         #expect(try await drift(test).first?.readings.first?.status == .falling)
     }
 
-    @Test("deletes only the counts that are too old to be compared")
+    @Test("the job deletes only those counts of match rates that are too old to be compared")
     func deletes() async throws {
         let test = try await TestStore()
         try write("ios/26.1/1.8.9", Array(repeating: (10, 5), count: 66), to: test)
@@ -140,7 +140,7 @@ struct DriftTests {
         )
     }
 
-    @Test("counts a limited number of groups in a span, always including the watched ones")
+    @Test("a limited number of groups is counted by name, always including the groups that are watched")
     func bounded() async throws {
         let test = try await TestStore()
         try test.execute(
@@ -158,7 +158,7 @@ struct DriftTests {
         #expect(try count("trials", of: "*/*/*", in: test) ?? 0 > 90)
     }
 
-    @Test("counts a match for the group of its launch and for the group of its click")
+    @Test("a match counts for the group of its launch and for the group of its click")
     func claims() async throws {
         let test = try await TestStore()
         try await test.run { session in

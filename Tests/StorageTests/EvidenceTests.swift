@@ -37,7 +37,10 @@ struct EvidenceTests {
         return check
     }
 
-    @Test("contains the agreement of each click's address, and the address traffic", arguments: backends)
+    @Test(
+        "the evidence contains how each click's address agrees, and the address traffic",
+        arguments: backends
+    )
     func agreement(backend: Backend) async throws {
         let test = try await TestStore(backend)
         for address in [Self.here, Self.nextDoor, Self.elsewhere, nil] {
@@ -54,7 +57,10 @@ struct EvidenceTests {
         #expect(view.model != nil)
     }
 
-    @Test("contains the claim of a claimed click at the launch's address", arguments: backends)
+    @Test(
+        "the evidence contains a claimed click at the launch's address, with the claim's time",
+        arguments: backends
+    )
     func claimed(backend: Backend) async throws {
         let test = try await TestStore(backend)
         try await test.run { _ = try await $0.record(click(Self.here)) }
@@ -66,7 +72,10 @@ struct EvidenceTests {
         #expect(evidence.addressTraffic.clicksExact == 1)
     }
 
-    @Test("lists the newest and the near ones of very many clicks, and counts others", arguments: backends)
+    @Test(
+        "of very many clicks, the newest and those from the launch's address are listed, the others counted",
+        arguments: backends
+    )
     func hotKey(backend: Backend) async throws {
         let test = try await TestStore(backend) { $0.learnsAtOnce = true }
         let count: Int64 = 400
@@ -87,7 +96,10 @@ struct EvidenceTests {
         #expect(Set(evidence.background.map(\.destination)).count == 3)
     }
 
-    @Test("lists old clicks from the launch's address, despite many newer ones there", arguments: backends)
+    @Test(
+        "old clicks from the launch's address are listed, despite many newer clicks from there",
+        arguments: backends
+    )
     func hotKeyInACrowd(backend: Backend) async throws {
         let test = try await TestStore(backend) { $0.learnsAtOnce = true }
         let (own, others): (Int64, Int64) = (200, 300)
@@ -120,7 +132,10 @@ struct EvidenceTests {
         }
     }
 
-    @Test("lists the newest of very many near clicks, up to twice the usual number", arguments: backends)
+    @Test(
+        "of very many clicks from the launch's address, the newest are listed, up to twice the usual number",
+        arguments: backends
+    )
     func newestFromNear(backend: Backend) async throws {
         let test = try await TestStore(backend) {
             $0.learnsAtOnce = true
@@ -142,7 +157,10 @@ struct EvidenceTests {
         #expect(oldest == TestStore.noon.advanced(byMilliseconds: listed * 1000))
     }
 
-    @Test("counts the latest clicks of a very busy address, and scales them to a day", arguments: backends)
+    @Test(
+        "the latest clicks of a very busy address are counted, and their number is scaled to a day",
+        arguments: backends
+    )
     func largeCrowd(backend: Backend) async throws {
         let test = try await TestStore(backend)
         try await test.run { _ = try await $0.record(click(Self.here)) }
@@ -208,7 +226,10 @@ struct EvidenceTests {
         #expect(try test.integer("SELECT count(*) FROM click_index WHERE state = 0") == 4200)
     }
 
-    @Test("without an address, a claim retires its visitor's older clicks among many", arguments: backends)
+    @Test(
+        "without an address, a claim retires its visitor's older clicks among many strangers' clicks",
+        arguments: backends
+    )
     func retiresInCrowd(backend: Backend) async throws {
         let test = try await TestStore(backend)
         let middle = try await test.run { session in
@@ -245,7 +266,7 @@ struct EvidenceTests {
         #expect(try test.integer("SELECT count(*) FROM click_index WHERE state = 0") == crowd + 1)
     }
 
-    @Test("is deleted with the click", arguments: backends)
+    @Test("a click's address is deleted after the click's window has ended", arguments: backends)
     func isForgotten(backend: Backend) async throws {
         let test = try await TestStore(backend)
         try await test.run { _ = try await $0.record(click(Self.here)) }
@@ -332,7 +353,7 @@ struct EvidenceTests {
         #expect(try await test.run { try await $0.match(inTime) }.claim != nil)
     }
 
-    @Test("contains the fingerprint under the older key if a click is stored under that key")
+    @Test("a check's view contains the fingerprint under the older key if a click is stored under that key")
     func storedUnderOlderKey() async throws {
         let test = try await TestStore()
         func stored(current: UInt64, older: UInt64) async throws -> KeyedHash? {
@@ -350,7 +371,10 @@ struct EvidenceTests {
 
 @Suite("Very many clicks with one fingerprint")
 struct HotFingerprintTests {
-    @Test("are matched one after another, also the counted ones, until none is left", arguments: backends)
+    @Test(
+        "very many clicks with one fingerprint are matched one after another, until none is left",
+        arguments: backends
+    )
     func allAreMatched(backend: Backend) async throws {
         let test = try await TestStore(backend) { $0.learnsAtOnce = true }
         let count: UInt64 = 300
@@ -373,7 +397,11 @@ struct HotFingerprintTests {
         #expect(matched == clicks)
         #expect(try await test.run { try await $0.match(.sample(caller: 1)) } == .noMatch(.alreadyClaimed))
     }
-    @Test("that were counted and have ended decide nothing", arguments: backends, [110, 800] as [Int64])
+    @Test(
+        "clicks that were counted do not prevent a match after their window has ended",
+        arguments: backends,
+        [110, 800] as [Int64]
+    )
     func gone(backend: Backend, secondsLater: Int64) async throws {
         let test = try await TestStore(backend) { $0.learnsAtOnce = true }
         @Sendable func noon(_ seconds: Int64) -> Timestamp {

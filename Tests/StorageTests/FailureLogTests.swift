@@ -56,7 +56,7 @@ struct FailureLogTests {
         #expect(recorder.take() == ["recovery"])
     }
 
-    @Test("a failure ends with a success at least a second later, on any thread")
+    @Test("a failure ends with the first success of any work that is at least a second later")
     func between() {
         let recorder = LogRecorder()
         let failures = recorder.makeLog()
@@ -69,7 +69,7 @@ struct FailureLogTests {
         #expect(recorder.take() == ["recovery"])
     }
 
-    @Test("a failure after the end is logged at once, so that the last line is true")
+    @Test("a failure after a recovery is logged at once, so that the last line is true")
     func again() {
         let recorder = LogRecorder()
         let failures = recorder.makeLog()

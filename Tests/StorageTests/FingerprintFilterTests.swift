@@ -65,7 +65,7 @@ struct FingerprintFilterTests {
         #expect(skipped == [0, 0, 1, 1, 0])
     }
 
-    @Test("an unknown advertising id causes no read either, but the id of a click causes one")
+    @Test("an unknown advertising id causes no read, but the advertising id of a click causes a read")
     func skipsReadsOfAdvertisingIDs() async throws {
         let test = try await TestStore()
         let marked = try await test.run { session in
@@ -98,7 +98,10 @@ struct FingerprintFilterTests {
         #expect(try await checkInOneTurn(test, asked).outcome.claim?.click == recorded)
     }
 
-    @Test("a full filter forgets nothing, and passes 1 in 50 strangers", arguments: [1, 1000, 100_000])
+    @Test(
+        "a full filter forgets nothing, and passes fewer than 1 in 50 strangers",
+        arguments: [1, 1000, 100_000]
+    )
     func fillsUp(capacity: Int) {
         var random = SeededGenerator(seed: 7)
         let filter = FingerprintFilter(capacity: capacity)
@@ -111,7 +114,7 @@ struct FingerprintFilterTests {
         #expect(strangers < 200)
     }
 
-    @Test("clicks from before and after the filter was built are found, and the reason of closed ones")
+    @Test("clicks from before and after the build of the filter are found, closed clicks with their reason")
     func finds() async throws {
         let test = try await TestStore()
         try await test.run { session in
@@ -184,7 +187,7 @@ struct FingerprintFilterTests {
         }
     }
 
-    @Test("the filter follows another process even if this one only matches checks")
+    @Test("the filter follows another process's clicks even if its own process only matches checks")
     func catchesUpWithoutWrites() async throws {
         let here = try await TestStore()
         let other = try await TestStore(in: here.folder)
@@ -203,7 +206,7 @@ struct FingerprintFilterTests {
         let here = try await TestStore { $0.retentionSeconds = 0 }
         let other = try await TestStore(in: here.folder) { $0.retentionSeconds = 0 }
         defer { other.stop() }
-        // This click has a clock that is ahead. The other process deletes it, and then records by the right clock.
+        // The first click's time is ahead. The other process deletes this click, and then records at the right time.
         let ahead = TestStore.noon.advanced(byMilliseconds: 1_000_000)
         try await here.run { _ = try await $0.record(.sample(fingerprint: 1, at: ahead)) }
         try here.store.buildFilter()
@@ -223,7 +226,7 @@ struct FingerprintFilterTests {
         #expect(try await checkInOneTurn(here).skipped > 0)
     }
 
-    @Test("a click that another process records between two turns of a loop is found in the second")
+    @Test("a click that another process records between two turns of a loop is found in the second turn")
     func readsAgainEachTurn() async throws {
         let here = try await TestStore()
         let other = try await TestStore(in: here.folder)
@@ -246,7 +249,7 @@ struct FingerprintFilterTests {
         #expect(isMatch(outcome), "\(outcome)")
     }
 
-    @Test("if another process has recorded too many clicks to catch up with, none is missed")
+    @Test("no click is missed if another process has recorded too many for the filter to catch up with")
     func isOutrun() async throws {
         let here = try await TestStore()
         let other = try await TestStore(in: here.folder)
@@ -324,7 +327,10 @@ struct FingerprintFilterTests {
         }
     }
 
-    @Test("a turn during which the filter is replaced finds a new click", arguments: [false, true])
+    @Test(
+        "a turn during which the filter is replaced or given up finds a new click",
+        arguments: [false, true]
+    )
     func isReplacedWithinTurn(isGivenUp: Bool) async throws {
         let test = try await TestStore()
         _ = try await test.run { try await $0.record(.sample(fingerprint: 1)) }
@@ -347,7 +353,7 @@ struct FingerprintFilterTests {
         #expect(isMatch(outcome), "a click that was acknowledged is not found: \(outcome)")
     }
 
-    @Test("clicks are found however many are stored before them")
+    @Test("clicks are found however many rows the filter's build reads before them")
     func readsAll() async throws {
         let test = try await storeFilledBefore()
         try test.store.buildFilter()
@@ -367,7 +373,7 @@ struct FingerprintFilterTests {
             """
     }
 
-    @Test("a serving store builds the filter by itself, and can stop before it is built")
+    @Test("a store with background jobs builds the filter, and can stop before the filter is built")
     func buildsByItself() async throws {
         let test = try await TestStore { $0.hasBackgroundWork = true }
         while try await checkInOneTurn(test).skipped == 0 { await Task.yield() }

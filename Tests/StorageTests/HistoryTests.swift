@@ -40,7 +40,7 @@ struct HistoryTests {
         }
     }
 
-    @Test("is in the order of time, for any order of writing", arguments: backends)
+    @Test("the history is in the order of time, for any order of writing", arguments: backends)
     func order(backend: Backend) async throws {
         let test = try await TestStore(backend)
         try await test.run { session in
@@ -64,11 +64,11 @@ struct HistoryTests {
             ]
         )
         #expect(try history.next() == nil)
-        // Writes continue; later rows belong to a later read.
+        // The open history does not block a later write.
         try await check(test, 99, 60)
     }
 
-    @Test("contains a click as it was recorded, also after its match", arguments: backends)
+    @Test("the history contains a click as it was recorded, also after its match", arguments: backends)
     func closedClick(backend: Backend) async throws {
         let test = try await TestStore(backend)
         var click = try NewClick.sample(fingerprint: 5)
@@ -99,7 +99,10 @@ struct HistoryTests {
         #expect((launch.answer?.probability ?? 0) > 0.95)
     }
 
-    @Test("is whole until a part of it is deleted", arguments: backends)
+    @Test(
+        "the history is whole until retention has deleted, or may have deleted, a part",
+        arguments: backends
+    )
     func whole(backend: Backend) async throws {
         let test = try await TestStore(backend) {
             $0.learnsAtOnce = true
@@ -117,7 +120,10 @@ struct HistoryTests {
         #expect(after.span == nil)
     }
 
-    @Test("contains when a click was consumed before the first recorded check", arguments: backends)
+    @Test(
+        "the history contains when a click was claimed before the first recorded check",
+        arguments: backends
+    )
     func consumedBefore(backend: Backend) async throws {
         let test = try await TestStore(backend)
         try await test.run { _ = try await $0.record(.sample()) }
@@ -134,7 +140,7 @@ struct HistoryTests {
         #expect(history.gaps.matchesNotRecorded == 0)
     }
 
-    @Test("contains the click of a token as the truth about the launch", arguments: backends)
+    @Test("the history contains a token's click as the truth about the launch", arguments: backends)
     func tokens(backend: Backend) async throws {
         let test = try await TestStore(backend)
         let click = try await test.run { try await $0.record(.sample()).click }

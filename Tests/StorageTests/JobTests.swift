@@ -48,7 +48,7 @@ struct JobTests {
     }
 
     @Test(
-        "pause after a slice, so that they use at most their share of the time",
+        "jobs pause after a slice, so that they use at most their share of the time",
         arguments: [
             (share: 1, due: .more, pause: 0), (share: 0.5, due: .more, pause: 2 * millisecond),
             (share: 0.125, due: .more, pause: 14 * millisecond),
@@ -73,7 +73,7 @@ struct JobTests {
         #expect(schedule.nextDueAt == world.now + expected.pause)
     }
 
-    @Test("run in the order of their due times; a job that comes first runs before all others")
+    @Test("jobs run in the order of their due times; a job that comes first runs before all others")
     func order() {
         let world = World()
         let copying = TestJob(.checkpoint, world) {
@@ -89,7 +89,7 @@ struct JobTests {
         #expect(world.slices == turns)
     }
 
-    @Test("run at once on request, but not before their share of the time allows it")
+    @Test("jobs run at once on request, but not before their share of the time allows it")
     func asked() {
         let world = World()
         let job = TestJob(.summaries, world) {
@@ -105,7 +105,7 @@ struct JobTests {
         #expect(schedule.nextDueAt == world.now + 4 * Self.millisecond)
     }
 
-    @Test("wait longer after each failed slice, up to eight seconds, and report the failure")
+    @Test("jobs wait longer after each failed slice, up to eight seconds, and report the failure")
     func backsOff() {
         let world = World()
         let job = TestJob(.drift, world) {
@@ -125,7 +125,7 @@ struct JobTests {
         #expect(world.failures.count == 7)
     }
 
-    @Test("end with the slice in which the store stops; they log its failure, but not the stop")
+    @Test("jobs end with the slice in which the store stops, and log the slice's failure, but not the stop")
     func stops() {
         for (error, count) in [(StoreError(.full, "full"), 1), (StoreError(.stopping, "stopping"), 0)] {
             let (lines, requests) = (TestLog(), JobRequests())
@@ -154,7 +154,7 @@ struct JobTests {
     }
 
     @Test(
-        "do not run while another process has their lease",
+        "jobs do not run while another process has their lease",
         arguments: [JobName.drift, .collisions]
     )
     func lease(job: JobName) async throws {
@@ -179,7 +179,7 @@ struct JobTests {
         #expect(try test.integer("SELECT until FROM jobs") == 0)
     }
 
-    @Test("delete nothing and take no lease while the clock may be wrong")
+    @Test("jobs delete nothing and take no lease while the clock may be wrong")
     func leap() async throws {
         let test = try await TestStore {
             $0.trustsClock = false
@@ -204,7 +204,7 @@ struct JobTests {
         #expect(try test.integer("SELECT count(*) FROM jobs") == 0)
     }
 
-    @Test("of retention use an eighth of the time, and a third while their lag grows")
+    @Test("retention uses an eighth of the time, and a third while its lag grows")
     func retentionPace() {
         var pace = RetentionPace()
         #expect(pace.share == 1.0 / 8)

@@ -13,7 +13,7 @@ struct KeyStandingTests {
     private let third = hash(3)
     private let noon = TestStore.noon
 
-    @Test("the first key is recognised, a foreign key is not, and a new key before the first replaces it")
+    @Test("the first key is recognised, an unknown key is not, and a key listed before the first replaces it")
     func standing() async throws {
         let test = try await TestStore()
         func confirm(_ keys: KeyedHash...) throws -> ServerKeyRecognition {
@@ -21,7 +21,7 @@ struct KeyStandingTests {
         }
         #expect(try confirm(first) == .own(missing: 0))
         #expect(try confirm(second) == .foreign)
-        // The second key is known, but the store does not use it yet.
+        // A key that is listed after the current key is not used yet.
         #expect(try confirm(first, second) == .own(missing: 0))
         #expect(try test.store.keyNeeds().replaced.isEmpty)
         #expect(try confirm(second, first) == .own(missing: 0))
@@ -150,7 +150,7 @@ struct EvidenceOfOtherDaysTests {
         return check
     }
 
-    @Test("agrees with clicks of other days, and counts the clicks and launches of other days")
+    @Test("an address agrees with clicks of other days, whose clicks and launches count, too")
     func otherDays() async throws {
         let test = try await TestStore { $0.learnsAtOnce = true }
         let day = AddressKeys.period
@@ -173,7 +173,7 @@ struct EvidenceOfOtherDaysTests {
         #expect(evidence.addressTraffic.coverage == 1)
     }
 
-    @Test("counts organic launches under a former server key and under the current one")
+    @Test("organic launches count under a former server key and under the current key")
     func formerServerKey() async throws {
         let test = try await TestStore { $0.learnsAtOnce = true }
         let (former, current) = (UInt64(8), UInt64(9))

@@ -46,7 +46,7 @@ struct LearningStorageTests {
 
     private let hourLater = TestStore.noon.advanced(byMilliseconds: 3_600_000)
 
-    @Test("is stored with the clicks, and outlives the process", arguments: backends)
+    @Test("the model is stored, and outlives the process", arguments: backends)
     func outlives(backend: Backend) async throws {
         let test = try await TestStore(backend) { $0.learnsAtOnce = true }
         try await play(test, from: TestStore.noon)
@@ -58,7 +58,7 @@ struct LearningStorageTests {
         #expect(model.launchesWithAddress > 55)
     }
 
-    @Test("adds up the traffic of two servers on one database", arguments: backends)
+    @Test("the model adds up the traffic of two servers on one database", arguments: backends)
     func addsUp(backend: Backend) async throws {
         let here = try await TestStore(backend) { $0.learnsAtOnce = true }
         let other = try await TestStore(backend, in: here.folder) { $0.learnsAtOnce = true }
@@ -72,7 +72,7 @@ struct LearningStorageTests {
         #expect(abs(model.launches - 240) < 5)
     }
 
-    @Test("counts a device once an hour, and a repeated answer never", arguments: backends)
+    @Test("the model counts a launch that repeats its check within seconds once", arguments: backends)
     func countsOnce(backend: Backend) async throws {
         let test = try await TestStore(backend) { $0.learnsAtOnce = true }
         try await test.run { session in
@@ -87,7 +87,7 @@ struct LearningStorageTests {
         #expect(abs(model.launches - 1) < 0.01)
     }
 
-    @Test("learns nothing from the clicks of robots", arguments: backends)
+    @Test("the model learns nothing from the clicks of robots", arguments: backends)
     func robots(backend: Backend) async throws {
         let test = try await TestStore(backend) { $0.learnsAtOnce = true }
         for (number, isRobot) in [false, true, true, true].enumerated() {
@@ -102,7 +102,7 @@ struct LearningStorageTests {
         #expect(share > 0.4 && share < 0.5, "\(share)")
     }
 
-    @Test("can be reset", arguments: backends)
+    @Test("the model can be reset", arguments: backends)
     func resets(backend: Backend) async throws {
         let test = try await TestStore(backend) { $0.learnsAtOnce = true }
         try await play(test, from: TestStore.noon)
@@ -115,7 +115,10 @@ struct LearningStorageTests {
         #expect(try test.integer("SELECT count(*) FROM learnt_counters") == 0)
     }
 
-    @Test("can be reset by another process, and does not come back", arguments: backends)
+    @Test(
+        "after a reset by another process, earlier traffic does not return to the model",
+        arguments: backends
+    )
     func resetsElsewhere(backend: Backend) async throws {
         let here = try await TestStore(backend) { $0.learnsAtOnce = true }
         try await play(here, from: TestStore.noon)
@@ -136,7 +139,10 @@ struct LearningStorageTests {
         #expect(model.launches < 11)
     }
 
-    @Test("fades, is deleted if a clock was years ahead, and keeps few systems", arguments: backends)
+    @Test(
+        "faded counters, a model from a clock 500 days ahead, and all but 1,000 systems are deleted",
+        arguments: backends
+    )
     func fades(backend: Backend) async throws {
         let empty = try await TestStore(backend)
         empty.stop()
@@ -161,7 +167,10 @@ struct LearningStorageTests {
         #expect(try test.integer("SELECT count(*) FROM learning WHERE scope = 98") == 0)
     }
 
-    @Test("does not begin in the future after a clock was ahead", arguments: backends)
+    @Test(
+        "a start of the model in the future, from a clock that was ahead, is corrected",
+        arguments: backends
+    )
     func beganAhead(backend: Backend) async throws {
         let before = try await TestStore(backend) { $0.learnsAtOnce = true }
         try await play(before, from: TestStore.noon, count: 5)
@@ -177,7 +186,10 @@ struct LearningStorageTests {
         #expect(isMended)
     }
 
-    @Test("begins when a click is recorded, not when it happened", arguments: backends)
+    @Test(
+        "the model starts when its first click is recorded, not when that click happened",
+        arguments: backends
+    )
     func beginsAtRecording(backend: Backend) async throws {
         let test = try await TestStore(backend) { $0.learnsAtOnce = true }
         try await test.run { session in
@@ -190,7 +202,7 @@ struct LearningStorageTests {
         #expect(try await model(again, at: hourLater).epoch.began == TestStore.noon)
     }
 
-    @Test("is also learnt by the background threads", arguments: backends)
+    @Test("background threads also update the model", arguments: backends)
     func learnsInBackground(backend: Backend) async throws {
         let test = try await TestStore(backend) { $0.hasBackgroundWork = true }
         try await play(test, from: TestStore.noon, count: 10)

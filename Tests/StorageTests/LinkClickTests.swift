@@ -25,7 +25,10 @@ struct LinkClickTests {
         }
     }
 
-    @Test("and matches are counted by link and variant, robots and tests separately", arguments: backends)
+    @Test(
+        "clicks and matches are counted by link and variant, robots and tests separately",
+        arguments: backends
+    )
     func counts(backend: Backend) async throws {
         let test = try await TestStore(backend)
         try await test.run { session in
@@ -64,7 +67,7 @@ struct LinkClickTests {
         #expect(try test.integer("SELECT sum(tests) FROM link_counts WHERE variant = ''") == 1)
     }
 
-    @Test("of a variant that the link no longer has stay in the report", arguments: backends)
+    @Test("the clicks of a variant that the link no longer has stay in the report", arguments: backends)
     func formerVariants(backend: Backend) async throws {
         let test = try await TestStore(backend)
         try await test.run { session in
@@ -78,7 +81,10 @@ struct LinkClickTests {
         }
     }
 
-    @Test("of people never exceed the link's maximum, even if many come at once", arguments: backends)
+    @Test(
+        "the clicks of people never exceed the link's maximum, even if many come at once",
+        arguments: backends
+    )
     func maximumUnderRaces(backend: Backend) async throws {
         let test = try await TestStore(backend)
         let link = try SampleLink.make(1, [.maximumClicks: ["7"]])
@@ -95,7 +101,10 @@ struct LinkClickTests {
         #expect(listing?.clicks == 7)
     }
 
-    @Test("are refused for archived, expired and deleted links; a repeated post is not", arguments: backends)
+    @Test(
+        "clicks of archived, expired and unknown links are refused; a repeated post is not",
+        arguments: backends
+    )
     func ended(backend: Backend) async throws {
         let test = try await TestStore(backend)
         try await test.run { session in
@@ -117,7 +126,7 @@ struct LinkClickTests {
         }
     }
 
-    @Test("prevent the deletion of a link, also clicks of robots and tests", arguments: backends)
+    @Test("a link with any click, even of a robot or a test, cannot be deleted", arguments: backends)
     func deletion(backend: Backend) async throws {
         let test = try await TestStore(backend)
         try await test.run { session in
@@ -144,7 +153,7 @@ struct LinkClickTests {
         #expect(try test.integer("SELECT count(*) FROM link_fields WHERE link = 1 AND field = 'tags'") == 0)
     }
 
-    @Test("are compared with the links' counts by verify")
+    @Test("`verify` compares the clicks of links with the links' counts")
     func verify() async throws {
         let test = try await TestStore()
         try await test.run { session in

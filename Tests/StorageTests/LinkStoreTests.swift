@@ -18,7 +18,7 @@ struct LinkStoreTests {
         }
     }
 
-    @Test("are read as they were created, by identifier and by slug", arguments: backends)
+    @Test("links are read as they were created, by identifier and by slug", arguments: backends)
     func roundTrip(backend: Backend) async throws {
         let test = try await TestStore(backend)
         let link = try SampleLink.make(
@@ -48,7 +48,10 @@ struct LinkStoreTests {
         #expect(others.allSatisfy { $0 == nil })
     }
 
-    @Test("have slugs that are unique among the apps of a host, not in other apps", arguments: backends)
+    @Test(
+        "slugs are unique among the apps of a host; apps of other hosts may repeat them",
+        arguments: backends
+    )
     func uniqueSlugs(backend: Backend) async throws {
         let test = try await TestStore(backend)
         try await Self.addApps(test)
@@ -83,7 +86,7 @@ struct LinkStoreTests {
         }
     }
 
-    @Test("are created all or none", arguments: backends)
+    @Test("links in one request are created all or none", arguments: backends)
     func allOrNone(backend: Backend) async throws {
         let test = try await TestStore(backend)
         try await test.run { session in
@@ -107,7 +110,10 @@ struct LinkStoreTests {
         }
     }
 
-    @Test("are changed as a whole, but not by a caller that missed the last change", arguments: backends)
+    @Test(
+        "a link is changed as a whole, but not by a caller that missed the last change",
+        arguments: backends
+    )
     func updates(backend: Backend) async throws {
         let test = try await TestStore(backend)
         try await test.run { session in
@@ -141,7 +147,10 @@ struct LinkStoreTests {
         }
     }
 
-    @Test("are listed newest first, by app, tag, campaign, words, archive, page by page", arguments: backends)
+    @Test(
+        "links are listed newest first, by app, tag, campaign, words and archive, page by page",
+        arguments: backends
+    )
     func lists(backend: Backend) async throws {
         let test = try await TestStore(backend)
         try await Self.addApps(test)
@@ -189,7 +198,7 @@ struct LinkStoreTests {
         }
     }
 
-    @Test("are found by campaign key: the newest one that has not ended", arguments: backends)
+    @Test("a campaign key leads to its newest link that has not ended", arguments: backends)
     func campaign(backend: Backend) async throws {
         let test = try await TestStore(backend)
         try await Self.addApps(test)
@@ -239,7 +248,7 @@ struct LinkStoreTests {
     private static let count: Int64 =
         ProcessInfo.processInfo.environment["AFTERLINK_LONG"] == nil ? 60_000 : 1_000_000
 
-    @Test("are read a page at a time, so that a search through all of them delays no other request")
+    @Test("a search reads at most 50,000 links for a page, so that it delays no other request")
     func bounded() async throws {
         let test = try await TestStore()
         let count = Self.count

@@ -31,7 +31,7 @@ struct MigrationTests {
         try SQLiteConnection(path: path, access: .readOnly, busyMilliseconds: 0).integer(sql)
     }
 
-    @Test("are applied once each, in the order of their numbers")
+    @Test("migrations are applied once each, in the order of their numbers")
     func appliesInOrder() throws {
         let folder = try TemporaryFolder()
         let path = folder.file("a.db")
@@ -57,7 +57,7 @@ struct MigrationTests {
         #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == before)
     }
 
-    @Test("a database that lists an unknown migration is refused, even if its version is a known one")
+    @Test("a database that lists an unknown migration is refused, even if its version is known")
     func refusesUnknown() throws {
         let folder = try TemporaryFolder()
         let path = folder.file("a.db")
@@ -123,7 +123,7 @@ struct MigrationTests {
         }
     }
 
-    @Test("a migration that fails leaves the database at the previous one")
+    @Test("a migration that fails leaves the database at the previous migration")
     func undoesFailed() throws {
         let folder = try TemporaryFolder()
         let path = folder.file("a.db")
@@ -149,7 +149,7 @@ struct MigrationTests {
         #expect(attributes[.posixPermissions] as? Int == 0o600)
     }
 
-    @Test("the plan has the applied and the pending migrations and the copy's path, and changes nothing")
+    @Test("the plan lists applied and pending migrations and the copy's path; making it changes nothing")
     func plans() throws {
         let folder = try TemporaryFolder()
         let path = folder.file("a.db")
@@ -181,7 +181,7 @@ struct MigrationTests {
         #expect(plan.applied.count == own.count)
     }
 
-    @Test("make the schema that Migrations/SQLite/schema.sql shows on one page")
+    @Test("the migrations make the schema that Migrations/SQLite/schema.sql shows")
     func schemaFile() throws {
         let folder = try TemporaryFolder()
         let path = folder.file("a.db")

@@ -62,7 +62,7 @@ struct OpeningTests {
     }
 
     @Test(
-        "a file that is not a database is refused with its name, and stays unchanged",
+        "a file that is not a database is refused with a message that names it, and stays unchanged",
         arguments: [
             (
                 content: Data("this is no database, but a text of more than sixteen bytes".utf8),

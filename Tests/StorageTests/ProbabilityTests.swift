@@ -21,7 +21,10 @@ struct ProbabilityTests {
         SQLiteConfiguration(path: test.path, clock: .fixed(test.clock.now))
     }
 
-    @Test("contain matches by method, and each campaign's expected conversions", arguments: backends)
+    @Test(
+        "the statistics contain matches by method, and each campaign's expected conversions",
+        arguments: backends
+    )
     func methods(backend: Backend) async throws {
         let test = try await TestStore(backend)
         try await test.run { session in
@@ -56,7 +59,10 @@ struct ProbabilityTests {
         #expect(try problems(test) == [])
     }
 
-    @Test("count a device that repeats a check without a match once an hour", arguments: backends)
+    @Test(
+        "a device that repeats a check without a match adds at most one expected conversion",
+        arguments: backends
+    )
     func repeated(backend: Backend) async throws {
         let test = try await TestStore(backend)
         try await test.run { session in
@@ -108,7 +114,7 @@ struct ProbabilityTests {
     }
 
     @Test(
-        "are verified, and any wrong sum is found",
+        "`verify` finds any wrong sum of probabilities",
         arguments: [
             "UPDATE counts SET count = count + 1 WHERE metric = 'conversions' AND span = 'all'",
             "UPDATE counts SET count = count + 1 WHERE metric = 'variance' AND span = 'day' AND campaign = ''",

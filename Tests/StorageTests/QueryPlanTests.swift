@@ -56,7 +56,7 @@ struct QueryPlanTests {
 /// The plans of the statements that run for every click or check, or whose cost must not grow with the database.
 ///
 /// A plan contains a text for each line of SQLite's plan, in order. `table(a b>)` means a search by the table's key for
-/// a value of `a` and for values above one of `b`. `table INDEX name(a)` means a search by an index. After `…`, the
+/// a value of `a` and for values of `b` above a bound. `table INDEX name(a)` means a search by an index. After `…`, the
 /// line may continue.
 private let plans: [(statements: [SQL], plan: String)] = [
     (

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("A database that is opened for reading")
 struct ReadOnlyTests {
-    @Test("is read while another process has the write lock, and refuses writes")
+    @Test("a read-only database is read while another process has the write lock, and refuses writes")
     func readsBesideWriter() async throws {
         let first = try await TestStore()
         try await first.run { _ = try await $0.record(.sample()) }
@@ -32,7 +32,7 @@ struct ReadOnlyTests {
         try other.rollback()
     }
 
-    @Test("can be read after its writer has closed it")
+    @Test("a database can be opened for reading after its writer has closed it")
     func readsClosed() async throws {
         let first = try await TestStore()
         try await first.run { _ = try await $0.record(.sample()) }

@@ -17,7 +17,7 @@ struct RecordColumnTests {
         return connection
     }
 
-    @Test("name their columns in the statements that write and read them")
+    @Test("records name their columns in the statements that write and read records")
     func nameColumns() {
         #expect(
             Self.insert.description
@@ -31,7 +31,7 @@ struct RecordColumnTests {
     }
 
     @Test(
-        "are read as they were written",
+        "records are read as they were written",
         arguments: [
             Thing(
                 id: .max,
@@ -49,7 +49,7 @@ struct RecordColumnTests {
         #expect(try connection.statement(Self.select).first(Thing.self) == thing)
     }
 
-    @Test("with an unknown word are reported as damaged")
+    @Test("a record with an unknown word is reported as damaged")
     func reportDamage() throws {
         let connection = try Self.makeDatabase()
         try connection.statement("INSERT INTO things (id, kind) VALUES (1, 'sundial')").run()
@@ -60,7 +60,7 @@ struct RecordColumnTests {
     }
 
     #if DEBUG
-    @Test("stop a debug build that writes columns in the wrong order")
+    @Test("a debug build stops when a record writes columns in the wrong order")
     func stopWriting() async {
         await #expect(processExitsWith: .failure) {
             let connection = try RecordColumnTests.makeDatabase()
@@ -68,7 +68,7 @@ struct RecordColumnTests {
         }
     }
 
-    @Test("stop a debug build that leaves a column out")
+    @Test("a debug build stops when a record leaves a column out")
     func stopShort() async {
         await #expect(processExitsWith: .failure) {
             let connection = try RecordColumnTests.makeDatabase()
@@ -76,7 +76,7 @@ struct RecordColumnTests {
         }
     }
 
-    @Test("stop a debug build that reads columns in the wrong order")
+    @Test("a debug build stops when a record reads columns in the wrong order")
     func stopReading() async {
         await #expect(processExitsWith: .failure) {
             let connection = try RecordColumnTests.makeDatabase()

@@ -21,7 +21,7 @@ struct RecordTests {
         #expect(view.live == [recorded.click.id.high])
     }
 
-    @Test("identifiers begin with the time and grow, within a millisecond too", arguments: backends)
+    @Test("click identifiers begin with the time and grow, within a millisecond too", arguments: backends)
     func ordersIdentifiers(backend: Backend) async throws {
         let test = try await TestStore(backend)
         let ids = try await test.run { session in
@@ -37,7 +37,7 @@ struct RecordTests {
     }
 
     @Test(
-        "a repeated post of one visit within ten seconds is the first click",
+        "a repeated post of one visit within ten seconds counts as the first click",
         arguments: backends,
         [(0, true), (9_999, true), (10_000, true), (10_001, false), (-10_000, true), (-10_001, false)]
             as [(Int64, Bool)]
@@ -55,7 +55,10 @@ struct RecordTests {
         #expect((second.click.id == first.click.id) == expected.isDuplicate)
     }
 
-    @Test("two unlike posts of one visit are two clicks; a match retires the older one", arguments: backends)
+    @Test(
+        "two unlike posts of one visit are two clicks; a match retires the older click",
+        arguments: backends
+    )
     func keepsPostsApart(backend: Backend) async throws {
         let test = try await TestStore(backend)
         let clicks = try await test.run { session in
@@ -92,7 +95,7 @@ struct RecordTests {
         #expect(outcomes[1].click.id == id)
     }
 
-    @Test("a repeated post is known after a restart", arguments: backends)
+    @Test("a repeated post is recognised after a restart", arguments: backends)
     func findsRepeatedVisitAfterRestart(backend: Backend) async throws {
         let first = try await TestStore(backend)
         let id = try await first.run { try await $0.record(.sample(visit: 7)).click.id }
@@ -114,7 +117,10 @@ struct RecordTests {
         #expect(outcomes.allSatisfy { !$0.isDuplicate })
     }
 
-    @Test("one idempotency key is one click, days later too, but not for another app", arguments: backends)
+    @Test(
+        "posts with one idempotency key are one click, days later too, but not for another app",
+        arguments: backends
+    )
     func findsIdempotencyKey(backend: Backend) async throws {
         let test = try await TestStore(backend)
         let other = AppID(high: 2, low: 2)
@@ -137,7 +143,7 @@ struct RecordTests {
     }
 
     @Test(
-        "a visit after a prefetch is its own click, with one key too",
+        "a visit after a prefetch is a click of its own, even with the same idempotency key",
         arguments: backends,
         [nil, 7] as [UInt64?]
     )

@@ -52,7 +52,7 @@ struct ReplayTests {
     }
 
     @Test(
-        "a caller gets its answer again within the grace",
+        "a caller gets its answer again within the grace period",
         arguments: backends,
         [
             (after: 0, grace: 60_000, isReplayed: true), (after: 60_000, grace: 60_000, isReplayed: true),
@@ -71,7 +71,10 @@ struct ReplayTests {
         #expect(outcome == (expected.isReplayed ? .replay(claim) : .noMatch(.alreadyClaimed)))
     }
 
-    @Test("a caller's answer goes to no other caller, and to none with an install id", arguments: backends)
+    @Test(
+        "a caller's answer goes to no other caller, and to no check with an install id",
+        arguments: backends
+    )
     func refusesOthers(backend: Backend) async throws {
         let (test, _) = try await matched(backend)
         let outcomes = try await test.run { session in
@@ -83,7 +86,7 @@ struct ReplayTests {
         #expect(outcomes == [.noMatch(.alreadyClaimed), .noMatch(.alreadyClaimed)])
     }
 
-    @Test("a check that began before the answer was sent does not get it", arguments: backends)
+    @Test("a check that began before an answer was sent does not get that answer", arguments: backends)
     func refusesOverlapping(backend: Backend) async throws {
         let (test, claim) = try await matched(backend)
         let answeredAt = test.monotonic.now
@@ -112,7 +115,10 @@ struct ReplayTests {
         #expect(outcome == .replay(claim))
     }
 
-    @Test("a check after a match takes few more steps than one without a click", arguments: backends)
+    @Test(
+        "a check after a match takes less than 2.5 times the steps of a check without a click",
+        arguments: backends
+    )
     func hidesClaims(backend: Backend) async throws {
         let test = try await TestStore(backend)
         let steps = try await test.run { session in

@@ -24,7 +24,7 @@ struct RetentionTests {
         #expect(reason == .expired)
 
         test.clock.advance(seconds: 1000 - 61)
-        #expect(try test.store.runRetention() == RetentionProgress(), "the last second is kept")
+        #expect(try test.store.runRetention() == RetentionProgress(), "the last second is retained, too")
         test.clock.advance(seconds: 1)
         #expect(try test.store.runRetention() == RetentionProgress(deleted: 500))
         #expect(try test.integer("SELECT count(*) FROM clicks") == 0)
@@ -38,7 +38,7 @@ struct RetentionTests {
         #expect(forgotten == .noClick)
     }
 
-    @Test("a click that is recorded after its window was closed is closed, too")
+    @Test("a click that is recorded after its window has ended is closed, too")
     func closesLateComers() async throws {
         let test = try await TestStore()
         test.clock.advance(seconds: 200_000)
@@ -47,7 +47,7 @@ struct RetentionTests {
         #expect(try test.store.runRetention() == RetentionProgress(closed: 1))
     }
 
-    @Test("more clicks than a slice holds may expire in one millisecond")
+    @Test("all clicks are closed and deleted, even if more than a slice handles expire in one millisecond")
     func closesManyAtOnce() async throws {
         let test = try await TestStore()
         _ = try await test.runConcurrently(1000) { session, number in
@@ -74,7 +74,7 @@ struct RetentionTests {
         #expect(try test.integer("SELECT count(*) FROM live_clicks") == 0)
     }
 
-    @Test("the log stays bounded while writes continue and loops read")
+    @Test("the write-ahead log stays bounded while writes continue")
     func boundsLog() async throws {
         let test = try await TestStore { $0.hasBackgroundWork = true }
         let metadata = String(repeating: "x", count: 4000)
@@ -92,7 +92,7 @@ struct RetentionTests {
         #expect(test.store.health.writeAheadLogBytes == 0)
     }
 
-    @Test("a log that grew during a long read starts again after the read, while writes continue")
+    @Test("a write-ahead log that grew during a long read shrinks after the read, while writes continue")
     func boundsLogAfterReader() async throws {
         let test = try await TestStore { $0.hasBackgroundWork = true }
         let metadata = String(repeating: "x", count: 100_000)
@@ -119,7 +119,7 @@ struct RetentionTests {
         #expect(test.store.health.writeAheadLogBytes <= 70_000_000)
     }
 
-    @Test("a stop while the log is copied leaves an empty log")
+    @Test("a stop while the write-ahead log is copied leaves an empty log")
     func stopsWhileCopying() async throws {
         // The writes are few and large, so that copying starts after the last commit and takes a while.
         let metadata = String(repeating: "x", count: 200_000)

@@ -19,7 +19,7 @@ struct SettledClockTests {
     }
 
     @Test(
-        "is trusted while it runs like the uptime, and again after a day of running like it",
+        "the clock is trusted while it runs like the uptime, and again a day after a jump",
         arguments: [
             // The clock runs like the uptime, or jumps by at most a day at a time.
             [Step(days: 0, uptime: 0, isSettled: true), Step(days: 1, uptime: 24, isSettled: true)],
@@ -56,7 +56,7 @@ struct SettledClockTests {
     }
 
     @Test(
-        "is compared at the start with its last trusted time, unless the operator accepts it",
+        "the clock is compared at the start with its last trusted time, unless the operator accepts it",
         arguments: [
             (age: 0, isAccepted: false, isSettled: true),
             (age: 86_400_000, isAccepted: false, isSettled: true),
@@ -92,7 +92,7 @@ struct SettledClockTests {
 
     private static let leapt = TestStore.noon.advanced(byMilliseconds: 2 * 365 * day)
 
-    @Test("makes jobs wait while it is wrong, which is logged once")
+    @Test("jobs wait while the clock is wrong, which is logged once")
     func leap() async throws {
         let test = try await store()
         try await test.run { _ = try await $0.record(.sample()) }
@@ -110,7 +110,7 @@ struct SettledClockTests {
         #expect(test.log.lines.last?.contains("trusted again") == true)
     }
 
-    @Test("makes jobs wait after a restart, too, even if clicks were recorded after the jump")
+    @Test("jobs wait after a restart, too, even if clicks were recorded after the clock's jump")
     func restart() async throws {
         let folder = try TemporaryFolder()
         let first = try await store(in: folder)
@@ -132,7 +132,7 @@ struct SettledClockTests {
         second.stop()
     }
 
-    @Test("is trusted if the operator accepts it at the start")
+    @Test("a clock that jumped is trusted if the operator accepts it at the start")
     func accepted() async throws {
         let folder = try TemporaryFolder()
         let first = try await store(in: folder)

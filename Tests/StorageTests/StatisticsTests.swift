@@ -120,7 +120,7 @@ struct StatisticsTests {
         #expect(report.timeToInstall.total == 1)
     }
 
-    @Test("a source without a token is reported as its caller named it", arguments: backends)
+    @Test("a source without a token is reported by its caller's word, in lower case", arguments: backends)
     func reportsRawSource(backend: Backend) async throws {
         let test = try await TestStore(backend)
         let report = try await test.run { session in
@@ -150,7 +150,7 @@ struct StatisticsTests {
         )
     }
 
-    @Test("several apps add up, and are listed separately", arguments: backends)
+    @Test("the counts of several apps add up, and are listed separately", arguments: backends)
     func addsApps(backend: Backend) async throws {
         let test = try await TestStore(backend)
         let other = AppID(high: 2, low: 2)
@@ -205,7 +205,7 @@ struct StatisticsTests {
         #expect(report.totals[.clicks] == Int64(limit) + 23)
     }
 
-    @Test("the first hundred campaigns are the most clicked, of all time or a range", arguments: backends)
+    @Test("the report lists the hundred most clicked campaigns, of all time or a range", arguments: backends)
     func ranksCampaigns(backend: Backend) async throws {
         let test = try await TestStore(backend)
         let (all, range) = try await test.run { session in
@@ -229,7 +229,10 @@ struct StatisticsTests {
         }
     }
 
-    @Test("live clicks are exact to the second, although no job removes expired ones", arguments: backends)
+    @Test(
+        "the count of live clicks is exact to the second, although no job removes expired clicks",
+        arguments: backends
+    )
     func countsLiveClicks(backend: Backend) async throws {
         let test = try await TestStore(backend)
         let start = TestStore.noon

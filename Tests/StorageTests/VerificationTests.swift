@@ -51,7 +51,7 @@ extension VerificationReport {
 
 @Suite("Verification of a database")
 struct VerificationTests {
-    @Test("finds nothing wrong in a history, before and after retention", arguments: [false, true])
+    @Test("`verify` finds nothing wrong in a history, before and after retention", arguments: [false, true])
     func findsNothing(isPurged: Bool) async throws {
         let history = try await History(isPurged: isPurged)
         let report = try history.verify()
@@ -66,7 +66,7 @@ struct VerificationTests {
         var testDescription: String { says }
     }
 
-    /// Scripts that damage a database, by the verification step that finds the damage and by its message.
+    /// Scripts that damage a database, by the verification step that finds the damage and a part of the step's message.
     private static let scripts: KeyValuePairs = [
         "counts: fewer clicks": """
         UPDATE counts SET count = count - 1
@@ -131,7 +131,7 @@ struct VerificationTests {
         return Damage(check: parts[0], says: parts[1], script: script)
     }
 
-    @Test("finds damage, and reports what it is and what to do", arguments: damages)
+    @Test("`verify` finds damage, and reports what is damaged and what to do", arguments: damages)
     func findsDamage(damage: Damage) async throws {
         let history = try await History()
         try history.test.execute(damage.script)
@@ -142,13 +142,13 @@ struct VerificationTests {
         #expect(findings.allSatisfy { !$0.advice.isEmpty && !$0.text.contains("\n") })
     }
 
-    @Test("finds a damaged page anywhere in the file")
+    @Test("`verify` finds a damaged page anywhere in the file")
     func findsBrokenPage() async throws {
         let history = try await History()
         let content = try Data(contentsOf: URL(fileURLWithPath: history.path))
         let pages = content.count / 4096
         #expect(pages > 20)
-        // The first page is left out, because opening refuses a database whose first page is damaged.
+        // The first two pages are left out, because opening refuses a database if one of them is damaged.
         for page in stride(from: 2, to: pages, by: max(1, pages / 12)) {
             var damaged = content
             damaged.replaceSubrange(page * 4096..<page * 4096 + 64, with: Data(repeating: 0xAA, count: 64))
@@ -158,7 +158,7 @@ struct VerificationTests {
         }
     }
 
-    @Test("finds a row that is missing in an index")
+    @Test("`verify` finds rows that are missing in an index")
     func findsIndex() async throws {
         let history = try await History()
         try history.test.execute(
@@ -177,7 +177,7 @@ struct VerificationTests {
         #expect(try history.verify().problems(of: "integrity").contains { $0.contains("lost") })
     }
 
-    @Test("changes nothing, and leaves no file beside the database")
+    @Test("`verify` changes nothing, and leaves no file beside the database")
     func changesNothing() async throws {
         let history = try await History()
         let before = try Data(contentsOf: URL(fileURLWithPath: history.path))
@@ -188,7 +188,7 @@ struct VerificationTests {
         )
     }
 
-    @Test("reads one snapshot of a database that is written to meanwhile")
+    @Test("`verify` reads one snapshot of a database that is written to meanwhile")
     func whileServing() async throws {
         let test = try await TestStore()
         let path = test.path

@@ -53,7 +53,7 @@ struct WriterTests {
         #expect(health.queueLength == 0)
     }
 
-    @Test("a request that fails leaves the others of its transaction intact")
+    @Test("a request that fails leaves the other requests of its transaction intact")
     func isolatesFailures() async throws {
         let test = try await TestStore()
         // A trigger simulates a defect that affects only some clicks.
@@ -83,7 +83,7 @@ struct WriterTests {
         #expect(report.liveClicks == 0)
     }
 
-    @Test("an undone transaction does not undo earlier visits, even if the clock was set back")
+    @Test("after an undone transaction, a repeated post is recognised, even if the clock was set back")
     func keepsVisitsOfEarlierTransactions() async throws {
         let test = try await TestStore()
         // A trigger simulates a failure that undoes a whole transaction.
@@ -97,7 +97,7 @@ struct WriterTests {
         let gate = Gate()
         test.store.queueWork { gate.pass() }
         await gate.wait()
-        // This post is too late to repeat the first one, so it is another click, with a new generation of its visit.
+        // This post is too late to repeat the first post, so it is another click.
         let later = TestStore.noon.advanced(byMilliseconds: 20_000)
         async let second = recordingCode(.sample(at: later, visit: 7), in: test)
         while test.store.health.queueLength < 2 { await Task.yield() }
@@ -134,7 +134,7 @@ struct WriterTests {
             }
         }
         while test.store.health.queueLength < 11 { await Task.yield() }
-        // The other requests were refused while the writer was blocked; some of them may arrive only now.
+        // Requests beyond the limit are refused; some may arrive only after the gate opens.
         gate.open()
         let answers = try await codes
         #expect(answers.allSatisfy { $0 == nil || $0 == .overloaded })
@@ -205,7 +205,7 @@ struct WriterTests {
         gate.open()
     }
 
-    @Test("while another process locks the database, nothing is consumed; afterwards, all works again")
+    @Test("while another process locks the database, no click is claimed; afterwards, checks match again")
     func survivesLock() async throws {
         let test = try await TestStore { $0.timeLimitMilliseconds = 4000 }
         let click = try await test.run { try await $0.record(.sample()).click }
@@ -233,7 +233,7 @@ struct WriterTests {
         let (gate, lines) = (Gate(), TestLog())
         let test = try await TestStore {
             $0.timeLimitMilliseconds = 4000
-            // The store logs the recovery after the commit and before any answer, so the gate delays the answer.
+            // The second line says that the lock ended. The store logs it before any answer, so the gate delays them.
             $0.log = StoreLog { _, line in
                 lines.append(line)
                 if lines.lines.count == 2 { gate.pass() }
@@ -271,7 +271,7 @@ struct WriterTests {
         #expect(match.isReplay(of: click, at: TestStore.noon))
     }
 
-    @Test("a full database refuses clicks and matches, and serves again once there is room")
+    @Test("a full database refuses clicks, and serves again once there is room")
     func survivesFull() async throws {
         let test = try await TestStore { $0.pageLimit = 60 }
         let first = try await test.run { try await $0.record(.sample()).click }

@@ -19,7 +19,7 @@ public struct CertificateFiles: Sendable {
         try write(new.key, to: key)
     }
 
-    /// Writes a file, which by default only its owner may read: the server refuses a key that others may read.
+    /// Writes a file, which by default only its owner may read, because the server refuses a key that others may read.
     public func write(_ bytes: [UInt8], to path: String, mode: Int = 0o600) throws {
         try Data(bytes).write(to: URL(fileURLWithPath: path), options: .atomic)
         try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: path)

@@ -16,10 +16,10 @@ public final class ChildProcess: Sendable {
     /// Starts the program.
     ///
     /// - Parameters:
-    ///   - program: its file.
-    ///   - arguments: its arguments.
+    ///   - program: the program's file.
+    ///   - arguments: the program's arguments.
     ///   - environment: variables in addition to those of this process.
-    ///   - errorLog: the file to which its standard error is appended; nil for none.
+    ///   - errorLog: the file to which the program's standard error is appended; nil for none.
     ///   - endsWithStarter: whether the kernel ends the program when the thread that started it ends (prctl(2),
     ///     PR_SET_PDEATHSIG). Set it only in a program whose main thread starts all child processes.
     /// - Throws: when the program cannot be started.

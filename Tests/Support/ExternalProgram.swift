@@ -6,14 +6,14 @@ public enum ExternalProgram {
     ///
     /// - Parameters:
     ///   - name: the program's name, which is searched for in `PATH`.
-    ///   - arguments: its arguments.
+    ///   - arguments: the program's arguments.
     ///   - statuses: exit statuses that do not mean failure.
-    /// - Returns: its standard output.
-    /// - Throws: `ChildProcess.Failure`, with its standard error.
+    /// - Returns: the program's standard output.
+    /// - Throws: `ChildProcess.Failure`, with the end of the program's output, if it ends with another status.
     public static func run(_ name: String, _ arguments: [String], statuses: Set<Int32> = [0]) throws -> Data {
         let output = try ChildProcess.run(URL(filePath: "/usr/bin/env"), [name] + arguments)
         guard statuses.contains(output.status) else {
-            // 127: there is no such program.
+            // Status 127 means that there is no such program.
             throw ChildProcess.Failure(
                 description:
                     "\(name) ended with status \(output.status); the README's test command installs what the tests"

@@ -56,7 +56,7 @@ public final class Installation: Sendable {
     /// - Parameters:
     ///   - folder: the folder; by default a new one.
     ///   - binary: the program that serves the database.
-    ///   - keys: the keys of the database, or of the one that the server creates at its first start in the folder.
+    ///   - keys: the keys of the database, or of the database that the server creates at its first start in the folder.
     ///   - isTemporary: whether the folder is deleted when this value is released.
     /// - Throws: when the folder cannot be created.
     public init(
@@ -73,7 +73,7 @@ public final class Installation: Sendable {
 
     deinit { if isTemporary { try? FileManager.default.removeItem(at: folder) } }
 
-    /// Settings for these keys, which a server uses at its first start instead of random ones.
+    /// The variables that make a server use these keys at its first start instead of random keys.
     public var initialKeys: [String: String] {
         ["AFTERLINK_INITIAL_APP_KEY": keys.app, "AFTERLINK_INITIAL_ADMIN_KEY": keys.admin]
     }

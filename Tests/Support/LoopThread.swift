@@ -14,7 +14,7 @@ public final class LoopThread: SerialExecutor, TaskExecutor {
 
         func stop() { work.signal() }
 
-        /// Waits for the next job, and returns it; nil after the last one.
+        /// Waits for the next job, and returns it; nil after `stop`, when all jobs were returned.
         func next() -> UnownedJob? {
             work.wait()
             return jobs.withLock { $0.isEmpty ? nil : $0.removeFirst() }

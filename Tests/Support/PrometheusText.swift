@@ -32,7 +32,7 @@ public struct PrometheusText {
         checkFamilies()
     }
 
-    /// Returns the value of the sample with this name and these labels.
+    /// Returns the value of the sample with this name and exactly these labels; nil if there is none.
     public func value(_ name: String, _ labels: [String: String] = [:]) -> Double? {
         samples.first { $0.name == name && $0.labels == labels }?.value
     }

@@ -21,7 +21,7 @@ public enum QRReader {
         return files.map { texts[$0] }
     }
 
-    /// Returns the text of the only code in a picture, which may be an SVG; nil if there is none.
+    /// Returns the text of the only code in a picture, which may be an SVG; nil if there is none, or more than one.
     public static func text(of picture: [UInt8]) throws -> String? {
         let folder = try TemporaryFolder()
         defer { withExtendedLifetime(folder) {} }

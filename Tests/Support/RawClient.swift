@@ -18,7 +18,7 @@ public final class RawClient {
         public var fields: [String]
         public var body: String
 
-        /// Returns the value of the first field of a name; the case of letters does not matter.
+        /// Returns the value of the first field of a name, in upper or lower case; nil if there is none.
         public func field(_ name: String) -> String? {
             let prefix = name.lowercased() + ": "
             return fields.first { $0.lowercased().hasPrefix(prefix) }.map {
@@ -114,7 +114,7 @@ public final class RawClient {
         _ = Glibc.close(descriptor)
     }
 
-    /// Reads the next response; with `toHead` it has no body, despite its length field.
+    /// Reads the next response; `toHead` means that the response has no body, despite its length field.
     public func answer(toHead: Bool = false) throws -> Answer {
         let head = try take(through: "\r\n\r\n")
         // CR LF is one Character.
@@ -186,7 +186,7 @@ public final class RawClient {
 
     private func isReadable(milliseconds: Int32) -> Bool {
         var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-        // One entry, which lives for the call.
+        // The one entry is valid during the call.
         return unsafe poll(&entry, 1, milliseconds) > 0
     }
 

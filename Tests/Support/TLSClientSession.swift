@@ -111,7 +111,7 @@ public struct TLSClientSettings: Sendable {
     /// Whether the server has ended the session (close_notify).
     var receivedCloseNotify: Bool { unsafe SSL_get_shutdown(connection) & SSL_RECEIVED_SHUTDOWN != 0 }
 
-    /// Sends bytes; 0 or less when the connection cannot.
+    /// Sends bytes, and returns how many were sent; 0 or less if the connection cannot send.
     func send(_ bytes: ArraySlice<UInt8>) -> Int {
         ERR_clear_error()
         return unsafe bytes.withUnsafeBufferPointer {
@@ -119,7 +119,7 @@ public struct TLSClientSettings: Sendable {
         }
     }
 
-    /// Reads bytes; 0 or less at the end.
+    /// Reads bytes, and returns how many were read; 0 or less at the end.
     func receive(_ buffer: inout [UInt8]) -> Int {
         ERR_clear_error()
         return unsafe Int(SSL_read(connection, &buffer, Int32(buffer.count)))

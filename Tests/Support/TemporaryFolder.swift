@@ -23,7 +23,8 @@ extension TemporaryFolder {
         place.appending(path: "\(prefix)-\(UUID().uuidString)")
     }
 
-    /// The parent of the tests' folders: `TMPDIR` if it is set, else `/dev/shm` if it has 4 GB free.
+    /// The parent of the tests' folders: `TMPDIR` if set, else `/dev/shm` if it has 4 GB free and can run programs,
+    /// else the system's folder for temporary files.
     ///
     /// A sync of a shared disk may take seconds, so tests use memory; tests of slow and failing disks simulate them.
     public static let place: URL = {

@@ -21,7 +21,7 @@ public struct TestCertificate: Sendable {
     ///   - validFrom: the start of validity, in seconds from now.
     ///   - validUntil: the end of validity, in seconds from now.
     ///   - password: the password that encrypts the key; nil for none.
-    /// - Throws: `Failure` when OpenSSL cannot create it.
+    /// - Throws: `Failure` if OpenSSL cannot create the certificate or its key.
     public init(
         _ name: String = "localhost",
         _ kind: KeyKind = .p256,

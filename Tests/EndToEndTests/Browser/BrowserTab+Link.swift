@@ -2,9 +2,9 @@ import Foundation
 
 /// The actions of a link's page, as the browser reports them.
 extension BrowserTab {
-    /// The click that a page has posted, with its response.
+    /// The click that a page has posted, with its body as JSON and its response.
     struct ToldClick {
-        /// The request with its body.
+        /// The request that posted the click.
         let request: DevToolsMessage
         let body: [String: Any]
         let status: Int
@@ -51,16 +51,16 @@ extension BrowserTab {
         }
     }
 
-    /// Waits for the first address with this prefix that the page opens: by itself, by a tap, or by a redirect.
+    /// Waits for the first URL with this prefix that the page opens: by itself, by a tap, or by a redirect.
     func leaving(to beginning: String) throws -> DevToolsMessage {
-        // The browser reports an app's address when the page requests it, and a redirect's address when it fetches that.
+        // The browser reports an app's URL when the page requests it, and a redirect's URL when the browser follows it.
         try event(where: { message in
             ["Page.frameRequestedNavigation", "Fetch.requestPaused"].contains(message.name)
                 && message.url?.hasPrefix(beginning) == true
         })
     }
 
-    /// The addresses that the page has opened so far.
+    /// The URLs that the page has opened so far.
     var destinations: [String] { events("Page.frameRequestedNavigation").compactMap(\.url) }
 
     /// Waits as long as the page waits for the response to its click, so that its automatic actions are done.

@@ -83,7 +83,7 @@ final class BrowserTab: Sendable {
         browser.events(of: session).filter { name == nil || $0.name == name }
     }
 
-    /// Opens an address, as a tap in another app does, and waits until the page is loaded and its scripts have run.
+    /// Opens a URL, as a tap in another app does, and waits until the document is loaded and its scripts have run.
     func open(_ url: String) throws {
         let former = events().last?.number ?? 0
         let reply = try call("Page.navigate", ["url": url])
@@ -93,7 +93,7 @@ final class BrowserTab: Sendable {
         _ = try event("Page.domContentEventFired") { $0.number > former }
     }
 
-    /// Returns the result of a script in the page; waits for a promise.
+    /// Returns the result of a script in the page as text; if the result is a promise, waits for its value.
     @discardableResult
     func value(of script: String) throws -> String {
         let parameters: [String: Any] = ["expression": script, "returnByValue": true, "awaitPromise": true]
@@ -104,7 +104,7 @@ final class BrowserTab: Sendable {
         return reply.value("result", "value").map { "\($0)" } ?? ""
     }
 
-    /// Touches the middle of an element, or clicks it on a device without touch.
+    /// Touches the middle of the element with this id, or clicks the element on a device without touch.
     func tap(_ id: String) throws {
         let place = try value(
             of: """
@@ -147,7 +147,7 @@ final class BrowserTab: Sendable {
         try show(as: "normal")
     }
 
-    /// Waits until the page is hidden or shown and listeners have run.
+    /// Waits until the page is hidden or shown, and its earlier listeners for that change have run.
     private func waitUntil(isHidden: Bool) throws {
         try value(
             of: """

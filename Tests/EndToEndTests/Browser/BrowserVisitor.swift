@@ -26,7 +26,7 @@ struct BrowserVisitor: Sendable {
     var fields: [String: String] = [:]
     /// A script that runs before the page's scripts, with this browser's differences from Chromium.
     var script = ""
-    /// The responses of other servers, by the prefix of an address.
+    /// The responses of other servers, by the prefix of the URL.
     var pages: [String: OutsidePage] = Self.stores
 
     /// Makes a page's timers 200 times slower, so that on any machine the page gets the response to its click first.
@@ -43,7 +43,7 @@ struct BrowserVisitor: Sendable {
         ##"<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 96 96"><rect width="96" height="96" fill="#1a7f37"/>"##
         + ##"<path d="M24 40h48l-5 36H29zM36 40a12 12 0 0 1 24 0" fill="none" stroke="#fff" stroke-width="6"/></svg>"##
 
-    /// Safari sends no hints and does not prerender.
+    /// Returns a visitor with Safari, which sends no hints; the user agent must still be set.
     static func apple(
         _ screen: (width: Int, height: Int),
         _ pixelRatio: Double,

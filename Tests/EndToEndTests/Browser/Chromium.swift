@@ -4,7 +4,7 @@ import Synchronization
 
 /// Debian's Chromium without a window, controlled through its DevTools pipe.
 ///
-/// `chromium-headless-shell`, which is built without windows, needs a quarter of the time.
+/// `chromium-headless-shell`, which is built without windows, is preferred: it needs a quarter of the time.
 ///
 /// Messages are JSON documents, each ended by a zero byte, on the browser's descriptors 3 and 4. Source: Chromium's
 /// `--remote-debugging-pipe`, and the DevTools Protocol, chromedevtools.github.io/devtools-protocol.
@@ -129,7 +129,7 @@ final class Chromium: Sendable {
     /// The events of a session so far.
     func events(of session: String) -> [DevToolsMessage] { state.withLock { $0.events[session] ?? [] } }
 
-    /// Sets the response to a session's requests for addresses with a prefix, instead of the network's.
+    /// Sets the responses to a session's requests, by the prefix of the URL; they replace the network's responses.
     func answer(_ pages: [String: OutsidePage], in session: String) {
         state.withLock { $0.pages[session] = pages }
     }

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("The browser of the tests", .blocking)
 struct ChromiumTests {
-    @Test("names what to install if it is missing")
+    @Test("if the browser is missing, the failure names what to install")
     func missing() {
         let failure = #expect(throws: Chromium.Failure.self) {
             try Chromium(hosts: [], port: 1, program: "no-such-browser")
@@ -13,7 +13,7 @@ struct ChromiumTests {
         #expect(failure?.description.contains("README's test command") == true)
     }
 
-    @Test("leaves no process and no file", .enabled(if: Chromium.isThere))
+    @Test("the browser leaves no process and no file", .enabled(if: Chromium.isThere))
     func ending() throws {
         let browser = try Chromium(hosts: [], port: 1)
         let processes = [ProcessFigures(of: browser.identifier)]

@@ -24,10 +24,10 @@ struct DevToolsMessage: Sendable {
         (try? JSONSerialization.jsonObject(with: document)) as? [String: Any] ?? [:]
     }
 
-    /// Returns the value at a path of names in the parameters, else in the result, else in the whole message.
+    /// Returns the value at a path in `params`, or in `result` without `params`, or in the message without both.
     func value(_ path: String...) -> Any? { value(path) }
 
-    /// Returns the text at a path of names; nil for a number.
+    /// Returns the text at a path of names; nil if there is no value, or one of another type.
     func string(_ path: String...) -> String? { value(path) as? String }
 
     private func value(_ path: [String]) -> Any? {
@@ -37,7 +37,7 @@ struct DevToolsMessage: Sendable {
         return value
     }
 
-    /// The address of the request, the response or the page that the message is about.
+    /// The URL of the request, the response or the page that the message is about; nil for other messages.
     var url: String? { string("request", "url") ?? string("response", "url") ?? string("url") }
 }
 

@@ -15,7 +15,7 @@ struct DevToolsPipe {
     private var replies: [Int: DevToolsMessage] = [:]
     /// The events of each session.
     private(set) var events: [String: [DevToolsMessage]] = [:]
-    /// The responses by session, and then by the prefix of an address.
+    /// The responses to requests, by session and then by the prefix of the URL.
     var pages: [String: [String: OutsidePage]] = [:]
     private var isOpen = true
 
@@ -55,7 +55,7 @@ struct DevToolsPipe {
                 return try keep(DevToolsMessage(document, number: count))
             }
             searched = received.count
-            guard isReadable else { throw failure("says nothing any more", session) }
+            guard isReadable else { throw failure("sends no more messages", session) }
             let more = output.availableData
             guard !more.isEmpty else { throw failure("has ended", session) }
             received += more

@@ -6,9 +6,9 @@ struct Handset: Sendable {
     let model: String
     /// `UIDevice.systemVersion`, `Build.VERSION.RELEASE`.
     let version: String
-    /// The sides in points, the shorter one first; nil on Android.
+    /// The screen's sides in points, the shorter side first; nil on Android.
     let points: String?
-    /// The shorter side in pixels.
+    /// The screen's shorter side in pixels.
     let width: String
     /// `TimeZone.current.identifier`, `TimeZone.getDefault().id`.
     var timezone: String

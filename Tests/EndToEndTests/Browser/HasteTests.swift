@@ -18,7 +18,7 @@ extension BrowserJourneys {
         }
 
         @Test(
-            "never waits longer for the click: 300 ms after posting it without a response, the page continues",
+            "the page continues 300 ms after it has posted the click, if there is no response",
             arguments: [("safari", LinkStage.appStore), ("chrome", "intent:")]
         )
         func unanswered(name: String, destination: String) throws {
@@ -40,7 +40,7 @@ extension BrowserJourneys {
             #expect(tab.complaints.isEmpty)
         }
 
-        @Test("continues at once if the click cannot be posted, and every button avoids the server")
+        @Test("if the click cannot be posted, the page continues, and every button avoids the server")
         func unreachable() throws {
             let link = try LinkStage.current.link("unreachable")
             let tab = try link.visit(by: try visitor("chrome", clicks: .unreachable))
@@ -53,7 +53,7 @@ extension BrowserJourneys {
             #expect(try link.clicks().isEmpty)
         }
 
-        @Test("counts as a click if they leave before the browser has sent its model")
+        @Test("a visitor who leaves before the browser has sent its model counts as a click")
         func leaves() throws {
             let link = try LinkStage.current.link("leaves")
             var visitor = try visitor("chrome")
@@ -69,14 +69,14 @@ extension BrowserJourneys {
             // The test imitates leaving, because a page that is really left no longer appears as a phone.
             try tab.value(of: "window.dispatchEvent(new Event('pagehide')); ''")
             let request = try tab.clickRequest()
-            #expect(request.string("type") == "Ping", "what outlives the page")
+            #expect(request.string("type") == "Ping", "a Ping outlives the page")
             let isStored = try Polling.until { try link.clicks().count == 1 }
             #expect(isStored)
             let signals = try link.clicks().first?.signals
             #expect(signals?.hasPrefix("android; model=SM-A546E;") == true)
         }
 
-        @Test("sees the app's button first on return from the store, and a reload is the same visit")
+        @Test("after a return from the store, the app's button is first, and a reload is the same visit")
         func returning() throws {
             let link = try LinkStage.current.link("returning")
             let tab = try link.visit(by: try visitor("safari"))
@@ -99,7 +99,7 @@ extension BrowserJourneys {
             #expect(again.number > click.request.number)
             try tab.outwait()
             #expect(try tab.buttons() == "open,store")
-            #expect(tab.clickCount == 2 && tab.destinations.count == 1, "it leads nowhere by itself")
+            #expect(tab.clickCount == 2 && tab.destinations.count == 1, "the page opens nothing")
             #expect(try link.clicks().count == 1)
         }
     }

@@ -3,7 +3,7 @@ import Testing
 
 /// A visitor's way from a link to the first launch.
 struct Journey: Sendable, CustomTestStringConvertible {
-    /// The page's action without a tap.
+    /// What the page does before any tap.
     enum NextStep: Sendable {
         case appStore
         /// The page opens an intent URL: the app, or Google's store if the app is not installed.
@@ -15,7 +15,7 @@ struct Journey: Sendable, CustomTestStringConvertible {
     let name: String
     let title: String
     var visitor: BrowserVisitor
-    /// The stored signals of the click.
+    /// The click's signals, as the database must contain them.
     let signals: String
     let next: NextStep
     /// The buttons of the page, from the top.
@@ -34,7 +34,7 @@ struct Journey: Sendable, CustomTestStringConvertible {
 
     static func named(_ name: String) throws -> Journey { try #require(all.first { $0.name == name }) }
 
-    /// Returns the same phone in another time zone, so that no other phone has its hash.
+    /// Returns the same journey with its phone in another time zone, so that no other phone has the phone's hash.
     func moved(to timezone: String) -> Journey {
         var journey = self
         journey.visitor.timezone = timezone

@@ -50,7 +50,7 @@ final class LinkStage: Sendable {
     ///   - slug: the slug, which is also the campaign key.
     ///   - fields: the other fields, in JSON.
     /// - Returns: the link, which no visitor has opened yet.
-    /// - Throws: if the server refuses it.
+    /// - Throws: a failure with the response if the server refuses the link.
     func link(_ slug: String, _ fields: String = "") throws -> StagedLink {
         let body = #"{"slug":"\#(slug)","destination":"/promo/\#(slug)","campaign_key":"\#(slug)"\#(fields)}"#
         let reply = try connect().call(
@@ -75,7 +75,7 @@ struct StagedLink {
         /// The canonical values in words.
         let signals: String?
         let source: String
-        /// The number of its fingerprints.
+        /// The number of the click's fingerprints.
         let fingerprintCount: Int
         let isRobot: Bool
     }
@@ -90,7 +90,7 @@ struct StagedLink {
         try BrowserTab(in: stage.browser, as: visitor)
     }
 
-    /// The link's counts.
+    /// Returns one of the link's counts by its name in JSON; nil if there is none.
     func counted(_ name: String) throws -> Int? {
         try stage.connect().get("/admin/api/links/\(id)", key: stage.installation.keys.admin).json[name]
             as? Int
@@ -115,13 +115,13 @@ struct StagedLink {
     }
 }
 
-/// Gives a suite one stage, from its first test to the end of its last one.
+/// Gives a suite one stage, from its first test to the end of its last test.
 struct LinkStageTrait: SuiteTrait, TestScoping {
     /// The shared state of the suite's tests.
     final class Shared: Sendable {
         private let made = Mutex<Result<LinkStage, any Error>?>(nil)
 
-        /// The stage, or the failure to create it, which every test reports.
+        /// Returns the stage, created by the first test; throws the failure to create it in every test.
         func stage() throws -> LinkStage {
             try made.withLock { made in
                 let result = made ?? Result { try LinkStage() }

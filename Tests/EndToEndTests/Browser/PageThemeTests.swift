@@ -47,7 +47,7 @@ extension BrowserJourneys {
         private static let folder = ProcessInfo.processInfo.environment["AFTERLINK_SCREENSHOTS"]
 
         @Test(
-            "has the visitor's colours, language and direction, fits the screen and is self-contained",
+            "the page has the visitor's colours, language and direction, fits the screen and loads no foreign files",
             arguments: all
         )
         func look(_ look: Look) throws {
@@ -74,9 +74,9 @@ extension BrowserJourneys {
                     == (language == "ar" ? "rtl" : "ltr")
             )
             let width = try tab.value(of: "String(document.documentElement.scrollWidth <= screen.width)")
-            #expect(width == "true", "it is wider than the screen")
+            #expect(width == "true", "the page is wider than the screen")
             if try tab.buttons().hasPrefix("store") {
-                // On the app's green, white has a contrast of 5.1 and the dark ink one of 3.5.
+                // On the app's green, white has a contrast of 5.1 and the dark ink a contrast of 3.5.
                 let ink = try tab.value(of: "getComputedStyle(document.querySelector('a.first')).color")
                 #expect(ink == "rgb(255, 255, 255)")
             }

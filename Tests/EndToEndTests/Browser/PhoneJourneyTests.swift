@@ -6,7 +6,7 @@ extension BrowserJourneys {
     @Suite("From the page to the first launch")
     struct Phones {
         @Test(
-            "the page posts the phone's values and continues; the app's hash finds it",
+            "the page posts the phone's values and continues; the app's hash finds the click",
             arguments: Journey.all
         )
         func journey(_ journey: Journey) throws {
@@ -28,7 +28,7 @@ extension BrowserJourneys {
             #expect(launch.isMatch, "\(launch.text)")
             #expect(launch.string("campaignKey") == journey.name)
             #expect(launch.string("url")?.hasPrefix("shopapp://promo/\(journey.name)") == true)
-            #expect(launch.string("attributionMethod") == "fingerprint", "a local address tells nothing")
+            #expect(launch.string("attributionMethod") == "fingerprint", "the address is local")
             #expect(tab.complaints.isEmpty)
             #expect(tab.clickCount == 1)
         }
@@ -49,7 +49,7 @@ extension BrowserJourneys {
             #expect(try tab.value(of: "getComputedStyle(document.body).direction") == direction)
         }
 
-        @Test("Chrome sends the model before the page; a script without a reply loses nothing")
+        @Test("Chrome sends the model with the request for the page; a script without it loses nothing")
         func criticalHints() throws {
             let stage = try LinkStage.current
             let link = try stage.link("hints")

@@ -124,7 +124,7 @@ extension BrowserJourneys {
             let preflights = tab.events("Network.requestWillBeSent").filter {
                 $0.string("request", "method") == "OPTIONS"
             }
-            #expect(preflights.isEmpty, "asked first whether it may")
+            #expect(preflights.isEmpty, "the browser sends no preflight")
             let launch = try stage.launch(on: journey.phone, hashing: .d)
             #expect(launch.isMatch && launch.string("campaignKey") == "elsewhere", "\(launch.text)")
             #expect((launch.json["metadata"] as? [String: Any])?["page"] as? String == "blog")

@@ -37,7 +37,7 @@ extension BrowserJourneys {
         private var iPhone: BrowserVisitor { get throws { try Journey.named("safari").visitor } }
 
         @Test(
-            "Google's store passes it to a new app, from Chrome, and from Firefox, which reveals no model",
+            "Google's store passes the token to a new app, from Chrome, and from Firefox, which reveals no model",
             arguments: [
                 ("play", "", true),
                 ("firefox", "Mozilla/5.0 (Android 14; Mobile; rv:132.0) Gecko/132.0 Firefox/132.0", false),
@@ -71,7 +71,7 @@ extension BrowserJourneys {
             expectSure(reply, slug)
         }
 
-        @Test("the pasteboard has it after a tap on the store's button, if the link opted in")
+        @Test("the pasteboard has the token after a tap on the store's button, if the link opted in")
         func pasteboard() throws {
             let link = try LinkStage.current.link("paste", #","pasteboard":true"#)
             let tab = try link.visit(by: iPhone)
@@ -81,7 +81,7 @@ extension BrowserJourneys {
             try tab.open(link.url)
             let token = try #require(try tab.click().token)
             try tab.outwait()
-            #expect(tab.destinations.isEmpty, "it waits for a tap")
+            #expect(tab.destinations.isEmpty, "the page waits for a tap")
             #expect(try tab.value(of: "navigator.clipboard.readText()") == "")
             try tab.tap("store")
             _ = try tab.leaving(to: LinkStage.appStore)
@@ -94,7 +94,7 @@ extension BrowserJourneys {
             expectSure(try launch(["pasteboard": copied]), "paste")
         }
 
-        @Test("the app's scheme passes it, and the link's other parameters, to an installed app")
+        @Test("the app's scheme passes the token and the link's listed parameters to an installed app")
         func ownScheme() throws {
             let link = try LinkStage.current.link("scheme", #","pass_parameters":["gclid"]"#)
             let tab = try link.visit(by: iPhone)
@@ -108,7 +108,7 @@ extension BrowserJourneys {
             expectSure(try launch(["token": try parameter("al", of: opened)]), "scheme")
         }
 
-        @Test("the code on a computer's screen passes it to the phone, whose scan is another click")
+        @Test("the code on a computer's screen passes the token to the phone, whose scan is another click")
         func code() throws {
             let stage = try LinkStage.current
             let link = try stage.link("desk")

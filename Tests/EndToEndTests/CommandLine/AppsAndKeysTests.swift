@@ -30,7 +30,7 @@ struct AppsAndKeysTests {
         #expect(second.errors.contains("has an app already"))
     }
 
-    @Test("only the owner can read database, log and server key")
+    @Test("only the owner can read a new data directory, its database and its server key")
     func modes() throws {
         let folder = try TemporaryFolder()
         #expect(try Installation.run(["init", "--data-directory", folder.file("data")]).status == 0)
@@ -170,7 +170,7 @@ struct AppsAndKeysTests {
         }
     }
 
-    @Test("explains with the second app how clicks without a key must name their app")
+    @Test("creating a second app explains how clicks without a key must name their app")
     func secondApp() throws {
         let (installation, _, connection) = try Installation.serving()
         #expect(try connection.click(fingerprint(1)).status == 201)
@@ -190,7 +190,7 @@ struct AppsAndKeysTests {
         #expect(!first.errors.contains("without a key"))
     }
 
-    @Test("with several apps a command requires the name of one")
+    @Test("with several apps, a command requires the name or id of one app")
     func whichApp() throws {
         let installation = try Installation()
         #expect(try installation.run(["keys", "create", "--kind", "app"]).status == 0)
@@ -231,7 +231,7 @@ struct AppsAndKeysTests {
         #expect(try installation.run(["keys", "revoke", id]).text.contains("was already revoked at"))
     }
 
-    @Test("a running server refuses a revoked key a second later, and accepts the new one")
+    @Test("a running server refuses a revoked key a second later, and accepts the new key")
     func revocation() throws {
         let installation = try Installation()
         let server = try AfterlinkProcess(installation)
@@ -242,7 +242,7 @@ struct AppsAndKeysTests {
             let new = try #require((made["key"] as? [String: Any])?["text"] as? String)
             let known = try Polling.until { try status(new, server) == 200 }
             #expect(known, "round \(round)")
-            #expect(try status(old, server) == 200, "both are good at once")
+            #expect(try status(old, server) == 200, "both keys are valid at the same time")
             let valid = try keys(installation).filter { $0["state"] as? String == "valid" }
             #expect(valid.count == 2 && valid.allSatisfy { $0["created_at"] is String })
             let id = try #require(valid.first?["id"] as? String)
@@ -286,7 +286,7 @@ struct AppsAndKeysTests {
         ("apps set --name \u{A0}\u{2003}", 2), ("keys create --kind app --label \u{A0}", 2),
     ]
 
-    @Test("refuses wrong settings, and changes nothing", arguments: refusals)
+    @Test("wrong settings of apps and keys are refused, and nothing is changed", arguments: refusals)
     func refuses(words: String, status: Int32) throws {
         let installation = try Installation()
         let before =

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("afterlink backtest", .blocking)
 struct BacktestCommandTests {
-    /// Posts two clicks of each phone, and its launch after five minutes or two hours; every third launch has no click.
+    /// Posts two clicks of each of 30 phones, then a launch of each; every third launch has another fingerprint.
     private func play(_ connection: HTTPTestClient, _ installation: Installation) throws {
         for phone in 0..<30 {
             let start = Double(phone) * 600
@@ -29,7 +29,7 @@ struct BacktestCommandTests {
         return try #require(object as? [String: Any], "\(output.errors)")
     }
 
-    @Test("replays a database beside its server, and reproduces the recorded responses")
+    @Test("`backtest` replays a database while a server runs, and reproduces the recorded responses")
     func besideServer() throws {
         let (installation, _, connection) = try Installation.serving([
             "--unsafe-test-clock", "--rate-limit", "off",
@@ -68,7 +68,7 @@ struct BacktestCommandTests {
         #expect(try connection.click(fingerprint(900), fields: at(100_000)).status == 201)
     }
 
-    @Test("reports what is missing: a database, an app, traffic")
+    @Test("`backtest` reports what is missing: a database, an app, traffic")
     func lacking() throws {
         let installation = try Installation()
         let empty = try installation.run(["backtest"])
@@ -83,7 +83,7 @@ struct BacktestCommandTests {
     }
 
     @Test(
-        "refuses wrong options before it reads anything",
+        "`backtest` refuses wrong options before it reads anything",
         arguments: [
             ("--trace week.jsonl", "`afterlink backtest` has no option --trace."),
             ("week.jsonl", "`afterlink backtest` does not know what to do with \"week.jsonl\"."),

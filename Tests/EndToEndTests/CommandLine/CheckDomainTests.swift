@@ -13,7 +13,7 @@ struct CheckDomainTests {
         return path
     }
 
-    @Test("reports whether a file is valid, and which rule decides")
+    @Test("`check-domain` reports whether a file is valid, and which rule decides on a URL")
     func file() throws {
         let folder = try TemporaryFolder()
         let path = try write(Self.good, "apple-app-site-association", in: folder)
@@ -29,7 +29,7 @@ struct CheckDomainTests {
         #expect(other.text.contains("it stays in the browser, no rule fits"))
     }
 
-    @Test("reports each mistake with its position and advice, and exits 1 only for errors")
+    @Test("`check-domain` reports each mistake with its position and advice, and exits 1 only for errors")
     func findings() throws {
         let folder = try TemporaryFolder()
         let wrong = try write(Self.good.replacing("ABCDE12345.", with: ""), "aasa", in: folder)
@@ -62,7 +62,7 @@ struct CheckDomainTests {
         #expect(!output.text.unicodeScalars.contains { $0.value == 0x1b || $0.value == 0x9b })
     }
 
-    @Test("fetches a host's files over TLS, with a certificate that it trusts")
+    @Test("`check-domain` fetches a host's files over TLS, with a trusted certificate and a public address")
     func host() throws {
         let folder = try TemporaryFolder()
         let certificate = try TestCertificate("localhost")
@@ -98,7 +98,7 @@ struct CheckDomainTests {
     }
 
     @Test(
-        "explains its arguments after a wrong one",
+        "a wrong argument of `check-domain` exits 1 or 2, with an explanation",
         arguments: [
             (["check-domain"], 2), (["check-domain", "a b"], 2), (["check-domain", "https://"], 2),
             (["check-domain", "http://a.example"], 2), (["check-domain", "/no/such/file"], 1),

@@ -6,7 +6,8 @@ import Testing
 
 @Suite("afterlink collisions", .blocking)
 struct CollisionsCommandTests {
-    /// Plays three people with one fingerprint, one of whom clicks twice, and a fourth with another; two of them launch.
+    /// Plays clicks of three people with one fingerprint, one of whom clicks twice, and of a fourth person with another
+    /// fingerprint; then a launch with each fingerprint.
     private func fill(_ installation: Installation) throws {
         let (server, connection) = try installation.serve()
         for (fingerprint, agent, path) in [
@@ -50,7 +51,7 @@ struct CollisionsCommandTests {
         )
     }
 
-    @Test("counts how many people share a fingerprint, as a table and as JSON")
+    @Test("`collisions` counts how many people share a fingerprint, as a table and as JSON")
     func command() throws {
         let installation = try Installation()
         let empty = try installation.run(["collisions"])
@@ -69,7 +70,7 @@ struct CollisionsCommandTests {
         #expect(try installation.run(["collisions", "--test"]).text.contains("no click with a fingerprint"))
     }
 
-    @Test("a serving process counts the same in the background, and shows it in the statistics")
+    @Test("a serving process counts the same collisions in the background, and the statistics report them")
     func statistics() throws {
         let installation = try Installation()
         try fill(installation)

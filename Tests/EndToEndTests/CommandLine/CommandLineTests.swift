@@ -13,7 +13,7 @@ struct CommandLineTests {
         try #require(throws: CommandFailure.self) { try parse(words, for: name) }
     }
 
-    @Test("reads values after a blank or an equals sign, switches and operands, in any order")
+    @Test("arguments are values after a blank or an equals sign, switches and operands, in any order")
     func forms() throws {
         let arguments = try parse(["--kind", "app", "--label=two words=one", "--json"])
         #expect(arguments.value("kind") == "app")
@@ -24,7 +24,7 @@ struct CommandLineTests {
         #expect(try parse(["--label", ""]).value("label") == "")
     }
 
-    @Test("keeps repeated values in order")
+    @Test("repeated values are kept in order")
     func repeated() throws {
         let arguments = try parse(["--destination", "b://", "--destination", "a://"], for: "apps set")
         #expect(arguments.values("destination") == ["b://", "a://"])
@@ -32,7 +32,7 @@ struct CommandLineTests {
     }
 
     @Test(
-        "refuses unknown words, and suggests near ones",
+        "unknown options are refused, and similar options suggested",
         arguments: [
             (["--knid", "app"], "--kind"), (["--labels=x"], "--label"), (["--expire", "1d"], "--expires"),
             (["-json"], "--json"),
@@ -45,7 +45,7 @@ struct CommandLineTests {
     }
 
     @Test(
-        "refuses missing and superfluous values and operands",
+        "missing, repeated and superfluous values and operands are refused",
         arguments: [
             (["--kind"], "--kind needs a value"), (["--json=yes"], "--json takes no value"),
             (["--kind", "app", "--kind", "app"], "--kind is given twice"),
@@ -58,18 +58,18 @@ struct CommandLineTests {
         #expect(failure.explanation.contains(says))
     }
 
-    @Test("requires a missing operand, except with --help")
+    @Test("a missing operand is refused, except with --help")
     func missingOperand() throws {
         #expect(try failure([], for: "keys revoke").explanation.contains("KEY"))
         #expect(try parse(["--help"], for: "keys revoke").has("help"))
         #expect(try parse(["-h"], for: "keys revoke").has("help"))
     }
 
-    @Test("does not repeat the value of an unknown option")
+    @Test("the failure does not repeat the value of an unknown option")
     func unknownSecret() throws { #expect(try !failure(["--password=hunter2"]).text.contains("hunter2")) }
 
     @Test(
-        "measures the distance of two words",
+        "the distance of two words is the number of their differences",
         arguments: [
             ("serve", "serve", 0), ("srve", "serve", 1), ("sevre", "serve", 1), ("", "abc", 3),
             ("abc", "", 3),
@@ -79,7 +79,7 @@ struct CommandLineTests {
         #expect(Suggestion.distance(from: from, to: to) == distance)
     }
 
-    @Test("suggests no distant word")
+    @Test("a similar word is suggested, a distant word is not")
     func noSuggestion() {
         #expect(Suggestion.nearest(to: "banana", among: ["serve", "stats"]) == nil)
         #expect(Suggestion.nearest(to: "stat", among: ["serve", "stats"]) == "stats")
@@ -131,7 +131,7 @@ struct CommandLineHelpTests {
         }
     }
 
-    @Test("explains groups of commands, and the overview names every command")
+    @Test("the help explains groups of commands, and the overview names every command")
     func groups() throws {
         let overview = try Program.standard.help(on: [])
         for command in Program.standard.commands { #expect(overview.contains("  \(command.name) ")) }
@@ -145,7 +145,7 @@ struct CommandLineHelpTests {
 
 @Suite("Tables")
 struct TableTests {
-    @Test("align texts left and numbers right, without blanks after the last column")
+    @Test("a table aligns texts left and numbers right, without blanks after the last column")
     func layout() {
         var table = Table([("NAME", .left), ("CLICKS", .right), ("END", .left)])
         table.add(["a", "5", "x"])
@@ -159,7 +159,7 @@ struct TableTests {
         )
     }
 
-    @Test("show control characters, which could move the cursor, as question marks")
+    @Test("a table shows control characters, which could move the cursor, as question marks")
     func controls() {
         var table = Table([("NAME", .left)])
         table.add(["a\u{1B}[2Jb\nc"])

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Documentation of errors and reasons")
 struct ErrorDocumentationTests {
-    @Test("the article on the API lists every error code once, and no other")
+    @Test("the article on the API lists every error code once, and no other code")
     func everyCode() throws {
         let article = try Repository.text("Sources/afterlink/Afterlink.docc/API.md")
         let rows = article.split(separator: "\n").drop { !$0.hasPrefix("| status | code |") }.dropFirst(2)

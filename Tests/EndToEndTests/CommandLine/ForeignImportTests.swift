@@ -74,7 +74,7 @@ struct ForeignImportTests {
     }
 
     @Test(
-        "import the columns of a Firebase export that links have fields for, and count the others",
+        "columns of a Firebase export that links have fields for are imported, the others counted",
         arguments: [documentedColumns, shortColumns]
     )
     func firebaseColumns(header: [String]) throws {
@@ -103,7 +103,7 @@ struct ForeignImportTests {
         #expect(link["ending"] == nil)
     }
 
-    @Test("keep a Firebase link's slug and prefix, its archiving and its time of creation")
+    @Test("an import keeps a Firebase link's slug and prefix, its archiving and its time of creation")
     func firebaseForms() throws {
         let installation = try shop()
         let link = "https://shop.example/x"
@@ -135,7 +135,7 @@ struct ForeignImportTests {
         }
     }
 
-    @Test("refuse wrong lines of Firebase links with advice, and import the others or none")
+    @Test("wrong lines of Firebase links are refused with advice, and the others or none are imported")
     func firebaseRefusals() throws {
         let installation = try shop()
         let link = "https://shop.example/x"
@@ -179,7 +179,7 @@ struct ForeignImportTests {
         #expect(none.status == 1 && none.errors.contains("short_link and link"))
     }
 
-    @Test("give a Firebase link to the app whose package or bundle it names")
+    @Test("an imported Firebase link belongs to the app whose package or bundle its line names")
     func firebaseApps() throws {
         let installation = try shop()
         let output = try installation.run([
@@ -204,7 +204,7 @@ struct ForeignImportTests {
         #expect(try link("shop", installation)["app"] as? String == installation.appID)
     }
 
-    @Test("import Branch's labels and link data, in columns or as one JSON object")
+    @Test("Branch's labels and link data are imported, in columns or as one JSON object")
     func branch() throws {
         let installation = try shop()
         let columns = [

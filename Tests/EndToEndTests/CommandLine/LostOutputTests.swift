@@ -27,7 +27,7 @@ struct LostOutputTests {
         return (process.terminationReason == .exit ? process.terminationStatus : -1, text)
     }
 
-    @Test("the failure names a new key, with the command that revokes it", arguments: kinds)
+    @Test("the failure names a new key, with the command that revokes the key", arguments: kinds)
     func key(kind: String) throws {
         let installation = try Installation()
         let database = ["--database", installation.database.path]
@@ -54,7 +54,7 @@ struct LostOutputTests {
         #expect(try installation.run(["apps", "list"]).text.contains("Shop"))
     }
 
-    @Test("the failure names a new database without known keys, and its files to delete", arguments: kinds)
+    @Test("the failure names a new database whose keys were lost, and the files to delete", arguments: kinds)
     func database(kind: String) throws {
         let folder = try TemporaryFolder()
         let path = folder.file("new.db")
@@ -69,7 +69,7 @@ struct LostOutputTests {
         #expect(try Installation.run(["init", "--database", path]).status == 0)
     }
 
-    @Test("a service continues, writes its keys into no file, and logs that they were not printed")
+    @Test("a service continues, writes its keys into no log, and logs that the keys were not printed")
     func service() throws {
         let folder = try TemporaryFolder()
         let log = folder.file("afterlink.log")

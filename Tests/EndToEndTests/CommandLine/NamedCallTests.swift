@@ -6,7 +6,7 @@ import afterlink
 
 /// The commands and options that a text names.
 private struct NamedCalls {
-    /// Returns the wrong names in a text; empty if all of them exist.
+    /// Returns a sentence for each command, option or value in a text that does not exist.
     static func faults(in text: String) -> [String] {
         var faults: [String] = []
         let pieces = text.split(separator: "`", omittingEmptySubsequences: false)
@@ -42,7 +42,7 @@ private struct NamedCalls {
         return faults
     }
 
-    /// Returns the word without punctuation at its end.
+    /// Returns the words of a text, without punctuation at their start and end.
     private static func words(_ text: some StringProtocol) -> [String] {
         text.split(whereSeparator: \.isWhitespace).map {
             $0.trimmingCharacters(in: .init(charactersIn: ".,;:()\"'"))
@@ -58,7 +58,7 @@ private struct NamedCalls {
 
 @Suite("Commands that texts name")
 struct NamedCallTests {
-    @Test("are reported if they do not exist")
+    @Test("commands, options and values that do not exist are reported")
     func faults() {
         for text in [
             "`afterlink apps set --on-ambiguity campaign` helps", "`afterlink app set`",
@@ -89,19 +89,19 @@ struct NamedCallTests {
         return explanation.advice
     }
 
-    @Test("in every advice of an explanation exist", arguments: NoMatchReason.allCases)
+    @Test("the commands in an explanation's advice exist", arguments: NoMatchReason.allCases)
     func explanations(reason: NoMatchReason) {
         for text in advice(reason, near: nil) { #expect(NamedCalls.faults(in: text) == [], "\(text)") }
     }
 
-    @Test("in the advice on every different value exist", arguments: SignalComponent.allCases)
+    @Test("the commands in the advice on a value that differs exist", arguments: SignalComponent.allCases)
     func components(component: SignalComponent) {
         let advice = advice(.noClick, near: component)
         #expect(advice.contains { $0.hasPrefix("\(component.rawValue): ") })
         for text in advice { #expect(NamedCalls.faults(in: text) == [], "\(text)") }
     }
 
-    @Test("in the warnings on policies exist")
+    @Test("the commands in the warnings on policies exist")
     func policies() {
         let policies = [
             MatchPolicy(onAmbiguity: .campaignOnly), MatchPolicy(minimumConfidence: 0.1),
@@ -125,7 +125,7 @@ struct NamedCallTests {
     }
 
     /// This test reads each call up to its first interpolated value.
-    @Test("in any text of the program exist")
+    @Test("the commands in the texts of the program exist")
     func sources() throws {
         let joint = /"\s*\n\s*\+ "/
         let call = /`afterlink [a-z][^`\n"]*/

@@ -77,7 +77,7 @@ struct ProgramTests {
     }
 
     @Test(
-        "a command on a missing database reports it and creates none",
+        "a command on a missing database reports that the database is missing, and creates no file",
         arguments: [
             "apps list", "stats", "migrate", "verify", "backup copy.db", "keys list", "apps create Shop",
             "apps set --open-clicks off", "keys create --kind admin",
@@ -93,7 +93,7 @@ struct ProgramTests {
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).isEmpty)
     }
 
-    @Test("the help names only the commands that create the database")
+    @Test("the help says that only `serve` and `init` create the database")
     func madeDatabase() throws {
         for command in Program.standard.commands where command.settings.contains("database") {
             let help = HelpText.command(command).split(whereSeparator: \.isWhitespace).joined(separator: " ")
@@ -102,7 +102,7 @@ struct ProgramTests {
         }
     }
 
-    @Test("migrate shows the applied migrations and the pending ones")
+    @Test("migrate shows the applied migrations and the pending migrations")
     func migrate() throws {
         let installation = try Installation()
         for words in [["migrate", "--dry-run", "--json"], ["migrate", "--json"]] {

@@ -18,7 +18,7 @@ struct QRCommandTests {
         return installation
     }
 
-    @Test("are written to a new file, by its ending, and contain the link's address")
+    @Test("a code is written to a new file, in the format of the file's ending, and contains the link's URL")
     func draws() throws {
         let installation = try shop()
         let folder = try TemporaryFolder()
@@ -36,7 +36,7 @@ struct QRCommandTests {
         #expect(svg.contains(##"fill="#1a2b3c""##))
     }
 
-    @Test("are refused if unreadable, over an existing file, and for a link that does not exist")
+    @Test("a code is refused if unreadable, over an existing file, and for a link that does not exist")
     func refuses() throws {
         let installation = try shop()
         let folder = try TemporaryFolder()
@@ -60,7 +60,7 @@ struct QRCommandTests {
         #expect(try String(contentsOfFile: file, encoding: .utf8) == "kept")
     }
 
-    @Test("are refused without a link host, with advice")
+    @Test("a code is refused without a link host, with advice")
     func withoutHost() throws {
         let installation = try Installation()
         let made = try installation.run(["links", "create", "a", "--destination", "shopapp://promo/item"])
@@ -74,7 +74,7 @@ struct QRCommandTests {
 
 @Suite("A scan of a link's QR code", .blocking)
 struct QRScanTests {
-    @Test("leads to the link as a click with the source qr, and the first launch gets the link's destination")
+    @Test("a scan is a click with the source qr, and the first launch gets the link's destination")
     func wholeWay() throws {
         let installation = try Installation()
         let set = ["apps", "set", "--link-host", "go.shop.example", "--ios-scheme", "shopapp"]

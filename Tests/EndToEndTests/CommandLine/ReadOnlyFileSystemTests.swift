@@ -33,7 +33,7 @@ struct ReadOnlyFileSystemTests {
     }
 
     @Test(
-        "is named as the cause, by commands that change a database and by commands that read it",
+        "commands that change or read a database name the read-only file system as the cause",
         arguments: ["serve --listen 127.0.0.1:0", "stats", "apps create Shop", "keys list", "init"]
     )
     func database(command: String) throws {
@@ -48,7 +48,7 @@ struct ReadOnlyFileSystemTests {
     }
 
     @Test(
-        "is named as the cause if a database or its directory cannot be created there",
+        "the read-only file system is named as the cause if a database or its directory cannot be created",
         arguments: ["--database new.db", "--data-directory new"]
     )
     func new(option: String) throws {
@@ -61,7 +61,7 @@ struct ReadOnlyFileSystemTests {
         #expect(output.errors.contains("on a file system that can be written to"))
     }
 
-    @Test("does not prevent verify and doctor from reading the database")
+    @Test("`verify` and `doctor` can read a database on a read-only file system")
     func looking() throws {
         let (folder, installation) = (try TemporaryFolder(), try Installation())
         for command in ["verify", "doctor"] {

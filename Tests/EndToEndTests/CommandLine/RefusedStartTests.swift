@@ -14,7 +14,7 @@ struct RefusedStartTests {
         return try Installation.run(["serve"] + listen + arguments, environment: environment)
     }
 
-    @Test("gives the reason and advice for an address that it cannot listen on")
+    @Test("a start gives the reason and advice for an address on which it cannot listen")
     func addresses() throws {
         let installation = try Installation()
         let server = try AfterlinkProcess(installation)
@@ -27,7 +27,7 @@ struct RefusedStartTests {
         )
         let metrics = try serve(database + ["--metrics-listen", "127.0.0.1:\(server.port)"])
         #expect(metrics.status == 1 && metrics.errors.contains("--metrics-listen"))
-        // An address of the documentation (RFC 5737), which no machine has.
+        // No machine has this address, which is reserved for documentation (RFC 5737).
         let foreign = try serve(database + ["--listen", "203.0.113.1:8080"])
         #expect(foreign.status == 1 && foreign.errors.contains("Give an address of this machine"))
     }
@@ -38,7 +38,7 @@ struct RefusedStartTests {
         .flatMap { Int($0.trimmingCharacters(in: .whitespacesAndNewlines)) } ?? 0
 
     @Test(
-        "names the privilege that a port needs, and shows no keys",
+        "a start names the privilege that a port needs, and shows no keys",
         .enabled(if: UnprivilegedUser.isPossible && firstFreePort > 1)
     )
     func privilegedPort() throws {
@@ -52,7 +52,7 @@ struct RefusedStartTests {
         #expect(errors.contains("CAP_NET_BIND_SERVICE") && errors.contains("--listen"))
     }
 
-    @Test("reports a database that is a directory, with advice", arguments: ["serve", "stats", "init"])
+    @Test("a database that is a directory is reported, with advice", arguments: ["serve", "stats", "init"])
     func directory(command: String) throws {
         let folder = try TemporaryFolder()
         let output = try Installation.run(
@@ -64,7 +64,7 @@ struct RefusedStartTests {
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).isEmpty)
     }
 
-    @Test("creates a data directory, but not a missing parent, and names the command that creates the parent")
+    @Test("a missing parent of the data directory is reported with the command that creates the parent")
     func dataDirectory() throws {
         let folder = try TemporaryFolder()
         let output = try serve(["--data-directory", folder.file("a/b")])
@@ -73,7 +73,7 @@ struct RefusedStartTests {
         #expect(output.errors.contains("mkdir -p \(folder.file("a"))"))
     }
 
-    @Test("reports a data directory that is not a directory", arguments: ["serve", "init"])
+    @Test("a data directory that is not a directory is reported", arguments: ["serve", "init"])
     func noDirectory(command: String) throws {
         let listen = command == "serve" ? ["--listen", "127.0.0.1:0"] : []
         let output = try Installation.run([command, "--data-directory", "/dev/null"] + listen)
@@ -82,7 +82,7 @@ struct RefusedStartTests {
         #expect(output.errors.contains("Name a directory with --data-directory"))
     }
 
-    @Test("warns if the operator supplied only the app key, so that no admin key exists")
+    @Test("a start warns if the operator supplied only the app key, so that no admin key exists")
     func noAdminKey() throws {
         let folder = try TemporaryFolder()
         let server = try ChildProcess(

@@ -26,7 +26,7 @@ struct ServeTests {
         try String(contentsOf: folder.url.appending(path: "log"), encoding: .utf8)
     }
 
-    @Test("on a new database prints the keys once, and an example that works")
+    @Test("`serve` on a new database prints the keys once, and an example that works")
     func firstStart() throws {
         let folder = try TemporaryFolder()
         let server = try start(in: folder)
@@ -57,7 +57,7 @@ struct ServeTests {
         #expect(line?.hasPrefix("listening on http://127.0.0.1:") == true, "keys are printed once")
     }
 
-    @Test("with keys that the operator supplied prints none, and they work")
+    @Test("`serve` with keys that the operator supplied prints no keys, and the supplied keys work")
     func broughtKeys() throws {
         let folder = try TemporaryFolder()
         let (app, admin) = (String(repeating: "a", count: 32), String(repeating: "b", count: 32))
@@ -74,7 +74,7 @@ struct ServeTests {
         #expect(try !log(folder).contains("allows any destination"))
     }
 
-    @Test("warns of settings for new databases on an existing one, with the commands to use instead")
+    @Test("`serve` on an existing database warns of settings for new databases, with the commands to use")
     func settingsOfTheFirstStart() throws {
         let folder = try TemporaryFolder()
         let (app, other) = (String(repeating: "a", count: 32), String(repeating: "b", count: 32))
@@ -89,8 +89,8 @@ struct ServeTests {
         let same = [
             "--destination", "myapp://", "--destination", "https://shop.example/a", "--app-name", "Shop",
         ]
-        #expect(try !restart(same, key: app).contains("has no effect"), "they make the database")
-        #expect(try !restart(same, key: app).contains("has no effect"), "they are as it has them")
+        #expect(try !restart(same, key: app).contains("has no effect"), "the settings create the database")
+        #expect(try !restart(same, key: app).contains("has no effect"), "the settings equal the database's")
         #expect(try !restart([], key: app).contains("has no effect"))
         let changed = try restart(["--destination", "yours://", "--app-name", "A shop"], key: other)
         #expect(changed.components(separatedBy: "has no effect").count == 4)
@@ -143,7 +143,7 @@ struct ServeTests {
         #expect(try metrics.get("/v1/deferred-deeplink").status == 404)
     }
 
-    @Test("a busy address, an open or missing server key, and a wrong directory refuse the start")
+    @Test("a busy address, a damaged, open or missing server key, and a wrong directory refuse the start")
     func refusals() throws {
         let installation = try Installation()
         let key = installation.database.path + ".key"
@@ -173,11 +173,11 @@ struct ServeTests {
         try FileManager.default.removeItem(atPath: key)
         let missing = try serve()
         #expect(missing.status == 1 && missing.errors.contains("is missing"))
-        #expect(!FileManager.default.fileExists(atPath: key), "a lost key is never replaced by another one")
+        #expect(!FileManager.default.fileExists(atPath: key), "a lost key is never replaced by another key")
         #expect(try serve("127.0.0.1:0", ["--data-directory", "/dev/null/x"]).status == 1)
     }
 
-    @Test("limits the requests of one address, by class")
+    @Test("`serve` limits the requests of one address, by class")
     func rateLimit() throws {
         let (_, _, connection) = try Installation.serving(["--rate-limit-checks", "1/s:3"])
         // One more request passes for each second that the machine needs.

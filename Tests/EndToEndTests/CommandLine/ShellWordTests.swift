@@ -6,7 +6,7 @@ import afterlink
 @Suite("A word for a shell", .blocking)
 struct ShellWordTests {
     @Test(
-        "has quotes only if a character may have a meaning in a shell",
+        "a word has quotes only if it is empty, or a character may have a meaning in a shell",
         arguments: [
             ("/var/lib/after-link_1.db", "/var/lib/after-link_1.db"), ("", "''"), ("a b", "'a b'"),
             ("it's", #"'it'\''s'"#), ("$HOME", "'$HOME'"), ("~", "'~'"), ("a;b", "'a;b'"), ("é", "'é'"),
@@ -14,13 +14,13 @@ struct ShellWordTests {
     )
     func quoted(text: String, word: String) { #expect(ShellWord.quoted(text) == word) }
 
-    @Test("is not read as an option, even if a path begins with a hyphen")
+    @Test("a path that begins with a hyphen is written so that no command reads it as an option")
     func operand() {
         #expect(ShellWord.quoted(operand: "-f x") == "'./-f x'")
         #expect(ShellWord.quoted(operand: "f") == "f")
     }
 
-    @Test("the command that a backup prints restores it, whatever its names contain")
+    @Test("the command that a backup prints restores the backup, whatever the paths contain")
     func restoreCommand() throws {
         let folder = try TemporaryFolder()
         let place = folder.file("it's $HOME; \"here\"")

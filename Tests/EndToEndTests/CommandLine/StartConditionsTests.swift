@@ -6,7 +6,7 @@ import afterlink
 /// Conditions of the system that a start corrects or tolerates.
 @Suite("The conditions of a start", .blocking)
 struct StartConditionsTests {
-    @Test("removes the rights of other users to a database's files, and only warns about the folder")
+    @Test("a start removes the rights of other users to a database's files, and only warns about the folder")
     func modes() throws {
         let installation = try Installation()
         let path = installation.database.path
@@ -42,7 +42,7 @@ struct StartConditionsTests {
         #expect(mode == 0o777)
     }
 
-    @Test("does not mention correct modes")
+    @Test("a start does not mention correct modes")
     func silentModes() throws {
         let installation = try Installation()
         let server = try AfterlinkProcess(installation)
@@ -52,7 +52,7 @@ struct StartConditionsTests {
     }
 
     @Test(
-        "takes as many connections as the limit of open files allows, and warns if these are few",
+        "a start warns if the limit of open files allows fewer connections than set, or few by default",
         arguments: [
             (2000, [], "may open only 2000 files and sockets, which allows 1900 connections"),
             (2000, ["--maximum-connections", "2000"], "too few for --maximum-connections 2000"),
@@ -80,7 +80,7 @@ struct StartConditionsTests {
     }
 
     @Test(
-        "the default number of connections is at most 20000, and no more than the descriptors left for them"
+        "the default number of connections is at most 20000, and at most the descriptors for connections"
     )
     func usualConnections() {
         #expect(Configuration().connectionLimit(descriptors: 19_900) == 19_900)
@@ -89,7 +89,7 @@ struct StartConditionsTests {
     }
 
     @Test(
-        "needs no privilege: everything works as an unprivileged user in that user's folder",
+        "`serve` needs no privilege: it works as an unprivileged user in that user's folder",
         .enabled(if: UnprivilegedUser.isPossible)
     )
     func asNobody() throws {

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("afterlink stats", .blocking)
 struct StatisticsCommandTests {
-    @Test("reports whether a campaign has no clicks in the chosen time, or none at all")
+    @Test("`stats` reports whether a campaign has no clicks in the chosen time, or no clicks at all")
     func absentCampaign() throws {
         let installation = try Installation()
         let none = try installation.run(["stats", "--campaign", "SUMMER25"])
@@ -26,7 +26,7 @@ struct StatisticsCommandTests {
         #expect(test.errors.contains("has no test click"))
     }
 
-    @Test("shows matches per check and per click, in the totals and for each campaign")
+    @Test("`stats` shows matches per check and per click in the totals, and per click for each campaign")
     func rates() throws {
         let (installation, server, connection) = try Installation.serving()
         for number in 1...4 {
@@ -47,7 +47,7 @@ struct StatisticsCommandTests {
         #expect(cells("SUMMER25").suffix(2) == ["25.0", "%"])
     }
 
-    @Test("warns once of all apps that allow any destination")
+    @Test("`stats` warns once of all apps that allow any destination")
     func destinations() throws {
         let installation = try Installation()
         func warnings() throws -> [String] {
@@ -72,7 +72,7 @@ struct StatisticsCommandTests {
 struct StatisticsBesideClicksTests {
     private static let request = "GET /admin/stats HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer "
 
-    @Test("delay no click, however often they are requested")
+    @Test("statistics delay no click, however often they are requested")
     func clicksGoOn() throws {
         let (installation, server, connection) = try Installation.serving()
         let askers = try (0..<4).map { _ in try RawClient(port: server.port, patienceMilliseconds: 60_000) }
@@ -95,7 +95,7 @@ struct ModelCommandTests {
         return try #require(object)
     }
 
-    @Test("show the built-in figures, show the learnt ones, and reset them")
+    @Test("`model` shows the built-in figures, shows the learnt figures, and resets them")
     func showAndReset() throws {
         let installation = try Installation()
         let fresh = try figures(installation)

@@ -7,13 +7,13 @@ import afterlink
 struct TerminalTests {
     private static let rude = "\u{1B}[31mred\u{9B}2J\u{202E}txt\r\u{7}"
 
-    @Test("shows characters that steer a terminal as escapes of JSON, and no others")
+    @Test("characters that steer a terminal are printed as escapes of JSON, and no other characters are")
     func printable() {
         #expect(Console.printable("Größe\t1 🐻\n") == "Größe\t1 🐻\n")
         #expect(Console.printable(Self.rude) == #"\u001b[31mred\u009b2J\u202etxt\u000d\u0007"#)
     }
 
-    @Test("never steers the terminal by names and labels")
+    @Test("failures never steer the terminal by the arguments that they repeat")
     func commands() throws {
         let installation = try Installation()
         for words in [
@@ -35,7 +35,7 @@ struct TerminalTests {
         }
     }
 
-    @Test("never steers the terminal by values of clients, and has them unchanged in JSON")
+    @Test("values of clients never steer the terminal, and are unchanged in JSON")
     func campaigns() throws {
         let installation = try Installation()
         let server = try AfterlinkProcess(installation)
@@ -51,7 +51,7 @@ struct TerminalTests {
         #expect(campaigns?.first?["campaign"] as? String == campaign)
     }
 
-    @Test("states the rule for a wrong option, and that nothing was done")
+    @Test("the failure for a wrong option states the option's rule")
     func wrongValue() throws {
         let installation = try Installation()
         let output = try installation.run(["stats", "--from", "yesterday"])

@@ -18,12 +18,12 @@ struct UnusableDatabaseTests {
         try setMode(0o700, of: folder.path)
         let words = command.split(separator: " ").map(String.init)
         let output = try Installation.run(words + ["--database", path])
-        #expect(try String(contentsOfFile: path, encoding: .utf8) == content, "it is left as it is")
+        #expect(try String(contentsOfFile: path, encoding: .utf8) == content, "the file stays unchanged")
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["some.db"])
         return output
     }
 
-    @Test("with no bytes is refused, with the command that creates a database", arguments: commands)
+    @Test("an empty file is refused, with the command that creates a database", arguments: commands)
     func empty(command: String) throws {
         let output = try run(command, on: "")
         #expect(output.status == 1)
@@ -31,7 +31,7 @@ struct UnusableDatabaseTests {
         #expect(output.errors.contains("some.db yet.") && output.errors.contains("`afterlink init`"))
     }
 
-    @Test("with other bytes is refused as no SQLite database", arguments: commands)
+    @Test("a file with other bytes is refused as no SQLite database", arguments: commands)
     func text(command: String) throws {
         let output = try run(command, on: "some words that are no database")
         #expect(output.status == 1)
@@ -41,7 +41,10 @@ struct UnusableDatabaseTests {
         #expect(!output.errors.contains("key"))
     }
 
-    @Test("is one problem of doctor", arguments: ["", "some words that are no database"])
+    @Test(
+        "`doctor` reports a file that is not a database as a problem",
+        arguments: ["", "some words that are no database"]
+    )
     func doctor(content: String) throws {
         let output = try run("doctor", on: content)
         #expect(output.status == 1)
@@ -49,7 +52,10 @@ struct UnusableDatabaseTests {
         #expect(!output.text.contains(".;"))
     }
 
-    @Test("is not restored", arguments: ["", "some words that are no database"])
+    @Test(
+        "a missing backup, or a backup that is not a database, is not restored",
+        arguments: ["", "some words that are no database"]
+    )
     func restore(content: String) throws {
         let folder = try TemporaryFolder()
         let output = try run("restore \(folder.file("backup.db"))", on: content)
@@ -66,7 +72,7 @@ struct UnusableDatabaseTests {
     }
 
     @Test(
-        "that this user may not open is not reported as missing or as a fault of the disk",
+        "a database that this user may not open is not reported as missing or as a fault of the disk",
         arguments: [
             ("afterlink.db", "Permission denied"), ("afterlink.db-shm", "check owners and modes"),
             (".", "is out of reach"),
@@ -89,7 +95,7 @@ struct UnusableDatabaseTests {
         #expect(output.errors.contains("user that Afterlink runs as"))
     }
 
-    @Test("without its key is reported without a stray full stop")
+    @Test("a database without its server key is reported without a stray full stop")
     func missingKey() throws {
         let installation = try Installation()
         try FileManager.default.removeItem(atPath: installation.database.path + ".key")

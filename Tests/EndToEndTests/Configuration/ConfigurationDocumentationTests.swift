@@ -6,7 +6,7 @@ import afterlink
 
 @Suite("Documentation of the settings")
 struct ConfigurationDocumentationTests {
-    @Test("names are unique, and every setting has a rule and a help text")
+    @Test("names of settings are unique, and every setting has a rule, a default and a help text")
     func complete() {
         #expect(Set(Setting.all.map(\.name)).count == Setting.all.count)
         for setting in Setting.all {
@@ -16,7 +16,7 @@ struct ConfigurationDocumentationTests {
         }
     }
 
-    @Test("flag, environment variable and file key follow from the name")
+    @Test("a setting's flag, environment variable and file key follow from the setting's name")
     func names() throws {
         let setting = try #require(Setting.named("metrics-listen"))
         #expect(setting.flag == "--metrics-listen")
@@ -25,7 +25,7 @@ struct ConfigurationDocumentationTests {
         #expect(Setting.named("initial-app-key")?.flag == nil)
     }
 
-    @Test("the article's table is the one in code")
+    @Test("the article's table of settings is the table that `afterlink help settings` prints")
     func table() throws {
         let article = try Repository.text("Sources/afterlink/Afterlink.docc/FaultsAndSettings.md")
         #expect(
@@ -106,7 +106,7 @@ struct ConfigurationDocumentationTests {
         path.split(separator: "/").last.map(String.init) ?? ""
     }
 
-    @Test("the terminal's list names every setting in all its spellings")
+    @Test("the list in the terminal names every setting as a variable and as a key in files")
     func terminal() {
         for setting in Setting.all {
             #expect(SettingsDocumentation.text.contains(setting.environmentVariable))

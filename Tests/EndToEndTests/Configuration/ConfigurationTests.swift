@@ -27,7 +27,7 @@ struct ConfigurationTests {
         try #require(throws: CommandFailure.self) { _ = try read(flags, environment, file: file) }
     }
 
-    @Test("with nothing set listens on the loopback address and stores everything in ./afterlink.db")
+    @Test("without settings, the service listens on loopback and stores everything in ./afterlink.db")
     func defaults() throws {
         let configuration = try read()
         #expect("\(configuration.listen)" == "127.0.0.1:8080")
@@ -41,7 +41,7 @@ struct ConfigurationTests {
         #expect(!configuration.usesTestClock)
     }
 
-    @Test("has the documented default for every number")
+    @Test("every number has the documented default")
     func documentedDefaults() throws {
         let numbers = Setting.all.filter {
             $0.allowed.hasPrefix("a whole number") && Int64($0.defaultText) != nil
@@ -54,7 +54,7 @@ struct ConfigurationTests {
         }
     }
 
-    @Test("prefers flags to the environment, the environment to the file, and the file to defaults")
+    @Test("flags override the environment, the environment the file, and the file the defaults")
     func precedence() throws {
         let file = #"{"replay_grace":1,"retention":2,"attribution_window":3600}"#
         let environment = ["AFTERLINK_REPLAY_GRACE": "10", "AFTERLINK_RETENTION": "20"]
@@ -65,12 +65,12 @@ struct ConfigurationTests {
         #expect(configuration.shutdownGrace == 7)
     }
 
-    @Test("treats an empty environment variable as one that is not set")
+    @Test("an empty environment variable counts as not set")
     func emptyVariable() throws {
         #expect(try read([], ["AFTERLINK_RETENTION": ""], file: #"{"retention":5}"#).retention == 5)
     }
 
-    @Test("reads several values from repeated flags, from a text with commas, and from arrays")
+    @Test("several values are read from repeated flags, from a text with commas, and from arrays")
     func repeated() throws {
         let flags = try read(["--destination", "myapp://", "--destination=https://Shop.example/"])
         #expect(flags.destinations == ["myapp://", "https://shop.example"])
@@ -81,7 +81,7 @@ struct ConfigurationTests {
         #expect(file.trustedProxies.count == 1)
     }
 
-    @Test("puts a relative database path into the data directory, and leaves an absolute one")
+    @Test("a relative database path is put into the data directory, an absolute path is not")
     func databasePath() throws {
         let folder = ["--data-directory", "/var/lib/afterlink"]
         #expect(try read(folder).databasePath == "/var/lib/afterlink/afterlink.db")
@@ -91,7 +91,7 @@ struct ConfigurationTests {
     }
 
     @Test(
-        "refuses values that are not allowed, with name and value",
+        "values that are not allowed are refused, with name and value",
         arguments: [
             ("listen", "localhost:80"), ("listen", "8080"), ("listen", "[::1]"),
             ("listen", "127.0.0.1:65536"), ("metrics-listen", "x"), ("trusted-proxy", "10.0.0.0/33"),
@@ -109,12 +109,12 @@ struct ConfigurationTests {
         #expect(failure.explanation.contains("--\(name) \"\(value)\" "))
     }
 
-    @Test("accepts the ends of each range", arguments: ["60", "2592000"])
+    @Test("the ends of the attribution window's range are accepted", arguments: ["60", "2592000"])
     func acceptsEnds(seconds: String) throws {
         #expect(try read(["--attribution-window", seconds]).attributionWindow.seconds == Int64(seconds))
     }
 
-    @Test("reports every wrong setting at once, each with its source")
+    @Test("all wrong settings are reported at once, each with its source")
     func allAtOnce() throws {
         let failure = try failure(
             ["--listen", "nowhere"],
@@ -133,7 +133,7 @@ struct ConfigurationTests {
         #expect(failure.explanation.contains("log_format in settings.json must be a text"))
     }
 
-    @Test("names every wrong value of a setting that may be repeated")
+    @Test("every wrong value of a setting that may be repeated is named")
     func allOfOne() throws {
         let flags = try failure([
             "--trusted-proxy", "10.0.0.0/33", "--trusted-proxy", "::1/64x", "--trusted-proxy", "::/0",
@@ -146,7 +146,7 @@ struct ConfigurationTests {
         #expect(file.explanation.contains("\"a\"") && file.explanation.contains("\"b\""))
     }
 
-    @Test("reports the line and column at which a file is not JSON, and the other wrong settings")
+    @Test("the line and column at which a file is not JSON are reported, with the other wrong settings")
     func brokenPlace() throws {
         let text = "{\n  \"listen\": \"127.0.0.1:80\",\n  \"log_file\": \"Ü\" x\n}"
         let failure = try failure(["--threads", "0"], ["AFTERLINK_RETENTION": "x"], file: text)
@@ -162,7 +162,7 @@ struct ConfigurationTests {
         #expect(duplicate.explanation.contains("line 2, column 1"))
     }
 
-    @Test("a class's rate limit overrides the general one, which overrides the default; off applies to all")
+    @Test("a class's rate limit overrides the general limit, which overrides the default; off applies to all")
     func rateLimits() throws {
         let usual = try read().rateLimits
         #expect(usual == RateLimits.standard)
@@ -186,7 +186,7 @@ struct ConfigurationTests {
         }
     }
 
-    @Test("never shows a secret, nor a database address with its password")
+    @Test("a failure never shows a secret, nor a database URL with its password")
     func secrets() throws {
         let secrets = [
             "AFTERLINK_INITIAL_APP_KEY": "short-secret", "AFTERLINK_INITIAL_ADMIN_KEY": "other-secret",
@@ -204,14 +204,14 @@ struct ConfigurationTests {
         }
     }
 
-    @Test("has no flag for a secret")
+    @Test("no flag exists for a secret")
     func noSecretFlags() throws {
         let failure = try failure(["--initial-app-key", String(repeating: "k", count: 40)])
         #expect(failure.exitCode == .usage)
         #expect(!failure.text.contains("kkkk"))
     }
 
-    @Test("refuses one key for two purposes")
+    @Test("one key for two purposes is refused")
     func equalKeys() throws {
         let key = String(repeating: "k", count: 32)
         let failure = try failure([], ["AFTERLINK_INITIAL_APP_KEY": key, "AFTERLINK_INITIAL_ADMIN_KEY": key])
@@ -220,7 +220,7 @@ struct ConfigurationTests {
     }
 
     @Test(
-        "allows the test clock only on loopback addresses",
+        "the test clock is allowed only on loopback addresses",
         arguments: ["0.0.0.0:80", "[::]:80", "192.168.1.5:80"]
     )
     func testClock(listen: String) throws {
@@ -236,7 +236,7 @@ struct ConfigurationTests {
         #expect(metrics.explanation.contains("--unsafe-test-clock"))
     }
 
-    @Test("refuses the test clock together with TLS, which is for real services")
+    @Test("the test clock is refused together with TLS, which is for real services")
     func testClockWithTLS() throws {
         let failure = try failure([
             "--unsafe-test-clock", "--tls-certificate", "/tls/chain.pem", "--tls-key", "/tls/key.pem",
@@ -245,24 +245,24 @@ struct ConfigurationTests {
         #expect(failure.explanation.contains("--tls-certificate"))
     }
 
-    @Test("refuses a metrics address that is the service's own")
+    @Test("a metrics address that equals the service's address is refused")
     func metricsAddress() throws {
         let failure = try failure(["--listen", "[::1]:80", "--metrics-listen", "[::1]:80"])
         #expect(failure.explanation.contains("--metrics-listen"))
     }
 
     @Test(
-        "refuses a file that is not one JSON object",
+        "a file that is not one JSON object is refused",
         arguments: ["", "[]", "{", "{\"listen\":\"a\",\"listen\":\"b\"}"]
     )
     func brokenFile(text: String) throws { #expect(try failure(file: text).exitCode == .configuration) }
 
-    @Test("shows control characters of a value as question marks")
+    @Test("control characters of a wrong value are shown as question marks")
     func controlCharacters() throws {
         #expect(try failure(["--listen", "a\u{1B}[31m"]).text.contains("\"a?[31m\""))
     }
 
-    @Test("reports environment variables that are no settings, except those that Kubernetes sets")
+    @Test("environment variables that are no settings are reported, except variables that Kubernetes sets")
     func unknownVariables() {
         let hints = Setting.unknownVariables(in: [
             "AFTERLINK_RETENTON": "1", "AFTERLINK_PORT": "tcp://10.0.0.1:80",

@@ -4,7 +4,7 @@ import Testing
 
 /// The rules that every response of the service follows, whatever the request and the outcome.
 struct AnswerRules {
-    /// One response, with its body if any, and its request.
+    /// The response that the rules are applied to.
     let answer: RawClient.Answer
     let request: String
     let isToHead: Bool
@@ -41,7 +41,7 @@ struct AnswerRules {
     private var framingViolations: [String] {
         let length = answer.field("content-length")
         let mayHaveContent = answer.status != 204 && answer.status != 304
-        guard !names.contains("transfer-encoding") else { return ["it is coded"] }
+        guard !names.contains("transfer-encoding") else { return ["the body has a transfer coding"] }
         guard mayHaveContent else { return length == nil ? [] : ["no content, and a length"] }
         guard names.count(where: { $0 == "content-length" }) == 1, let length, let count = Int(length),
             String(count) == length
@@ -78,6 +78,6 @@ struct AnswerRules {
             "0.1.0", "sqlite", "select ", ".swift", "openssl", TemporaryFolder.place.path.lowercased() + "/",
             "afterlink.db",
         ].filter(whole.contains)
-        return (named + revealed).map { "it tells \($0)" }
+        return (named + revealed).map { "it reveals \($0)" }
     }
 }

@@ -33,9 +33,9 @@ struct ClickLoad {
             let readBeforeKill = turn == lastTurn ? Int.random(in: 0..<underWay.count, using: &random) : .max
             for (index, (connection, request)) in underWay.enumerated() {
                 if index == readBeforeKill { server.kill() }
-                // Responses that were written before the end can still be read after it.
+                // Responses that the server wrote before the kill can still be read afterwards.
                 guard let reply = try? connection.receive() else {
-                    #expect(turn == lastTurn, "the server stopped answering before it was killed")
+                    #expect(turn == lastTurn, "the server stopped responding before the kill")
                     continue
                 }
                 note(reply, request)
@@ -74,7 +74,7 @@ struct ClickLoad {
         }
     }
 
-    /// Checks earlier clicks: all of them, or some, so that the other clicks must survive the next kill.
+    /// Checks earlier clicks: all of them, or a random half, so that the other clicks must survive the next kill.
     mutating func verify(on server: AfterlinkProcess, all: Bool) throws {
         var connection = try server.connect()
         let numbers = acknowledged.keys.sorted()
@@ -100,7 +100,7 @@ struct ClickLoad {
     mutating func expectNothingLost(in installation: Installation) throws {
         let server = try AfterlinkProcess(installation, ["--replay-grace", "0"])
         try verify(on: server, all: true)
-        #expect(lost.isEmpty, "acknowledged and lost")
+        #expect(lost.isEmpty, "acknowledged clicks are lost")
         #expect(matchedTwice.isEmpty)
     }
 

@@ -2,11 +2,11 @@ import Foundation
 
 /// One change of a file or of the folder, as the preloaded library recorded it.
 struct DiskRecord {
-    /// `faults.c` has the same letters.
+    /// The kinds of changes; `faults.c` has the same letters.
     enum Kind: UInt64 {
         /// Bytes written at a position.
         case write = 0x57
-        /// Cut or lengthened to a position.
+        /// The file was cut or lengthened to a position.
         case truncate = 0x54
         /// A sync of the file or folder begins; the position is its number.
         case beginSync = 0x42
@@ -27,7 +27,7 @@ struct DiskRecord {
     let position: Int
     let bytes: [UInt8]
 
-    /// The bytes as names, separated as in a path.
+    /// The names of a name change, such as the old and the new name of a rename.
     var names: [String] { String(decoding: bytes, as: UTF8.self).split(separator: "/").map(String.init) }
 
     /// Reads all whole records of a journal, in order.
@@ -42,7 +42,7 @@ struct DiskRecord {
                 }
             }
             let end = start + 32 + Int(numbers[3])
-            // The process may have been killed while it wrote the last one.
+            // The process may have been killed while it wrote the last record.
             guard end <= bytes.count, let kind = Kind(rawValue: numbers[0]) else { break }
             records.append(
                 DiskRecord(

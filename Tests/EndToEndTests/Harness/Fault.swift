@@ -31,9 +31,9 @@ struct Fault {
     enum Effect {
         /// The call does nothing and fails with this errno.
         case fail(Int32)
-        /// The call writes half and then fails.
+        /// The call writes half of the bytes, and then fails with this errno.
         case tear(Int32)
-        /// The call writes half and reports that.
+        /// The call writes half of the bytes, and returns their number.
         case shorten
         /// The call waits, at most until the fault is removed.
         case wait(milliseconds: Int32)
@@ -44,9 +44,9 @@ struct Fault {
     var calls: Calls
     var files: Files
     var effect: Effect
-    /// How many calls pass before the first one is hit.
+    /// How many calls pass before the first call is affected.
     var skipped: UInt32 = 0
-    /// How many calls are hit; 0 for all from then on.
+    /// How many calls are then affected; 0 for all.
     var times: UInt32 = 0
 
     init(_ calls: Calls, of files: Files, _ effect: Effect, skipped: UInt32 = 0, times: UInt32 = 0) {

@@ -3,7 +3,7 @@ import Support
 
 /// The library that tests preload into the server, compiled once per run.
 enum FaultLibrary {
-    /// Its file, beside the products of the same build.
+    /// The path of the library, next to the products of the same build.
     static let path: Result<String, ChildProcess.Failure> = compile()
 
     private static func compile() -> Result<String, ChildProcess.Failure> {
@@ -11,7 +11,7 @@ enum FaultLibrary {
             .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
             .appending(path: "Faults/faults.c")
         let library = Installation.binary.deletingLastPathComponent().appending(path: "faults.so").path
-        // Another run of the tests may have the old one loaded: it keeps its file.
+        // Another run of the tests may have loaded the old library, so the old file must not change.
         let draft = "\(library).\(ProcessInfo.processInfo.processIdentifier)"
         do {
             _ = try ExternalProgram.run(

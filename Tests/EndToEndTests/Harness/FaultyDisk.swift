@@ -14,8 +14,8 @@ final class FaultyDisk {
 
     /// - Parameters:
     ///   - folder: the folder of the database.
-    ///   - journal: the file that records all changes of its files; syncs then do not reach the machine's disk.
-    /// - Throws: when the library cannot be built, or the folder is not writable.
+    ///   - journal: a file that records all changes in the folder, nil for none; with it, syncs do not reach the disk.
+    /// - Throws: if the library cannot be built, or the folder is not writable.
     init(in folder: URL, journal: URL? = nil) throws {
         let file = folder.appending(path: "faults-\(UUID().uuidString)")
         try Data(count: Self.headerLength + Self.ruleCount * Self.ruleLength).write(to: file)
@@ -30,7 +30,7 @@ final class FaultyDisk {
 
     /// Replaces all faults.
     func set(_ faults: Fault...) throws {
-        precondition(faults.count <= Self.ruleCount, "the control page has room for them")
+        precondition(faults.count <= Self.ruleCount, "the control page has room for 16 faults")
         for index in 0..<Self.ruleCount { try write([0], at: Self.offset(index)) }
         for (index, fault) in faults.enumerated() {
             try write(fault.words, at: Self.offset(index))
@@ -39,7 +39,7 @@ final class FaultyDisk {
         }
     }
 
-    /// Returns how many calls the fault at this index has hit or let pass.
+    /// Returns how many calls the fault at this index has affected or let pass.
     func callCount(ofFault index: Int = 0) throws -> Int {
         try control.seek(toOffset: UInt64(Self.offset(index) + Self.ruleLength - 4))
         let bytes = try control.read(upToCount: 4) ?? Data()

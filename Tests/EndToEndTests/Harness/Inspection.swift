@@ -6,9 +6,9 @@ struct Inspection {
     /// `["ok"]` for a database that is whole (sqlite.org/pragma.html#pragma_integrity_check).
     let integrity: [String]
     let clicks: Set<Int64>
-    /// Clicks that have been matched.
+    /// The clicks that have been matched.
     let claims: Set<Int64>
-    /// The clicks whose match has its record, once for each record.
+    /// The click of each record of a match, once for each record.
     let matchRecords: [Int64]
     /// The number of records that the database states in `progress`, and the counted number.
     let recordCounts: (counted: Int64, stored: Int64)

@@ -9,7 +9,7 @@ struct PowerCut {
     private let journal: URL
     private let before: SimulatedDisk
 
-    /// All that is in the folder now counts as synced.
+    /// Prepares a cut; all files that are in the folder now count as synced.
     init(of installation: Installation) throws {
         self.installation = installation
         let folder = installation.folder
@@ -18,7 +18,7 @@ struct PowerCut {
         before = try SimulatedDisk(folder: folder)
     }
 
-    /// Starts the server, without replays.
+    /// Starts the server, which repeats no response to callers, and records its writes.
     func start(_ arguments: [String] = [], environment: [String: String] = [:]) throws -> AfterlinkProcess {
         try AfterlinkProcess(
             installation,
@@ -39,7 +39,7 @@ struct PowerCut {
 
     /// Resets the folder to what the cut left.
     ///
-    /// - Returns: the disk, from which other remainders of the same cut can be made.
+    /// - Returns: the disk before the cut, from which other remainders can be made.
     func happen(leaving remainder: SimulatedDisk.Remainder, using random: inout SeededGenerator) throws
         -> SimulatedDisk
     {

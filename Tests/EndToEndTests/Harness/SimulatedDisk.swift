@@ -108,7 +108,7 @@ struct SimulatedDisk {
     enum Remainder: CaseIterable {
         case nothing
         case everything
-        /// All writes up to some point, the last one torn.
+        /// All writes before a random write, and some sectors of that write.
         case prefix
         /// A random choice of writes, whole or torn.
         case subset
@@ -148,7 +148,7 @@ struct SimulatedDisk {
         return names.mapValues { content[$0] }
     }
 
-    /// Replaces the files in the folder.
+    /// Replaces the database's files in the folder.
     static func write(_ files: [String: [UInt8]], to folder: URL, using random: inout SeededGenerator) throws
     {
         for name in try names(in: folder) {

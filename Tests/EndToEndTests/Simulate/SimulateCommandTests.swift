@@ -21,7 +21,7 @@ struct SimulateCommandTests {
     }
 
     @Test(
-        "matches every browser's click with its device, for SDKs of all forms and newer clients, but no robot's"
+        "every browser's click matches its device, for SDKs of all forms and newer clients, but no robot's"
     )
     func everyProfile() throws {
         for release in ["--sdk 1.7.1", "--sdk 1.8.5", "--sdk 1.8.7", "--sdk 1.8.9", "--resolve"] {
@@ -41,7 +41,7 @@ struct SimulateCommandTests {
         }
     }
 
-    @Test("shows the click's values, the hashed values, and why they match")
+    @Test("`simulate` shows the click's values, the hashed values, and why they match")
     func shows() throws {
         let installation = try Installation()
         let server = try AfterlinkProcess(installation)
@@ -56,7 +56,7 @@ struct SimulateCommandTests {
         #expect(!KeyMark.occurs(in: output.text))
     }
 
-    @Test("checks as a newer client does: an updated phone still finds its click, another zone does not")
+    @Test("with --resolve, an updated phone still finds its click, and a phone in another zone does not")
     func values() throws {
         let installation = try Installation()
         let server = try AfterlinkProcess(installation)
@@ -74,7 +74,7 @@ struct SimulateCommandTests {
         #expect(other.text.contains("the click says Europe/Istanbul, the launch says Asia/Dubai"))
     }
 
-    @Test("names the different component if nothing matched, and reports the result as expected")
+    @Test("`simulate` names the different component if nothing matched, and expects that result")
     func differs() throws {
         let installation = try Installation()
         let server = try AfterlinkProcess(installation)
@@ -85,7 +85,7 @@ struct SimulateCommandTests {
         #expect(output.text.contains("The server's reason is no_click"))
     }
 
-    @Test("does not depend on earlier trials, also with a chosen link")
+    @Test("a trial does not depend on earlier trials, also with a chosen link")
     func repeated() throws {
         let installation = try Installation()
         let server = try AfterlinkProcess(installation)
@@ -100,7 +100,7 @@ struct SimulateCommandTests {
         }
     }
 
-    @Test("delays the launch on a server with a test clock, and refuses to on another")
+    @Test("--delay delays the launch on a server with a test clock, and is refused on other servers")
     func delay() throws {
         let installation = try Installation()
         let server = try AfterlinkProcess(installation, ["--unsafe-test-clock"])
@@ -117,7 +117,7 @@ struct SimulateCommandTests {
         #expect(refused.errors.contains("--unsafe-test-clock"))
     }
 
-    @Test("uses live keys from a file, and reports that the trial counts")
+    @Test("`simulate` uses live keys from a file, and reports that the trial is live")
     func live() throws {
         let installation = try Installation()
         let server = try AfterlinkProcess(installation)
@@ -141,7 +141,7 @@ struct SimulateCommandTests {
         #expect(try run(installation, server, "--as app").errors.contains("--key-file"))
     }
 
-    @Test("sends the key only to a server whose certificate the machine trusts for its name")
+    @Test("`simulate` refuses a server without a certificate that the machine trusts for the server's name")
     func overTLS() throws {
         let installation = try Installation()
         let files = try CertificateFiles(in: installation.folder)
@@ -162,7 +162,7 @@ struct SimulateCommandTests {
         }
     }
 
-    @Test("gives advice without a server, without a key and without a database")
+    @Test("`simulate` gives advice without a server, without a database, and for an unknown key")
     func missing() throws {
         let installation = try Installation()
         let gone = try installation.run(["simulate", "--server", "http://127.0.0.1:1"])
@@ -183,7 +183,7 @@ struct SimulateCommandTests {
         #expect(!unknown.errors.contains("0123456789"))
     }
 
-    @Test("creates another key if the stored one was revoked, and uses a link that the app allows")
+    @Test("`simulate` creates another key if its key was revoked, and uses a link that the app allows")
     func keptKey() throws {
         let installation = try Installation()
         let server = try AfterlinkProcess(installation)
@@ -212,7 +212,7 @@ struct SimulateCommandTests {
         #expect(outside.text.contains("with --url"))
     }
 
-    @Test("lists browsers, devices and releases without a server")
+    @Test("`simulate --list` lists browsers, devices and releases without a server")
     func list() throws {
         let text = try Installation.run(["simulate", "--list"]).text
         for name in BrowserProfile.all.map(\.name) + TrialDevice.all.map(\.name) + SDKRelease.all.map(\.name)

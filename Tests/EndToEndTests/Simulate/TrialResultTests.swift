@@ -30,7 +30,7 @@ struct TrialResultTests {
         #"{"status":"no_match","matched":false\#(reason.map { #","reason":"\#($0)""# } ?? "")}"#
     }
 
-    @Test("is a match when the launch got this very click, with the form and the confidence")
+    @Test("a trial matches if the launch got the trial's click; form and confidence are shown")
     func matched() throws {
         let result = try result {
             match(
@@ -45,7 +45,7 @@ struct TrialResultTests {
         #expect(!text.contains("guaranteed"))
     }
 
-    @Test("is no match of this click when an older one was found")
+    @Test("a trial does not match if the launch got another click")
     func another() throws {
         let result = try result { _ in match("j_other") }
         #expect(!result.isMatched && !result.isAsExpected && result.word == "another click")
@@ -53,7 +53,7 @@ struct TrialResultTests {
         #expect(try self.result("--profile preview-robot") { _ in match("j_other") }.isAsExpected)
     }
 
-    @Test("is as expected when nothing matched because a component differs, which is named with both values")
+    @Test("no match is expected if a component differs; the component is named with both values")
     func differs() throws {
         let result = try result("--device-timezone Asia/Dubai") { _ in noMatch("no_click") }
         #expect(!result.isMatched && result.isAsExpected)
@@ -62,7 +62,7 @@ struct TrialResultTests {
         #expect(text.contains("reason is no_click"))
     }
 
-    @Test("is not as expected when the values agree and nothing matched")
+    @Test("no match is unexpected if the values agree")
     func unexplained() throws {
         let result = try result { _ in noMatch("below_threshold") }
         #expect(!result.isAsExpected)
@@ -72,7 +72,7 @@ struct TrialResultTests {
         #expect(try self.result { _ in noMatch() }.explanation.joined().contains("test keys only"))
     }
 
-    @Test("is as expected when a robot's click and an expired one match nothing, and not when they do")
+    @Test("no match is expected for a robot's click and for an expired click; a robot's match is unexpected")
     func neverMatching() throws {
         let robot = try result("--profile preview-robot") { _ in noMatch("robot_click") }
         #expect(robot.isAsExpected && robot.explanation.joined().contains("robot"))
@@ -84,7 +84,7 @@ struct TrialResultTests {
         #expect(try !result("", { _ in noMatch("expired") }, launchedAt: inTime).isAsExpected)
     }
 
-    @Test("reports that a browser without a model has no fingerprint; a token finds its click")
+    @Test("a missing fingerprint of a browser without a model is reported; a token finds the click")
     func hiddenModel() throws {
         let trial = try Trials.trial("--profile firefox-android")
         let body = #"{"message":"No fingerprint","field":"signals"}"#
@@ -97,7 +97,7 @@ struct TrialResultTests {
         #expect(lacking.isAsExpected && lacking.explanation.joined().contains("made no token"))
     }
 
-    @Test("gives advice on a link that the app does not allow, and on a launch that was refused")
+    @Test("a link that the app does not allow gets advice, and a refused launch is reported")
     func refused() throws {
         let trial = try Trials.trial("--url other://x/y")
         let body = #"{"message":"leads outside","field":"deeplink_url"}"#

@@ -81,7 +81,7 @@ struct TrialTests {
     }
 
     @Test(
-        "names the different component, with the value of each side",
+        "the components that differ are named",
         arguments: [
             ("--device-timezone Asia/Dubai", ["timezone"]), ("--device-language de", ["language"]),
             ("--device ipad-air", ["model"]), ("--sdk 1.7.1 --os-version 18.1", ["osVersion"]),
@@ -95,7 +95,7 @@ struct TrialTests {
         #expect(reading.differences.map(\.component.rawValue) == names)
     }
 
-    @Test("an app on iOS gets one of its own languages, and still finds the click")
+    @Test("an app on iOS runs in one of its own languages, and still finds the click")
     func localization() throws {
         let english = AppLocalization(
             localizations: ["en", "de"],
@@ -128,7 +128,7 @@ struct TrialTests {
         ] { #expect(TrialAnalysis(try Trials.trial(words)).hit != nil, "\(words)") }
     }
 
-    @Test("every browser's click is found by the values of its own device, spelled as the system spells them")
+    @Test("every browser's click is found by the values that the browser's device sends")
     func everyProfileByValues() throws {
         for profile in BrowserProfile.all where !profile.isRobot && profile.name != "firefox-android" {
             let trial = try Trials.trial(["--profile", profile.name, "--resolve"])
@@ -140,7 +140,7 @@ struct TrialTests {
         #expect(TrialAnalysis(german).hit != nil)
     }
 
-    @Test("sends the requests of browser and SDK")
+    @Test("a trial's requests are those of the browser and of the SDK")
     func requests() throws {
         let page = try Trials.trial("--profile chrome-android-hints --as page")
         let click = page.click(host: "h", key: "app_key", at: nil).shown
@@ -170,7 +170,7 @@ struct TrialTests {
     }
 
     @Test(
-        "refuses unknown names, and suggests near ones",
+        "unknown names and contradictory options are refused with advice",
         arguments: [
             ("--profile safari-ios-27", "Did you mean safari-ios-26"), ("--device x", "--list"),
             ("--sdk android", "Leave --sdk out"), ("--all --profile googlebot", "Leave one of them out"),
@@ -186,7 +186,7 @@ struct TrialTests {
     }
 
     @Test(
-        "accepts the URL of a server, and no other text",
+        "the URL of a server is accepted, and no other text",
         arguments: [
             ("http://127.0.0.1:8080", "127.0.0.1:8080"), ("http://localhost/", "localhost"),
             ("https://links.example", "links.example"), ("https://links.example:8443", "links.example:8443"),

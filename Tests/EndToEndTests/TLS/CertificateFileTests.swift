@@ -14,7 +14,10 @@ struct CertificateFileTests {
         return output
     }
 
-    @Test("one without the other is refused", arguments: ["--tls-certificate", "--tls-key"])
+    @Test(
+        "a certificate without a key, or a key without a certificate, is refused",
+        arguments: ["--tls-certificate", "--tls-key"]
+    )
     func alone(flag: String) throws {
         let other = flag == "--tls-key" ? "--tls-certificate" : "--tls-key"
         let output = try serve([flag, "/some/file"])
@@ -43,7 +46,7 @@ struct CertificateFileTests {
             let output = try serve(files.arguments)
             #expect(output.status == 78)
             #expect(output.errors.contains(words) && output.errors.contains(file), "\(output.errors)")
-            #expect(output.errors.split(separator: "\n").count == 2, "what, and what to do")
+            #expect(output.errors.split(separator: "\n").count == 2, "the problem and the advice")
         }
     }
 
@@ -69,7 +72,7 @@ struct CertificateFileTests {
             #expect(output.status == 78 && output.errors.contains("chmod 600 \(files.key)"))
         }
         guard getuid() == 0 else { return }
-        // A key that root shares with a group, as the system's own packages do.
+        // Root may share a key with a group, as the system's own packages do.
         try files.write(content, to: files.key, mode: 0o640)
         let server = try AfterlinkProcess(installation, files.arguments)
         _ = try server.connect(tls: TLSClientSettings())

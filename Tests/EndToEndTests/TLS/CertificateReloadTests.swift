@@ -17,7 +17,7 @@ struct CertificateReloadTests {
     }
 
     @Test(
-        "serves the new certificate under load, drops no client, and keeps the old one if the new is broken"
+        "SIGHUP under load serves the new certificate, drops no client, and keeps the old for a broken file"
     )
     func reloads() throws {
         let installation = try Installation()
@@ -46,7 +46,7 @@ struct CertificateReloadTests {
         #expect(requests > 0 && failures.isEmpty, "\(failures.prefix(3))")
     }
 
-    @Test("with the same certificate sessions continue, and the log file is also reopened")
+    @Test("after SIGHUP with the same certificate, sessions can be resumed")
     func sameCertificate() throws {
         let installation = try Installation()
         let files = try CertificateFiles(in: installation.folder)

@@ -17,7 +17,7 @@ struct DomainCheckTests {
           "package_name":"com.example.app","sha256_cert_fingerprints":["\#((0..<32).map { _ in "AB" }.joined(separator: ":"))"]}}]
         """#
 
-    /// A server with a response for each given path and 404 for other paths, and a client that trusts the server.
+    /// A server with a response for each given path and 404 for other paths, and a client that by default trusts it.
     private struct Site {
         let server: RawTLSServer
         let client: HTTPSClient
@@ -69,7 +69,7 @@ struct DomainCheckTests {
     private static let appPath = DomainFile.apple.path
     private static let googlePath = DomainFile.google.path
 
-    @Test("are valid where their delivery meets Apple's and Google's rules")
+    @Test("files are valid if their delivery meets Apple's and Google's rules")
     func good() throws {
         let check = try check(
             [
@@ -87,7 +87,7 @@ struct DomainCheckTests {
     }
 
     @Test(
-        "get a finding for each fault of their delivery",
+        "a file gets a finding for each fault of its delivery",
         arguments: [
             (response("404 Not Found", "text/html", "no"), AssociationFinding.Kind.status),
             (response("500 Oops", nil, ""), .status), (response("204 No Content", nil, ""), .status),
@@ -113,7 +113,7 @@ struct DomainCheckTests {
         #expect(file.hasErrors && check.hasErrors)
     }
 
-    @Test("report where a redirect leads, and do not follow it")
+    @Test("the finding for a redirect says where the redirect leads")
     func redirect() throws {
         let check = try check([
             Self.googlePath: Self.response(
@@ -127,7 +127,7 @@ struct DomainCheckTests {
         #expect(finding.problem.contains("https://www.example.com/x"))
     }
 
-    @Test("are found at the root, which Apple tries second, with a finding")
+    @Test("a file is found at the root, which Apple tries second, and gets a finding")
     func root() throws {
         let check = try check([
             "/apple-app-site-association": Self.response("200 OK", "application/json", Self.apple)
@@ -141,7 +141,7 @@ struct DomainCheckTests {
         #expect(none.files.first?.source.contains("well-known") == true)
     }
 
-    @Test("get a finding for a certificate that no client trusts")
+    @Test("a certificate that is untrusted, expired or for another name gets a finding")
     func certificate() throws {
         let other = try check([:], trusted: TestCertificate("localhost"))
         #expect(other.files.allSatisfy { $0.findings.map(\.kind) == [.certificate] })
@@ -152,7 +152,7 @@ struct DomainCheckTests {
         #expect(late.files.allSatisfy { $0.findings.first?.problem.contains("expired") == true })
     }
 
-    @Test("have a finding about a name with an extension")
+    @Test("a file name with an extension gets a finding")
     func fileName() throws {
         let path = "/.well-known/apple-app-site-association.json"
         let site = try Site(
@@ -166,7 +166,7 @@ struct DomainCheckTests {
     }
 
     @Test(
-        "are validated for operators, who get an error for a wrong host or URL",
+        "a validation of a wrong host or URL is refused",
         arguments: [
             (#"{"host":"a b"}"#, 400, "INVALID_FIELD"), (#"{}"#, 400, "MISSING_REQUIRED_FIELD"),
             (#"{"host":"https://a.example"}"#, 400, "INVALID_FIELD"),
@@ -185,7 +185,7 @@ struct DomainCheckTests {
         #expect(answer.status == status && answer.text.contains(code), "\(answer.text)")
     }
 
-    @Test("are fetched for four operators at a time; a fifth gets 503, and the four get their results")
+    @Test("files are fetched for four requests at a time; a fifth gets 503, and the four get their results")
     func crowded() async throws {
         let release = DispatchSemaphore(value: 0)
         let (begun, begins) = AsyncStream<Void>.makeStream()
@@ -218,13 +218,13 @@ struct DomainCheckTests {
         #expect(await ask().status == 200)
     }
 
-    @Test("are never fetched from a private address")
+    @Test("files are never fetched from a private address, or without an admin key")
     func inside() async throws {
         let service = try await TestService()
         for host in [
             "localhost", "127.0.0.1", "169.254.169.254", "10.0.0.1", "100.100.100.200", "192.168.0.1",
             "224.0.0.1",
-            // Other ways to write 127.0.0.1, as the system reads them.
+            // Other ways to write such addresses, as the system reads them.
             "127.1", "0x7f000001", "2130706433", "0177.0.0.1", "0", "[::1]", "[::]", "[::ffff:127.0.0.1]",
             "[::ffff:a9fe:a9fe]", "[::7f00:1]", "[64:ff9b::7f00:1]", "[64:ff9b:1::a00:1]", "[2002:7f00:1::]",
             "[2002:a9fe:a9fe::1]", "[fe80::1]", "[fd00:ec2::254]", "[ff02::1]", "[2001:0:7f00:1::]",

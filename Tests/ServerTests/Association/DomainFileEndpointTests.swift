@@ -34,7 +34,7 @@ struct DomainFileEndpointTests {
         return service
     }
 
-    @Test("return 200 as JSON, at both of Apple's paths, with everything that the host's apps share")
+    @Test("the files are JSON, Apple's at both of its paths, with everything that the host's apps share")
     func answers() async throws {
         let service = try await service([
             Self.settings(rules: ["exclude /terms", "/p/* ?id=?*"]), Self.settings("news"),
@@ -64,7 +64,7 @@ struct DomainFileEndpointTests {
         )
     }
 
-    @Test("pass every rule for other hosts' files, and open what they should")
+    @Test("the files pass every rule for other hosts' files, and decide a URL as the apps' rules say")
     func areSound() async throws {
         let service = try await service([
             Self.settings(rules: ["exclude /terms", "/p/*"]), Self.settings("news"),
@@ -79,7 +79,7 @@ struct DomainFileEndpointTests {
         }
     }
 
-    @Test("are the same bytes each time, and are not sent again to a client that has them")
+    @Test("the files are the same bytes each time, and are not sent again to a client that has them")
     func tags() async throws {
         let service = try await service([Self.settings()])
         for path in [Self.apple, Self.google] {
@@ -98,7 +98,7 @@ struct DomainFileEndpointTests {
         }
     }
 
-    @Test("return 404 for a host that no app lists, with what to do")
+    @Test("a host that no app lists gets 404, with what to do")
     func unknownHosts() async throws {
         let service = try await service([Self.settings()])
         for path in [Self.apple, Self.google] {
@@ -108,7 +108,7 @@ struct DomainFileEndpointTests {
         }
     }
 
-    @Test("follow a trusted proxy's X-Forwarded-Host, and no other client's")
+    @Test("X-Forwarded-Host selects the files if a trusted proxy sends it, and not from other clients")
     func forwardedHost() async throws {
         let fields = ["Host": "inside", "X-Forwarded-Host": "evil.example.com, go.example.com"]
         let trusting = try await service([Self.settings()], trustedProxies: ["127.0.0.0/8"])
@@ -117,7 +117,7 @@ struct DomainFileEndpointTests {
         #expect(await other.send(.get, Self.apple, fields: fields).status == 404)
     }
 
-    @Test("are refused where Apple would read only half of them, with the reason")
+    @Test("a file that is longer than Apple reads gets 500, with the reason")
     func tooLong() async throws {
         let rules = (0..<100).map { "/\($0)" + String(repeating: "x", count: 450) }
         let service = try await service((0..<3).map { try Self.settings("shop\($0)", rules: rules) })

@@ -100,7 +100,7 @@ struct DomainFileMonitorTests {
         }
     }
 
-    @Test("finds four current copies, and logs nothing")
+    @Test("the monitor finds four current copies, and logs nothing")
     func current() throws {
         let (site, lines) = (try Site(), LoggedBytes())
         try site.poll(lines, at: 1)
@@ -109,7 +109,7 @@ struct DomainFileMonitorTests {
         #expect(lines.text.isEmpty, "\(lines.text)")
     }
 
-    @Test("logs once how a copy differs, since when, and when that has ended")
+    @Test("the monitor logs once that a copy differs, and once that the copy is current again")
     func differs() throws {
         let (site, lines) = (try Site(), LoggedBytes())
         try site.poll(lines, at: 1)
@@ -144,7 +144,7 @@ struct DomainFileMonitorTests {
         )
     }
 
-    @Test("logs what it could not read, and continues with the rest")
+    @Test("the monitor logs which copies it could not read, and continues with the rest")
     func unread() throws {
         let (site, lines) = (try Site(), LoggedBytes())
         site.pages["/apple/localhost"] = nil
@@ -160,7 +160,7 @@ struct DomainFileMonitorTests {
         #expect(lines.text.contains("could not be read"))
     }
 
-    @Test("forgets hosts that no app lists any more, and stops on request")
+    @Test("the monitor forgets hosts that no app lists any more, and stops on request")
     func forgets() throws {
         let (site, lines) = (try Site(), LoggedBytes())
         let log = try Log(format: .text, clock: .fixed(Timestamp(milliseconds: 0))) { lines.append($0) }
@@ -178,7 +178,7 @@ struct DomainFileMonitorTests {
         #expect(site.watch.all.isEmpty)
     }
 
-    @Test("is part of the statistics and the metrics, and left out where it is switched off")
+    @Test("statistics and metrics contain the monitor's results; without a monitor, metrics omit them")
     func isTold() async throws {
         let (site, lines) = (try Site(), LoggedBytes())
         site.pages["/google?site=https://localhost"] = "{}"

@@ -34,7 +34,7 @@ final class ClickWatch: Sendable {
         return self.claim(claim)
     }
 
-    /// Changes the outcome of a claim before it is returned.
+    /// Changes each claim before the endpoint gets the claim.
     var claim: @Sendable (Claim) -> Claim {
         get { state.withLock { $0.claim } }
         set { state.withLock { $0.claim = newValue } }

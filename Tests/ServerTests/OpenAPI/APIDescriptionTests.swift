@@ -11,7 +11,7 @@ import Testing
 struct APIDescriptionTests {
     private let api = Described.api
 
-    @Test("is OpenAPI 3.1, has the API's version and not the program's, and gives operations different names")
+    @Test("the description is OpenAPI 3.1, has the API's version, and gives operations different names")
     func head() {
         #expect(api.root["openapi"].string == "3.1.0")
         #expect(api.root["info"]["version"].string == "1")
@@ -20,7 +20,7 @@ struct APIDescriptionTests {
         #expect(Set(names).count == names.count)
     }
 
-    @Test("contains no reference to a missing part, and no part without a reference")
+    @Test("the description contains no reference to a missing part, and no part without a reference")
     func references() {
         var used: Set<String> = []
         func walk(_ value: JSONValue) {
@@ -42,7 +42,7 @@ struct APIDescriptionTests {
         }
     }
 
-    @Test("has every call of the list of routes, under all its paths, and no other")
+    @Test("the description has every call of the list of routes, under all its paths, and no other call")
     func routes() {
         let described = api.calls.flatMap { call in call.paths.map { "\(call.method.rawValue) \($0)" } }
         let routes = RouteSummary.all.map { "\($0.method.rawValue) \($0.path)" }
@@ -52,7 +52,7 @@ struct APIDescriptionTests {
     }
 
     @Test(
-        "has the permitted keys and the rate limit of each call, and their responses, as the list of routes does"
+        "the description has each call's keys, rate limit and their responses, as the list of routes does"
     )
     func access() {
         let kinds = Set(api.root["components"]["securitySchemes"].names)
@@ -77,7 +77,7 @@ struct APIDescriptionTests {
         }
     }
 
-    @Test("lists the query parameters of every call that refuses others, as the list of routes does")
+    @Test("the description has the parameters of every call that refuses others, as the list of routes does")
     func queryParameters() {
         for route in RouteSummary.all {
             guard let names = route.queryNames else {
@@ -90,7 +90,7 @@ struct APIDescriptionTests {
         }
     }
 
-    @Test("names every error code, and every word that the code has for a value")
+    @Test("the description names every error code, and every word that the program has for a value")
     func words() {
         let words: [(schema: String, words: [String])] = [
             ("ErrorCode", APIError.Code.allCases.map(\.rawValue)),
@@ -122,7 +122,7 @@ struct APIDescriptionTests {
     }
 
     @Test(
-        "has every field of a link and an app with its JSON type, in requests and in responses"
+        "the description has every field of a link and an app, with its JSON type in requests"
     )
     func fields() {
         expect(LinkField.self, in: "NewLink", besides: ["app", "slug"])
@@ -173,7 +173,7 @@ struct APIDescriptionTests {
         }
     }
 
-    @Test("has examples that match its schemas")
+    @Test("the description has examples that match its schemas")
     func examples() {
         let check = SchemaCheck(api: api)
         var count = 0
@@ -199,7 +199,7 @@ struct APIDescriptionTests {
         }
     }
 
-    @Test("is served without a key, to every origin, and not again to a client that has it")
+    @Test("the description is served without a key, to every origin, and not again to a client that has it")
     func serves() async throws {
         let service = try await TestService()
         let answer = await service.send(.get, "/openapi.json")

@@ -8,7 +8,7 @@ struct Described: Sendable {
     /// A call by its operation.
     struct Call: Sendable {
         let method: HTTPServer.Method
-        /// The path under which it is described, and then its other paths.
+        /// The path under which the call is described, then the call's other paths.
         let paths: [String]
         let operation: JSONObject
         /// The parameters of all calls of the path.
@@ -43,13 +43,13 @@ struct Described: Sendable {
 
     func schema(_ name: String) -> JSONValue { root["components"]["schemas"][name] }
 
-    /// Returns the call of a request, comparing paths part by part, those without parameters first.
+    /// Returns the call whose path fits a request's path, if possible without parameters; nil if no call fits.
     func call(_ method: HTTPServer.Method, _ path: String) -> Call? {
         let found = calls.filter { call in
             call.method == method && call.paths.contains { Self.fits(path, $0) }
         }
         let plain = found.first { call in call.paths.contains(path) }
-        // A slug has several parts, and is any path that no other call has.
+        // The path of a slug fits all paths, so the longest fitting path is taken.
         return plain ?? found.max { $0.paths[0].utf8.count < $1.paths[0].utf8.count }
     }
 

@@ -16,7 +16,7 @@ struct DescribedRulesTests {
         return Double(text.unicodeScalars.count) <= limit && text.contains(regex)
     }
 
-    /// The verdict of the service, as the admin API applies it.
+    /// Returns whether the admin API accepts a rule.
     private func accepts(_ text: String) -> Bool {
         var fields = AppLinkFields()
         fields[.rules] = [text]
@@ -24,7 +24,7 @@ struct DescribedRulesTests {
     }
 
     @Test(
-        "are refused where the service refuses them",
+        "the description refuses rules that the service refuses",
         arguments: [
             "?a=1&a=2", "/x ?a=1&b=2&a=3", "??a=1&?a=2", "?=1", "?a=1&=2", "?a&b=1", "?a=1&b", "?a=1&",
             "?&a=1", "/a#b", "*#b", "$(lang)#b", "/$(x)", "/$()", "/$(Lang)", "?$(x)", "?a=$(x)", "#$(x)",
@@ -43,7 +43,7 @@ struct DescribedRulesTests {
     }
 
     @Test(
-        "are allowed in every form that operators write",
+        "the description allows rules in every form that operators write",
         arguments: [
             "", "  ", "\t", "/", "*", "/products/*", "exclude /help/*", "/a?b", "/a=b&c", "/$(lang)/*",
             "$(region)/x", "/search ?q=?*&lang=tr #top ignore-case decoded -- a comment", "?", "?utm_*",
@@ -58,7 +58,7 @@ struct DescribedRulesTests {
         #expect(try describes(text))
     }
 
-    @Test("are accepted by the service wherever the description allows them, for random texts")
+    @Test("the service accepts every random rule that the description allows")
     func agrees() throws {
         let parts = [
             "/", "*", "?", "#", "=", "&", " ", " ", "a", "b", "$", "(", ")", "$(lang)", "exclude ",

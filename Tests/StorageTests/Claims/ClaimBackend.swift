@@ -56,7 +56,9 @@ final class TwoProcesses: Sendable {
         try await self.process(process).runClaims { try await $0.view(for: .sample(caller: 99)).live }
     }
 
-    /// Claims a click that is committed after the caller's time limit, and returns the error that the caller gets.
+    /// Makes a claim that is committed after its caller's time limit.
+    ///
+    /// - Returns: the code of the error that the caller gets; nil if the caller gets none.
     func claimLate(_ click: Click, for check: Check) async throws -> StoreError.Code? {
         let process = process(0)
         let (before, within) = (Gate(), Gate())

@@ -8,7 +8,7 @@ enum ClaimContract: CaseIterable, Sendable {
     case claimedOnce
     /// C2: a caller gets a claim or a replay only after the commit of the claim.
     case answeredAfterCommit
-    /// C3: a claim is lost only to a committed claim.
+    /// C3: an attempt to claim a click is lost only to a committed claim.
     case lostToCommitted
     /// C4: the second claim of an installation is a replay of its first claim.
     case oneForAnInstallation
@@ -17,7 +17,7 @@ enum ClaimContract: CaseIterable, Sendable {
     /// C6: a claim also retires the earlier clicks of the click's visit.
     case visitGoesWithIt
 
-    /// The defect of a database that breaks this rule.
+    /// The defect with which the database in memory breaks this rule.
     var defect: MemoryDatabase.Defect {
         switch self {
         case .claimedOnce: .claimsTwice
@@ -124,17 +124,23 @@ enum ClaimContract: CaseIterable, Sendable {
 
 @Suite("The contract of claims")
 struct ClaimContractTests {
-    @Test("holds on SQLite, with two processes on one file", arguments: ClaimContract.allCases)
+    @Test(
+        "the contract of claims holds on SQLite, with two processes on one file",
+        arguments: ClaimContract.allCases
+    )
     func holdsOnSQLite(_ point: ClaimContract) async throws {
         #expect(try await point.violation(of: SQLiteClaims()) == nil)
     }
 
-    @Test("holds on a database in memory", arguments: ClaimContract.allCases)
+    @Test("the contract of claims holds on a database in memory", arguments: ClaimContract.allCases)
     func holdsInMemory(_ point: ClaimContract) async throws {
         #expect(try await point.violation(of: MemoryDatabase(nil)) == nil)
     }
 
-    @Test("has a test of each rule that a defective database fails", arguments: ClaimContract.allCases)
+    @Test(
+        "the test of each rule fails on a database with a defect that breaks the rule",
+        arguments: ClaimContract.allCases
+    )
     func findsDefect(_ point: ClaimContract) async throws {
         #expect(try await point.violation(of: MemoryDatabase(point.defect)) != nil)
     }

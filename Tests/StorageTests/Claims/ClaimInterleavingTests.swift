@@ -51,7 +51,7 @@ struct ClaimInterleaving {
         return contradiction(in: outcomes, clicks, live: try await backend.live(in: 0))
     }
 
-    /// Returns the outcome of a check, which is repeated after each error; nil if its transactions fail.
+    /// Returns a check's outcome, repeating the check after an error; nil after 50 errors, or one of the failing caller.
     private func outcome(of index: Int, on backend: TwoProcesses) async throws -> MatchOutcome? {
         for _ in 0..<50 {
             do {
@@ -104,20 +104,23 @@ struct ClaimInterleaving {
 @Suite("Overlapping checks")
 struct ClaimInterleavingTests {
     @Test(
-        "keep the contract of claims on SQLite, with two processes on one file",
+        "overlapping checks keep the contract of claims on SQLite, with two processes on one file",
         arguments: 1...24 as ClosedRange<UInt64>
     )
     func onSQLite(seed: UInt64) async throws {
         #expect(try await ClaimInterleaving(seed: seed).violation(on: SQLiteClaims()) == nil)
     }
 
-    @Test("keep the contract of claims in memory", arguments: 1...100 as ClosedRange<UInt64>)
+    @Test(
+        "overlapping checks keep the contract of claims on a database in memory",
+        arguments: 1...100 as ClosedRange<UInt64>
+    )
     func inMemory(seed: UInt64) async throws {
         #expect(try await ClaimInterleaving(seed: seed).violation(on: MemoryDatabase(nil)) == nil)
     }
 
     @Test(
-        "reveal the defect of a database",
+        "some overlapping checks reveal the defect of a database",
         arguments: [
             .claimsTwice, .answersBeforeCommit, .losesToUncommitted, .forgetsInstallations, .keepsVisits,
         ] as [MemoryDatabase.Defect]

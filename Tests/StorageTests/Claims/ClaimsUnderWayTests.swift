@@ -29,7 +29,7 @@ struct ClaimsUnderWayTests {
         }
     }
 
-    @Test("two checks at once match two strangers' clicks, the first check the more likely one")
+    @Test("two checks at once match two strangers' clicks, the first check the more likely click")
     func spreads() async throws {
         let test = try await TestStore()
         let clicks = try await test.run { session in
@@ -77,7 +77,7 @@ struct ClaimsUnderWayTests {
         #expect(try outcomes.second.get().isMatch(of: click, at: TestStore.noon))
     }
 
-    @Test("a check that waits for another claim gets no match only after that claim is committed")
+    @Test("a check that waits for another claim gets no match if that claim is committed")
     func waitsForCommit() async throws {
         let test = try await TestStore()
         let click = try await test.run { try await $0.record(.sample()).click }
@@ -86,7 +86,7 @@ struct ClaimsUnderWayTests {
         #expect(try outcomes.second.get() == .noMatch(.alreadyClaimed))
     }
 
-    @Test("a check that waits ends at its time limit, and the click goes to the next check, once")
+    @Test("a check waits for a claim only until its time limit; a late claim goes to the next check, once")
     func limitsWaiting() async throws {
         let test = try await TestStore()
         let click = try await test.run { try await $0.record(.sample()).click }

@@ -32,7 +32,7 @@ struct CollisionStorageTests {
     private static let d = PlatformForm(platform: .ios, form: .d)
     private static let a = PlatformForm(platform: .ios, form: .a)
 
-    @Test("are counted for open, claimed and expired clicks, but not for robots and advertising ids")
+    @Test("collisions of open, claimed and expired clicks are counted, but not of robots and advertising ids")
     func allStates() async throws {
         let test = try await TestStore()
         var ids = try click(3, visitor: 9, at: 0)
@@ -66,7 +66,7 @@ struct CollisionStorageTests {
         #expect(after.matches == 1)
     }
 
-    @Test("include clicks without a stored form as competitors, but do not report those clicks")
+    @Test("clicks without a stored form count as competitors, but are not reported themselves")
     func olderRows() async throws {
         let test = try await TestStore()
         let clicks = [try click(1, visitor: 1, at: 0), try click(1, visitor: 2, at: 10)]
@@ -80,7 +80,7 @@ struct CollisionStorageTests {
         #expect(sharing.competing == 1)
     }
 
-    @Test("are the same when counted in slices, and the count reports its progress")
+    @Test("a count in slices includes every click, and reports its progress")
     func slices() async throws {
         let test = try await TestStore()
         try await test.run { session in
@@ -107,7 +107,7 @@ struct CollisionStorageTests {
         #expect(abs(competing - Double(pairs) / 5000) < 0.01)
     }
 
-    @Test("count all records of checks, also thousands")
+    @Test("the report counts the records of all matches, even thousands")
     func manyRecords() async throws {
         let test = try await TestStore()
         let click = try click(1, visitor: 1, at: 0)
@@ -135,7 +135,7 @@ struct CollisionStorageTests {
         var values: [Double] = []
     }
 
-    @Test("are stored, and the statistics only read the stored report")
+    @Test("the collision report is stored, and the statistics only read the stored report")
     func kept() async throws {
         let test = try await TestStore()
         let clicks = [try click(1, visitor: 1, at: 0), try click(1, visitor: 2, at: 10)]
@@ -164,7 +164,7 @@ struct CollisionStorageTests {
         #expect(later.forms.last?.sharing.clicks == 3)
     }
 
-    @Test("are counted within each app's window, separately by app and for test traffic")
+    @Test("collisions are counted within each app's window, separately by app and for test traffic")
     func ownWindow() async throws {
         let test = try await TestStore()
         let other = AppID(high: 1, low: 2)
@@ -198,7 +198,7 @@ struct CollisionStorageTests {
         #expect(reports[other]?.forms.last?.sharing.alone == 1)
     }
 
-    @Test("disappear when the counted clicks are deleted")
+    @Test("collisions are no longer reported after their clicks are deleted")
     func emptied() async throws {
         let test = try await TestStore { $0.retentionSeconds = 3600 }
         let click = try click(1, visitor: 1, at: 0)
@@ -215,7 +215,7 @@ struct CollisionStorageTests {
         #expect(try await shown().first?.report.forms.isEmpty == true)
     }
 
-    @Test("are counted again only after a write, and a minute after the last count of any server")
+    @Test("collisions are counted again only after a write, and a minute after the last count")
     func whenDue() async throws {
         let test = try await TestStore()
         func countedAt() throws -> Int64 {
@@ -230,7 +230,7 @@ struct CollisionStorageTests {
         }
         try await record(0)
         try test.store.countCollisionsIfDue(times: 2) { test.clock.advance(seconds: 100) }
-        #expect(try countedAt() == 0, "nothing was written since")
+        #expect(try countedAt() == 0, "nothing was written since the last count")
         try await record(1)
         try test.store.countCollisionsIfDue(times: 1)
         #expect(try countedAt() == 200)
@@ -243,7 +243,7 @@ struct CollisionStorageTests {
         #expect(try countedAt() == 260)
     }
 
-    @Test("are stored with all limits of the report")
+    @Test("the collision report is stored with all its limits")
     func keptLimits() async throws {
         let test = try await TestStore()
         let now = test.clock.now
@@ -284,7 +284,7 @@ struct CollisionStorageTests {
     }
 
     @Test(
-        "predict the number of wrong matches in simulated traffic, under either rule",
+        "the report predicts the number of wrong matches in simulated traffic, under either rule",
         arguments: [MatchPolicy.Rule.probability, .newest]
     )
     func simulated(rule: MatchPolicy.Rule) async throws {

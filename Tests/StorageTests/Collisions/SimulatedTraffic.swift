@@ -4,7 +4,7 @@ import Simulation
 /// Plays a simulated world's clicks and launches through a store as a server would, and counts the wrong matches.
 struct SimulatedTraffic {
     private(set) var matches = 0
-    /// Matches with another link than the person's click had, or for an organic launch.
+    /// Matches with another link than the person's click had, and matches of launches without a click in the window.
     private(set) var wrong = 0
 
     private let app: AppID

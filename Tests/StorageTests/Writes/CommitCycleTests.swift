@@ -85,7 +85,7 @@ struct CommitCycleTests {
             ]
         ),
         Course(
-            name: "after a write fails, all are repeated within savepoints, and only that one is refused",
+            name: "writes are repeated within savepoints after one fails, and only that write is refused",
             steps: [
                 Step(nil, .begin), Step(.done, .take(atMost: 4)), Step(.taken(3), .perform(0)),
                 Step(.done, .perform(1)), Step(.failed(defect), .rollback), Step(.done, .begin),
@@ -167,7 +167,7 @@ struct CommitCycleTests {
         ),
     ]
 
-    @Test("answers each event with the right action", arguments: courses)
+    @Test("the cycle answers each event with the right action", arguments: courses)
     func follows(_ course: Course) {
         var cycle = CommitCycle(limit: course.limit)
         for (number, step) in course.steps.enumerated() {
