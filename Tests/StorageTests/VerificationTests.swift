@@ -112,7 +112,7 @@ struct VerificationTests {
         """,
         "open_and_closed: nothing happened to their click":
             "UPDATE click_index SET since = since + 1 WHERE state = 1",
-        "open_and_closed: fingerprints of robots":
+        "open_and_closed: closed fingerprints are marked as a robot's":
             "UPDATE clicks SET is_robot = 1 WHERE id = (SELECT max(click) FROM claims)",
         "open_and_closed: robots' clicks can be found":
             "UPDATE clicks SET is_robot = 1 WHERE id = (SELECT max(click) FROM click_index WHERE state = 0)",

@@ -61,7 +61,7 @@ struct LostOutputTests {
         let output = try run(["init", "--database", path], output: kind)
         #expect(output.status == 1)
         #expect(output.errors.contains("its keys could not be printed."))
-        #expect(output.errors.contains("delete \(path) and \(path).key"))
+        #expect(output.errors.contains("Delete \(path) and \(path).key"))
         #expect(try Installation.run(["verify", "--database", path]).status == 0)
         for name in try FileManager.default.contentsOfDirectory(atPath: folder.path) {
             try FileManager.default.removeItem(atPath: folder.file(name))
