@@ -48,6 +48,11 @@ extension SQL: ExpressibleByStringInterpolation {
 
         public mutating func appendInterpolation(_ literal: StaticString) { appendLiteral(literal) }
 
+        /// Appends the number that the database stores for a case.
+        public mutating func appendInterpolation(_ code: some RawRepresentable<Int64> & CaseIterable) {
+            bytes.append(contentsOf: String(code.rawValue).utf8)
+        }
+
         public mutating func appendInterpolation(_ text: SQL) {
             // The bytes are valid until the process ends.
             unsafe bytes.append(contentsOf: text.bytes)

@@ -16,10 +16,10 @@ struct DriftAlarmTests {
             try connection.execute(
                 """
                 INSERT INTO counts VALUES
-                    (2, '', 'launch', 'quarter', \(period), 'ios/26.1/1.8.9', 'trials', 100),
-                    (2, '', 'launch', 'quarter', \(period), 'ios/26.1/1.8.9', 'matches', \(age < 2 ? 40 : 70)),
-                    (2, '', 'launch', 'quarter', \(period), 'android/15/1.8.9', 'trials', 900),
-                    (2, '', 'launch', 'quarter', \(period), 'android/15/1.8.9', 'matches', 600)
+                    (2, '', \(Dimension.launch), \(Granularity.quarter), \(period), 'ios/26.1/1.8.9', 'trials', 100),
+                    (2, '', \(Dimension.launch), \(Granularity.quarter), \(period), 'ios/26.1/1.8.9', 'matches', \(age < 2 ? 40 : 70)),
+                    (2, '', \(Dimension.launch), \(Granularity.quarter), \(period), 'android/15/1.8.9', 'trials', 900),
+                    (2, '', \(Dimension.launch), \(Granularity.quarter), \(period), 'android/15/1.8.9', 'matches', 600)
                 """
             )
         }

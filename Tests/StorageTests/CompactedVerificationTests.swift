@@ -90,7 +90,7 @@ struct CompactedVerificationTests {
             try test.integer(
                 """
                 SELECT max(count) FROM counts
-                WHERE dimension = 'source' AND campaign = '' AND value = 'unknown' AND span = 'day' AND metric = 'clicks'
+                WHERE dimension = \(Dimension.source) AND campaign = '' AND value = 'unknown' AND span = \(Granularity.day) AND metric = 'clicks'
                 """
             ) > 100
         )
@@ -98,7 +98,7 @@ struct CompactedVerificationTests {
             try test.integer(
                 """
                 SELECT count(*) FROM counts
-                WHERE dimension = 'source' AND campaign = '' AND value = 'unknown' AND span = 'all'
+                WHERE dimension = \(Dimension.source) AND campaign = '' AND value = 'unknown' AND span = \(Granularity.all)
                 """
             ) == 0
         )
@@ -106,31 +106,32 @@ struct CompactedVerificationTests {
             try test.integer(
                 """
                 SELECT sum(count) FROM counts
-                WHERE dimension = 'time_to_install' AND campaign = 'other' AND span = 'day'
+                WHERE dimension = \(Dimension.timeToInstall) AND campaign = 'other' AND span = \(Granularity.day)
                 """
             ) >= 10
         )
         let oldHours = try test.integer(
             """
             SELECT count(*) FROM counts
-            WHERE dimension = 'source' AND span = 'hour'
+            WHERE dimension = \(Dimension.source) AND span = \(Granularity.hour)
                 AND period < (SELECT value FROM progress WHERE name = 'thinned_before')
             """
         )
         #expect(oldHours == 0)
-        #expect(try test.integer("SELECT count(*) FROM counts WHERE value = 'src 5' AND span = 'hour'") > 0)
+        let hours: SQL = "SELECT count(*) FROM counts WHERE value = 'src 5' AND span = \(Granularity.hour)"
+        #expect(try test.integer(hours) > 0)
     }
 
     @Test(
         "finds counts that compaction cannot produce",
         arguments: [
-            "UPDATE counts SET count = count + 1 WHERE value = 'src 5' AND span = 'day' AND metric = 'clicks'",
+            "UPDATE counts SET count = count + 1 WHERE value = 'src 5' AND span = \(Granularity.day) AND metric = 'clicks'",
             """
             UPDATE counts SET count = count - 1
-            WHERE dimension = 'total' AND campaign = '' AND span = 'hour' AND metric = 'clicks'
-                AND period = (SELECT min(period) FROM counts WHERE span = 'hour')
+            WHERE dimension = \(Dimension.total) AND campaign = '' AND span = \(Granularity.hour) AND metric = 'clicks'
+                AND period = (SELECT min(period) FROM counts WHERE span = \(Granularity.hour))
             """,
-            "UPDATE counts SET count = count + 1 WHERE campaign = 'other' AND dimension = 'total' AND span = 'day'",
+            "UPDATE counts SET count = count + 1 WHERE campaign = 'other' AND dimension = \(Dimension.total) AND span = \(Granularity.day)",
         ]
     )
     func findsDamage(damage: String) async throws {

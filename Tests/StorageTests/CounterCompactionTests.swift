@@ -3,6 +3,7 @@ import Foundation
 import SQLite
 import SQLiteStorage
 import Storage
+import Support
 import Testing
 
 @Suite("Counters by campaign")
@@ -20,7 +21,7 @@ struct CounterCompactionTests {
             try test.integer(
                 """
                 SELECT count FROM counts
-                WHERE campaign = 'other' AND dimension = 'total' AND span = 'day' AND metric = 'clicks'
+                WHERE campaign = 'other' AND dimension = \(Dimension.total) AND span = \(Granularity.day) AND metric = 'clicks'
                 """
             ) == 200
         )
@@ -41,11 +42,11 @@ struct CounterCompactionTests {
             WITH RECURSIVE number(n) AS (VALUES (0) UNION ALL SELECT n + 1 FROM number WHERE n < \(days * 10_000 - 1))
             SELECT n, 'invented ' || n AS campaign, 1699920000000 + (n / 10000) * 86400000 AS day FROM number;
             INSERT INTO counts
-            SELECT 2, campaign, dimension, span, CASE span WHEN 'all' THEN 0 ELSE day END, value, 'clicks', 1
+            SELECT 2, campaign, dimension, span, iif(span = \(Granularity.all), 0, day), value, 'clicks', 1
             FROM invented,
-                (SELECT 'all' AS span UNION SELECT 'day' UNION SELECT 'hour'),
-                (SELECT 'total' AS dimension, '' AS value UNION SELECT 'source', 'direct')
-            WHERE span <> 'hour' OR n % 20 = 0;
+                (SELECT \(Granularity.all) AS span UNION SELECT \(Granularity.day) UNION SELECT \(Granularity.hour)),
+                (SELECT \(Dimension.total) AS dimension, '' AS value UNION SELECT \(Dimension.source), 'direct')
+            WHERE span <> \(Granularity.hour) OR n % 20 = 0;
             """
         )
         let before = try test.integer(sum)
@@ -64,20 +65,20 @@ struct CounterCompactionTests {
 
     private let sum: SQL = """
         SELECT sum(count) FROM counts
-        WHERE campaign <> '' AND span = 'all' AND dimension = 'total' AND metric = 'clicks'
+        WHERE campaign <> '' AND span = \(Granularity.all) AND dimension = \(Dimension.total) AND metric = 'clicks'
         """
 
     private func campaigns(_ granularity: Granularity) -> SQL {
         switch granularity {
         case .all:
-            "SELECT count(DISTINCT campaign) FROM counts WHERE campaign <> '' AND span = 'all'"
+            "SELECT count(DISTINCT campaign) FROM counts WHERE campaign <> '' AND span = \(Granularity.all)"
         case .day:
             """
             SELECT count(*) FROM counts
-            WHERE dimension = 'total' AND campaign <> '' AND span = 'day' AND metric = 'clicks'
+            WHERE dimension = \(Dimension.total) AND campaign <> '' AND span = \(Granularity.day) AND metric = 'clicks'
             """
         case .hour, .quarter:
-            "SELECT count(*) FROM counts WHERE campaign <> '' AND span = 'hour'"
+            "SELECT count(*) FROM counts WHERE campaign <> '' AND span = \(Granularity.hour)"
         }
     }
 }

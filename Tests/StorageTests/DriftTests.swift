@@ -80,7 +80,7 @@ struct DriftTests {
     private func write(_ name: String, _ days: [(Int, Int)], later: Int64, to test: TestStore) throws {
         let values = days.enumerated().map { age, day in
             let period = end.milliseconds + (later - Int64(age)) * Self.day - DriftHistory.periodMilliseconds
-            return "(\(period), 'launch', '\(name)', \(day.0), \(day.1))"
+            return "(\(period), \(Dimension.launch), '\(name)', \(day.0), \(day.1))"
         }
         try insert(values, into: test)
     }
@@ -91,8 +91,8 @@ struct DriftTests {
             """
             WITH day (period, side, name, trials, matches) AS (VALUES \(rows.joined(separator: ", ")))
             INSERT INTO counts
-            SELECT 2, '', side, 'quarter', period, name, 'trials', trials FROM day
-            UNION ALL SELECT 2, '', side, 'quarter', period, name, 'matches', matches FROM day
+            SELECT 2, '', side, \(Granularity.quarter), period, name, 'trials', trials FROM day
+            UNION ALL SELECT 2, '', side, \(Granularity.quarter), period, name, 'matches', matches FROM day
             """
         )
     }
@@ -100,7 +100,9 @@ struct DriftTests {
     /// Returns the stored count of a metric of one group.
     private func count(_ metric: String, of name: String, in test: TestStore) throws -> Int64? {
         try SQLiteConnection(path: test.path, access: .readOnly, busyMilliseconds: 1000)
-            .prepare("SELECT count FROM counts WHERE span = 'quarter' AND value = ?1 AND metric = ?2")
+            .prepare(
+                "SELECT count FROM counts WHERE span = \(Granularity.quarter) AND value = ?1 AND metric = ?2"
+            )
             .first(name, metric) { $0.integer(0) }
     }
 
@@ -135,9 +137,9 @@ struct DriftTests {
             test.clock.advance(seconds: 21_600)
             try test.store.evaluateMatchRates()
         }
-        #expect(
-            try test.integer("SELECT count(*) FROM counts WHERE span = 'quarter' AND metric = 'trials'") == 63
-        )
+        let trials: SQL =
+            "SELECT count(*) FROM counts WHERE span = \(Granularity.quarter) AND metric = 'trials'"
+        #expect(try test.integer(trials) == 63)
     }
 
     @Test("a limited number of groups is counted by name, always including the groups that are watched")
@@ -152,7 +154,7 @@ struct DriftTests {
             try await session.check(sdk: "1.0.0")
             _ = try await session.statistics(StatisticsQuery(), at: TestStore.noon)
         }
-        #expect(try test.integer("SELECT count(*) FROM counts WHERE dimension = 'launch'") == 201)
+        #expect(try test.integer("SELECT count(*) FROM counts WHERE dimension = \(Dimension.launch)") == 201)
         #expect(try test.integer("SELECT sum(count) FROM counts WHERE metric = 'trials'") == 302)
         #expect(try count("trials", of: "ios/?/999.9.9", in: test) == 1)
         #expect(try count("trials", of: "*/*/*", in: test) ?? 0 > 90)
@@ -173,7 +175,7 @@ struct DriftTests {
             #expect(try count("trials", of: name, in: test) == trials)
             #expect(try count("matches", of: name, in: test) == 1)
         }
-        #expect(try test.integer("SELECT count(*) FROM counts WHERE span = 'quarter'") == 4)
+        #expect(try test.integer("SELECT count(*) FROM counts WHERE span = \(Granularity.quarter)") == 4)
     }
 }
 

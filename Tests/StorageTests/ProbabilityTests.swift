@@ -116,11 +116,11 @@ struct ProbabilityTests {
     @Test(
         "`verify` finds any wrong sum of probabilities",
         arguments: [
-            "UPDATE counts SET count = count + 1 WHERE metric = 'conversions' AND span = 'all'",
-            "UPDATE counts SET count = count + 1 WHERE metric = 'variance' AND span = 'day' AND campaign = ''",
-            "UPDATE counts SET count = count + 1 WHERE metric = 'correct' AND span = 'all'",
+            "UPDATE counts SET count = count + 1 WHERE metric = 'conversions' AND span = \(Granularity.all)",
+            "UPDATE counts SET count = count + 1 WHERE metric = 'variance' AND span = \(Granularity.day) AND campaign = ''",
+            "UPDATE counts SET count = count + 1 WHERE metric = 'correct' AND span = \(Granularity.all)",
             "DELETE FROM checks",
-            "UPDATE counts SET count = count + 1 WHERE dimension = 'method' AND span = 'day'",
+            "UPDATE counts SET count = count + 1 WHERE dimension = \(Dimension.method) AND span = \(Granularity.day)",
         ]
     )
     func verified(damage: String) async throws {

@@ -70,26 +70,26 @@ struct VerificationTests {
     private static let scripts: KeyValuePairs = [
         "counts: fewer clicks": """
         UPDATE counts SET count = count - 1
-        WHERE dimension = 'total' AND campaign = '' AND span = 'hour' AND metric = 'clicks'
-            AND period = (SELECT max(period) FROM counts WHERE span = 'hour' AND metric = 'clicks')
+        WHERE dimension = \(Dimension.total) AND campaign = '' AND span = \(Granularity.hour) AND metric = 'clicks'
+            AND period = (SELECT max(period) FROM counts WHERE span = \(Granularity.hour) AND metric = 'clicks')
         """,
         "counts: fewer clicks, or robots' clicks":
-            "DELETE FROM counts WHERE dimension = 'total' AND span = 'hour' AND metric = 'robots'",
+            "DELETE FROM counts WHERE dimension = \(Dimension.total) AND span = \(Granularity.hour) AND metric = 'robots'",
         "counts: fewer matches":
-            "UPDATE counts SET count = 0 WHERE dimension = 'total' AND span = 'hour' AND metric = 'matches'",
+            "UPDATE counts SET count = 0 WHERE dimension = \(Dimension.total) AND span = \(Granularity.hour) AND metric = 'matches'",
         "counts: by the hour do not add up": """
         UPDATE counts SET count = count + 1
-        WHERE dimension = 'total' AND span = 'day' AND metric = 'no_match_expired'
+        WHERE dimension = \(Dimension.total) AND span = \(Granularity.day) AND metric = 'no_match_expired'
         """,
         "counts: by the day do not add up": """
         UPDATE counts SET count = count + 1
-        WHERE dimension = 'time_to_install' AND span = 'day' AND campaign = ''
+        WHERE dimension = \(Dimension.timeToInstall) AND span = \(Granularity.day) AND campaign = ''
         """,
         "counts: by the day do not add up":
-            "DELETE FROM counts WHERE dimension = 'source' AND span = 'day' AND metric = 'clicks'",
+            "DELETE FROM counts WHERE dimension = \(Dimension.source) AND span = \(Granularity.day) AND metric = 'clicks'",
         "counts: by the day do not add up to those of all time": """
         UPDATE counts SET count = count + 1
-        WHERE dimension = 'platform' AND span = 'all' AND campaign = 'c1' AND metric = 'clicks'
+        WHERE dimension = \(Dimension.platform) AND span = \(Granularity.all) AND campaign = 'c1' AND metric = 'clicks'
         """,
         "counts: records of checks": "DELETE FROM checks",
         "claims: claims have no click": "DELETE FROM clicks WHERE id = (SELECT min(click) FROM claims)",

@@ -10,3 +10,11 @@ extension SQLiteConnection {
         try prepare(text: "EXPLAIN QUERY PLAN " + sql.description).all { $0.text(3) }
     }
 }
+
+/// Statements of tests that name a case by the number that the database stores for it.
+extension DefaultStringInterpolation {
+    /// Appends the raw value.
+    public mutating func appendInterpolation(_ code: some RawRepresentable<Int64> & CaseIterable) {
+        appendLiteral(String(code.rawValue))
+    }
+}

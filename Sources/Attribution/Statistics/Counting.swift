@@ -100,14 +100,14 @@ extension Platform {
 
 /// The length of the time spans that counts are stored for.
 ///
-/// The raw value is the word in the database.
-public enum Granularity: String, CaseIterable, Sendable {
+/// The raw value is the number in the database.
+public enum Granularity: Int64, CaseIterable, Sendable {
     /// One span for all time.
-    case all
-    case day
-    case hour
+    case all = 0
+    case day = 1
+    case hour = 2
     /// A quarter of a day; only for groups whose match rate is watched.
-    case quarter
+    case quarter = 3
 
     /// The granularities that count an event, if this is the finest one; each count is the sum of the finer
     /// counts.

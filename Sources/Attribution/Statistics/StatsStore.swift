@@ -41,23 +41,23 @@ extension Metric {
 
 /// The dimensions of counts.
 ///
-/// The raw value is the word in the database.
-public enum Dimension: String, CaseIterable, Sendable {
-    case total
-    case campaign
-    case source
-    case platform
-    case osVersion = "os_version"
+/// The raw value is the number in the database: each count compares several of them, and numbers compare faster than words.
+public enum Dimension: Int64, CaseIterable, Sendable {
+    case total = 0
+    case campaign = 1
+    case source = 2
+    case platform = 3
+    case osVersion = 4
     /// How launches were recognised; only for matches.
-    case method
+    case method = 5
     /// The bin of ``TimeToInstallHistogram``; only for matches.
-    case timeToInstall = "time_to_install"
+    case timeToInstall = 6
     /// The bin of ``CalibrationTable``.
-    case calibration
+    case calibration = 7
     /// The group of a launch whose match rate is watched; see ``DriftSide``.
-    case launch
+    case launch = 8
     /// The group of a click whose match rate is watched.
-    case click
+    case click = 9
 }
 
 /// Numbers by metric; a missing metric is zero.

@@ -33,7 +33,8 @@ extension SQLiteReader {
                 .all(scope, dimension.rawValue, Granularity.quarter.rawValue, period) { $0.text(0) }
             // Watched groups are always among the names, so that names that clients invent cannot displace them.
             return try counted
-                + connection.statement(Self.watchedDriftGroups).all(scope, dimension.rawValue) { $0.text(0) }
+                + connection.statement(Self.watchedDriftGroups)
+                .all(scope, (dimension == .launch ? DriftSide.launch : .click).rawValue) { $0.text(0) }
         default:
             return try connection.statement(Self.countedValues)
                 .all(scope, dimension.rawValue, Granularity.day.rawValue, period) { $0.text(0) }
@@ -42,8 +43,8 @@ extension SQLiteReader {
 
     static let countedCampaigns: SQL = """
         SELECT campaign FROM counts
-        WHERE scope = ?1 AND span = 'day' AND period = ?2 AND metric = 'clicks' AND dimension = 'total'
-            AND campaign <> ''
+        WHERE scope = ?1 AND span = \(Granularity.day) AND period = ?2 AND metric = 'clicks'
+            AND dimension = \(Dimension.total) AND campaign <> ''
         """
     static let countedValues: SQL = """
         SELECT DISTINCT value FROM counts
@@ -85,7 +86,8 @@ extension SQLiteReader {
 
     static let countSeries: SQL = """
         SELECT period, metric, count FROM counts
-        WHERE scope = ?1 AND campaign = ?2 AND dimension = 'total' AND span = ?3 AND period >= ?4 AND period < ?5
+        WHERE scope = ?1 AND campaign = ?2 AND dimension = \(Dimension.total) AND span = ?3
+            AND period >= ?4 AND period < ?5
         """
 
     func topCampaigns(of scope: Scope, _ granularity: Granularity, from period: Timestamp, atMost limit: Int)
@@ -99,7 +101,7 @@ extension SQLiteReader {
 
     static let topCampaigns: SQL = """
         SELECT campaign, count FROM counts
-        WHERE scope = ?1 AND span = ?2 AND period = ?3 AND metric = 'clicks' AND dimension = 'total'
+        WHERE scope = ?1 AND span = ?2 AND period = ?3 AND metric = 'clicks' AND dimension = \(Dimension.total)
             AND campaign <> ''
         ORDER BY count DESC LIMIT ?4
         """
@@ -112,7 +114,8 @@ extension SQLiteReader {
 
     static let countedPeriods: SQL = """
         SELECT DISTINCT period FROM counts
-        WHERE scope = ?1 AND campaign = '' AND dimension = 'total' AND span = ?2 AND period >= ?3 AND period < ?4
+        WHERE scope = ?1 AND campaign = '' AND dimension = \(Dimension.total) AND span = ?2
+            AND period >= ?3 AND period < ?4
         """
 
     func unrecordedCheckCount() throws(SQLiteError) -> Int64 { try value(of: .unrecordedChecks) ?? 0 }
@@ -131,7 +134,7 @@ extension SQLiteWriter {
             try statement.bind(record)
             for granularity in key.granularity.kept {
                 let period = granularity.start(of: key.period).milliseconds
-                try statement.bindText(granularity.rawValue, at: Self.spanParameter)
+                try statement.bindInteger(granularity.rawValue, at: Self.spanParameter)
                 try statement.bindInteger(period, at: Self.periodParameter)
                 while try statement.step() {}
                 statement.reset()
@@ -146,14 +149,13 @@ extension SQLiteWriter {
     private static let spanParameter: Int32 = 4
     private static let periodParameter: Int32 = 5
 
-    // The schema does not check the words of spans: for each row, SQLite would search a temporary table of the words.
     private static let addCount: SQL = """
         \(SQL.insert("counts", CountRecord.columns))
         ON CONFLICT DO UPDATE SET count = count + excluded.count
         """
     /// Adds a row of 0 clicks for a campaign without clicks, because the rows of clicks name and rank campaigns.
     static let addCampaign: SQL = """
-        INSERT INTO counts VALUES (?1, ?2, 'total', ?3, ?4, '', 'clicks', 0) ON CONFLICT DO NOTHING
+        INSERT INTO counts VALUES (?1, ?2, \(Dimension.total), ?3, ?4, '', 'clicks', 0) ON CONFLICT DO NOTHING
         """
 
     private func addLiveClicks(_ changes: [CountDeltas.ExpirySlot: Int64], by span: String)

@@ -33,10 +33,10 @@ extension SQLiteWriter {
 
     /// The rows of the most clicked campaigns beyond the first ?4.
     private static let rareCampaigns: SQL = """
-        scope = ?1 AND dimension IN ('total', 'source', 'platform', 'method', 'time_to_install')
-            AND span = ?2 AND period = ?3 AND campaign IN (
+        scope = ?1 AND dimension IN (\(Dimension.total), \(Dimension.source), \(Dimension.platform),
+            \(Dimension.method), \(Dimension.timeToInstall)) AND span = ?2 AND period = ?3 AND campaign IN (
                 SELECT campaign FROM counts
-                WHERE scope = ?1 AND span = ?2 AND period = ?3 AND metric = 'clicks' AND dimension = 'total'
+                WHERE scope = ?1 AND span = ?2 AND period = ?3 AND metric = 'clicks' AND dimension = \(Dimension.total)
                     AND campaign <> '' AND campaign NOT IN (SELECT value FROM json_each(?5))
                 ORDER BY count DESC LIMIT 32 OFFSET ?4
             )
@@ -74,6 +74,6 @@ extension SQLiteReader {
 
     static let firstCountedDay: SQL = """
         SELECT min(period) FROM counts
-        WHERE scope = ?1 AND campaign = '' AND dimension = 'total' AND span = 'day'
+        WHERE scope = ?1 AND campaign = '' AND dimension = \(Dimension.total) AND span = \(Granularity.day)
         """
 }

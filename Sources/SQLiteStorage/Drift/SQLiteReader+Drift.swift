@@ -21,7 +21,8 @@ extension SQLiteReader {
 
     static let driftCounts: SQL = """
         SELECT period, value, metric, count FROM counts
-        WHERE scope = ?1 AND campaign = '' AND dimension = ?4 AND span = 'quarter' AND period >= ?2 AND period < ?3
+        WHERE scope = ?1 AND campaign = '' AND dimension = ?4 AND span = \(Granularity.quarter)
+            AND period >= ?2 AND period < ?3
         """
 
     func driftGroups(of scope: Scope, atMost limit: Int) throws(SQLiteError) -> [DriftReading] {
@@ -69,10 +70,10 @@ extension SQLiteWriter {
     static let addGroup = SQL.insert("drift_groups", DriftRecord.columns)
     static let removeOldest: SQL = """
         DELETE FROM counts
-        WHERE scope = ?1 AND campaign = '' AND dimension = ?3 AND span = 'quarter' AND +period < ?2
-            AND period = (
+        WHERE scope = ?1 AND campaign = '' AND dimension = ?3 AND span = \(Granularity.quarter)
+            AND +period < ?2 AND period = (
                 SELECT min(period) FROM counts
-                WHERE scope = ?1 AND campaign = '' AND dimension = ?3 AND span = 'quarter'
+                WHERE scope = ?1 AND campaign = '' AND dimension = ?3 AND span = \(Granularity.quarter)
             )
         """
 }

@@ -54,11 +54,12 @@ public enum DatabaseSurvey {
 
     private static let clicksSince: SQL = """
         SELECT sum(count) FROM counts
-        WHERE campaign = '' AND dimension = 'total' AND span = 'hour' AND period >= ?1
-            AND metric IN ('clicks', 'robots')
+        WHERE campaign = '' AND dimension = \(Dimension.total) AND span = \(Granularity.hour)
+            AND period >= ?1 AND metric IN ('clicks', 'robots')
         """
     private static let firstDay: SQL = """
-        SELECT min(period) FROM counts WHERE campaign = '' AND dimension = 'total' AND span = 'day'
+        SELECT min(period) FROM counts
+        WHERE campaign = '' AND dimension = \(Dimension.total) AND span = \(Granularity.day)
         """
 }
 

@@ -166,14 +166,17 @@ struct Invariant: Sendable {
             """,
             "counts by the hour do not add up to those by the day": """
             SELECT scope FROM counts
-            WHERE campaign = '' AND dimension IN ('total', 'platform') AND span IN ('hour', 'day')
+            WHERE campaign = '' AND dimension IN (\(Dimension.total), \(Dimension.platform))
+                AND span IN (\(Granularity.hour), \(Granularity.day))
             GROUP BY scope, dimension, value, metric
-            HAVING sum(iif(span = 'hour', count, 0)) <> sum(iif(span = 'day', count, 0))
+            HAVING sum(iif(span = \(Granularity.hour), count, 0))
+                <> sum(iif(span = \(Granularity.day), count, 0))
             """,
             "counts by the day do not add up to those of all time": """
-            SELECT scope FROM counts WHERE span IN ('day', 'all')
+            SELECT scope FROM counts WHERE span IN (\(Granularity.day), \(Granularity.all))
             GROUP BY scope, campaign = '', dimension, metric
-            HAVING sum(iif(span = 'day', count, 0)) <> sum(iif(span = 'all', count, 0))
+            HAVING sum(iif(span = \(Granularity.day), count, 0))
+                <> sum(iif(span = \(Granularity.all), count, 0))
             """,
             "counts of records of checks differ from the number of stored records": """
             SELECT 0 WHERE (SELECT count(*) FROM checks)
@@ -184,7 +187,7 @@ struct Invariant: Sendable {
 
     /// The table and condition of a join to the count of a row's hour and metric.
     private static let countOfHour: SQL = """
-        counts AS c ON c.scope = facts.scope AND c.campaign = '' AND c.dimension = 'total'
-            AND c.span = 'hour' AND c.period = hour AND c.value = '' AND c.metric = facts.metric
+        counts AS c ON c.scope = facts.scope AND c.campaign = '' AND c.dimension = \(Dimension.total)
+            AND c.span = \(Granularity.hour) AND c.period = hour AND c.value = '' AND c.metric = facts.metric
         """
 }

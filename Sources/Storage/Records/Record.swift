@@ -79,6 +79,12 @@ extension RowWriter {
         putText(column, value?.rawValue)
     }
 
+    /// Stores the raw value.
+    @inlinable
+    public mutating func put(_ column: StaticString, _ value: some RawRepresentable<Int64>) {
+        putInteger(column, value.rawValue)
+    }
+
     @inlinable
     public mutating func put(_ first: StaticString, _ second: StaticString, _ value: KeyedHash?) {
         put(first, value?.index)
@@ -171,6 +177,12 @@ extension RowReader {
     @inlinable
     public mutating func get<Word: RawRepresentable<String>>(_ column: StaticString) -> Word? {
         getOptionalText(column).flatMap { Word(rawValue: $0) }
+    }
+
+    /// Returns nil also for a number that this program does not know.
+    @inlinable
+    public mutating func get<Code: RawRepresentable<Int64>>(_ column: StaticString) -> Code? {
+        getOptionalInteger(column).flatMap { Code(rawValue: $0) }
     }
 
     @inlinable
