@@ -32,9 +32,9 @@ struct FloodTests {
         }
         highest = max(highest, figures.residentByteCount)
         #expect(highest < 256 * Self.mebibyte)
-        let refused = flood.count { !$0.isSilent(milliseconds: 0) }
-        #expect(refused > 0)
-        #expect(flood.count - refused <= 1_100, "64 MiB are about a thousand such bodies")
+        // On a busy machine, the server refuses the last bodies a little later.
+        let isBounded = Polling.until { flood.count { $0.isSilent(milliseconds: 0) } <= 1_100 }
+        #expect(isBounded, "64 MiB are about a thousand such bodies")
 
         for client in flood { client.reset() }
         flood = []

@@ -14,12 +14,12 @@ struct DriftTests {
     private func write(
         _ name: String,
         _ days: [(trials: Int, matches: Int)],
-        side: String = "launch",
+        side: Dimension = .launch,
         to test: TestStore
     ) throws {
         let values = days.enumerated().map { age, day in
             let period = end.milliseconds - Int64(age) * Self.day - DriftHistory.periodMilliseconds
-            return "(\(period), '\(side)', '\(name)', \(day.trials), \(day.matches))"
+            return "(\(period), \(side), '\(name)', \(day.trials), \(day.matches))"
         }
         try insert(values, into: test)
     }

@@ -1,3 +1,4 @@
+internal import Attribution
 internal import SQLite
 internal import Storage
 
