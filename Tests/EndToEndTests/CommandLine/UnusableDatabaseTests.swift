@@ -28,7 +28,8 @@ struct UnusableDatabaseTests {
         let output = try run(command, on: "")
         #expect(output.status == 1)
         #expect(output.text.isEmpty)
-        #expect(output.errors.contains("some.db is missing or empty.") && output.errors.contains("`afterlink init`"))
+        #expect(output.errors.contains("some.db is missing or empty."))
+        #expect(output.errors.contains("`afterlink init`"))
     }
 
     @Test("a file with other bytes is refused as no SQLite database", arguments: commands)
@@ -66,7 +67,8 @@ struct UnusableDatabaseTests {
         ])
         #expect(refused.status == 1)
         #expect(
-            refused.errors.contains("backup.db is missing or empty.") || refused.errors.contains("is not a SQLite database")
+            refused.errors.contains("backup.db is missing or empty.")
+                || refused.errors.contains("is not a SQLite database")
         )
         #expect(!refused.errors.contains("key"))
     }
