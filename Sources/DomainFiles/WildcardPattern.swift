@@ -10,7 +10,8 @@ public struct WildcardPattern: Hashable, Sendable {
     public let unknownVariables: [String]
     /// The number of steps that a comparison takes for each character of a text.
     ///
-    /// It is one step for each character and wildcard of the pattern, and for each character of a variable's values.
+    /// It counts the pattern's characters and wildcards; a variable counts 1, plus 1 and the length for each
+    /// value.
     let weight: Int
     private let tokens: [Token]
 
@@ -253,7 +254,7 @@ extension PredefinedVariable {
         }
     }
 
-    /// Returns the lengths for which all first characters of `rest` are of this kind.
+    /// Returns each length n for which the first n characters of `rest` are of this kind.
     private func runs(_ lengths: [Int], in rest: ArraySlice<Unicode.Scalar>, _ ignoringCase: Bool) -> [Int] {
         lengths.filter { length in
             length <= rest.count && rest.prefix(length).allSatisfy { contains($0, ignoringCase) }

@@ -42,7 +42,8 @@ internal import CSQLite
     /// - Returns: whether there are more pages.
     public func step(pages: Int32) throws(SQLiteError) -> Bool {
         source.confinement.check()
-        // The pointer is valid until the copy is finished; SQLite returns an error for nil.
+        // The pointer is valid until the copy is finished, and SQLite would follow nil.
+        guard let pointer = unsafe pointer else { throw failure(SQLITE_MISUSE) }
         let status = unsafe sqlite3_backup_step(pointer, pages)
         guard status != SQLITE_DONE else { return false }
         guard status == SQLITE_OK else { throw failure(status) }

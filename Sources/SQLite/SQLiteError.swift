@@ -13,10 +13,10 @@ public struct SQLiteError: Error, Equatable, Sendable {
     public let message: String
     /// The operation that failed.
     public let context: String
-    /// Whether this module refused the operation, and not SQLite; ``message`` is then a sentence for the
+    /// Whether this program refused the operation, and not SQLite; ``message`` is then a sentence for the
     /// operator.
     public private(set) var isRefusal = false
-    /// The file of the operation, if the operator's message names it.
+    /// The file to name in the operator's message; nil for a refusal, and without ``naming(_:)``.
     public private(set) var path: String?
 
     public init(extendedCode: Int32, systemError: Int32 = 0, message: String, context: String) {
@@ -59,7 +59,7 @@ public struct SQLiteError: Error, Equatable, Sendable {
 
     /// Returns the error for a stored value that this program cannot have written.
     public static func corrupt(_ context: String) -> SQLiteError {
-        let message = "this program never writes the stored value"
+        let message = "this program cannot have written the stored value"
         return SQLiteError(extendedCode: SQLITE_CORRUPT, message: message, context: context)
     }
 }

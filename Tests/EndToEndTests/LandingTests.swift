@@ -67,7 +67,7 @@ struct LandingTests {
         )
     }
 
-    @Test("a tap ends in a certain match by a token from store, pasteboard, code or the app's scheme")
+    @Test("a tap ends in a certain match by a token from store, pasteboard, QR code or the app's scheme")
     func tokens() throws {
         let installation = try shop()
         let (_, connection) = try installation.serve(["--trusted-proxy", "127.0.0.1/32"])

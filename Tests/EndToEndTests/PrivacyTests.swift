@@ -14,7 +14,8 @@ struct PrivacyTests {
     private static let install = "Somebodys-Install-77"
     private static let idempotency = "Somebodys-Idempotency-77"
 
-    /// Returns all forms to search for, as bytes: texts, their halves, binary forms, and digests without a key.
+    /// Returns all forms to search for, as bytes: texts and parts of them, binary forms, and unkeyed digests
+    /// and their halves.
     private static func traces(_ installation: Installation) -> [(name: String, bytes: [UInt8])] {
         let words: [UInt64] = [0x2001_0db8_aaaa_bbbb, 0xcccc_dddd_eeee_ff01]
         let binary = words.map { word in (0..<8).map { UInt8(truncatingIfNeeded: word >> (56 - 8 * $0)) } }
@@ -58,7 +59,8 @@ struct PrivacyTests {
         )
         try visit(server, installation)
         let traces = Self.traces(installation)
-        // The search runs with the open log of the database, and again after the log was copied into it.
+        // The search runs while the write-ahead log is open, and again after it was copied into the
+        // database.
         for isStopped in [false, true] {
             if isStopped {
                 server.terminate()

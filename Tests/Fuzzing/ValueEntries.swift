@@ -83,6 +83,7 @@ extension FuzzEntry {
         }
         try promise(QRStyle.allowedPixels.contains(style.pixels), "a picture's size is out of range")
         try promise(QRStyle.allowedQuietZone.contains(style.quietZone), "a quiet zone is out of range")
-        try promise(!style.hasRoomForLogo || style.errorCorrection == .high, "a logo below level H")
+        let hasRoom = !style.hasRoomForLogo || style.errorCorrection == .high
+        try promise(hasRoom, "a code with a logo has less than level H")
     }
 }

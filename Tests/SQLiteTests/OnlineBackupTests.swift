@@ -56,4 +56,11 @@ struct OnlineBackupTests {
         let copy = try SQLiteConnection(path: folder.file("copy.db"), access: .readOnly, busyMilliseconds: 0)
         #expect(try copy.integer("SELECT count(*) FROM sqlite_schema") == 0)
     }
+
+    @Test("refuse a step after the end")
+    func stepAfterEnd() throws {
+        let copy = try OnlineBackup(from: source, to: target())
+        try copy.finish()
+        #expect(throws: SQLiteError.self) { try copy.step(pages: 1) }
+    }
 }

@@ -4,7 +4,10 @@ import Testing
 
 @Suite("The log")
 struct LogTests {
-    @Test("a message cannot forge a line, or send commands to a terminal", arguments: LogFormat.allCases)
+    @Test(
+        "a message cannot forge a line, nor control a terminal in a text log",
+        arguments: LogFormat.allCases
+    )
     func staysOnOneLine(format: LogFormat) throws {
         let logged = LoggedBytes()
         let log = try Log(format: format, clock: .fixed(Timestamp(milliseconds: 0))) { logged.append($0) }
@@ -12,7 +15,7 @@ struct LogTests {
         for control in controls { log.event(.warning, "before\(control)after") }
         log.flush()
         let lines = logged.text.unicodeScalars.split(separator: "\n", omittingEmptySubsequences: false)
-        #expect(lines.count == controls.count + 1, "each ends with the one line break that is the log's own")
+        #expect(lines.count == controls.count + 1, "each message is one line")
         #expect(lines.last?.isEmpty == true)
         for line in lines.dropLast() {
             let text = String(Substring(line))

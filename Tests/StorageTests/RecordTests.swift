@@ -143,7 +143,7 @@ struct RecordTests {
     }
 
     @Test(
-        "a visit after a prefetch is a click of its own, even with the same idempotency key",
+        "a tap after a prefetch is a click of its own, even with the same idempotency key",
         arguments: backends,
         [nil, 7] as [UInt64?]
     )

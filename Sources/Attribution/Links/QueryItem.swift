@@ -27,7 +27,7 @@ public struct QueryItem: Hashable, Sendable {
     /// Returns the decoded value of a query's first item of this name, without decoding the others; nil
     /// without such an item.
     ///
-    /// The name has no characters that need an escape; an item whose name contains escapes is found too.
+    /// `name` must not contain characters that need an escape; an item that escapes its name is found too.
     public static func value(of name: String, inQuery query: String) -> String? {
         withValue(of: name, in: query.utf8.span) { value in
             var bytes: [UInt8] = []

@@ -20,8 +20,8 @@ public struct CheckReport: Sendable {
 
 /// The facts that decided a check: the input of its record and of learning.
 public struct CheckBasis: Sendable {
-    /// Nil if no click was weighed: no live click has one of the launch's fingerprints, the answer is a
-    /// repetition, or the check got another click than the chosen one.
+    /// Nil if no live click has one of the launch's fingerprints, the answer is a repetition, or the check
+    /// got another click than the one it chose first.
     public var verdict: Verdict?
     /// The input of the verdict; nil without one.
     public var evidence: CandidateEvidence?

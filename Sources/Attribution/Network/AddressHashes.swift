@@ -48,8 +48,8 @@ extension ServerKey {
     public func addressHashes(of address: NetworkAddress) -> AddressHashes? {
         guard address.distinguishesVisitors else { return nil }
         return AddressHashes(
-            exact: addressHash(of: address.prefix(ipv4Bits: 32, ipv6Bits: 64), bits: 0),
-            near: addressHash(of: address.prefix(ipv4Bits: 24, ipv6Bits: 48), bits: 1),
+            exact: addressHash(of: address.prefix(ipv4Bits: 32, ipv6Bits: 64), level: 0),
+            near: addressHash(of: address.prefix(ipv4Bits: 24, ipv6Bits: 48), level: 1),
             keyedOn: 0
         )
     }

@@ -41,7 +41,8 @@ extension Metric {
 
 /// The dimensions of counts.
 ///
-/// The raw value is the number in the database: each count compares several of them, and numbers compare faster than words.
+/// The raw value is the number in the database: the search for a count compares several, and numbers compare
+/// faster than words.
 public enum Dimension: Int64, CaseIterable, Sendable {
     case total = 0
     case campaign = 1
@@ -120,7 +121,7 @@ public struct StatisticsReport: Equatable, Sendable {
     /// The matches by method, in the order in which the methods are tried; omits methods without matches.
     public var byMethod: [Group] = []
     public var expected = ExpectedConversions.zero
-    /// The calibration over whole days.
+    /// The calibration over the query's span, rounded to whole days.
     public var calibration = CalibrationTable()
     /// The number of all checks that were counted but not recorded, because there were too many at once.
     public var unrecordedChecks: Int64 = 0
@@ -172,8 +173,8 @@ public protocol StatsStore {
 
 /// The times from click to first launch, in bins that widen with the time.
 ///
-/// Bin 0 contains delays under a second; from there eight bins double the time. A quantile is therefore exact
-/// to 9 % of itself.
+/// Bin 0 contains delays under a second; from there eight bins double the time. A quantile from one second
+/// on is therefore exact to about 9 %.
 public struct TimeToInstallHistogram: Equatable, Sendable {
     /// The number of delays in each bin that has any.
     public private(set) var counts: [Int: Int64] = [:]
@@ -193,7 +194,7 @@ public struct TimeToInstallHistogram: Equatable, Sendable {
 
     /// Returns the bin of a delay.
     ///
-    /// A launch before its click, after a clock was set back, counts as no delay.
+    /// If a clock was set back and the launch precedes its click, the delay is zero.
     public static func bin(forMilliseconds milliseconds: Int64) -> Int {
         guard milliseconds >= 1000 else { return 0 }
         let seconds = Double(milliseconds) / 1000

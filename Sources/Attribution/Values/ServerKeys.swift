@@ -36,7 +36,7 @@ public enum ServerKeyRecognition: Equatable, Sendable {
 public struct RequiredKeys: Equatable, Sendable {
     /// The time of the oldest record with a hash under a server key; nil for an empty store.
     public var oldestRecord: Timestamp?
-    /// When each former server key was replaced, by the first word of its ``ServerKey/checkValue``.
+    /// Maps the index of a former key's ``ServerKey/checkValue`` to the time of its replacement.
     public var replaced: [UInt64: Timestamp] = [:]
     /// The first day, by ``AddressKeys/day(of:)``, whose clicks can still match; nil if there is none.
     public var firstAddressDay: Int64?
@@ -141,7 +141,7 @@ public struct ServerKey: Sendable {
         return hash(of: message)
     }
 
-    /// Returns the hash of the caller's own `idempotency_key`.
+    /// Returns the hash of a post's `idempotency_key`.
     public func idempotency(app: AppID, isTest: Bool, key: String) -> KeyedHash {
         var message = KeyedMessage(.idempotency)
         message.append(app)
@@ -161,8 +161,9 @@ public struct ServerKey: Sendable {
         return hash(of: message)
     }
 
-    /// Returns the hash that is stored instead of an address, which the caller has cut to the level's bits.
-    func addressHash(of address: NetworkAddress, bits level: UInt64) -> UInt64 {
+    /// Returns the hash that is stored instead of an address, already cut to its prefix; level 0 is the
+    /// exact address, 1 its network.
+    func addressHash(of address: NetworkAddress, level: UInt64) -> UInt64 {
         var message = KeyedMessage(.address)
         message.append(level)
         message.append(address)
@@ -189,7 +190,7 @@ public struct ServerKey: Sendable {
         return hash(of: message).index
     }
 
-    /// Returns the signature of a click token, whose first bytes are part of the token.
+    /// Returns the signature in a click token: the first bytes of its HMAC.
     func signature(of payload: ClickToken.Payload, for app: AppID) -> [UInt8] {
         var message = KeyedMessage(.clickToken)
         message.append(UInt64(ClickToken.Payload.version))
@@ -222,7 +223,7 @@ extension ServerKey: HiddenValue {}
 /// The first 16 bytes of an HMAC-SHA256 under the server key, stored instead of an identifying value.
 ///
 /// All possible fingerprints and addresses can be enumerated, so a hash without a key would hide nothing.
-/// Stores index ``index`` and compare ``rest`` in the row.
+/// A database indexes ``index``, and compares ``rest`` in the row.
 public struct KeyedHash: Hashable, Sendable {
     public let index: UInt64
     public let rest: UInt64
@@ -235,8 +236,8 @@ public struct KeyedHash: Hashable, Sendable {
 
 /// The bytes from which a keyed hash is computed.
 ///
-/// The first byte is the purpose, every text follows its length, and everything else has a fixed length, so
-/// that different values or purposes never have the same bytes.
+/// The purpose comes first, a text follows its length, an optional value its flag, and the rest has a fixed
+/// length, so different values or purposes never have the same bytes.
 struct KeyedMessage {
     /// The raw values are part of what is stored: never change or reuse one.
     enum Purpose: UInt8 {

@@ -73,7 +73,8 @@ struct RequestHead: Sendable {
 /// Parses a request's head: request line and field lines (RFC 9112 §2 to §6).
 ///
 /// When more bytes have arrived, the caller passes all bytes of the head again, from their start. The parser continues
-/// where it stopped. It throws at the first wrong byte.
+/// where it stopped. It checks the syntax byte by byte, target and version at the end of their line, and the
+/// method last.
 struct HeadParser {
     private enum State {
         /// Before the request line, where the parser accepts one empty line (RFC 9112 §2.2).

@@ -48,7 +48,8 @@ public struct HistoryBounds: Sendable {
         return (first, last)
     }
 
-    /// Returns whether every record from which the model learnt is stored, if retention keeps records this long.
+    /// Returns whether all records from which the model learnt are stored, given the retention in
+    /// milliseconds.
     public func isWhole(keeping milliseconds: Int64) -> Bool {
         guard !hasDeleted, let span, let learningBegan else { return !hasDeleted }
         return learningBegan >= span.first && span.last.milliseconds(since: span.first) <= milliseconds

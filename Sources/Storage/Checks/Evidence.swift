@@ -14,17 +14,17 @@ public protocol EvidenceSource {
     ///
     /// - Returns: whether ``summary(of:)`` returns it now.
     mutating func renewSummary(of key: KeyedHash) throws(Failure) -> Bool
-    /// Adds the key's last closed click, which a replay omits, then its clicks that are not closed, newest first.
+    /// Adds the key's click that was closed last (a replay omits it), then its open clicks, newest first.
     mutating func read(_ selection: inout KeySelection) throws(Failure)
     /// Adds the newest clicks around an address, newest first.
     mutating func read(_ selection: inout AddressSelection) throws(Failure)
-    /// Adds the clicks that are open under the selection's key, and claimed clicks from exactly the selection's
+    /// Adds those of `clicks` that are open under the selection's key, or were claimed from exactly its
     /// address.
     mutating func lookUp(_ clicks: [AddressSelection.Wanted], for selection: inout AddressSelection)
         throws(Failure)
     /// Returns the number of clicks around an address with much traffic.
     mutating func clickCount(around address: AddressHashes) throws(Failure) -> AddressClickCount
-    /// Returns the number of clicks that can be matched, under all hashes.
+    /// Returns the number of the scope's live clicks, whatever their hashes.
     mutating func liveClickCount() throws(Failure) -> Double
     /// Returns the stored sum of a learnt counter, relative to the epoch; 0 if there is none.
     mutating func learntSum(_ family: CounterFamily, _ key: UInt64) throws(Failure) -> Double

@@ -8,7 +8,7 @@ internal import Threads
 struct DriftBatch: Sendable {
     struct Slot: Hashable, Sendable {
         let scope: Scope
-        /// The span's first millisecond.
+        /// The first millisecond of a quarter of a day.
         let period: Timestamp
         let group: DriftGroup
     }

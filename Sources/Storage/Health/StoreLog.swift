@@ -6,7 +6,7 @@ public struct StoreLog: Sendable {
         case error
     }
 
-    /// Writes one line, without a line break; called from any thread.
+    /// Writes one line, whose text has no line break; any thread may call it.
     public let write: @Sendable (Level, String) -> Void
 
     public init(write: @escaping @Sendable (Level, String) -> Void) { self.write = write }

@@ -1,8 +1,8 @@
 public import Attribution
 
-/// Evaluates the match rates of all apps, to detect drops, when a quarter of a day has ended (a span of
-/// ``DriftHistory``), one app in each slice.
+/// Detects drops in the match rates of all apps after each quarter of a day (a span of ``DriftHistory``).
 ///
+/// Each slice evaluates one app.
 /// If several processes have the database open, the one with the job's lease (the right to do it) evaluates.
 public struct DriftJob<Reader: JobReader>: Job {
     public let name = JobName.drift

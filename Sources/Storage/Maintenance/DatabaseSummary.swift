@@ -46,7 +46,7 @@ public struct MigrationPlan: Equatable, Sendable {
     public let applied: [String]
     /// File names, ascending.
     public let pending: [String]
-    /// The path to which a start at this time would first copy the database, as the name contains the time.
+    /// The path to which a start would first copy the database; it contains the present time.
     ///
     /// Nil if there is nothing to copy, or nothing is pending.
     public let backupPath: String?

@@ -80,7 +80,8 @@ extension StoreThreads where Backend.Reader: JobReader {
     /// - Throws: if the system refuses a thread.
     public func startBackground(_ makeOwnJobs: @escaping @Sendable () -> [any Job]) throws(StoreError) {
         guard let reader else { return }
-        // The filter comes before the other jobs, because checks read the database until it is built.
+        // The job that builds the filter is requested at once, because checks read the database until the
+        // filter exists.
         state.jobs.ask(for: .filter)
         try startInBackground { [self] in
             let context = makeJobContext()
@@ -99,7 +100,7 @@ extension StoreThreads where Backend.Reader: JobReader {
         try startInBackground { reader.run() }
     }
 
-    /// Creates the context of jobs on the calling thread.
+    /// Creates the context of jobs that run on the calling thread.
     public func makeJobContext() -> JobContext<Backend.Reader> { JobContext(state, open: backend.openReader) }
 
     /// Creates the context of a job that reads everything once.

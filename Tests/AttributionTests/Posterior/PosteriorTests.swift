@@ -7,8 +7,8 @@ import Testing
 struct PosteriorTests {
     // Computed by hand for a click five minutes old and two organic launches in two days, with a half-life of two days:
     // f = (29/30 · (0.7 · 0.1475 + 0.3 · 0.0046) + 1/1350) / 106 s = 9.61e-4 a second, n = 0.15 · f = 1.441e-4,
-    // L = 2 / 124,649 s · (1 − e^−8) = 1.604e-5. A stranger has the address of one click among 2,001 events with
-    // a probability of 0.05 / 1001 = 5.0e-5.
+    // L = 2 / 124,649 s · (1 − e^−8) = 1.604e-5. After 1000 launches, a stranger has the address of this
+    // click alone with a probability of 0.05 / 1001 = 5.0e-5.
     @Test(
         "weighs the agreement of addresses as in the calculation by hand",
         arguments: [

@@ -36,7 +36,8 @@ struct ClickTemplate {
                 let insert = "INSERT INTO \(table.name) VALUES "
                 if table.hasRowsOfClicks {
                     let values = zip(table.columns, row).map { column, value in
-                        // One of several hashes is shared by many devices; a single hash belongs to one click.
+                        // If a click has several hashes, many devices share each; a single hash belongs to
+                        // one click.
                         let bits = 14 + Int.bitWidth - rows.count.leadingZeroBitCount
                         let common = "((random() & 16383) * \(rows.count) + \(number)) << \(64 - bits)"
                         let hash = rows.count > 1 ? common : "random()"

@@ -6,7 +6,7 @@ import afterlink
 
 /// The commands and options that a text names.
 private struct NamedCalls {
-    /// Returns a sentence for each command, option or value in a text that does not exist.
+    /// Returns the faults of a text: commands, options and values that it names but that do not exist.
     static func faults(in text: String) -> [String] {
         var faults: [String] = []
         let pieces = text.split(separator: "`", omittingEmptySubsequences: false)
@@ -94,7 +94,7 @@ struct NamedCallTests {
         for text in advice(reason, near: nil) { #expect(NamedCalls.faults(in: text) == [], "\(text)") }
     }
 
-    @Test("the commands in the advice on a value that differs exist", arguments: SignalComponent.allCases)
+    @Test("the commands in the advice on a differing value exist", arguments: SignalComponent.allCases)
     func components(component: SignalComponent) {
         let advice = advice(.noClick, near: component)
         #expect(advice.contains { $0.hasPrefix("\(component.rawValue): ") })

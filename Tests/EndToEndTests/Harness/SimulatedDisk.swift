@@ -155,7 +155,7 @@ struct SimulatedDisk {
             try FileManager.default.removeItem(at: folder.appending(path: name))
         }
         for (name, bytes) in files {
-            // The file is written through shared memory, so that its content is arbitrary after a cut.
+            // SQLite writes the `-shm` file through shared memory; after a cut its content is arbitrary.
             let isIndex = name.hasSuffix("-shm")
             let content = isIndex ? bytes.map { _ in UInt8.random(in: 0...255, using: &random) } : bytes
             let path = folder.appending(path: name).path

@@ -92,7 +92,7 @@ struct ClaimInterleaving {
             }
         }
         let matchedVisits = clicks.indices.filter { matched[clicks[$0].id.high] != nil }.map { visits[$0] }
-        // If a claim fails, another check may meanwhile have matched an earlier click of the same visit.
+        // A failed claim may leave a visit two matches, and a replay uses no click.
         let isPlain = failing == nil && checks.allSatisfy(\.installs.isEmpty)
         guard isPlain else { return nil }
         if Set(matchedVisits).count < matchedVisits.count { return "C6: a visit has two matches" }

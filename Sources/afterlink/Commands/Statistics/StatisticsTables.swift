@@ -120,7 +120,7 @@ struct DriftTables {
     let drift: [AppDrift]
     let directory: Directory
 
-    /// Nil if no group of launches has a match rate yet.
+    /// Nil if no group of clicks or launches has been evaluated.
     var text: String? {
         let readings = drift.flatMap(\.readings)
         guard !readings.isEmpty else { return nil }
