@@ -55,14 +55,15 @@ extension Fingerprint {
 /// platform, because a client's version does not reveal its form: iOS releases 1.8.4 to 1.8.6 all report
 /// 1.8.3, and 1.6.0 to 1.7.1 report 1.6.0.
 ///
-/// A new form is a case with its ``components`` and `isUsed(on:)` here. It also needs a vector in
-/// `Tests/AttributionTests/Vectors/fingerprints.json`, a `release` row in `Server/Trial/Data/trials.tsv` that sends it, and
-/// its word in `openapi.json`. `FingerprintFormTests`, `TrialTests` and `APIDescriptionTests` fail without them.
+/// A new form is a case with its ``components`` and `isUsed(on:)` here. It also needs a `release` row in
+/// `Server/Trial/Data/trials.tsv` that sends it, its word in `openapi.json`, a vector for the "iPhone 13" in
+/// `Tests/AttributionTests/Vectors/fingerprints.json`, and a branch in `SimulatedDevice.swift` beside those tests.
+/// `FingerprintFormTests`, `TrialTests` and `APIDescriptionTests` fail without them. The letter needs no migration.
 ///
 /// Every form contains the model, the time zone and the language, and every form of Android the width: a form without
 /// one of them needs that component in `LaunchSignals.evidence` and `SignalHashes.components`. A component of a new kind
 /// changes `SignalHashes`, `SignalLikelihood` and the arrays of six components in `FormedFingerprint`. The articles on
-/// matching and the API list the forms; the README states their number.
+/// matching and the API list the forms; README, Words and the article on matching state their number.
 public enum FingerprintForm: String, CaseIterable, Sendable {
     /// The first version of the contract; iOS SDK 1.7.0–1.7.1.
     case a = "A"

@@ -130,7 +130,8 @@ extension LoopState {
         _ body: @escaping @Sendable (Reader) throws(Reader.Failure) -> Answer
     ) async throws(StoreError) -> Answer {
         if let background { return try await background.read(body) }
-        // The next read must see what another process commits, and a long command must not pin the write-ahead log.
+        // Each read sees what another process has committed, and a long command does not pin the write-ahead log.
+        endSnapshot()
         defer { endSnapshot() }
         return try read(body)
     }
