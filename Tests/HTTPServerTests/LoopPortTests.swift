@@ -125,7 +125,7 @@ struct LoopPortTests {
     @Test("reports room for writing while the client watches for it, and only then")
     func writes() async throws {
         let pair = try SocketPair()
-        let byteCount = 4_000_000
+        let (byteCount, isFull) = (4_000_000, DispatchSemaphore(value: 0))
         try await TestServer.run(waiting: { port in
             let calls = Box(0)
             return ClosureHandler { request in
@@ -136,6 +136,7 @@ struct LoopPortTests {
                         guard readiness == .writing else { return }
                         calls.value += 1
                         rest -= pair.fill(atMost: rest)
+                        isFull.signal()
                         guard rest == 0 else { return }
                         port.setWatchesWriting(pair.near, false)
                         continuation.resume()
@@ -147,6 +148,7 @@ struct LoopPortTests {
         }) { server in
             let client = try server.connect()
             client.send(get)
+            isFull.wait()
             #expect(pair.drain(byteCount))
             let count = try client.answer().body
             #expect(Int(count) ?? 0 > 1)
