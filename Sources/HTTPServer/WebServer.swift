@@ -10,7 +10,7 @@ public final class WebServer: Sendable {
     }
 
     private let configuration: HTTPServerConfiguration
-    private let makeHandler: @Sendable (Int) throws -> any RequestHandler
+    private let makeHandler: @Sendable (Int, LoopPort) throws -> any RequestHandler
     private let loops: [EventLoop]
     private let counters = Counters()
     private let phase = ConditionLock(Phase.bound)
@@ -23,11 +23,11 @@ public final class WebServer: Sendable {
     /// - Parameters:
     ///   - configuration: the settings.
     ///   - makeHandler: creates the handler of a loop. `start` calls it once on each loop's thread, with the loop's
-    ///     number from 0 on.
+    ///     number from 0 on, and its port for a handler that waits for descriptors of its own.
     /// - Throws: `StartError` if the address is in use, or the system refuses a resource.
     public init(
         _ configuration: HTTPServerConfiguration,
-        makeHandler: @escaping @Sendable (_ loop: Int) throws -> any RequestHandler
+        makeHandler: @escaping @Sendable (_ loop: Int, _ port: LoopPort) throws -> any RequestHandler
     ) throws(StartError) {
         var address = configuration.listenAddress.address
         try Listener.checkIsFree(address)
@@ -103,13 +103,14 @@ public final class WebServer: Sendable {
         SystemThread.nameCurrent("http \(number)")
         do {
             let makeHandler = makeHandler
-            try loop.assumeIsolated { loop in loop.setHandler(try makeHandler(number)) }
+            try loop.assumeIsolated { loop in try loop.setHandler { try makeHandler(number, $0) } }
             assembly.report(nil)
         } catch {
             let message = "The handler of event loop \(number) could not be created: \(error)"
             assembly.report(StartError(.handler, message, underlying: error))
         }
         if assembly.firstError() == nil { loop.run() }
+        loop.retire()
         loopEnded()
     }
 

@@ -1,22 +1,44 @@
 /// The functions of an event loop for a database client that waits for its own sockets on the loop's thread.
 ///
-/// It is meant for a database on a network: each loop creates one port, and calls the handlers on its own
-/// thread. SQLite reads files and needs no port, so no loop creates one yet.
+/// It is meant for a database on a network; SQLite reads files and needs no port. `WebServer` passes each loop's
+/// port to the function that creates the loop's handler. Only the loop's thread may call the functions, from any
+/// code that runs there, also from a handler of the port.
+///
+/// At the start of a turn (one iteration of the loop), the loop calls the handlers of ready descriptors, and then
+/// those of `wake`. In the same turn it runs the tasks that they resume, and sends the responses of these tasks.
+/// A handler must not block, because all connections of the loop wait for it.
+///
+/// While the loop stops gracefully, the port works as before. When the loop ends, it drops all watches and wakes
+/// without calling their handlers, and from then on the functions do nothing. A loop that stops ends with its
+/// last connection, whether or not it has watches.
 public struct LoopPort {
     /// What a watched descriptor is ready for.
+    ///
+    /// An error or a hang-up counts as both, so that the client learns of it when it reads.
     public enum Readiness: Sendable {
         case reading
         case writing
     }
 
-    /// Watches a descriptor for reading; the loop calls the handler in each turn (iteration) in which it is
-    /// ready.
+    /// Watches a descriptor for reading; the loop calls the handler in each turn in which it is ready.
+    ///
+    /// The watch is level-triggered: a handler that leaves bytes unread is called again in the next turn, and the
+    /// loop does not sleep. The watch of a descriptor that is watched already replaces the former one. If the
+    /// system refuses the watch, the handler is never called; so every wait of a client needs a time limit.
     public let watch: (_ descriptor: Int32, _ handler: @escaping (Readiness) -> Void) -> Void
-    /// Sets whether a watched descriptor is watched for writing too.
+
+    /// Sets whether a watched descriptor is watched for writing too; at first it is not.
     public let setWatchesWriting: (_ descriptor: Int32, Bool) -> Void
-    /// Ends the watch of a descriptor, before it is closed.
+
+    /// Ends the watch of a descriptor; its handler is not called again, not even in this turn.
+    ///
+    /// The client calls it before it closes the descriptor. If a library has closed the descriptor, the client
+    /// calls it before it returns to the loop, which could otherwise use the same number for a connection.
     public let unwatch: (_ descriptor: Int32) -> Void
-    /// Calls the handler in the loop's first turn after `time`.
+
+    /// Calls the handler once, in the loop's first turn after `time`.
+    ///
+    /// The call cannot be cancelled. If `time` has passed already, the loop calls the handler in its next turn.
     public let wake: (_ time: MonotonicTime, _ handler: @escaping () -> Void) -> Void
 
     public init(

@@ -24,7 +24,8 @@ private struct SQLiteDatabase: Database {
     func open(for purpose: DatabasePurpose) throws(StoreError) -> OpenStore {
         let store = try SQLiteStore.open(settings(purpose))
         return OpenStore(
-            makeStores: {
+            // SQLite reads files, for which a loop cannot wait.
+            makeStores: { _ in
                 let session = store.makeSession()
                 return Stores(
                     session,

@@ -26,7 +26,7 @@ struct ConstantRateTests {
             listenAddress: ListenAddress(PeerAddress(ipv4: 0x7F00_0001, port: 0)),
             loopCount: 1
         )
-        let server = try WebServer(configuration) { _ in StallingHandler() }
+        let server = try WebServer(configuration) { _, _ in StallingHandler() }
         try server.start()
         defer { server.stop(within: .milliseconds(200)) }
 

@@ -52,7 +52,7 @@ unsafe sigaddset(&signals, SIGINT)
 unsafe pthread_sigmask(SIG_BLOCK, &signals, nil)
 
 do {
-    let server = try WebServer(configuration) { _ in EchoHandler() }
+    let server = try WebServer(configuration) { _, _ in EchoHandler() }
     try server.start()
     print("listening on \(configuration.tls == nil ? "http" : "https")://\(server.addressText)")
     // Flush all streams: the name `stdout` is shared mutable state.

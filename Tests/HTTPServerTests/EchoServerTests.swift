@@ -53,7 +53,8 @@ struct EchoServerTests {
         await #expect(processExitsWith: .success) {
             let inherited = Set(try descriptorFlags().keys)
             let address = ListenAddress(PeerAddress(ipv4: 0x7F00_0001, port: 0))
-            let server = try WebServer(HTTPServerConfiguration(listenAddress: address, loopCount: 2)) { _ in
+            let configuration = HTTPServerConfiguration(listenAddress: address, loopCount: 2)
+            let server = try WebServer(configuration) { _, _ in
                 ClosureHandler(answer: { _ in Response(.ok) })
             }
             try server.start()

@@ -2,17 +2,18 @@ import Foundation
 import HTTPServer
 import Support
 import Synchronization
+import Threads
 
 /// A handler made of closures.
 final class ClosureHandler: RequestHandler {
-    private let answer: @Sendable (Request) async -> Response
-    private let turn: @Sendable () -> Void
-    private let begin: @Sendable (Int) -> Void
+    private let answer: (Request) async -> Response
+    private let turn: () -> Void
+    private let begin: (Int) -> Void
 
     init(
-        answer: @escaping @Sendable (Request) async -> Response,
-        turn: @escaping @Sendable () -> Void = {},
-        begin: @escaping @Sendable (Int) -> Void = { _ in }
+        answer: @escaping (Request) async -> Response,
+        turn: @escaping () -> Void = {},
+        begin: @escaping (Int) -> Void = { _ in }
     ) {
         self.answer = answer
         self.turn = turn
@@ -47,6 +48,16 @@ struct TestServer {
         handler makeHandler: @escaping @Sendable () -> any RequestHandler,
         during test: (TestServer) async throws -> Void
     ) async throws {
+        try await run(configure, waiting: { _ in makeHandler() }, during: test)
+    }
+
+    /// Runs a closure with a server of one loop and a handler that may wait through the loop's port, and then stops the
+    /// server.
+    static func run(
+        _ configure: (inout HTTPServerConfiguration) -> Void = { _ in },
+        waiting makeHandler: @escaping @Sendable (LoopPort) -> any RequestHandler,
+        during test: (TestServer) async throws -> Void
+    ) async throws {
         var configuration = HTTPServerConfiguration(
             listenAddress: ListenAddress(PeerAddress(ipv4: 0x7F00_0001, port: 0)),
             loopCount: 1
@@ -54,7 +65,7 @@ struct TestServer {
         configuration.sweepInterval = .milliseconds(10)
         configuration.timeouts = .patient
         configure(&configuration)
-        let server = try WebServer(configuration) { _ in makeHandler() }
+        let server = try WebServer(configuration) { _, port in makeHandler(port) }
         try server.start()
         defer { server.stop(within: .milliseconds(200)) }
         try await test(TestServer(server: server))

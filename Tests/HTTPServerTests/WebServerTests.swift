@@ -50,7 +50,7 @@ struct WebServerTests {
     func refusesUsedAddress() async throws {
         try await TestServer.run { server in
             let configuration = HTTPServerConfiguration(listenAddress: server.server.listenAddress)
-            #expect(throws: StartError.self) { try WebServer(configuration) { _ in EmptyHandler() } }
+            #expect(throws: StartError.self) { try WebServer(configuration) { _, _ in EmptyHandler() } }
         }
     }
 
@@ -58,7 +58,7 @@ struct WebServerTests {
     func refusesToStart() throws {
         struct Broken: Error {}
         let address = ListenAddress(PeerAddress(ipv4: 0x7F00_0001, port: 0))
-        let server = try WebServer(HTTPServerConfiguration(listenAddress: address, loopCount: 2)) { loop in
+        let server = try WebServer(HTTPServerConfiguration(listenAddress: address, loopCount: 2)) { loop, _ in
             guard loop == 0 else { throw Broken() }
             return EmptyHandler()
         }

@@ -35,7 +35,8 @@ struct ConnectionTable {
 
     /// Returns the token of a slot for epoll: the slot's number and its generation.
     ///
-    /// The generation distinguishes the connections that use the slot one after the other.
+    /// The generation distinguishes the connections that use the slot one after the other. The loop's other
+    /// tokens have bit 31, which no slot's number has, because descriptors are fewer.
     func token(_ slot: Int) -> UInt64 { UInt64(generations[slot]) << 32 | UInt64(slot) }
 
     /// Returns the connection of a token; `nil` if the connection has ended.

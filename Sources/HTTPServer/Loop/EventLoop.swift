@@ -40,6 +40,7 @@ actor EventLoop {
     private var nextSweep: MonotonicTime
     private var mayReturnMemoryAt: MonotonicTime
     let memory: RequestMemory
+    private let portWaits: PortWaits
 
     /// Whether the loop has run its last turn (iteration), so that free workers must end.
     private(set) var hasStopped = false
@@ -69,6 +70,7 @@ actor EventLoop {
     {
         executor = try LoopExecutor()
         poller = try Poller()
+        portWaits = PortWaits(epoll: poller.number, executor: executor)
         self.configuration = configuration
         self.counters = counters
         tls = try configuration.tls.map { termination throws(StartError) in
@@ -101,14 +103,23 @@ actor EventLoop {
         runReadyWork(&batch)
         assumeIsolated { $0.dismissWorkers() }
         while !executor.isQueueEmpty { executor.runQueuedJobs(&batch) }
-        assumeIsolated { $0.handler = nil }
+    }
+
+    /// Ends what the handler waits for, and releases the handler; after `run`, or instead of it.
+    nonisolated func retire() {
+        assumeIsolated { loop in
+            loop.handler = nil
+            loop.portWaits.end()
+        }
     }
 
     private nonisolated func runReadyWork(_ batch: inout [UnownedJob]) {
         repeat { executor.runQueuedJobs(&batch) } while assumeIsolated { $0.dispatchWork() }
     }
 
-    func setHandler(_ handler: any RequestHandler) { self.handler = handler }
+    func setHandler(_ make: (LoopPort) throws -> any RequestHandler) rethrows {
+        handler = try make(portWaits.port)
+    }
 }
 
 // MARK: - A turn
@@ -126,6 +137,7 @@ extension EventLoop {
         if sleeps { executor.wokeUp() }
         for index in 0..<count { take(poller.event(index)) }
         let now = MonotonicTime.now()
+        if now >= portWaits.earliestTime { portWaits.makeTimedCalls(at: now) }
         if stopRequest.isStopping { stop(at: now) }
         if now >= nextSweep { sweep(at: now) }
         if hasPendingWork { handler?.loopTurnWillBegin(connectionCount: pendingWork.count - nextWorkItem) }
@@ -134,14 +146,18 @@ extension EventLoop {
 
     private var millisecondsToSleep: Int32 {
         let mayRelease = hasMemoryToReturn || workers.hasSurplus
-        guard table.count > 0 || acceptIsPaused || isStopping || mayRelease else { return -1 }
-        return Int32(clamping: (nextSweep.nanoseconds(since: .now()) + 999_999) / 1_000_000)
+        let sweeps = table.count > 0 || acceptIsPaused || isStopping || mayRelease
+        let end = sweeps ? min(nextSweep, portWaits.earliestTime) : portWaits.earliestTime
+        guard end.nanoseconds < .max else { return -1 }
+        let (milliseconds, rest) = end.nanoseconds(since: .now()).quotientAndRemainder(dividingBy: 1_000_000)
+        return Int32(clamping: milliseconds + rest.signum())
     }
 
     private func take(_ event: Poller.Event) {
         switch event.token {
         case Self.wakeToken: executor.wakeSignal.clear()
         case Self.listenerToken: acceptConnections()
+        case _ where PortWaits.owns(event): portWaits.take(event)
         default:
             guard let connection = table.connection(event.token), connection.record(event) else { return }
             wake(connection, .ready)

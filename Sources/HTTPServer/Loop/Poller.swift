@@ -22,6 +22,8 @@ struct Poller: ~Copyable {
     }
 
     private let descriptor: Descriptor
+    /// The number of the epoll instance's descriptor, which closes with the poller.
+    var number: Int32 { descriptor.number }
     private var events = [linux_event](repeating: linux_event(), count: 256)
 
     init() throws(StartError) {

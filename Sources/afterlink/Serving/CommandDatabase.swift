@@ -101,7 +101,7 @@ struct CommandDatabase {
     private init(_ configuration: Configuration, for purpose: DatabasePurpose) throws {
         umask(0o077)
         store = try Self.explaining(configuration) { try $0.open(for: purpose) }
-        stores = store.makeStores()
+        stores = store.makeStores(nil)
     }
 
     func close() {

@@ -2,6 +2,7 @@ internal import Attribution
 internal import JSON
 internal import Server
 internal import Storage
+internal import Threads
 
 /// A database of any kind, such as SQLite; only ``Wiring`` names the kinds.
 ///
@@ -84,8 +85,8 @@ enum DatabasePurpose {
 
 /// An open database of any kind.
 struct OpenStore: Sendable {
-    /// Creates the stores of the calling thread.
-    let makeStores: @Sendable () -> Stores
+    /// Creates the stores of the calling thread, with the port of its loop; `nil` for a thread that has no loop.
+    let makeStores: @Sendable (LoopPort?) -> Stores
     let health: @Sendable () -> StoreHealth
     /// Stores the check values of the server keys, the current one first; waits for the disk.
     ///

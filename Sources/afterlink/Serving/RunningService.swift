@@ -65,7 +65,7 @@ final class RunningService: Sendable {
         let store = try openStore(configuration, lateService, log)
         lateStore.value = store
         do {
-            let apps = store.makeStores().apps
+            let apps = store.makeStores(nil).apps
             let (keys, firstApp) =
                 try await FirstApp.prepare(store, apps, configuration, others: .unlessBrought)
             let keyring = keys.keyring
@@ -118,7 +118,7 @@ final class RunningService: Sendable {
         guard configuration.domainWatch > 0 else { return nil }
         return try PeriodicThread("domains", every: .seconds(configuration.domainWatch)) { mustStop in
             // A database connection belongs to one thread.
-            let stores = store.makeStores()
+            let stores = store.makeStores(nil)
             defer { stores.endTurn() }
             guard let directory = try? stores.apps.directory() else { return }
             service.pollDomainFiles(directory, unless: mustStop)
@@ -260,13 +260,13 @@ struct Servers: Sendable {
         _ lateService: SetOnce<Service>,
         _ tls: TLSTermination?
     ) throws {
-        main = try WebServer(configuration.serverConfiguration(tls)) { _ in
-            try lateService.get().makeHandler(lateStore.get().makeStores())
+        main = try WebServer(configuration.serverConfiguration(tls)) { _, port in
+            try lateService.get().makeHandler(lateStore.get().makeStores(port))
         }
         // The address of the metrics is internal and serves plain HTTP.
         metrics = try configuration.metricsListen.map { address throws(StartError) in
-            try WebServer(HTTPServerConfiguration(listenAddress: address, loopCount: 1)) { _ in
-                try lateService.get().makeMetricsHandler(lateStore.get().makeStores())
+            try WebServer(HTTPServerConfiguration(listenAddress: address, loopCount: 1)) { _, port in
+                try lateService.get().makeMetricsHandler(lateStore.get().makeStores(port))
             }
         }
     }
