@@ -236,12 +236,15 @@ struct PipelineTests {
     func lock() throws {
         let other = try ConnectionHarness(database)
         let lock = PreparedStatement("LOCK TABLE items")
-        try other.whenReady { connection in
-            _ = await connection.perform { $0.append(PreparedStatement("BEGIN")) }
-            #expect(await connection.perform { $0.append(lock) }.error == nil)
+        let begin = PreparedStatement("BEGIN")
+        let take = { (batch: inout StatementBatch) in
+            batch.append(begin)
+            batch.append(lock)
         }
-        let error = try harness.whenReady { await $0.perform { $0.append(lock) }.error }
-        #expect(error?.kind == .lockTimeout)
+        let first = try other.whenReady { await $0.perform(take).error }
+        let second = try harness.whenReady { await $0.perform(take).error }
+        #expect(first == nil)
+        #expect(second?.kind == .lockTimeout)
     }
 }
 #endif
