@@ -58,7 +58,8 @@ public struct PostgreSQLSettings: Sendable {
     func words(_ host: PostgreSQLAddress.Host, numericAddress: String?) -> [(name: String, value: String)] {
         // A space separates options, and a backslash escapes it.
         let options = session.map { setting in
-            "-c \(setting.name)=\(setting.value.split(separator: " ").joined(separator: "\\ "))"
+            "-c \(setting.name)="
+                + setting.value.reduce(into: "") { $0 += $1 == " " || $1 == "\\" ? "\\\($1)" : "\($1)" }
         }
         var words = [
             ("host", host.name), ("port", String(host.port)), ("user", address.user),

@@ -133,6 +133,19 @@ struct ConnectingTests {
         var count = 0
     }
 
+    @Test("sets the session itself where a pooler drops its options")
+    func pooler() throws {
+        let database = try PostgreSQLTestDatabase()
+        let pooler = try #require(try PoolerStandIn(to: database.cluster.port))
+        let url = database.tcpURL.replacing(":\(database.cluster.port)", with: ":\(pooler.port)")
+        let settings = try ConnectionHarness.settings(url, password: database.cluster.password)
+        let harness = ConnectionHarness(settings, database)
+        let limit = try harness.whenReady { connection in
+            try await connection.read(Self.user).value(0, 1, as: String.self)
+        }
+        #expect(limit == "500ms")
+    }
+
     @Test("refuses a server that does not take a setting")
     func settings() throws {
         let database = try PostgreSQLTestDatabase()
