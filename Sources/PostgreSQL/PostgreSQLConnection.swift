@@ -15,8 +15,8 @@ public struct BatchOutcome: Sendable {
     public let outcomes: [StatementOutcome]
     /// Why the batch does not count as committed; nil if it does.
     ///
-    /// The transaction may be committed if the kind is `connectionLost`, `deadline` or `notReplicated`, and is not
-    /// committed else.
+    /// The transaction may be committed if the kind is `connectionLost`, `shuttingDown`, `deadline` or `notReplicated`;
+    /// otherwise it is not.
     public let error: PostgreSQLError?
 
     /// Returns the rows of each statement.
