@@ -24,6 +24,9 @@ let package = Package(
     products: [
         .executable(name: "afterlink", targets: ["afterlink"])
     ],
+    traits: [
+        .trait(name: "PostgreSQL", description: "Builds the PostgreSQL database, which needs libpq-dev.")
+    ],
     targets: [
         // The C libraries of the system.
         .systemLibrary(name: "CLinux", path: "Sources/CLinux"),
@@ -39,6 +42,12 @@ let package = Package(
             path: "Sources/COpenSSL",
             pkgConfig: "openssl",
             providers: [.apt(["libssl-dev"])]
+        ),
+        .systemLibrary(
+            name: "CLibPQ",
+            path: "Sources/CLibPQ",
+            pkgConfig: "libpq",
+            providers: [.apt(["libpq-dev"])]
         ),
 
         // Runs during the build: embeds SQL and tables as string literals, so the binary needs no other file.
@@ -79,6 +88,14 @@ let package = Package(
             plugins: ["EmbedPlugin"]
         ),
         .target(name: "SQLite", dependencies: ["CSQLite"], swiftSettings: optimizedInDebug),
+        // Empty without the trait. SwiftPM builds every target of the package, so each file states the condition.
+        .target(
+            name: "PostgreSQL",
+            dependencies: [
+                .target(name: "CLibPQ", condition: .when(traits: ["PostgreSQL"])), "CLinux", "Threads",
+            ],
+            swiftSettings: optimizedInDebug
+        ),
         // The code that all databases share: batching, reading, counting, learning. It has no SQL or files.
         .target(name: "Storage", dependencies: ["Attribution", "Threads"], swiftSettings: optimizedInDebug),
         .target(
@@ -184,6 +201,11 @@ let package = Package(
             swiftSettings: commonSettings
         ),
         .testTarget(name: "SQLiteTests", dependencies: ["SQLite", "Support"], swiftSettings: commonSettings),
+        .testTarget(
+            name: "PostgreSQLTests",
+            dependencies: ["PostgreSQL", "Support", "Threads"],
+            swiftSettings: commonSettings
+        ),
         .testTarget(
             name: "StorageTests",
             dependencies: [

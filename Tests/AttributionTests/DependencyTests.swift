@@ -18,6 +18,7 @@ struct DependencyTests {
         "DomainFiles": ["Attribution", "JSON"],
         "Storage": ["Attribution", "Synchronization", "Threads"],
         "SQLite": ["CSQLite", "Glibc", "Synchronization"],
+        "PostgreSQL": ["CLibPQ", "CLinux", "Glibc", "Threads"],
         "SQLiteStorage": [
             "Attribution", "Crypto", "Glibc", "SQLite", "Storage", "Synchronization", "Threads",
         ],

@@ -37,6 +37,8 @@ public struct ProcessFigures: Sendable {
         }
     }
 
+    public var threadCount: Int { Int(status("Threads")) ?? 0 }
+
     /// Processor time used so far, in hundredths of a second.
     public var processorTicks: Int {
         let fields = text("stat").split(separator: ")").last?.split(separator: " ") ?? []

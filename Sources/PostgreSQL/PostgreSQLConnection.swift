@@ -1,0 +1,475 @@
+#if PostgreSQL
+public import Threads
+
+/// The outcome of one statement of a transaction.
+public enum StatementOutcome: Sendable {
+    case done(ResultRows)
+    case failed(PostgreSQLError)
+    /// An earlier statement failed, and the server did not execute this one.
+    case aborted
+}
+
+/// The outcome of a ``StatementBatch``.
+public struct BatchOutcome: Sendable {
+    /// One for each statement; empty if the connection was lost or the deadline passed.
+    public let outcomes: [StatementOutcome]
+    /// Why the batch does not count as committed; nil if it does.
+    ///
+    /// The transaction may be committed if the kind is `connectionLost`, `shuttingDown`, `deadline` or `notReplicated`;
+    /// otherwise it is not.
+    public let error: PostgreSQLError?
+
+    /// Returns the rows of each statement.
+    ///
+    /// - Throws: ``error``.
+    public func rows() throws(PostgreSQLError) -> [ResultRows] {
+        if let error { throw error }
+        return outcomes.compactMap { if case .done(let rows) = $0 { rows } else { nil } }
+    }
+}
+
+/// A connection to a PostgreSQL server, which a loop drives and which connects again after a loss.
+///
+/// It belongs to the thread of its port: the loop calls it there, and tasks of the loop call its functions there. No
+/// function waits for the network. Statements are sent in the order of the calls when the turn ends, in pipeline mode:
+/// the server executes a batch while later ones are under way.
+public final class PostgreSQLConnection {
+    public enum State: Equatable, Sendable {
+        /// The first attempt is under way.
+        case connecting
+        case ready
+        /// There is no connection for this reason; the connection tries again.
+        case lost(PostgreSQLError)
+        case closed
+    }
+
+    enum Phase: Equatable {
+        /// The connection waits for a host's addresses.
+        case resolving
+        case connecting(LoopPort.Readiness)
+        case verifying
+        case ready
+        /// The connection waits for the next attempt.
+        case waiting
+        case closed
+    }
+
+    public internal(set) var state = State.connecting {
+        didSet { if state != oldValue { stateDidChange(state) } }
+    }
+    /// Called after each change of ``state``.
+    public var stateDidChange: (State) -> Void = { _ in }
+    /// The timeline of the primary, which each promotion of a standby increases; 0 before the first connection.
+    public internal(set) var timeline: Int64 = 0
+
+    let settings: PostgreSQLSettings
+    let port: LoopPort
+    let now: () -> MonotonicTime
+    let randomShare: () -> Double
+
+    // What PostgreSQLConnection+Connecting.swift changes.
+    var phase = Phase.waiting
+    /// When the phase ends; the attempt to connect has a limit of its own.
+    var phaseEnd: MonotonicTime?
+    var attemptEnd = MonotonicTime(nanoseconds: .max)
+    var remainingHosts: [PostgreSQLAddress.Host] = []
+    var remainingAddresses: [String] = []
+    var failureCount = 0
+    var lastFailure = PostgreSQLError(.notConnected, "The first attempt to connect has not ended.")
+    var library: LibPQ?
+    /// The socket that the port watches; libpq may have closed it already.
+    var watchedDescriptor: Int32?
+    private var readyWaiters: [(deadline: MonotonicTime, resume: (PostgreSQLError?) -> Void)] = []
+
+    /// A statement that this connection has prepared.
+    private struct Prepared {
+        /// Keeps the object, and so its identity, alive.
+        let statement: PreparedStatement
+        let name: String
+        let types: [TypeID]
+        /// Why the server refused to prepare it.
+        var failure: PostgreSQLError?
+    }
+
+    /// Statements up to one synchronisation, which are one transaction.
+    private final class Group {
+        enum Kind {
+            case preparation
+            /// Reads of one turn.
+            case reads
+            case batch
+        }
+
+        struct Waiter {
+            let outcomes: Range<Int>
+            let deadline: MonotonicTime
+            let resume: (BatchOutcome) -> Void
+        }
+
+        let kind: Kind
+        var statements: [PreparedStatement] = []
+        var outcomes: [StatementOutcome] = []
+        /// An error of the commit itself.
+        var failure: PostgreSQLError?
+        var waiters: [Waiter] = []
+
+        init(_ kind: Kind) { self.kind = kind }
+    }
+
+    private var prepared: [ObjectIdentifier: Prepared] = [:]
+    private var preparedCount = 0
+    /// The groups whose outcome the server has not sent, oldest first.
+    private var groups: [Group] = []
+    /// Whether the last group is not synchronised yet, so that it can take more statements.
+    private var isOpen = false
+    private var watchesWriting = false
+    /// When the server last sent something, or the first group was sent.
+    private var lastProgress = MonotonicTime(nanoseconds: 0)
+    private var nextWake: MonotonicTime?
+
+    /// - Parameters:
+    ///   - settings: the server, and the limits.
+    ///   - port: the loop.
+    ///   - now: the clock of deadlines.
+    ///   - randomShare: returns numbers from 0 to 1, which spread the attempts of many connections.
+    public init(
+        _ settings: PostgreSQLSettings,
+        port: LoopPort,
+        now: @escaping () -> MonotonicTime = MonotonicTime.now,
+        randomShare: @escaping () -> Double = { .random(in: 0...1) }
+    ) {
+        (self.settings, self.port, self.now, self.randomShare) = (settings, port, now, randomShare)
+    }
+
+    deinit { close() }
+
+    /// Starts to connect.
+    public func start() {
+        guard phase == .waiting, library == nil else { return }
+        connectAgain()
+    }
+
+    /// Ends the connection; calls that wait fail.
+    public func close() {
+        guard phase != .closed else { return }
+        let error = PostgreSQLError(.notConnected, "The connection was closed.")
+        (phase, phaseEnd) = (.closed, nil)
+        drop(error)
+        resumeReadyWaiters(error)
+        state = .closed
+    }
+
+    /// Waits until the connection is ready.
+    ///
+    /// - Throws: the failure of the last attempt when the deadline passes.
+    public func waitUntilReady(by deadline: MonotonicTime) async throws(PostgreSQLError) {
+        if phase == .ready { return }
+        // The continuation is resumed once: when the connection is ready, the deadline passes, or it is closed.
+        let error = await unsafe withUnsafeContinuation {
+            (continuation: UnsafeContinuation<PostgreSQLError?, Never>) in
+            guard phase != .closed else { return unsafe continuation.resume(returning: lastFailure) }
+            readyWaiters.append((deadline, { unsafe continuation.resume(returning: $0) }))
+            wake(at: deadline)
+        }
+        if let error { throw error }
+    }
+
+    func resumeReadyWaiters(_ error: PostgreSQLError?) {
+        let waiters = readyWaiters
+        readyWaiters = []
+        for waiter in waiters { waiter.resume(error) }
+    }
+}
+
+// MARK: - Statements
+
+extension PostgreSQLConnection {
+    /// Executes a statement that writes nothing, in one transaction with the other reads of this turn.
+    ///
+    /// If another read of the turn fails, this one is executed again alone.
+    ///
+    /// - Parameters:
+    ///   - statement: the statement.
+    ///   - values: its parameters.
+    ///   - deadline: the time at which the call fails; the connection drops the result that comes later.
+    /// - Returns: the rows.
+    /// - Throws: the statement's error.
+    public func read<each Value: PostgreSQLValue>(
+        _ statement: PreparedStatement,
+        _ values: repeat each Value,
+        by deadline: MonotonicTime
+    ) async throws(PostgreSQLError) -> ResultRows {
+        try await read(statement, Parameters(repeat each values), by: deadline)
+    }
+
+    public func read(
+        _ statement: PreparedStatement,
+        _ parameters: Parameters,
+        by deadline: MonotonicTime
+    ) async throws(PostgreSQLError) -> ResultRows {
+        let step = StatementBatch.Step(statement: statement, parameters: parameters)
+        var outcome = await perform([step], .reads, by: deadline)
+        if outcome.error?.kind == .aborted { outcome = await perform([step], .batch, by: deadline) }
+        guard let rows = try outcome.rows().first else { throw Self.protocolError }
+        return rows
+    }
+
+    /// Executes statements as one transaction.
+    ///
+    /// A batch may contain `BEGIN` or `COMMIT`: a transaction that `BEGIN` starts continues over several batches, and
+    /// its caller must let no other call use the connection meanwhile.
+    ///
+    /// - Parameters:
+    ///   - batch: the statements.
+    ///   - deadline: the time at which the call ends; whether the server commits is unknown then.
+    /// - Returns: the outcomes, after the server has synchronised its disk with the commit.
+    public func perform(_ batch: StatementBatch, by deadline: MonotonicTime) async -> BatchOutcome {
+        await perform(batch.steps, .batch, by: deadline)
+    }
+
+    private func perform(_ steps: [StatementBatch.Step], _ kind: Group.Kind, by deadline: MonotonicTime)
+        async -> BatchOutcome
+    {
+        guard phase == .ready else { return BatchOutcome(outcomes: [], error: notConnected) }
+        // The continuation is resumed once: a waiter leaves its group when it is resumed, and each group ends with an
+        // answer of the server or with the connection.
+        return await unsafe withUnsafeContinuation {
+            (continuation: UnsafeContinuation<BatchOutcome, Never>) in
+            send(steps, kind, by: deadline) { unsafe continuation.resume(returning: $0) }
+        }
+    }
+
+    private var notConnected: PostgreSQLError {
+        PostgreSQLError(.notConnected, "There is no connection to the database: \(lastFailure.message)")
+    }
+
+    private static var protocolError: PostgreSQLError {
+        PostgreSQLError(.other, "The server's answers do not agree with the statements that were sent.")
+    }
+
+    /// Queues a transaction, which is sent when the turn ends.
+    func send(_ batch: StatementBatch, by deadline: MonotonicTime, _ resume: @escaping (BatchOutcome) -> Void)
+    {
+        send(batch.steps, .batch, by: deadline, resume)
+    }
+
+    private func send(
+        _ steps: [StatementBatch.Step],
+        _ kind: Group.Kind,
+        by deadline: MonotonicTime,
+        _ resume: @escaping (BatchOutcome) -> Void
+    ) {
+        if groups.isEmpty { lastProgress = now() }
+        for step in steps where prepared[ObjectIdentifier(step.statement)] == nil { prepare(step) }
+        if !(isOpen && kind == .reads && groups.last?.kind == .reads) {
+            synchronize()
+            groups.append(Group(kind))
+            isOpen = true
+        }
+        guard let library, let group = groups.last else {
+            return resume(BatchOutcome(outcomes: [], error: notConnected))
+        }
+        let start = group.statements.count
+        group.statements += steps.map(\.statement)
+        group.waiters.append(.init(outcomes: start..<start + steps.count, deadline: deadline, resume: resume))
+        for step in steps {
+            guard let known = prepared[ObjectIdentifier(step.statement)] else { continue }
+            precondition(
+                known.types == step.parameters.types,
+                "a statement's parameters have the same types always"
+            )
+            guard library.execute(known.name, step.parameters) else { return lose(library.failure) }
+        }
+        wake(at: min(deadline, lastProgress.advanced(by: settings.silenceLimit)))
+    }
+
+    /// Prepares a statement in a transaction of its own, so that no other failure undoes it.
+    private func prepare(_ step: StatementBatch.Step) {
+        synchronize()
+        guard let library else { return }
+        let (statement, types) = (step.statement, step.parameters.types)
+        preparedCount += 1
+        let name = "s\(preparedCount)"
+        prepared[ObjectIdentifier(statement)] = Prepared(statement: statement, name: name, types: types)
+        let group = Group(.preparation)
+        group.statements = [statement]
+        groups.append(group)
+        isOpen = true
+        guard library.prepare(name, statement.text, types) else { return lose(library.failure) }
+        synchronize()
+    }
+
+    /// Ends the transaction of the last group.
+    private func synchronize() {
+        guard isOpen, let library else { return }
+        isOpen = false
+        if !library.sync() { lose(library.failure) }
+    }
+
+    /// Sends the statements of this turn; the loop calls this at the end of each turn.
+    public func turnDidEnd() {
+        guard isOpen else { return }
+        synchronize()
+        flush()
+    }
+
+    private func flush() {
+        guard let library else { return }
+        guard let isDone = library.flush() else { return lose(library.failure) }
+        guard watchesWriting == isDone else { return }
+        watchesWriting = !isDone
+        port.setWatchesWriting(library.descriptor, watchesWriting)
+    }
+}
+
+// MARK: - Answers
+
+extension PostgreSQLConnection {
+    /// Reads what the server has sent, and sends what the socket takes.
+    ///
+    /// Both happen for each event: a server whose answers are not read stops reading statements.
+    func exchange() {
+        guard let library else { return }
+        guard library.consume() else { return lose(library.failure) }
+        lastProgress = now()
+        receive(library)
+        if watchesWriting { flush() }
+    }
+
+    private func receive(_ library: LibPQ) {
+        var ends = 0
+        while self.library === library, let group = groups.first, !library.isBusy {
+            guard let reply = library.next() else {
+                // One end follows each statement's reply.
+                ends += 1
+                guard ends < 2 else { return lose(Self.protocolError) }
+                continue
+            }
+            ends = 0
+            switch reply {
+            case .sync:
+                groups.removeFirst()
+                finish(group, library.takeWarning())
+            case .failed(let error) where group.outcomes.count == group.statements.count:
+                group.failure = error
+            case .failed(let error): group.outcomes.append(.failed(error))
+            case .aborted: group.outcomes.append(.aborted)
+            case .rows(let rows): group.outcomes.append(.done(rows))
+            }
+        }
+    }
+
+    private func finish(_ group: Group, _ warning: PostgreSQLError?) {
+        let library = library
+        guard group.outcomes.count == group.statements.count else { return lose(Self.protocolError) }
+        var leaves: PostgreSQLError?
+        for (index, statement) in group.statements.enumerated() {
+            guard case .failed(let error) = group.outcomes[index] else { continue }
+            let key = ObjectIdentifier(statement)
+            if group.kind == .preparation {
+                prepared[key]?.failure = error
+            } else if error.code == "26000" || error.code == "0A000" {
+                // The server has no such statement, or its result would have other columns after a migration.
+                if let cause = prepared[key]?.failure { group.outcomes[index] = .failed(cause) }
+                prepared[key] = nil
+            }
+            if error.kind == .readOnly { leaves = error }
+        }
+        let uncertain = group.kind == .batch ? warning : nil
+        for waiter in group.waiters {
+            let outcomes = Array(group.outcomes[waiter.outcomes])
+            let error = Self.error(outcomes) ?? group.failure ?? Self.undone(group) ?? uncertain
+            waiter.resume(BatchOutcome(outcomes: outcomes, error: error))
+        }
+        // Another server may accept writes.
+        if let leaves, self.library === library { lose(leaves) }
+    }
+
+    private static func error(_ outcomes: [StatementOutcome]) -> PostgreSQLError? {
+        for outcome in outcomes {
+            switch outcome {
+            case .done: continue
+            case .failed(let error): return error
+            case .aborted:
+                return PostgreSQLError(.aborted, "An earlier statement of the transaction failed.")
+            }
+        }
+        return nil
+    }
+
+    /// Returns an error if the server answered `COMMIT` by undoing the transaction, because a statement had failed.
+    private static func undone(_ group: Group) -> PostgreSQLError? {
+        guard group.statements.last?.text == "COMMIT", case .done(let rows)? = group.outcomes.last,
+            rows.commandTag == "ROLLBACK"
+        else { return nil }
+        return PostgreSQLError(.aborted, "An earlier statement of the transaction failed.")
+    }
+}
+
+// MARK: - Loss and time
+
+extension PostgreSQLConnection {
+    /// Closes the socket, and fails the calls that wait for the server.
+    func drop(_ error: PostgreSQLError) {
+        unwatch()
+        let lost = groups
+        (library, groups, prepared) = (nil, [], [:])
+        (isOpen, watchesWriting) = (false, false)
+        let outcome = BatchOutcome(
+            outcomes: [],
+            error: error.kind == .shuttingDown ? error : PostgreSQLError(.connectionLost, error.message)
+        )
+        for group in lost { for waiter in group.waiters { waiter.resume(outcome) } }
+    }
+
+    func unwatch() {
+        if let watchedDescriptor { port.unwatch(watchedDescriptor) }
+        watchedDescriptor = nil
+    }
+
+    /// Calls `runTimers` in the first turn after `time`.
+    func wake(at time: MonotonicTime) {
+        if let nextWake, nextWake <= time { return }
+        nextWake = time
+        port.wake(time) { [weak self] in
+            guard let self, nextWake == time else { return }
+            nextWake = nil
+            runTimers(now())
+        }
+    }
+
+    private func runTimers(_ now: MonotonicTime) {
+        var next = MonotonicTime(nanoseconds: .max)
+        for group in groups {
+            let overdue = group.waiters.filter { $0.deadline <= now }
+            group.waiters.removeAll { $0.deadline <= now }
+            for waiter in overdue {
+                let error = PostgreSQLError(.deadline, "The database did not answer in time.")
+                waiter.resume(BatchOutcome(outcomes: [], error: error))
+            }
+            next = min(next, group.waiters.map(\.deadline).min() ?? next)
+        }
+        let overdue = readyWaiters.filter { $0.deadline <= now }
+        readyWaiters.removeAll { $0.deadline <= now }
+        for waiter in overdue { waiter.resume(lastFailure) }
+        next = min(next, readyWaiters.map(\.deadline).min() ?? next)
+        if !groups.isEmpty {
+            let silence = lastProgress.advanced(by: settings.silenceLimit)
+            if silence <= now {
+                lose(
+                    PostgreSQLError(
+                        .connectionLost,
+                        "The database sent nothing for \(settings.silenceLimit)."
+                    )
+                )
+            } else {
+                next = min(next, silence)
+            }
+        }
+        if let phaseEnd, phaseEnd <= now { endPhase() }
+        if let phaseEnd { next = min(next, phaseEnd) }
+        if next.nanoseconds < .max { wake(at: next) }
+    }
+}
+
+#endif

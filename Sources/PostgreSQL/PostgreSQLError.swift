@@ -1,0 +1,87 @@
+#if PostgreSQL
+
+/// An error of the server or of the connection to it.
+///
+/// It never contains parameters: the server's detail, hint and context, which may repeat them, are dropped.
+public struct PostgreSQLError: Error, Equatable, Sendable {
+    /// What a caller can do about an error.
+    public enum Kind: Hashable, Sendable {
+        /// A unique index rejected a row.
+        case uniqueViolation
+        /// Another constraint rejected a row.
+        case constraintViolation
+        /// The transaction conflicts with another one; a second attempt can succeed.
+        case serializationFailure
+        /// The server ended the transaction to resolve a deadlock; a second attempt can succeed.
+        case deadlock
+        /// Another transaction kept a lock longer than `lock_timeout`.
+        case lockTimeout
+        /// The server does not accept writes: it is a standby, or an older primary than the last one.
+        case readOnly
+        case diskFull
+        case outOfMemory
+        case tooManyConnections
+        /// The server is starting or stopping, or an operator ended the connection.
+        case shuttingDown
+        /// The connection was lost; a statement that was sent may have been executed.
+        case connectionLost
+        /// There is no connection: no statement was sent.
+        case notConnected
+        /// The server rejected user, password or database.
+        case authentication
+        /// An operator or a time limit of the server cancelled the statement.
+        case cancelled
+        /// The caller's deadline passed; the statement may still be executed.
+        case deadline
+        /// The transaction is committed on this server, but the wait for its standby was cancelled: a failover may
+        /// lose it.
+        case notReplicated
+        /// An earlier statement of the same transaction failed, so that the server did not execute this one.
+        case aborted
+        /// A stored value has another type than the reader expects.
+        case unexpectedValue
+        /// The server does not accept a setting of the connection.
+        case settings
+        case other
+    }
+
+    public let kind: Kind
+    /// The SQLSTATE (appendix A of PostgreSQL's manual); empty if the error did not come from the server.
+    public let code: String
+    /// The server's primary message, or a sentence of this module.
+    public let message: String
+    /// The constraint that rejected a row.
+    public let constraint: String?
+
+    public init(_ kind: Kind, _ message: String) {
+        (self.kind, code, self.message, constraint) = (kind, "", message, nil)
+    }
+
+    /// Creates the server's error with this SQLSTATE.
+    init(code: String, message: String, constraint: String? = nil) {
+        (self.code, self.message, self.constraint) = (code, message, constraint)
+        kind = Self.kind(of: code)
+    }
+
+    private static func kind(of code: String) -> Kind {
+        switch code {
+        case "01000": .notReplicated
+        case "23505": .uniqueViolation
+        case "25006": .readOnly
+        case "40001": .serializationFailure
+        case "40P01": .deadlock
+        case "53100": .diskFull
+        case "53200": .outOfMemory
+        case "53300": .tooManyConnections
+        case "55P03": .lockTimeout
+        case "57014": .cancelled
+        case "57P01", "57P02", "57P03", "57P05": .shuttingDown
+        case _ where code.hasPrefix("08"): .connectionLost
+        case _ where code.hasPrefix("23"): .constraintViolation
+        case _ where code.hasPrefix("28"), "3D000": .authentication
+        default: .other
+        }
+    }
+}
+
+#endif

@@ -1,0 +1,79 @@
+#if PostgreSQL
+
+/// How connections to a server are made.
+public struct PostgreSQLSettings: Sendable {
+    /// The addresses of a host name, which a thread that may wait looks up.
+    public enum HostLookup: Sendable {
+        /// Numeric addresses; none if the name has no address.
+        case addresses([String])
+        /// The connection asks again in a few milliseconds.
+        case underWay
+    }
+
+    /// A setting of the server's session, with its value in the form of `pg_settings.setting`.
+    public struct SessionSetting: Hashable, Sendable {
+        public let name: String
+        public let value: String
+
+        public init(_ name: String, _ value: String) { (self.name, self.value) = (name, value) }
+    }
+
+    public var address: PostgreSQLAddress
+    /// Returns the password at each attempt to connect; without it libpq reads `PGPASSWORD` and `.pgpass`.
+    public var password: @Sendable () -> String?
+    /// Returns what is known of a host name, without waiting.
+    public var lookUp: @Sendable (_ host: String) -> HostLookup
+    /// What each connection sets, and reads back before it is used.
+    public var session = [
+        SessionSetting("default_transaction_isolation", "read committed"),
+        SessionSetting("lock_timeout", "500"),
+        SessionSetting("idle_in_transaction_session_timeout", "5000"),
+        // A limit that ends a COMMIT would cancel its wait for the standby.
+        SessionSetting("statement_timeout", "0"),
+        SessionSetting("synchronous_commit", "on"),
+        SessionSetting("client_encoding", "UTF8"),
+    ]
+    /// How long an attempt to connect to one address may take.
+    public var connectTimeout: Duration
+    /// How long the server may send nothing while statements wait for it; then the connection counts as lost.
+    public var silenceLimit: Duration = .seconds(3)
+    /// The time before the first new attempt after a loss; it doubles up to ``longestRetryDelay``.
+    public var firstRetryDelay: Duration = .milliseconds(50)
+    public var longestRetryDelay: Duration = .seconds(2)
+
+    /// - Parameters:
+    ///   - address: the servers, the user and the database.
+    ///   - password: returns the password; nil for none.
+    ///   - lookUp: returns the addresses of a host name, without waiting.
+    public init(
+        _ address: PostgreSQLAddress,
+        password: @escaping @Sendable () -> String? = { nil },
+        lookUp: @escaping @Sendable (_ host: String) -> HostLookup
+    ) {
+        (self.address, self.password, self.lookUp) = (address, password, lookUp)
+        connectTimeout = address.connectTimeout
+    }
+
+    /// Returns the parameters of libpq for one host with its numeric address, which is nil for a Unix socket.
+    func words(_ host: PostgreSQLAddress.Host, numericAddress: String?) -> [(name: String, value: String)] {
+        // A space separates options, and a backslash escapes it.
+        let options = session.map { setting in
+            "-c \(setting.name)="
+                + setting.value.reduce(into: "") { $0 += $1 == " " || $1 == "\\" ? "\\\($1)" : "\($1)" }
+        }
+        var words = [
+            ("host", host.name), ("port", String(host.port)), ("user", address.user),
+            ("dbname", address.database), ("options", options.joined(separator: " ")),
+            // Kerberos would wait for its servers.
+            ("gssencmode", "disable"),
+            ("tcp_user_timeout", "3000"), ("keepalives_idle", "5"), ("keepalives_interval", "1"),
+            ("keepalives_count", "3"),
+        ]
+        if let numericAddress { words.append(("hostaddr", numericAddress)) }
+        if let password = password() ?? address.password { words.append(("password", password)) }
+        words += address.libraryWords
+        return words
+    }
+}
+
+#endif

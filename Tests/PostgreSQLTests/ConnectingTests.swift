@@ -1,0 +1,201 @@
+#if PostgreSQL
+import Foundation
+import PostgreSQL
+import Support
+import Testing
+import Threads
+
+@Suite(
+    "Connecting to PostgreSQL",
+    .blocking,
+    .enabled(if: PostgreSQLCluster.isInstalled, "\(PostgreSQLCluster.missing)")
+)
+struct ConnectingTests {
+    private static let user = PreparedStatement("SELECT current_user::text, current_setting('lock_timeout')")
+
+    @Test("works through a Unix socket and sets the session")
+    func overSocket() throws {
+        let harness = try ConnectionHarness(PostgreSQLTestDatabase())
+        let (user, limit) = try harness.whenReady { connection in
+            let row = try await connection.read(Self.user)
+            return (try row.value(0, 0, as: String.self), try row.value(0, 1, as: String.self))
+        }
+        #expect(user == "postgres" && limit == "500ms")
+        #expect(harness.connection.timeline == 1)
+    }
+
+    @Test("works through TCP with a password, with and without TLS", arguments: [false, true])
+    func password(isEncrypted: Bool) throws {
+        let database = try PostgreSQLTestDatabase()
+        let (cluster, encrypted) = (database.cluster, "?sslmode=verify-full&sslrootcert=")
+        let url =
+            isEncrypted
+            ? "postgres://postgres@localhost:\(cluster.port)/\(database.name)\(encrypted)\(cluster.certificate)"
+            : database.tcpURL
+        let harness = ConnectionHarness(try ConnectionHarness.settings(url, password: cluster.password))
+        let statement = PreparedStatement("SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()")
+        let isTLS = try harness.whenReady { try await $0.read(statement).value(0, 0, as: Bool.self) }
+        #expect(isTLS == isEncrypted)
+    }
+
+    @Test("reports a wrong password and a database that does not exist as such")
+    func authentication() throws {
+        let database = try PostgreSQLTestDatabase()
+        let wrong = ConnectionHarness(try ConnectionHarness.settings(database.tcpURL, password: "wrong"))
+        #expect(wrong.loss()?.kind == .authentication && wrong.loss()?.code == "28P01")
+        let url = database.socketURL.replacing(database.name, with: "missing")
+        let missing = ConnectionHarness(try ConnectionHarness.settings(url))
+        #expect(missing.loss()?.code == "3D000")
+    }
+
+    @Test("fails calls at once, with the reason, while there is no server")
+    func refused() throws {
+        let port = try #require(Loopback.freePort())
+        let harness = ConnectionHarness(
+            try ConnectionHarness.settings("postgres://postgres@127.0.0.1:\(port)/postgres")
+        )
+        #expect(harness.loss()?.kind == .connectionLost)
+        let error = #expect(throws: PostgreSQLError.self) { try harness.run { try await $0.read(Self.user) } }
+        #expect(error?.kind == .notConnected)
+        #expect(error?.message.contains("Connection refused") == true)
+    }
+
+    @Test("takes the first host that accepts writes")
+    func hosts() throws {
+        let port = try #require(Loopback.freePort())
+        // A server without writes is refused as a standby is.
+        let standby = try PostgreSQLCluster(["default_transaction_read_only = on"])
+        let primary = try PostgreSQLCluster.shared()
+        let hosts = [standby.folder.path, primary.folder.path].map {
+            $0.replacing("/", with: "%2F")
+        }
+        let places = "127.0.0.1:\(port),\(hosts[0]):\(standby.port),\(hosts[1]):\(primary.port)"
+        let harness = ConnectionHarness(
+            try ConnectionHarness.settings("postgres://postgres@\(places)/postgres")
+        )
+        let statement = PreparedStatement("SELECT current_setting('port')")
+        let found = try harness.whenReady { try await $0.read(statement).value(0, 0, as: String.self) }
+        #expect(found == "\(primary.port)")
+        let alone = ConnectionHarness(
+            try ConnectionHarness.settings("postgres://postgres@\(hosts[0]):\(standby.port)/postgres")
+        )
+        #expect(alone.loss()?.kind == .readOnly)
+    }
+
+    @Test("gives up a server that accepts and never answers, without a thread, and tries the next one")
+    func silence() throws {
+        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+        defer { close(descriptor) }
+        let port = try #require(Loopback.listen(descriptor))
+        let cluster = try PostgreSQLCluster.shared()
+        let path = cluster.folder.path.replacing("/", with: "%2F")
+        var settings = try ConnectionHarness.settings(
+            "postgres://postgres@127.0.0.1:\(port),\(path):\(cluster.port)/postgres"
+        )
+        settings.connectTimeout = .milliseconds(200)
+        let harness = ConnectionHarness(settings)
+        try harness.whenReady { _ in }
+        // The caller's own limit ends its wait earlier.
+        settings.connectTimeout = .seconds(Polling.seconds)
+        let figures = ProcessFigures(of: getpid())
+        let threads = figures.threadCount
+        let waiting = (0..<50).map { _ in ConnectionHarness(settings) }
+        for harness in waiting {
+            let error = #expect(throws: PostgreSQLError.self) {
+                try harness.run { try await $0.waitUntilReady(by: .now().advanced(by: .milliseconds(5))) }
+            }
+            #expect(error?.kind == .notConnected)
+        }
+        // Other tests may start a few threads meanwhile.
+        #expect(figures.threadCount < threads + 25)
+        #expect(waiting.allSatisfy { $0.connection.state == .connecting })
+    }
+
+    @Test("waits for the addresses of a host without blocking, and tries each of them")
+    func lookUp() throws {
+        let database = try PostgreSQLTestDatabase()
+        let url =
+            "postgres://postgres@db.example:\(database.cluster.port)/\(database.name)?sslrootcert=/missing"
+        let counter = Counter()
+        let settings = PostgreSQLSettings(try PostgreSQLAddress(parsing: url)) { name in
+            counter.count += 1
+            return counter.count < 3
+                ? .underWay : .addresses(name == "db.example" ? ["127.0.0.2", "::1"] : [])
+        }
+        let harness = ConnectionHarness(settings)
+        // The server does not listen there, and verify-full needs the authority's certificate.
+        #expect(harness.loss() != nil)
+        #expect(counter.count >= 3)
+    }
+
+    private final class Counter: @unchecked Sendable {
+        // The test's thread alone looks names up.
+        var count = 0
+    }
+
+    @Test("sets the session itself where a pooler drops its options")
+    func pooler() throws {
+        let database = try PostgreSQLTestDatabase()
+        let pooler = try #require(try PoolerStandIn(to: database.cluster.port))
+        let url = database.tcpURL.replacing(":\(database.cluster.port)", with: ":\(pooler.port)")
+        let settings = try ConnectionHarness.settings(url, password: database.cluster.password)
+        let harness = ConnectionHarness(settings, database)
+        let limit = try harness.whenReady { connection in
+            try await connection.read(Self.user).value(0, 1, as: String.self)
+        }
+        #expect(limit == "500ms")
+    }
+
+    @Test("refuses a server that does not take a setting")
+    func settings() throws {
+        let database = try PostgreSQLTestDatabase()
+        var settings = try ConnectionHarness.settings(database.socketURL)
+        // The server stores this number without its unit.
+        settings.session.append(.init("deadlock_timeout", "2s"))
+        let error = ConnectionHarness(settings, database).loss()
+        #expect(error?.kind == .settings && error?.message.contains("deadlock_timeout") == true)
+    }
+
+    @Test("pauses after failures, twice as long each time up to a limit")
+    func pauses() throws {
+        let port = try #require(Loopback.freePort())
+        var settings = try ConnectionHarness.settings("postgres://postgres@127.0.0.1:\(port)/postgres")
+        settings.firstRetryDelay = .milliseconds(2)
+        settings.longestRetryDelay = .milliseconds(20)
+        settings.connectTimeout = .seconds(60)
+        let loop = PollingPort()
+        var delays: [Int] = []
+        let inner = loop.port
+        let port2 = LoopPort(
+            watch: inner.watch,
+            setWatchesWriting: inner.setWatchesWriting,
+            unwatch: inner.unwatch,
+            wake: { time, handler in
+                delays.append(Int(time.nanoseconds(since: .now()) / 1_000_000))
+                inner.wake(time, handler)
+            }
+        )
+        let connection = PostgreSQLConnection(settings, port: port2, randomShare: { 1 })
+        connection.start()
+        #expect(
+            Polling.until {
+                loop.turn(); return delays.filter { $0 < 1000 }.count >= 7
+            }
+        )
+        let pauses = delays.filter { $0 < 1000 }.prefix(7)
+        // A part of a millisecond has passed when the time is read.
+        #expect(zip(pauses, [2, 4, 8, 16, 20, 20, 20]).allSatisfy { $1 - 2...$1 ~= $0 }, "\(pauses)")
+        connection.close()
+    }
+
+    @Test("fails calls after it was closed")
+    func closed() throws {
+        let harness = try ConnectionHarness(PostgreSQLTestDatabase())
+        try harness.whenReady { _ in }
+        harness.connection.close()
+        #expect(harness.connection.state == .closed)
+        let error = #expect(throws: PostgreSQLError.self) { try harness.run { try await $0.read(Self.user) } }
+        #expect(error?.kind == .notConnected)
+    }
+}
+#endif

@@ -1,0 +1,216 @@
+public import Foundation
+internal import Synchronization
+
+/// A PostgreSQL server with data of its own in a temporary folder, which ends and is deleted with this process.
+///
+/// It listens on a Unix socket in ``folder``, which needs no password, and on a port of 127.0.0.1, which does. Its disk
+/// is synchronised as in production. The server refuses to run as root, so tests of root run it as another user.
+public final class PostgreSQLCluster: Sendable {
+    /// Whether the programs of a server are installed: the package `postgresql`.
+    public static var isInstalled: Bool { programs != nil }
+    /// Why suites are skipped where they are not.
+    public static let missing = "the programs of a PostgreSQL server are not installed (package postgresql)"
+
+    private static let programs: URL? = {
+        guard let output = try? ExternalProgram.run("pg_config", ["--bindir"]) else { return nil }
+        let path = String(decoding: output, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
+        let folder = URL(filePath: path, directoryHint: .isDirectory)
+        let isServer = FileManager.default.isExecutableFile(atPath: folder.appending(path: "initdb").path)
+        return isServer ? folder : nil
+    }()
+
+    /// The cluster that all suites share; tests that stop a server or change its settings start one of their own.
+    public static func shared() throws -> PostgreSQLCluster { try common.get() }
+
+    private static let common = Result { try PostgreSQLCluster() }
+
+    /// How a server stops: `fast` ends its connections, `immediate` is like a crash.
+    public enum StopMode: String, Sendable {
+        case fast = "fast"
+        case immediate = "immediate"
+    }
+
+    public static let user = "postgres"
+    /// Also the folder of the Unix socket.
+    public let folder: URL
+    public let port: UInt16
+    /// The password of ``user``.
+    public let password = UUID().uuidString
+    /// The certificate of the server for the name `localhost`, a PEM file.
+    public var certificate: String { folder.appending(path: "server.crt").path }
+    private let programs: URL
+    private let supervisor: Supervisor
+
+    /// Creates and starts a server.
+    ///
+    /// - Parameter configuration: lines of `postgresql.conf`.
+    /// - Throws: if the programs are missing or fail.
+    public init(_ configuration: [String] = []) throws {
+        guard let programs = Self.programs else { throw ChildProcess.Failure(description: Self.missing) }
+        guard let port = Loopback.freePort() else { throw ChildProcess.Failure(description: "no free port") }
+        self.programs = programs
+        self.port = port
+        folder = TemporaryFolder.fresh("afterlink-pg")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        let identity = Self.identity
+        let attributes: [FileAttributeKey: Any] =
+            identity.map {
+                [.posixPermissions: 0o700, .ownerAccountID: $0.user, .groupOwnerAccountID: $0.group]
+            }
+            ?? [.posixPermissions: 0o700]
+        try FileManager.default.setAttributes(attributes, ofItemAtPath: folder.path)
+        supervisor = try Supervisor(
+            Self.asServerUser([
+                "sh", "-c", Self.script, "sh", programs.appending(path: "pg_ctl").path, folder.path,
+            ])
+        )
+        // Everything else in the folder is written by the server's user.
+        try write(password, to: "password")
+        try run(
+            "initdb",
+            [
+                "-D", data, "-U", Self.user, "--pwfile", folder.appending(path: "password").path, "--no-sync",
+                "--auth-local=trust", "--auth-host=scram-sha-256", "--encoding=UTF8", "--locale=C",
+            ]
+        )
+        let identityOfServer = try TestCertificate("localhost")
+        try write(String(decoding: identityOfServer.certificate, as: UTF8.self), to: "server.crt")
+        try write(String(decoding: identityOfServer.key, as: UTF8.self), to: "server.key")
+        let lines =
+            [
+                "listen_addresses = '127.0.0.1'", "port = \(port)",
+                "unix_socket_directories = '\(folder.path)'",
+                "max_connections = 200", "shared_buffers = 64MB", "ssl = on",
+                "ssl_cert_file = '\(certificate)'", "ssl_key_file = '\(folder.path)/server.key'",
+            ] + configuration
+        try write(lines.joined(separator: "\n"), to: "afterlink.conf")
+        try write("include '\(folder.path)/afterlink.conf'\n", to: "data/postgresql.conf")
+        try start()
+    }
+
+    private var data: String { folder.appending(path: "data").path }
+
+    /// The user that runs the server if this process is root's; nil to run it as this process's user.
+    private static let identity: (user: Int, group: Int)? = {
+        guard geteuid() == 0 else { return nil }
+        // The entry is valid until the next call, and this runs once in the process.
+        guard let entry = unsafe getpwnam("postgres") ?? getpwnam("nobody") else { return (65_534, 65_534) }
+        return unsafe (Int(entry.pointee.pw_uid), Int(entry.pointee.pw_gid))
+    }()
+
+    /// Returns a command line that runs the program as the server's user.
+    private static func asServerUser(_ command: [String]) -> [String] {
+        guard let identity else { return command }
+        return ["setpriv", "--reuid", "\(identity.user)", "--regid", "\(identity.group)", "--clear-groups"]
+            + command
+    }
+
+    /// Runs commands of pg_ctl, and when their pipe closes, stops the server and deletes the folder.
+    private static let script = #"""
+        while read -r words; do "$1" -D "$2/data" -l "$2/log" -s -w $words </dev/null; echo $?; done
+        "$1" -D "$2/data" -m immediate -s stop
+        rm -rf "$2"
+        """#
+
+    /// Writes a file that belongs to the server's user, and that only this user can read.
+    private func write(_ text: String, to name: String) throws {
+        let path = folder.appending(path: name).path
+        let script = #"umask 077; printf '%s' "$1" >"$2""#
+        _ = try Self.runProgram(Self.asServerUser(["sh", "-c", script, "sh", text, path]))
+    }
+
+    private func run(_ program: String, _ arguments: [String]) throws {
+        _ = try Self.runProgram(Self.asServerUser([programs.appending(path: program).path] + arguments))
+    }
+
+    private static func runProgram(_ command: [String]) throws -> String {
+        let output = try ChildProcess.run(URL(filePath: "/usr/bin/env"), command, in: "/")
+        guard output.status == 0 else {
+            throw ChildProcess.Failure(
+                description: "\(command): \(output.errors.suffix(1000)) \(output.text)"
+            )
+        }
+        return output.text.trimmingCharacters(in: .whitespacesAndNewlines)
+    }
+}
+
+extension PostgreSQLCluster {
+    /// Starts the server after ``stop(_:)``, and waits until it accepts connections.
+    public func start() throws { try supervisor.control("start") }
+
+    public func stop(_ mode: StopMode) throws { try supervisor.control("stop -m \(mode.rawValue)") }
+
+    /// Executes SQL as ``user`` in a process of its own, and returns the rows, whose columns `|` separates.
+    @discardableResult
+    public func execute(_ sql: String, in database: String = "postgres") throws -> String {
+        try Self.runProgram([
+            programs.appending(path: "psql").path, "-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1",
+            "-h", folder.path, "-p", "\(port)", "-U", Self.user, "-d", database, "-c", sql,
+        ])
+    }
+}
+
+/// A database of one test, which is deleted with this value.
+public final class PostgreSQLTestDatabase: Sendable {
+    public let cluster: PostgreSQLCluster
+    public let name: String
+
+    public init(in cluster: PostgreSQLCluster) throws {
+        self.cluster = cluster
+        name = "test_\(UInt64.random(in: .min ... .max))"
+        try cluster.execute("CREATE DATABASE \(name)")
+    }
+
+    /// Creates a database in the shared cluster.
+    public convenience init() throws { try self.init(in: .shared()) }
+
+    deinit { _ = try? cluster.execute("DROP DATABASE IF EXISTS \(name) WITH (FORCE)") }
+
+    @discardableResult
+    public func execute(_ sql: String) throws -> String { try cluster.execute(sql, in: name) }
+
+    /// The URL of the database through the Unix socket.
+    public var socketURL: String {
+        "postgres://\(PostgreSQLCluster.user)@/\(name)?host=\(cluster.folder.path)&port=\(cluster.port)"
+    }
+
+    /// The URL of the database through TCP, which needs the cluster's password.
+    public var tcpURL: String {
+        "postgres://\(PostgreSQLCluster.user)@127.0.0.1:\(cluster.port)/\(name)"
+    }
+}
+
+/// The shell that starts and stops a server, in a session of its own.
+///
+/// Its input is a pipe, which closes with this value or with this process, even if the process is killed. A server that
+/// this process started itself would keep open what Foundation waits for.
+private final class Supervisor: Sendable {
+    private let ends: Mutex<(commands: FileHandle, statuses: FileHandle)>
+
+    init(_ command: [String]) throws {
+        let process = Process()
+        process.executableURL = URL(filePath: "/usr/bin/env")
+        process.arguments = ["setsid"] + command
+        let (input, output) = (Pipe(), Pipe())
+        // Another child process must not keep the pipe open.
+        _ = fcntl(input.fileHandleForWriting.fileDescriptor, F_SETFD, FD_CLOEXEC)
+        process.standardInput = input
+        process.standardOutput = output
+        process.standardError = FileHandle.nullDevice
+        process.currentDirectoryURL = URL(filePath: "/")
+        try process.run()
+        ends = Mutex((input.fileHandleForWriting, output.fileHandleForReading))
+    }
+
+    /// Runs one command of pg_ctl, and waits for its end.
+    func control(_ words: String) throws {
+        try ends.withLock { ends in
+            try ends.commands.write(contentsOf: Data((words + "\n").utf8))
+            var status = ""
+            while let byte = try ends.statuses.read(upToCount: 1)?.first, byte != UInt8(ascii: "\n") {
+                status.append(Character(Unicode.Scalar(byte)))
+            }
+            guard status == "0" else { throw ChildProcess.Failure(description: "pg_ctl \(words): \(status)") }
+        }
+    }
+}
