@@ -126,6 +126,11 @@ public final class WriteQueue: Sendable {
         }
     }
 
+    /// Blocks the writing thread; the batch stays unanswered.
+    func pause(_ nanoseconds: UInt64) {
+        state.wait(until: MonotonicTime.now().nanoseconds + nanoseconds) { _ in nil as Void? }
+    }
+
     /// Whether a caller got `timedOut` for a write that may still be committed, and that reads may not show yet.
     var isInDoubt: Bool { isInDoubtFlag.load(ordering: .acquiring) }
 
