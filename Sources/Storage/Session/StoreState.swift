@@ -44,7 +44,8 @@ public final class StoreState: Sendable {
         queue = WriteQueue(limit: configuration.queueLimit)
         claims = ClaimsUnderWay(queue)
         let (updates, queue) = (updates, self.queue)
-        ledger = AnswerLedger(now: monotonicNow) { click in
+        let foreignMilliseconds = configuration.foreignAnswerMilliseconds
+        ledger = AnswerLedger(foreignMilliseconds: foreignMilliseconds, now: monotonicNow) { click in
             updates.addFailedDelivery(of: click)
             queue.requestUpdates()
         }

@@ -185,6 +185,7 @@ public final class WriteQueue: Sendable {
 
 extension StoreError {
     static let late = StoreError(.timedOut, "the database did not answer in time")
+    static let underWay = StoreError(.underWay, "another server may be answering the same launch")
 }
 
 extension WriteQueue {
