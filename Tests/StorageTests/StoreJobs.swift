@@ -4,13 +4,15 @@ import Storage
 
 /// Runs background jobs on the thread of a test; each call blocks until its job has ended.
 extension SQLiteStore {
-    /// Closes and deletes all clicks that are due.
+    /// Closes and deletes all clicks that are due, and compacts counts.
     ///
     /// - Returns: the number of clicks that were closed and deleted.
     @discardableResult
     func runRetention() throws(StoreError) -> RetentionProgress {
         var job = RetentionJob(makeJobContext())
         try job.runToEnd()
+        var compaction = CompactionJob(makeJobContext())
+        try compaction.runToEnd()
         return job.progress
     }
 
