@@ -4,7 +4,7 @@ import Storage
 
 /// Runs background jobs on the thread of a test; each call blocks until its job has ended.
 extension SQLiteStore {
-    /// Closes and deletes all clicks that are due, and compacts counts.
+    /// Closes and deletes all clicks that are due.
     ///
     /// - Returns: the number of clicks that were closed and deleted.
     @discardableResult
