@@ -1,5 +1,5 @@
 import Attribution
-import SQLite
+import TestDatabases
 import Testing
 
 @Suite("Apps and keys")
@@ -159,17 +159,16 @@ struct AppStoreTests {
         #expect(seen == [0, 1])
     }
 
-    @Test("a key revoked by another process is seen within half a second", arguments: [Backend.sqlite])
+    @Test("a key revoked by another process is seen within half a second", arguments: backends)
     func seesOthersChanges(backend: Backend) async throws {
         let test = try await TestStore(backend)
         let key = try Self.key(1)
+        let other = try await TestStore(backend, in: test.place)
         let monotonic = test.monotonic
-        let path = test.path
         let revoked = try await test.run { session in
             try await session.create(key)
             _ = try session.directory()
-            let other = try SQLiteConnection(path: path, access: .readWrite, busyMilliseconds: 1000)
-            try other.execute("UPDATE keys SET revoked_at = 1")
+            try await other.run { try await $0.revoke(key.id, at: Timestamp(milliseconds: 1)) }
             monotonic.advance(milliseconds: 400)
             return try session.directory().key(key.digest)?.revokedAt
         }

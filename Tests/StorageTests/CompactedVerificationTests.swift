@@ -3,6 +3,7 @@ import SQLite
 import SQLiteStorage
 import Storage
 import Support
+import TestDatabases
 import Testing
 
 /// A store with 45 days of traffic, in which compaction has merged rare sources and campaigns of the oldest days.
@@ -12,9 +13,10 @@ private struct CompactedHistory {
     /// Records the traffic of 45 days; facts are retained for a week, or with `keepsFacts` for 90 days.
     init(keepsFacts: Bool = false) async throws {
         let test = try await TestStore {
-            $0.durability = .relaxed
             $0.queueLimit = 20_000
             if keepsFacts { $0.retentionSeconds = 90 * 86_400 }
+        } sqlite: {
+            $0.durability = .relaxed
         }
         self.test = test
         try await visit(sources: 160, matching: 20)

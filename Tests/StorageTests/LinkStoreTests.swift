@@ -1,6 +1,6 @@
 import Attribution
 import Foundation
-import SQLiteStorage
+import TestDatabases
 import Testing
 
 @Suite("Links in the store")
@@ -248,17 +248,14 @@ struct LinkStoreTests {
     private static let count: Int64 =
         ProcessInfo.processInfo.environment["AFTERLINK_LONG"] == nil ? 60_000 : 1_000_000
 
-    @Test("a search reads at most 50,000 links for a page, so that it delays no other request")
-    func bounded() async throws {
-        let test = try await TestStore()
+    @Test(
+        "a search reads at most 50,000 links for a page, so that it delays no other request",
+        arguments: backends
+    )
+    func bounded(backend: Backend) async throws {
+        let test = try await TestStore(backend)
         let count = Self.count
-        try test.execute(
-            """
-            INSERT INTO links (id_high, id_low, app, slug, search_text, created_at, updated_at)
-            WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < \(count))
-            SELECT 100, i, 1, 'slug' || i, 'slug' || i, 0, 0 FROM n
-            """
-        )
+        try test.change(.addLinks(count))
         try await test.run { session in
             #expect(try await session.link(LinkSlug(stored: "slug1"), of: [Self.app])?.link.id.low == 1)
             var (query, pages, found) = (LinkQuery.of(search: "slug1"), 0, [] as [String])

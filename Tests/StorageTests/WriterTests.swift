@@ -5,6 +5,7 @@ import SQLiteStorage
 import Storage
 import Support
 import Synchronization
+import TestDatabases
 import Testing
 
 /// A gate that blocks a thread until it is opened.
@@ -182,7 +183,7 @@ struct WriterTests {
         #expect(await late == .timedOut)
         within.open()
         test.stop()
-        let again = try await TestStore(in: test.folder)
+        let again = try await TestStore(in: test.place)
         let outcomes = try await again.run { session in
             [try await session.match(.sample(caller: 2)), try await session.match(.sample(caller: 3))]
         }
@@ -273,7 +274,7 @@ struct WriterTests {
 
     @Test("a full database refuses clicks, and serves again once there is room")
     func survivesFull() async throws {
-        let test = try await TestStore { $0.pageLimit = 60 }
+        let test = try await TestStore(sqlite: { $0.pageLimit = 60 })
         let first = try await test.run { try await $0.record(.sample()).click }
         var refused: StoreError.Code?
         for number in 2..<4000 as Range<UInt64> where refused == nil {
@@ -310,7 +311,7 @@ struct WriterTests {
         }
         #expect(refused == .stopping)
         #expect(!FileManager.default.fileExists(atPath: test.path + "-wal"), "no log is left")
-        let again = try await TestStore(in: test.folder)
+        let again = try await TestStore(in: test.place)
         let report = try await again.run { try await $0.statistics(StatisticsQuery(), at: TestStore.noon) }
         #expect(report.totals == [.clicks: 100])
     }

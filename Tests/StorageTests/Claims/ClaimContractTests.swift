@@ -1,5 +1,6 @@
 import Attribution
 import Support
+import TestDatabases
 import Testing
 
 /// The contract of claims: six rules that every database keeps when clicks are claimed.
@@ -125,11 +126,12 @@ enum ClaimContract: CaseIterable, Sendable {
 @Suite("The contract of claims")
 struct ClaimContractTests {
     @Test(
-        "the contract of claims holds on SQLite, with two processes on one file",
-        arguments: ClaimContract.allCases
+        "the contract of claims holds with two processes on one database",
+        arguments: ClaimContract.allCases,
+        backends
     )
-    func holdsOnSQLite(_ point: ClaimContract) async throws {
-        #expect(try await point.violation(of: SQLiteClaims()) == nil)
+    func holdsForProcesses(_ point: ClaimContract, backend: Backend) async throws {
+        #expect(try await point.violation(of: StoredClaims(backend)) == nil)
     }
 
     @Test("the contract of claims holds on a database in memory", arguments: ClaimContract.allCases)

@@ -3,6 +3,7 @@ import Simulation
 import SQLite
 import SQLiteStorage
 import Storage
+import TestDatabases
 import Testing
 
 @Suite("Collisions of stored fingerprints")
@@ -293,6 +294,7 @@ struct CollisionStorageTests {
         let events = TraceGenerator.events(of: world, seed: 17)
         let test = try await TestStore {
             $0.learnsAtOnce = true
+        } sqlite: {
             $0.durability = .relaxed
         }
         let start = TraceGenerator.beginning
