@@ -1,5 +1,4 @@
 import Attribution
-import SQLiteStorage
 import Simulation
 import Storage
 import Support
@@ -246,7 +245,7 @@ struct CheckRecordTests {
         arguments: backends
     )
     func bounded(backend: Backend) async throws {
-        let test = try await TestStore(backend, sqlite: { $0.durability = .relaxed })
+        let test = try await TestStore(backend, isDurable: false)
         let report = try await test.run { session in
             for number in 0..<2100 { _ = try await session.match(check(UInt64(number) + 100)) }
             _ = try await session.record(.sample())

@@ -12,11 +12,9 @@ private struct CompactedHistory {
 
     /// Records the traffic of 45 days; facts are retained for a week, or with `keepsFacts` for 90 days.
     init(keepsFacts: Bool = false) async throws {
-        let test = try await TestStore {
+        let test = try await TestStore(isDurable: false) {
             $0.queueLimit = 20_000
             if keepsFacts { $0.retentionSeconds = 90 * 86_400 }
-        } sqlite: {
-            $0.durability = .relaxed
         }
         self.test = test
         try await visit(sources: 160, matching: 20)

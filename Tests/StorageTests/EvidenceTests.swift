@@ -1,5 +1,4 @@
 import Attribution
-import SQLiteStorage
 import Simulation
 import Storage
 import Support
@@ -137,11 +136,7 @@ struct EvidenceTests {
         arguments: backends
     )
     func newestFromNear(backend: Backend) async throws {
-        let test = try await TestStore(backend) {
-            $0.learnsAtOnce = true
-        } sqlite: {
-            $0.durability = .relaxed
-        }
+        let test = try await TestStore(backend, isDurable: false) { $0.learnsAtOnce = true }
         let listed = Int64(CandidateEvidence.maximumListed)
         let (own, others): (Int64, Int64) = (3 * listed, 300)
         try await test.run { session in
@@ -194,7 +189,7 @@ struct EvidenceTests {
 
     @Test("a claim retires its visitor's other clicks among many strangers' clicks", arguments: backends)
     func retiresAmongStrangers(backend: Backend) async throws {
-        let test = try await TestStore(backend, sqlite: { $0.durability = .relaxed })
+        let test = try await TestStore(backend, isDurable: false)
         let last = try await test.run { session in
             func tap(_ second: Int64) async throws -> ClickID {
                 var tap = try click(Self.here, at: TestStore.noon.advanced(byMilliseconds: second * 1000))

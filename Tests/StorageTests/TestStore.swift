@@ -56,8 +56,8 @@ final class TestStore: Sendable {
     init(
         _ backend: Backend = .sqlite,
         in place: (any TestPlace)? = nil,
-        set: (inout StoreConfiguration) -> Void = { _ in },
-        sqlite: (inout SQLiteConfiguration) -> Void = { _ in }
+        isDurable: Bool = true,
+        set: (inout StoreConfiguration) -> Void = { _ in }
     ) async throws {
         let place = try place ?? backend.makePlace()
         self.place = place
@@ -71,7 +71,7 @@ final class TestStore: Sendable {
         configuration.timeLimitMilliseconds = 600_000
         configuration.quietNanoseconds = 0
         set(&configuration)
-        database = try place.open(configuration, sqlite: sqlite)
+        database = try place.open(configuration, isDurable: isDurable)
         if database.isNew {
             let app = App(id: app, settings: App.Settings(name: "Shop"), createdAt: Self.noon)
             try await run { try await $0.create(app) }

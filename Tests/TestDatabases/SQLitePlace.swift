@@ -10,16 +10,22 @@ package final class SQLitePlace: TestPlace {
     package var path: String { folder.file("afterlink.db") }
     package var backend: Backend { .sqlite }
 
-    package init(_ folder: TemporaryFolder) { self.folder = folder }
+    private let pageLimit: Int64?
 
-    /// Uses a new folder.
-    package convenience init() throws { self.init(try TemporaryFolder()) }
+    /// - Parameters:
+    ///   - folder: the folder; by default a new one.
+    ///   - pageLimit: the maximum number of pages of the database; nil for no limit.
+    package init(_ folder: TemporaryFolder? = nil, pageLimit: Int64? = nil) throws {
+        self.folder = try folder ?? TemporaryFolder()
+        self.pageLimit = pageLimit
+    }
 
-    package func open(_ configuration: StoreConfiguration, sqlite: (inout SQLiteConfiguration) -> Void)
-        throws(StoreError) -> any TestDatabase
+    package func open(_ configuration: StoreConfiguration, isDurable: Bool) throws(StoreError)
+        -> any TestDatabase
     {
         var configuration = self.configuration(configuration)
-        sqlite(&configuration)
+        configuration.durability = isDurable ? .full : .relaxed
+        configuration.pageLimit = pageLimit
         return try SQLiteStore.open(configuration)
     }
 

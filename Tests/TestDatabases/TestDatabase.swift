@@ -1,5 +1,4 @@
 package import Attribution
-package import SQLiteStorage
 package import Storage
 package import Support
 
@@ -11,11 +10,8 @@ package protocol TestPlace: AnyObject, Sendable {
 
     /// Opens the database, and creates it if it does not exist.
     ///
-    /// - Parameters:
-    ///   - configuration: the settings of the store.
-    ///   - sqlite: changes the settings that only SQLite has; another database does not call it.
-    func open(_ configuration: StoreConfiguration, sqlite: (inout SQLiteConfiguration) -> Void)
-        throws(StoreError) -> any TestDatabase
+    /// - Parameter isDurable: whether writes survive a power cut; without, large tests are faster.
+    func open(_ configuration: StoreConfiguration, isDurable: Bool) throws(StoreError) -> any TestDatabase
 
     func count(_ what: TestCount) throws -> Int64
     func change(_ change: TestChange) throws

@@ -62,7 +62,7 @@ final class TestService: Sendable {
         configuration.timeLimitMilliseconds = 600_000
         if let queueLimit { configuration.queueLimit = queueLimit }
         configureStore(&configuration)
-        database = try place.open(configuration) { if !isDurable { $0.durability = .relaxed } }
+        database = try place.open(configuration, isDurable: isDurable)
         var own = ServiceSettings(version: "test")
         own.replayGrace = replayGrace
         own.trustedProxies = TrustedProxies(trustedProxies.compactMap { AddressRange($0) })
