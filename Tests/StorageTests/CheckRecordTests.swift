@@ -98,9 +98,7 @@ struct CheckRecordTests {
         let click = try await test.run { try await $0.record(.sample()).click }
         try test.change(.failMatches)
         let check = check(1)
-        let failed = await code { () async throws(StoreError) in
-            try await flattened { _ = try await test.run { try await $0.match(check) } }
-        }
+        let failed = await code { _ = try await test.run { try await $0.match(check) } }
         #expect(failed != nil)
         #expect(try test.count(.claims) == 0)
         try test.change(.failNothing)
@@ -112,7 +110,7 @@ struct CheckRecordTests {
 
     @Test("the record of a match that was too late for its caller is on disk once", arguments: backends)
     func ofLateClaim(backend: Backend) async throws {
-        let database = try StoredClaims(backend)
+        let database = try await StoredClaims(backend)
         let processes = try await TwoProcesses(database)
         let click = try await processes.record(.sample())
         #expect(try await processes.claimLate(click, for: check(1)) == .timedOut)

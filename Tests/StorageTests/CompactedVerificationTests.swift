@@ -1,6 +1,5 @@
 import Attribution
 import SQLite
-import SQLiteStorage
 import Storage
 import Support
 import TestDatabases
@@ -68,11 +67,7 @@ private struct CompactedHistory {
         }
     }
 
-    var configuration: SQLiteConfiguration {
-        SQLiteConfiguration(path: test.path, clock: .fixed(test.clock.now))
-    }
-
-    func verify() throws -> VerificationReport { try DatabaseVerification.run(configuration) }
+    func verify() throws -> VerificationReport { try test.verify() }
 }
 
 @Suite("Verification of compacted counts")
@@ -150,7 +145,6 @@ struct CompactedVerificationTests {
             try test.store.runRetention()
         }
         test.stop()
-        let configuration = SQLiteConfiguration(path: test.path, clock: .fixed(test.clock.now))
-        #expect(try DatabaseVerification.run(configuration).problems == [])
+        #expect(try test.verify().problems == [])
     }
 }

@@ -60,19 +60,13 @@ struct LinkStoreTests {
             let first = try SampleLink.make(1, slug: "a")
             try await session.create(first)
             let same = try SampleLink.make(2, slug: "a")
-            #expect(
-                await refusal { () async throws(LinkStoreError) in try await session.create(same) }
-                    == .slugTaken(same.slug)
-            )
+            #expect(await refusal { try await session.create(same) } == .slugTaken(same.slug))
             // This link belongs to an app that shares the host.
             let beside = NewLink(
                 try SampleLink.make(3, slug: "a", app: second),
                 neighbours: [second, Self.app]
             )
-            #expect(
-                await refusal { () async throws(LinkStoreError) in try await session.create([beside]) }
-                    == .slugTaken(same.slug)
-            )
+            #expect(await refusal { try await session.create([beside]) } == .slugTaken(same.slug))
             try await session.create(try SampleLink.make(4, slug: "a", app: third))
             #expect(try await session.link(same.slug, of: [third])?.link.id.low == 4)
             #expect(try await session.sharedSlug(of: third, and: Self.app) == same.slug)
@@ -94,16 +88,9 @@ struct LinkStoreTests {
             let links = try [("b", 2), ("c", 3), ("a", 4)].map {
                 NewLink(try SampleLink.make($0.1, slug: $0.0), neighbours: [Self.app])
             }
-            #expect(
-                await refusal { () async throws(LinkStoreError) in try await session.create(links) }
-                    == .slugTaken(LinkSlug(stored: "a"))
-            )
+            #expect(await refusal { try await session.create(links) } == .slugTaken(LinkSlug(stored: "a")))
             let stranger = NewLink(try SampleLink.make(5, app: AppID(high: 9, low: 9)), neighbours: [])
-            #expect(
-                await refusal { () async throws(LinkStoreError) in
-                    try await session.create(links.dropLast() + [stranger])
-                } == .notFound
-            )
+            #expect(await refusal { try await session.create(links.dropLast() + [stranger]) } == .notFound)
             #expect(try await session.slugs(LinkQuery()) == ["a"])
             try await session.create(Array(links.dropLast()))
             #expect(try await session.slugs(LinkQuery()) == ["c", "b", "a"])
@@ -130,20 +117,12 @@ struct LinkStoreTests {
             #expect(stored.slug == link.slug)
             // Two changes within one millisecond have different times.
             #expect(stored.updatedAt > read)
-            #expect(
-                await refusal { () async throws(LinkStoreError) in
-                    try await session.update(changed, ifUpdatedAt: read)
-                } == .changed
-            )
+            #expect(await refusal { try await session.update(changed, ifUpdatedAt: read) } == .changed)
             try await session.update(changed, ifUpdatedAt: nil)
             #expect(try await session.slugs(.of(tag: "a", isArchived: nil)).isEmpty)
             #expect(try await session.slugs(.of(tag: "c", isArchived: nil)) == ["link-1"])
             let stranger = try SampleLink.make(2)
-            #expect(
-                await refusal { () async throws(LinkStoreError) in
-                    try await session.update(stranger, ifUpdatedAt: nil)
-                } == .notFound
-            )
+            #expect(await refusal { try await session.update(stranger, ifUpdatedAt: nil) } == .notFound)
         }
     }
 

@@ -15,10 +15,7 @@ struct ReadOnlyTests {
         other.releaseFromThread()
         let second = try await TestStore(in: first.place) { $0.isReadOnly = true }
         let (report, directory, refusal) = try await second.run { session in
-            let refusal = await code { () async throws(StoreError) in
-                guard let click = try? NewClick.sample() else { return }
-                _ = try await session.record(click)
-            }
+            let refusal = await code { _ = try await session.record(.sample()) }
             return (
                 try await session.statistics(StatisticsQuery(), at: TestStore.noon), try session.directory(),
                 refusal

@@ -59,8 +59,7 @@ final class TestStore: Sendable {
         isDurable: Bool = true,
         set: (inout StoreConfiguration) -> Void = { _ in }
     ) async throws {
-        let place = try place ?? backend.makePlace()
-        self.place = place
+        if let place { self.place = place } else { self.place = try await backend.makePlace() }
         let (clock, log, monotonic) = (clock, log, monotonic)
         var configuration = StoreConfiguration(clock: WallClock { clock.now })
         configuration.log = StoreLog { log.append($1) }
@@ -71,7 +70,7 @@ final class TestStore: Sendable {
         configuration.timeLimitMilliseconds = 600_000
         configuration.quietNanoseconds = 0
         set(&configuration)
-        database = try place.open(configuration, isDurable: isDurable)
+        database = try self.place.open(configuration, isDurable: isDurable)
         if database.isNew {
             let app = App(id: app, settings: App.Settings(name: "Shop"), createdAt: Self.noon)
             try await run { try await $0.create(app) }

@@ -210,10 +210,17 @@ private final class Supervisor: Sendable {
         try ends.withLock { ends in
             try ends.commands.write(contentsOf: Data((words + "\n").utf8))
             var status = ""
-            while let byte = try ends.statuses.read(upToCount: 1)?.first, byte != UInt8(ascii: "\n") {
+            var byte: UInt8 = 0
+            while byte != UInt8(ascii: "\n") {
+                // The call fills the local value. `FileHandle` would throw when a signal interrupts the wait.
+                let count = unsafe read(ends.statuses.fileDescriptor, &byte, 1)
+                if count < 0, errno == EINTR { continue }
+                guard count == 1 else { break }
                 status.append(Character(Unicode.Scalar(byte)))
             }
-            guard status == "0" else { throw ChildProcess.Failure(description: "pg_ctl \(words): \(status)") }
+            guard status == "0\n" else {
+                throw ChildProcess.Failure(description: "pg_ctl \(words): \(status)")
+            }
         }
     }
 }

@@ -20,7 +20,7 @@ package enum Backend: String, CaseIterable, Sendable {
     }
 
     /// Creates a place that has no database yet.
-    package func makePlace() throws -> any TestPlace {
+    package func makePlace() async throws -> any TestPlace {
         switch self {
         case .sqlite: try SQLitePlace()
         }

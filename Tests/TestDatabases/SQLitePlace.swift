@@ -12,9 +12,7 @@ package final class SQLitePlace: TestPlace {
 
     private let pageLimit: Int64?
 
-    /// - Parameters:
-    ///   - folder: the folder; by default a new one.
-    ///   - pageLimit: the maximum number of pages of the database; nil for no limit.
+    /// Uses a new folder by default, and limits the number of pages of the database if `pageLimit` is set.
     package init(_ folder: TemporaryFolder? = nil, pageLimit: Int64? = nil) throws {
         self.folder = try folder ?? TemporaryFolder()
         self.pageLimit = pageLimit

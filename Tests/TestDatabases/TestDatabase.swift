@@ -8,9 +8,7 @@ package import Support
 package protocol TestPlace: AnyObject, Sendable {
     var backend: Backend { get }
 
-    /// Opens the database, and creates it if it does not exist.
-    ///
-    /// - Parameter isDurable: whether writes survive a power cut; without, large tests are faster.
+    /// Opens the database, and creates it if it does not exist; only if `isDurable`, writes survive a power cut.
     func open(_ configuration: StoreConfiguration, isDurable: Bool) throws(StoreError) -> any TestDatabase
 
     func count(_ what: TestCount) throws -> Int64

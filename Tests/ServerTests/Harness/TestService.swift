@@ -52,7 +52,7 @@ final class TestService: Sendable {
         configureStore: (inout StoreConfiguration) -> Void = { _ in },
         isDurable: Bool = true
     ) async throws {
-        place = try Backend.chosen().makePlace()
+        place = try await Backend.chosen().makePlace()
         let (clock, logged, acceptsWrites) = (TestClock(), LoggedBytes(), Flag(true))
         (self.clock, self.logged, self.acceptsWrites) = (clock, logged, acceptsWrites)
         var configuration = StoreConfiguration(clock: clock.wallClock)

@@ -76,9 +76,7 @@ final class TwoProcesses: Sendable {
     }
 
     private func claimCode(_ click: Click, for check: Check) async -> StoreError.Code? {
-        await code { () async throws(StoreError) in
-            try await flattened { _ = try await claim(click, for: check, by: 0) }
-        }
+        await code { _ = try await claim(click, for: check, by: 0) }
     }
 
     /// Closes the database in both processes and opens it again.
@@ -95,7 +93,7 @@ final class TwoProcesses: Sendable {
 final class StoredClaims: ClaimBackend {
     let place: any TestPlace
 
-    init(_ backend: Backend) throws { place = try backend.makePlace() }
+    init(_ backend: Backend) async throws { place = try await backend.makePlace() }
 
     func openProcess() async throws -> any ClaimProcess { try await TestStore(place.backend, in: place) }
     func fail(caller: UInt64) throws { try place.change(.failClaims(caller: hash(caller))) }

@@ -76,9 +76,7 @@ enum ClaimContract: CaseIterable, Sendable {
     private func violationOfLostToCommitted(_ backend: TwoProcesses) async throws -> String? {
         let click = try await backend.record(.sample())
         try backend.backend.fail(caller: 1)
-        let failed = await code { () async throws(StoreError) in
-            try await flattened { _ = try await backend.claim(click, for: .sample(caller: 1), by: 0) }
-        }
+        let failed = await code { _ = try await backend.claim(click, for: .sample(caller: 1), by: 0) }
         guard failed != nil else { return "a caller got an answer from a transaction that failed" }
         let next = try await backend.claim(click, for: .sample(caller: 2), by: 1)
         guard case .claimed = next else { return "lost to a claim that was undone" }
