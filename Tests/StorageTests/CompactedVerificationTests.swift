@@ -1,8 +1,8 @@
 import Attribution
 import SQLite
-import SQLiteStorage
 import Storage
 import Support
+import TestDatabases
 import Testing
 
 /// A store with 45 days of traffic, in which compaction has merged rare sources and campaigns of the oldest days.
@@ -11,8 +11,7 @@ private struct CompactedHistory {
 
     /// Records the traffic of 45 days; facts are retained for a week, or with `keepsFacts` for 90 days.
     init(keepsFacts: Bool = false) async throws {
-        let test = try await TestStore {
-            $0.durability = .relaxed
+        let test = try await TestStore(isDurable: false) {
             $0.queueLimit = 20_000
             if keepsFacts { $0.retentionSeconds = 90 * 86_400 }
         }
@@ -24,7 +23,6 @@ private struct CompactedHistory {
             test.clock.advance(seconds: days * 86_400)
             try await visit(sources: 12, matching: 4)
             try test.store.runRetention()
-            try test.store.compactCounts()
         }
         test.stop()
     }
@@ -69,11 +67,7 @@ private struct CompactedHistory {
         }
     }
 
-    var configuration: SQLiteConfiguration {
-        SQLiteConfiguration(path: test.path, clock: .fixed(test.clock.now))
-    }
-
-    func verify() throws -> VerificationReport { try DatabaseVerification.run(configuration) }
+    func verify() throws -> VerificationReport { try test.verify() }
 }
 
 @Suite("Verification of compacted counts")
@@ -149,10 +143,8 @@ struct CompactedVerificationTests {
             let now = test.clock.now
             try await test.run { _ = try await $0.record(.sample(fingerprint: UInt64(days), at: now)) }
             try test.store.runRetention()
-            try test.store.compactCounts()
         }
         test.stop()
-        let configuration = SQLiteConfiguration(path: test.path, clock: .fixed(test.clock.now))
-        #expect(try DatabaseVerification.run(configuration).problems == [])
+        #expect(try test.verify().problems == [])
     }
 }

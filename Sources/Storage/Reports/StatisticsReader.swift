@@ -226,10 +226,10 @@ extension DatabaseSession where Backend.Reader: ReportReader {
         progress: (Double) -> Void
     ) async throws(StoreError) -> CollisionReport? {
         guard let scope = try loop.scope(of: app, isTest: isTest) else { return nil }
-        let census = SharedCensus(of: scope, window: window)
+        var census = CollisionCensus(of: [CollisionCensus.ScopeWindow(scope: scope, window: window)])
         var isMore = true
         while isMore {
-            isMore = try await loop.readReport { reader throws(Backend.Reader.Failure) in
+            isMore = try loop.readInPlace { reader throws(Backend.Reader.Failure) in
                 try census.runSlice(reader)
             }
             // The snapshot ends, so that a serving process can reset its write-ahead log.
