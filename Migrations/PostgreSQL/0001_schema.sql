@@ -358,8 +358,9 @@ CREATE TABLE counts (
 ) WITH (fillfactor = 80);
 
 CREATE INDEX top_campaigns
-    -- Finds the most clicked campaigns of a span without reading the others, and all campaigns of a day.
-    ON counts (scope, span, period, count)
+    -- Finds the campaigns of a span, at most 10,000. It does not contain the count, unlike the index of SQLite: then each
+    -- change of a count would be a new row in every index.
+    ON counts (scope, span, period)
     WHERE metric = 'clicks' AND dimension = 'total' AND campaign <> '';
 
 CREATE TABLE live_clicks (
