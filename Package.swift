@@ -104,6 +104,13 @@ let package = Package(
             swiftSettings: optimizedInDebug,
             plugins: ["EmbedPlugin"]
         ),
+        // Empty without the trait, too.
+        .target(
+            name: "PostgreSQLStorage",
+            dependencies: ["Attribution", "CLinux", "Crypto", "PostgreSQL", "Storage", "Threads"],
+            swiftSettings: optimizedInDebug,
+            plugins: ["EmbedPlugin"]
+        ),
         .target(
             name: "Server",
             dependencies: [
@@ -215,6 +222,13 @@ let package = Package(
             name: "TestDatabases",
             dependencies: ["Attribution", "SQLite", "SQLiteStorage", "Storage", "Support"],
             path: "Tests/TestDatabases",
+            swiftSettings: commonSettings
+        ),
+        .testTarget(
+            name: "PostgreSQLStorageTests",
+            dependencies: [
+                "Attribution", "PostgreSQL", "PostgreSQLStorage", "Storage", "Support", "Threads",
+            ],
             swiftSettings: commonSettings
         ),
         .testTarget(
