@@ -30,6 +30,8 @@ package struct Configuration: Sendable {
     package var durability = StoreDurability.full
     /// Nil for the database's path with the suffix `.key`.
     package var serverKeyFile: String?
+    /// The file of the secret that encrypts the keyring in a shared database; nil for keys in files.
+    package var secretFile: String?
 
     package var attributionWindow = AttributionWindow.standard
     /// The time in which a caller without an install id may get an answer again, in seconds.
@@ -74,16 +76,31 @@ package struct Configuration: Sendable {
     package init() {}
 
     /// The path of the database.
-    package var databasePath: String {
-        guard !database.hasPrefix("/"), dataDirectory != "." else { return database }
-        return dataDirectory.hasSuffix("/") ? dataDirectory + database : dataDirectory + "/" + database
-    }
+    package var databasePath: String { inDataDirectory(database) }
+
+    /// Whether ``database`` is the URL of a server, and no file.
+    package var usesDatabaseServer: Bool { database.contains("://") }
 
     /// The path of the server keys.
-    package var serverKeyPath: String { serverKeyFile ?? databasePath + ".key" }
+    package var serverKeyPath: String { serverKeyFile ?? keyPathStart + KeyCopy.serverSuffix }
 
     /// The path of the address keys.
-    package var addressKeyPath: String { databasePath + KeyCopy.addressSuffix }
+    package var addressKeyPath: String {
+        // A database server has no folder for them, so both key files are in one.
+        guard usesDatabaseServer, let serverKeyFile else { return keyPathStart + KeyCopy.addressSuffix }
+        let suffix = KeyCopy.serverSuffix
+        return
+            (serverKeyFile.hasSuffix(suffix) ? String(serverKeyFile.dropLast(suffix.count)) : serverKeyFile)
+            + KeyCopy.addressSuffix
+    }
+
+    /// What the standard paths of both key files start with.
+    private var keyPathStart: String { usesDatabaseServer ? inDataDirectory("afterlink") : databasePath }
+
+    private func inDataDirectory(_ path: String) -> String {
+        guard !path.hasPrefix("/"), dataDirectory != "." else { return path }
+        return dataDirectory.hasSuffix("/") ? dataDirectory + path : dataDirectory + "/" + path
+    }
 
     static let standardConnections = 20_000
     /// Below this number, a service without --maximum-connections logs a warning.
@@ -149,6 +166,11 @@ extension Configuration {
         }
         if let tlsKey, tlsCertificate == nil {
             conflicts.append(("tls-key", tlsKey, "needs --tls-certificate with it"))
+        }
+        if let secretFile, !usesDatabaseServer {
+            let sentence =
+                "is for a PostgreSQL database; an SQLite database has its keys in files beside it"
+            conflicts.append(("secret-file", secretFile, sentence))
         }
         if let initialAppKey, initialAppKey.text == initialAdminKey?.text {
             let sentence = "must be another key than AFTERLINK_INITIAL_APP_KEY"
