@@ -24,11 +24,13 @@ package struct Configuration: Sendable {
     package var adminRateLimit: RateLimitChoice?
     package var pictureRateLimit: RateLimitChoice?
 
-    /// The path as configured, relative to ``dataDirectory``; see ``databasePath``.
+    /// The URL of a PostgreSQL database, or the path of a file relative to ``dataDirectory``; see ``databasePath``.
     package var database = "afterlink.db"
+    /// The file with the password of a PostgreSQL database; nil for libpq's own sources.
+    package var databasePasswordFile: String?
     package var dataDirectory = "."
     package var durability = StoreDurability.full
-    /// Nil for the database's path with the suffix `.key`.
+    /// Nil for ``databasePath`` with the suffix `.key`.
     package var serverKeyFile: String?
     /// The file of the secret that encrypts the keyring in a shared database; nil for keys in files.
     package var secretFile: String?
@@ -75,31 +77,31 @@ package struct Configuration: Sendable {
 
     package init() {}
 
-    /// The path of the database.
-    package var databasePath: String { inDataDirectory(database) }
+    /// Whether the database is a PostgreSQL server, and not a file.
+    package var isOnServer: Bool { DatabaseURL.scheme(of: database) != nil }
 
-    /// Whether ``database`` is the URL of a server, and no file.
-    package var usesDatabaseServer: Bool { database.contains("://") }
+    /// The path of the database file; with a PostgreSQL server, the path that key files of this machine begin with.
+    package var databasePath: String {
+        let path = isOnServer ? Self.pathBesideServer : database
+        guard !path.hasPrefix("/"), dataDirectory != "." else { return path }
+        return dataDirectory.hasSuffix("/") ? dataDirectory + path : dataDirectory + "/" + path
+    }
+
+    private static let pathBesideServer = "afterlink"
+
+    /// The database as messages name it: a path, or a URL without user, password and parameters.
+    package var databaseName: String { isOnServer ? DatabaseURL.withoutSecrets(database) : databasePath }
 
     /// The path of the server keys.
-    package var serverKeyPath: String { serverKeyFile ?? keyPathStart + KeyCopy.serverSuffix }
+    package var serverKeyPath: String { serverKeyFile ?? databasePath + KeyCopy.serverSuffix }
 
     /// The path of the address keys.
     package var addressKeyPath: String {
-        // A database server has no folder for them, so both key files are in one.
-        guard usesDatabaseServer, let serverKeyFile else { return keyPathStart + KeyCopy.addressSuffix }
+        // With a database server, both key files are in one folder.
+        guard isOnServer, let serverKeyFile else { return databasePath + KeyCopy.addressSuffix }
         let suffix = KeyCopy.serverSuffix
-        return
-            (serverKeyFile.hasSuffix(suffix) ? String(serverKeyFile.dropLast(suffix.count)) : serverKeyFile)
-            + KeyCopy.addressSuffix
-    }
-
-    /// What the standard paths of both key files start with.
-    private var keyPathStart: String { usesDatabaseServer ? inDataDirectory("afterlink") : databasePath }
-
-    private func inDataDirectory(_ path: String) -> String {
-        guard !path.hasPrefix("/"), dataDirectory != "." else { return path }
-        return dataDirectory.hasSuffix("/") ? dataDirectory + path : dataDirectory + "/" + path
+        let start = serverKeyFile.hasSuffix(suffix) ? serverKeyFile.dropLast(suffix.count) : serverKeyFile[...]
+        return start + KeyCopy.addressSuffix
     }
 
     static let standardConnections = 20_000
@@ -167,7 +169,7 @@ extension Configuration {
         if let tlsKey, tlsCertificate == nil {
             conflicts.append(("tls-key", tlsKey, "needs --tls-certificate with it"))
         }
-        if let secretFile, !usesDatabaseServer {
+        if let secretFile, !isOnServer {
             let sentence =
                 "is for a PostgreSQL database; an SQLite database has its keys in files beside it"
             conflicts.append(("secret-file", secretFile, sentence))

@@ -105,10 +105,10 @@ struct KeyFiles: KeySource {
     private let database: String
 
     init(_ configuration: Configuration) {
-        let isShared = configuration.usesDatabaseServer
+        let isShared = configuration.isOnServer
         server = ServerKeyFile(path: configuration.serverKeyPath, isShared: isShared)
         addresses = AddressKeyFile(path: configuration.addressKeyPath, isShared: isShared)
-        database = configuration.databasePath
+        database = configuration.databaseName
     }
 
     var serverPlace: String { server.path }
