@@ -21,7 +21,7 @@ struct AES256GCMTests {
         "522dc1f099567d07f47f37a32a84427d643a8cdcbfe5c0c97598a2bd2555d1aa"
         + "8cb08e48590dbb3da7b08b1056828838c5f61e6393ba7a0abcc9f662"
 
-    private static let examples = [
+    private static let cases = [
         // Cases 13 to 16.
         Example(
             key: String(repeating: "0", count: 64),
@@ -52,7 +52,7 @@ struct AES256GCMTests {
         ),
     ]
 
-    @Test("seals and opens the examples of its specification", arguments: examples)
+    @Test("seals and opens the examples of its specification", arguments: cases)
     func examples(_ example: Example) throws {
         let cipher = try #require(AES256GCM(key: bytes(hex: example.key)))
         let data = bytes(hex: example.data)

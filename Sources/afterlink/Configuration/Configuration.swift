@@ -100,7 +100,8 @@ package struct Configuration: Sendable {
         // With a database server, both key files are in one folder.
         guard isOnServer, let serverKeyFile else { return databasePath + KeyCopy.addressSuffix }
         let suffix = KeyCopy.serverSuffix
-        let start = serverKeyFile.hasSuffix(suffix) ? serverKeyFile.dropLast(suffix.count) : serverKeyFile[...]
+        let start =
+            serverKeyFile.hasSuffix(suffix) ? serverKeyFile.dropLast(suffix.count) : serverKeyFile[...]
         return start + KeyCopy.addressSuffix
     }
 

@@ -69,7 +69,7 @@ enum ServerKeyExamination {
     ) -> [Diagnosis] {
         do {
             let keyring = try CommandDatabase.explaining(configuration) { try $0.keyring() }
-            let source = try configuration.keySource(keyring)
+            let source = try configuration.keySource()
             let list = try source.serverKeys()
             return [server(list, source, summary)] + addresses(configuration, source, at: now)
                 + (try keyring.map { try servers($0.servers(), list, source, at: now) } ?? [])

@@ -91,7 +91,9 @@ extension Configuration {
     /// Returns the source of the keys for a command, which does not serve.
     func keySource() throws -> any KeySource {
         let keyring = try CommandDatabase.explaining(self) { try $0.keyring() }
-        return try keySource(keyring)
+        let source = try keySource(keyring)
+        try (source as? SharedKeyFiles)?.requireEmptyKeyring()
+        return source
     }
 
     /// Returns the server keys for a command, the current one first.

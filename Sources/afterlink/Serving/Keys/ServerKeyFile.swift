@@ -1,6 +1,7 @@
 internal import Attribution
 internal import Crypto
 internal import Glibc
+internal import Server
 
 /// The file of the server keys, readable only by its owner: see ``ServerKeyList``.
 struct ServerKeyFile {

@@ -23,10 +23,11 @@ struct SharedKeyFiles: KeySource {
     ) throws -> StartKeys {
         files.deleteDrafts()
         try requireEmptyKeyring()
-        let creates = databaseIsNew && !TextFile.exists(files.server.path)
-        if !creates { try requireFiles(creatingAddresses: databaseIsNew) }
-        let list = try files.server.open(databaseIsNew: databaseIsNew)
         let others = try keyring.servers().filter { !$0.isThisServer }
+        let creates =
+            databaseIsNew && !TextFile.exists(files.server.path) && others.allSatisfy { $0.keys == nil }
+        if !creates { try requireFiles(creatingAddresses: databaseIsNew) }
+        let list = try files.server.open(databaseIsNew: creates)
         for other in others { try requireSameServerKeys(list, as: other, at: now) }
         guard case .own(let missing) = try recognize(list) else {
             guard creates else { throw foreign }
@@ -43,7 +44,8 @@ struct SharedKeyFiles: KeySource {
         return StartKeys(list: list, addresses: addresses, missing: missing)
     }
 
-    private func requireEmptyKeyring() throws {
+    /// Requires that the servers of the database have key files, and no keyring.
+    func requireEmptyKeyring() throws {
         guard try !keyring.rows().isEmpty else { return }
         throw CommandFailure.because("The keys of this database are in the database itself, encrypted.")
             .advising("Give --secret-file the secret that the other servers use.")
@@ -87,10 +89,7 @@ struct SharedKeyFiles: KeySource {
         }
     }
 
-    func serverKeys() throws -> ServerKeyList {
-        try requireEmptyKeyring()
-        return try files.serverKeys()
-    }
+    func serverKeys() throws -> ServerKeyList { try files.serverKeys() }
 
     func addressKeys(at now: Timestamp) throws -> AddressKeys {
         guard TextFile.exists(files.addresses.path) else {
