@@ -1,4 +1,4 @@
-internal import Attribution
+public import Attribution
 internal import Threads
 
 /// Updates of a loop that are written in batches; the updates of the last second may be lost with the process.

@@ -51,7 +51,7 @@ public final class ClaimRequest: Sendable {
     let choice: ClickChoice
     public let app: AppID
     public let isTest: Bool
-    let at: Timestamp
+    public let at: Timestamp
     /// The hashes of the install id under each server key, the current one first; empty without an install id.
     public let installs: [KeyedHash]
     let caller: KeyedHash
