@@ -1,0 +1,63 @@
+#if PostgreSQL
+internal import Attribution
+internal import PostgreSQL
+internal import Storage
+
+// TEMPORARY: replaced by the reader and the rules of other branches.
+enum PostgreSQLRules: StoreRules {
+    static var readsNewestClicks: Bool { false }
+    static var admitsNames: Bool { false }
+    static var publishesDirectory: Bool { true }
+    static var gatheringNanoseconds: UInt64 { 0 }
+    static var jobs: Set<JobName> { [.summaries, .compaction, .learning, .drift, .fading, .collisions] }
+}
+struct PostgreSQLReader {
+    let connection: BlockingConnection
+    static let unused = PostgreSQLError(.other, "stub")
+    func one<V: PostgreSQLValue>(_ s: SQLText, _ p: Int64..., as _: V.Type = V.self) throws(PostgreSQLError) -> V? {
+        var b = StatementBatch()
+        var q = Parameters()
+        for x in p { q.append(x) }
+        b.append(PreparedStatement(s), q)
+        let r = try connection.rows(of: b)[0]
+        return r.count > 0 ? try r.value(0, 0) : nil
+    }
+    func number(of app: AppID) throws(PostgreSQLError) -> Int64? {
+        try one("SELECT number FROM apps WHERE id_high = $1 AND id_low = $2", Int64(bitPattern: app.high), Int64(bitPattern: app.low))
+    }
+    func newestClick() throws(PostgreSQLError) -> Int64 { 0 }
+    func newestCheck() throws(PostgreSQLError) -> Int64 { 0 }
+    func linkID(numbered number: Int64) throws(PostgreSQLError) -> LinkID? {
+        let r = try connection.execute(PreparedStatement("SELECT id_high, id_low FROM links WHERE number = $1"), number)
+        guard r.count > 0 else { return nil }
+        return LinkID(high: UInt64(bitPattern: try r.value(0, 0)), low: UInt64(bitPattern: try r.value(0, 1)))
+    }
+    func link(_ id: LinkID) throws(PostgreSQLError) -> StoredLink? {
+        let r = try connection.execute(PreparedStatement("SELECT l.number, \(LinkRecord.columns, of: "l"), a.id_high AS app_high, a.id_low AS app_low FROM links l JOIN apps a ON a.number = l.app WHERE l.id_high = $1 AND l.id_low = $2"), id.high, id.low)
+        guard r.count > 0 else { return nil }
+        var row = ResultRow(r, 0)
+        let number: Int64 = row.get("number")
+        let record = try row.record(LinkRecord.self)
+        return StoredLink(record, number: number, app: AppID(high: row.get("app_high"), low: row.get("app_low")))
+    }
+    func value(of name: StoredValue) throws(PostgreSQLError) -> Int64? {
+        let r = try connection.execute(PreparedStatement("SELECT value FROM progress WHERE name = $1"), name.rawValue)
+        return r.count > 0 ? try r.value(0, 0) : nil
+    }
+    func numberedApps() throws(PostgreSQLError) -> [NumberedApp] { [] }
+    func formerServerKeys() throws(PostgreSQLError) -> [UInt64: Timestamp] { [:] }
+    func countedNames(of dimension: Dimension, _ scope: Scope, in period: Timestamp) throws(PostgreSQLError) -> [String] { throw Self.unused }
+    func campaign(hashed hash: UInt64, _ expected: PendingCheckRecords.Expected, in scope: Scope) throws(PostgreSQLError) -> String? { throw Self.unused }
+    func learningEpoch(of scope: Scope) throws(PostgreSQLError) -> LearningEpoch? {
+        let r = try connection.execute(PreparedStatement("SELECT began_at, landmark FROM learning WHERE scope = $1"), scope.number)
+        guard r.count > 0 else { return nil }
+        return LearningEpoch(began: Timestamp(milliseconds: try r.value(0, 0)), landmark: Timestamp(milliseconds: try r.value(0, 1)))
+    }
+    func modelSums(of scope: Scope) throws(PostgreSQLError) -> [CounterKey: Double] { throw Self.unused }
+    func openClicks(of key: KeySummary.Key, before position: RowPosition, atMost limit: Int, _ body: (IndexRecord) -> Void) throws(PostgreSQLError) { throw Self.unused }
+    func learntSums(of scope: Scope, _ family: CounterFamily, after key: Int64, atMost limit: Int) throws(PostgreSQLError) -> [(key: Int64, sum: Double)] { [] }
+    func directorySnapshot() throws(PostgreSQLError) -> DirectoryCache.Snapshot {
+        .init(version: try one("SELECT version FROM directory") ?? 0, directory: Directory(apps: [], keys: []))
+    }
+}
+#endif
