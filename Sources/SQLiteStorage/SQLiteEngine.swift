@@ -112,13 +112,14 @@ final class SQLiteEngine: BlockingEngine {
     /// start of the process would read it back (sqlite.org/walformat.html, 4.1). Its claims would then have consumed
     /// clicks, although their checks got a retryable error. A new commit at the same position makes the rest of the
     /// log unreadable, even if its own sync fails.
-    func reopen() throws(EngineFailure) {
+    func reopen() throws(EngineFailure) -> TransactionFate {
         let isFirstTry = transaction != nil
         if let transaction { failed = transaction }
         transaction = nil
         do throws(StoreError) {
             transaction = try makeTransaction()
             failed = nil
+            return .rolledBack
         } catch {
             // The connection that failed may itself hold the lock.
             if !isFirstTry, error.code == .locked { failed = nil }

@@ -15,6 +15,8 @@ public struct StoreError: Error, Equatable, Sendable {
         case inputOutput = "input_output"
         /// Another process has locked the database.
         case locked
+        /// Another server is perhaps answering the same launch; its answer is known in a second or two.
+        case underWay = "under_way"
         case corrupted
         /// A newer program created the database, or its migrations were changed.
         case incompatible

@@ -28,7 +28,10 @@ extension SQLiteReader: DirectoryReader {
         }
         let keys = try connection.statement(Self.selectKeys).all(KeyRecord.self)
             .map { key in key.key(of: key.app.flatMap { ids[$0] }) }
-        return DirectoryCache.Snapshot(version: version, directory: Directory(apps: apps, keys: keys))
+        var numbers: [AppID: Int64] = [:]
+        for (number, app) in ids { numbers[app] = number }
+        let directory = Directory(apps: apps, keys: keys)
+        return DirectoryCache.Snapshot(version: version, directory: directory, numbers: numbers)
     }
 
     /// Returns the list settings of all apps, by the app's number and the setting's name.

@@ -111,6 +111,8 @@ struct CheckSnapshot<Rows: CheckRowReader>: EvidenceSource {
 struct CheckReader<Rows: CheckRowReader> {
     private var snapshot: CheckSnapshot<Rows>
     private let check: Check
+    /// Whether an answer that the check may get is perhaps under way at another server, so that the view is wrong.
+    private(set) var isUnderWayElsewhere = false
 
     init(_ snapshot: CheckSnapshot<Rows>, _ check: Check) {
         self.snapshot = snapshot
@@ -182,11 +184,19 @@ extension CheckReader {
     }
 
     /// Whether this caller may get the claim's answer again.
-    private func mayRepeat(_ record: ClaimRecord, of id: ClickID) -> Bool {
+    private mutating func mayRepeat(_ record: ClaimRecord, of id: ClickID) -> Bool {
         guard check.installs.isEmpty, check.replayGrace > 0 else { return false }
         let age = check.at.milliseconds(since: record.claimedAt)
         return abs(age) <= check.replayGrace && check.callers.contains { $0 == record.caller }
-            && snapshot.state.ledger.wasAnswered(id, before: check.firstByteAt)
+            && wasAnswered(record, of: id)
+    }
+
+    /// Whether the answer of a claim was written before the check began, so that the check cannot be another launch.
+    private mutating func wasAnswered(_ record: ClaimRecord, of id: ClickID) -> Bool {
+        let ledger = snapshot.state.ledger
+        let wasAnswered = ledger.wasAnswered(id, claimedAt: record.claimedAt, before: check)
+        if wasAnswered == nil { isUnderWayElsewhere = true }
+        return wasAnswered ?? false
     }
 
     /// Finds the newest click of an advertising id, which belongs to one device.
@@ -309,7 +319,7 @@ extension CheckReader {
             closed.closedAt >= check.at.milliseconds - check.replayGrace,
             let record = try claimOfCaller(by: key), isLast(record, newest),
             let claim = try rows.answer(of: record, to: check.app),
-            snapshot.state.ledger.wasAnswered(claim.click.id, before: check.firstByteAt)
+            wasAnswered(record, of: claim.click.id)
         else { return nil }
         return offer(record, claim)
     }

@@ -7,7 +7,7 @@ internal import Threads
 ///
 /// A check may get a lost answer again only if the check began after the answer was written: a check that overlaps with
 /// the first check is another launch. A claim that the ledger does not contain was made by an earlier process, whose
-/// responses are all written or lost.
+/// responses are all written or lost; or, if it is young, perhaps by another server, whose response is under way.
 final class AnswerLedger: Sendable {
     private enum Entry: Sendable {
         case pending
@@ -32,11 +32,18 @@ final class AnswerLedger: Sendable {
     private let state = ConditionLock(State())
     private let now: @Sendable () -> UInt64
     private let markUndelivered: @Sendable (ClickID) -> Void
+    private let foreignMilliseconds: Int64
 
     /// - Parameters:
+    ///   - foreignMilliseconds: see ``StoreConfiguration/foreignAnswerMilliseconds``.
     ///   - now: returns nanoseconds of the monotonic clock.
     ///   - markUndelivered: requests that a failed delivery is marked on disk.
-    init(now: @escaping @Sendable () -> UInt64, markUndelivered: @escaping @Sendable (ClickID) -> Void) {
+    init(
+        foreignMilliseconds: Int64,
+        now: @escaping @Sendable () -> UInt64,
+        markUndelivered: @escaping @Sendable (ClickID) -> Void
+    ) {
+        self.foreignMilliseconds = foreignMilliseconds
         self.now = now
         self.markUndelivered = markUndelivered
     }
@@ -50,14 +57,21 @@ final class AnswerLedger: Sendable {
     /// Records that a response with the claim is about to be written.
     func willRespond(with click: ClickID) { set(.answered(at: now()), click) }
 
-    /// Whether the response for the click was written before a check's first byte was read; true without an entry.
-    func wasAnswered(_ click: ClickID, before firstByteAt: UInt64) -> Bool {
-        state.withLock { state in
-            switch state.current[click.high] ?? state.previous[click.high] {
-            case .none: true
-            case .pending: false
-            case .answered(let moment), .delivered(let moment): moment <= firstByteAt
-            }
+    /// Whether the response with the claim of a click was written before a check's first byte was read.
+    ///
+    /// - Parameters:
+    ///   - click: the click.
+    ///   - claimedAt: when it was claimed.
+    ///   - check: the check.
+    /// - Returns: whether it was; nil if that is unknown, because another server may have made the claim just now.
+    func wasAnswered(_ click: ClickID, claimedAt: Timestamp, before check: Check) -> Bool? {
+        let entry = state.withLock { $0.current[click.high] ?? $0.previous[click.high] }
+        switch entry {
+        case .none:
+            // The servers' clocks differ a little, so the claim may seem to be later than the check.
+            return abs(check.at.milliseconds(since: claimedAt)) < foreignMilliseconds ? nil : true
+        case .pending: return false
+        case .answered(let moment), .delivered(let moment): return moment <= check.firstByteAt
         }
     }
 

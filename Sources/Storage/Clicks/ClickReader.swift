@@ -45,18 +45,3 @@ extension ClickReader {
         return nil
     }
 }
-
-/// The first halves of identifiers, by which rows are ordered: 48 bits of milliseconds and a 16-bit counter.
-public enum RowIdentifier {
-    /// The first identifier of a time.
-    public static func first(at time: Timestamp) -> Int64 {
-        // 46 bits reach to the year 4199. A wrong clock's later time is capped, so that further identifiers fit.
-        min(max(time.milliseconds, 0), 1 << 46) << 16
-    }
-
-    /// Returns an identifier greater than `last`, so that rows of one millisecond are in the order of arrival.
-    static func next(after last: Int64, at time: Timestamp) -> Int64 { max(last + 1, first(at: time)) }
-
-    /// When a row with this identifier was recorded.
-    public static func time(of id: Int64) -> Timestamp { Timestamp(milliseconds: id >> 16) }
-}

@@ -1,11 +1,11 @@
-internal import Attribution
+public import Attribution
 
 /// The campaigns, sources, OS versions and groups for drift alarms that have separate counts in a span of time.
 ///
-/// Only the writing thread uses it.
+/// Only the thread that adds to the counts uses it.
 ///
 /// A span's names are read from the counts once and then stay in memory, so that a name costs one look-up in a set.
-struct AdmittedNames: Sendable {
+public struct AdmittedNames: Sendable {
     private struct Page: Hashable {
         let scope: Scope
         let dimension: Dimension
@@ -13,23 +13,32 @@ struct AdmittedNames: Sendable {
     }
     private var names: [Page: Set<String>] = [:]
 
+    public init() {}
+
     /// Returns the name to count under: `name`, or the name for everything else if `name` is new and the span is full.
     ///
-    /// The period is the span's first millisecond. `read` returns the names that the span already has, which stay
-    /// admitted.
-    mutating func admit<Failure: Error>(
+    /// - Parameters:
+    ///   - name: a value of the dimension.
+    ///   - dimension: what the name names.
+    ///   - scope: the scope of the event.
+    ///   - time: a time within the span.
+    ///   - read: returns the names that the span with a first millisecond already has, which stay admitted.
+    /// - Returns: the admitted name.
+    /// - Throws: the failure of `read`.
+    public mutating func admit<Failure: Error>(
         _ name: String,
         _ dimension: Dimension,
         of scope: Scope,
-        in period: Timestamp,
-        read: () throws(Failure) -> [String]
+        at time: Timestamp,
+        read: (_ period: Timestamp) throws(Failure) -> [String]
     ) throws(Failure) -> String {
         let overflow = dimension.overflowValue
         guard let limit = dimension.nameLimit, name != overflow else { return name }
+        let period = Self.span(of: dimension).start(of: time)
         let page = Page(scope: scope, dimension: dimension, period: period)
         if names[page] == nil {
             forgetOldest(like: page)
-            names[page] = Set(try read()).subtracting([overflow])
+            names[page] = Set(try read(period)).subtracting([overflow])
         }
         if names[page]?.contains(name) == true { return name }
         guard names[page]?.count ?? 0 < limit else { return overflow }
@@ -38,7 +47,12 @@ struct AdmittedNames: Sendable {
     }
 
     /// Forgets all names after a rollback: those that the transaction admitted are not in the database.
-    mutating func forgetAll() { names = [:] }
+    public mutating func forgetAll() { names = [:] }
+
+    /// The length of the spans that limit a dimension's names.
+    private static func span(of dimension: Dimension) -> Granularity {
+        dimension == .launch || dimension == .click ? .quarter : .day
+    }
 
     /// Limits a dimension to two spans: around the end of a span, events of that span and of the next one arrive.
     private mutating func forgetOldest(like page: Page) {

@@ -21,11 +21,15 @@ struct BatchTotals: Sendable {
     private(set) var counts = CountDeltas()
     private var drift = DriftBatch()
     private var names = AdmittedNames()
+    /// Whether names beyond the limits are counted together; if not, the job that adds up the counts does that.
+    private let admitsNames: Bool
     /// Names of campaigns by their hash.
     private var campaigns: [UInt64: String] = [:]
 
     /// The maximum number of campaign names in memory; at the maximum all are dropped, and read again when needed.
     private static let maximumCampaigns = 20_000
+
+    init(admitsNames: Bool) { self.admitsNames = admitsNames }
 
     /// Adds a click that was recorded.
     mutating func addClick<Reader: CountReader>(
@@ -92,7 +96,7 @@ struct BatchTotals: Sendable {
     mutating func addDueDrift<Reader: CountReader>(by reader: Reader) throws(Reader.Failure) {
         for (slot, count) in drift.takeIfDue() {
             let (scope, side) = (slot.scope, slot.group.side)
-            let name = try admit(slot.group.name, side.dimension, of: scope, in: slot.period, by: reader)
+            let name = try admit(slot.group.name, side.dimension, of: scope, at: slot.period, by: reader)
             counts.addDrift(count, to: side, name, of: scope, at: slot.period)
         }
     }
@@ -122,10 +126,9 @@ struct BatchTotals: Sendable {
         at time: Timestamp,
         by reader: Reader
     ) throws(Reader.Failure) -> String? {
-        let day = Granularity.day.start(of: time)
         var campaign: String?
         let labels = try traits.labels { (dimension, value) throws(Reader.Failure) in
-            let admitted = try admit(value, dimension, of: scope, in: day, by: reader)
+            let admitted = try admit(value, dimension, of: scope, at: time, by: reader)
             if dimension == .campaign { campaign = admitted }
             return admitted
         }
@@ -148,8 +151,7 @@ struct BatchTotals: Sendable {
             if campaign == nil { return }
         }
         if let name = campaign {
-            let day = Granularity.day.start(of: slot.hour)
-            campaign = try admit(name, .campaign, of: slot.scope, in: day, by: reader)
+            campaign = try admit(name, .campaign, of: slot.scope, at: slot.hour, by: reader)
         }
         counts.addExpected(expected.sum, of: slot.scope, campaign: campaign, at: slot.hour)
     }
@@ -173,10 +175,11 @@ struct BatchTotals: Sendable {
         _ name: String,
         _ dimension: Dimension,
         of scope: Scope,
-        in period: Timestamp,
+        at time: Timestamp,
         by reader: Reader
     ) throws(Reader.Failure) -> String {
-        try names.admit(name, dimension, of: scope, in: period) { () throws(Reader.Failure) in
+        guard admitsNames else { return name }
+        return try names.admit(name, dimension, of: scope, at: time) { period throws(Reader.Failure) in
             try reader.countedNames(of: dimension, scope, in: period)
         }
     }

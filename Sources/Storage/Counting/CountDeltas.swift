@@ -88,7 +88,7 @@ public enum CountWord {
 }
 
 /// The changes of counts in a transaction.
-public struct CountDeltas: Sendable {
+public struct CountDeltas: Equatable, Sendable {
     public struct ExpirySlot: Hashable, Sendable {
         public let scope: Scope
         /// Seconds since 1970 in ``live``, hours since 1970 in ``liveByHour``.
@@ -118,15 +118,15 @@ public struct CountDeltas: Sendable {
         in granularity: Granularity,
         at time: Timestamp
     ) {
-        guard count != 0 else { return }
+        let period = granularity.start(of: time)
         let key = CountKey(
             scope: scope,
             label: label,
             metric: metric,
             granularity: granularity,
-            period: granularity.start(of: time)
+            period: period
         )
-        counts[key, default: 0] += count
+        add(count, to: key)
     }
 
     /// Adds an event of a click or a check under each of its labels.
@@ -197,11 +197,73 @@ public struct CountDeltas: Sendable {
     }
 
     public mutating func addLive(_ change: Int64, of scope: Scope, expiringAt time: Timestamp) {
-        live[ExpirySlot(scope: scope, time: LiveClicks.second(of: time)), default: 0] += change
+        addLive(change, in: ExpirySlot(scope: scope, time: LiveClicks.second(of: time)))
+    }
+
+    /// Adds changes of a count.
+    public mutating func add(_ count: Int64, to key: CountKey) {
+        guard count != 0 else { return }
+        counts[key, default: 0] += count
+    }
+
+    /// Adds changes in the number of live clicks that expire in a second.
+    public mutating func addLive(_ change: Int64, in slot: ExpirySlot) { live[slot, default: 0] += change }
+
+    public mutating func merge(_ other: CountDeltas) {
+        counts.merge(other.counts, uniquingKeysWith: +)
+        live.merge(other.live, uniquingKeysWith: +)
     }
 
     public mutating func removeAll() {
         counts.removeAll(keepingCapacity: true)
         live.removeAll(keepingCapacity: true)
+    }
+}
+
+/// Counts that were written under all names.
+extension CountDeltas {
+    /// Returns the same changes under the names that have separate counts; the others are counted together.
+    ///
+    /// - Parameters:
+    ///   - names: the admitted names, to which those that have room are added.
+    ///   - read: returns the names of a dimension that a scope's span with a first millisecond already has.
+    /// - Returns: the changes to add to the stored counts.
+    /// - Throws: the failure of `read`.
+    public func admitted<Failure: Error>(
+        by names: inout AdmittedNames,
+        read: (Dimension, Scope, _ period: Timestamp) throws(Failure) -> [String]
+    ) throws(Failure) -> CountDeltas {
+        var admitted = CountDeltas()
+        admitted.live = live
+        // The counts come in the order of time, because only the names of two spans stay in memory.
+        for (key, count) in counts.sorted(by: { $0.key.period < $1.key.period }) {
+            let label = try key.label.admitted { dimension, name throws(Failure) in
+                try names.admit(name, dimension, of: key.scope, at: key.period) { period throws(Failure) in
+                    try read(dimension, key.scope, period)
+                }
+            }
+            admitted.add(count, to: key.labelled(label))
+        }
+        return admitted
+    }
+}
+
+extension CountKey {
+    fileprivate func labelled(_ label: CounterLabel) -> CountKey {
+        CountKey(scope: scope, label: label, metric: metric, granularity: granularity, period: period)
+    }
+}
+
+extension CounterLabel {
+    /// Returns the label with the names that `admit` returns, as ``CountedTraits/labels(admit:)`` does.
+    fileprivate func admitted<Failure: Error>(_ admit: (Dimension, String) throws(Failure) -> String)
+        throws(Failure) -> CounterLabel
+    {
+        // Within a campaign, all other values are of a fixed set; so are the tokens of sources.
+        if let campaign {
+            return CounterLabel(campaign: try admit(.campaign, campaign), dimension, value)
+        }
+        guard dimension != .source || SourceToken(rawValue: value) == nil else { return self }
+        return CounterLabel(dimension, try admit(dimension, value))
     }
 }

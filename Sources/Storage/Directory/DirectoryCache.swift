@@ -16,15 +16,18 @@ public final class DirectoryCache: Sendable {
     public struct Snapshot: Sendable {
         public let version: Int64
         public let directory: Directory
+        /// The numbers by which the database knows the apps; may be empty where loops read them.
+        public let numbers: [AppID: Int64]
 
-        public init(version: Int64, directory: Directory) {
-            (self.version, self.directory) = (version, directory)
+        public init(version: Int64, directory: Directory, numbers: [AppID: Int64] = [:]) {
+            (self.version, self.directory, self.numbers) = (version, directory, numbers)
         }
 
         /// Returns a snapshot with a separate copy of the directory: loops would contend for a shared directory's
         /// reference counts.
         public func copy() -> Snapshot {
-            Snapshot(version: version, directory: Directory(apps: directory.apps, keys: directory.keys))
+            let directory = Directory(apps: directory.apps, keys: directory.keys)
+            return Snapshot(version: version, directory: directory, numbers: numbers)
         }
     }
 
@@ -36,6 +39,13 @@ public final class DirectoryCache: Sendable {
 
     public var snapshot: Snapshot { latest.withLock { $0 } }
 
+    /// Makes a snapshot the current one, unless a later one is.
+    ///
+    /// Loops look at it within 200 ms, and at once after ``StoreState/noteDirectoryChange()``.
+    public func publish(_ fresh: Snapshot) {
+        latest.withLock { if $0.version < fresh.version { $0 = fresh } }
+    }
+
     /// Returns the current snapshot; reads the apps and keys only if their version has changed.
     public func current<Reader: DirectoryReader>(by reader: Reader) throws(Reader.Failure) -> Snapshot {
         let version = try reader.directoryVersion()
@@ -43,7 +53,7 @@ public final class DirectoryCache: Sendable {
         if known.version == version { return known }
         let fresh = try reader.directorySnapshot()
         // Another loop may have read a later version meanwhile.
-        latest.withLock { if $0.version < fresh.version { $0 = fresh } }
+        publish(fresh)
         return fresh
     }
 }

@@ -7,12 +7,22 @@ internal import Threads
 public enum JobName: String, CaseIterable, Sendable {
     case checkpoint
     case retention
+    case compaction
     case drift
     case collisions
     case filter
     case summaries
     case learning
     case fading
+    /// Adds up the counts that servers have written separately.
+    case fold
+    /// Creates and drops partitions.
+    case partitions
+    /// Reads apps and keys that other servers have changed.
+    case directory
+    case keys
+    /// Deletes rows that no partition contains.
+    case sweep
 }
 
 /// Background work in slices of a few milliseconds, which the one ``JobThread`` runs.

@@ -78,7 +78,7 @@ public struct NumberedApp: Sendable {
 ///
 /// Only the thread of jobs uses it.
 public final class JobContext<Reader: JobReader> {
-    let state: StoreState
+    public let state: StoreState
     private let open: () throws(Reader.Failure) -> Reader
     /// Nil before the first read, and after a failure that ended the connection.
     private var reader: Reader?
@@ -89,12 +89,16 @@ public final class JobContext<Reader: JobReader> {
     public init(_ state: StoreState, open: @escaping () throws(Reader.Failure) -> Reader) {
         self.state = state
         self.open = open
+        queue = state.queue
     }
 
-    var queue: WriteQueue { state.queue }
+    public let queue: WriteQueue
     var clock: JobClock { state.clock }
 
-    func read<Answer>(_ body: (Reader) throws(Reader.Failure) -> Answer) throws(StoreError) -> Answer {
+    /// The time for jobs; nil while the clock may have leapt.
+    public func settledNow() -> Timestamp? { clock.settledNow() }
+
+    public func read<Answer>(_ body: (Reader) throws(Reader.Failure) -> Answer) throws(StoreError) -> Answer {
         do throws(Reader.Failure) {
             if let reader { return try body(reader) }
             let opened = try open()
@@ -111,17 +115,17 @@ public final class JobContext<Reader: JobReader> {
     func close() { reader = nil }
 
     /// Takes or renews a job's lease; false while another process holds it.
-    func take(_ lease: JobLease) throws(StoreError) -> Bool {
+    public func take(_ lease: JobLease) throws(StoreError) -> Bool {
         guard case .flag(let isTaken) = try queue.perform(.job(.takeLease(lease))) else { throw .mismatch }
         return isTaken
     }
 
-    func lease(of job: JobName, at now: Timestamp, milliseconds: Int64) -> JobLease {
+    public func lease(of job: JobName, at now: Timestamp, milliseconds: Int64) -> JobLease {
         JobLease(job: job, holder: state.jobHolder, now: now, milliseconds: milliseconds)
     }
 
     /// Releases a job's lease, and stores how far the job has got.
-    func finish(_ job: JobName, progress: Timestamp) throws(StoreError) {
+    public func finish(_ job: JobName, progress: Timestamp) throws(StoreError) {
         try queue.perform(.job(.finish(job, holder: state.jobHolder, progress: progress)))
     }
 }

@@ -11,7 +11,7 @@ public struct RetentionProgress: Equatable, Sendable {
 }
 
 /// Deletes clicks after the retention time and closes clicks that expired, in slices that take the writing thread a few
-/// milliseconds; then compacts the counts of old days.
+/// milliseconds.
 public struct RetentionJob<Reader: JobReader>: Job {
     public let name = JobName.retention
     /// The clicks closed and deleted so far.
@@ -61,22 +61,13 @@ public struct RetentionJob<Reader: JobReader>: Job {
             nanoseconds: Self.sliceNanoseconds,
             notesSettledClock: !configuration.trustsClock
         )
-        guard case .retention(var slice) = try context.queue.perform(.job(.retention(step))) else {
+        guard case .retention(let slice) = try context.queue.perform(.job(.retention(step))) else {
             throw .mismatch
         }
         context.state.health.setRetentionLag(slice.isDeleting ? slice.lag / 1000 : 0)
         progress.closed += slice.closed
         progress.deleted += slice.deleted
-        if !slice.isMore { slice.isMore = try compact(at: now) }
         return slice
-    }
-
-    /// Compacts some counts of the oldest day that is due; returns false if no day is.
-    private func compact(at now: Timestamp) throws(StoreError) -> Bool {
-        let day = try context.read { reader throws(Reader.Failure) in try reader.firstUncompactedDay() }
-        guard let day, day < CounterCompaction.end(at: now) else { return false }
-        try context.queue.perform(.job(.compact(day: day, nanoseconds: Self.sliceNanoseconds)))
-        return true
     }
 }
 

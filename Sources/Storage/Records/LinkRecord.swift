@@ -112,12 +112,20 @@ public struct StoredLink: Sendable {
 }
 
 /// A row of `link_counts`.
-public struct LinkCounts: Sendable {
+public struct LinkCounts: Equatable, Sendable {
     public var clicks = 0
     public var robots = 0
     public var matches = 0
 
     public init(clicks: Int = 0, robots: Int = 0, matches: Int = 0) {
         (self.clicks, self.robots, self.matches) = (clicks, robots, matches)
+    }
+
+    static func + (left: LinkCounts, right: LinkCounts) -> LinkCounts {
+        LinkCounts(
+            clicks: left.clicks + right.clicks,
+            robots: left.robots + right.robots,
+            matches: left.matches + right.matches
+        )
     }
 }

@@ -8,6 +8,17 @@ extension [UInt8] {
         }
     }
 
+    /// Appends an integer in groups of seven bits, the lowest first: integers near 0, also negative ones, are short.
+    mutating func packShort(_ value: some FixedWidthInteger & SignedInteger) {
+        let value = Int64(value)
+        var word = UInt64(bitPattern: value << 1 ^ value >> 63)
+        while word > 0x7f {
+            append(UInt8(truncatingIfNeeded: word) | 0x80)
+            word >>= 7
+        }
+        append(UInt8(truncatingIfNeeded: word))
+    }
+
     /// Returns the integer at `start`, all of whose bytes must exist.
     func unpacked<Value: FixedWidthInteger & UnsignedInteger>(at start: Int, as type: Value.Type = Value.self)
         -> Value

@@ -55,11 +55,14 @@ extension DatabaseSession {
         guard let scope = try loop.scope(of: check.app, isTest: check.isTest) else { return CheckView() }
         guard try !loop.isDefinitelyAbsent(check) else { return CheckView(reason: .noClick) }
         if state.learnt.isAtOnce { try await learnAtOnce(scope, at: check.at) }
-        return try loop.read { reader throws(Backend.Reader.Failure) in
+        let view = try loop.read { reader throws(Backend.Reader.Failure) -> CheckView? in
             let snapshot = CheckSnapshot(rows: reader, scope: scope, now: check.at, state: state)
             var reader = CheckReader(snapshot, check)
-            return try reader.view()
+            let view = try reader.view()
+            return reader.isUnderWayElsewhere ? nil : view
         }
+        guard let view else { throw .underWay }
+        return view
     }
 
     /// Stores the pending increments and computes the model of a scope, if its model is missing or too old at `now`.
@@ -185,7 +188,9 @@ extension DatabaseSession {
         -> MatchingModel
     {
         guard let scope = try loop.scope(of: app, isTest: isTest) else { return .fresh(at: now) }
-        return try loop.read { reader throws(Backend.Reader.Failure) in try reader.model(of: scope, at: now) }
+        return try await loop.readReport { reader throws(Backend.Reader.Failure) in
+            try reader.model(of: scope, at: now)
+        }
     }
 
     public func resetLearning(of app: AppID, isTest: Bool) async throws(StoreError) {

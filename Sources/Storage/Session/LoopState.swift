@@ -136,6 +136,14 @@ extension LoopState {
         return try read(body)
     }
 
+    /// Reads a report: in the loop's snapshot if it is a short read of a file, else on the background thread.
+    func readReport<Answer: Sendable>(
+        _ body: @escaping @Sendable (Reader) throws(Reader.Failure) -> Answer
+    ) async throws(StoreError) -> Answer {
+        guard Backend.Rules.readsReportsInBackground else { return try read(body) }
+        return try await readInBackground(body)
+    }
+
     /// Hands a write to the thread that writes, and waits for it to be on disk.
     ///
     /// - Parameters:
@@ -164,6 +172,9 @@ extension LoopState {
     /// Returns the scope of an app, whose number is read only once; nil for an app that does not exist.
     func scope(of app: AppID, isTest: Bool) throws(StoreError) -> Scope? {
         if let scope = apps.known(app, isTest: isTest) { return scope }
+        guard !Backend.Rules.publishesDirectory else {
+            return apps.scope(of: app, isTest: isTest) { directoryCache.snapshot.numbers[$0] }
+        }
         return try read { reader throws(Reader.Failure) in
             try apps.scope(of: app, isTest: isTest, find: reader.number)
         }
@@ -178,13 +189,18 @@ extension LoopState {
         guard changes != seenDirectoryChanges || now >= directoryIsDueAt else {
             return directorySnapshot.directory
         }
-        // The count of commits does not include those of other processes, so a new snapshot is needed.
-        endSnapshot()
-        let latest = try read { reader throws(Reader.Failure) in try directoryCache.current(by: reader) }
+        let latest = try latestDirectory()
         if latest.version != directorySnapshot.version { directorySnapshot = latest.copy() }
         seenDirectoryChanges = changes
         directoryIsDueAt = now + Self.directoryNanoseconds
         return directorySnapshot.directory
+    }
+
+    private func latestDirectory() throws(StoreError) -> DirectoryCache.Snapshot {
+        guard !Backend.Rules.publishesDirectory else { return directoryCache.snapshot }
+        // The count of commits does not include those of other processes, so a new snapshot is needed.
+        endSnapshot()
+        return try read { reader throws(Reader.Failure) in try directoryCache.current(by: reader) }
     }
 
     /// Whether the filter shows that no click with the check's fingerprint or advertising id is stored.

@@ -18,6 +18,7 @@ public protocol LoopReader: CheckRowReader, DirectoryReader, DatabaseReader {
 /// A database that is open.
 public protocol StorageBackend: Sendable {
     associatedtype Reader: LoopReader
+    associatedtype Rules: StoreRules = FileRules
 
     func openReader() throws(Reader.Failure) -> Reader
     /// Opens a connection with a small cache, for a job that reads every page once.

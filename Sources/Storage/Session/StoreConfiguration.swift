@@ -22,6 +22,11 @@ public struct StoreConfiguration: Sendable {
     public var learnsAtOnce = false
     /// Whether the store opens an existing, up-to-date database without the writer's lock, and refuses all writes.
     public var isReadOnly = false
+    /// How numbers of clicks and checks are made.
+    public var numbers = NumberLayout.plain
+    /// The age up to which the response with a claim that this process does not know may not be written yet, because
+    /// another server has made it, in milliseconds; 0 if no other server writes to the database.
+    public var foreignAnswerMilliseconds: Int64 = 0
     public var clock: WallClock
     /// Whether jobs use the wall clock even after it has leapt: for servers whose clock is moved by tests.
     public var trustsClock = false

@@ -16,7 +16,7 @@ public final class StoreState: Sendable {
     let records = RecordBudget()
     let clock: JobClock
     /// The random number that identifies this process in the leases of jobs.
-    let jobHolder: Int64
+    public let jobHolder: Int64
     let filters = ConditionLock(FilterState())
 
     private struct Threads: Sendable {
@@ -44,7 +44,8 @@ public final class StoreState: Sendable {
         queue = WriteQueue(limit: configuration.queueLimit)
         claims = ClaimsUnderWay(queue)
         let (updates, queue) = (updates, self.queue)
-        ledger = AnswerLedger(now: monotonicNow) { click in
+        let foreignMilliseconds = configuration.foreignAnswerMilliseconds
+        ledger = AnswerLedger(foreignMilliseconds: foreignMilliseconds, now: monotonicNow) { click in
             updates.addFailedDelivery(of: click)
             queue.requestUpdates()
         }
@@ -62,7 +63,8 @@ public final class StoreState: Sendable {
     /// Called after a commit, before its callers are answered, and after the writer has copied the whole log.
     public func renewSnapshots() { commits.wrappingAdd(1, ordering: .releasing) }
 
-    func noteDirectoryChange() { directoryChanges.wrappingAdd(1, ordering: .releasing) }
+    /// Makes every loop look at the apps and keys again.
+    public func noteDirectoryChange() { directoryChanges.wrappingAdd(1, ordering: .releasing) }
 
     /// Whether jobs use the wall clock; see ``SettledClock``.
     public var isClockSettled: Bool { clock.settledNow() != nil }

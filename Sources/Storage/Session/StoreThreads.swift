@@ -84,20 +84,28 @@ extension StoreThreads where Backend.Reader: JobReader {
         // filter exists.
         state.jobs.ask(for: .filter)
         try startInBackground { [self] in
-            let context = makeJobContext()
-            let jobs: [any Job] = [
-                FilterJob(makeScanContext()),
-                SummaryJob(context),
-                RetentionJob(context),
-                LearningJob(context),
-                DriftJob(context),
-                FadingJob(context),
-                CollisionJob(context),
-            ]
-            var thread = JobThread(makeOwnJobs() + jobs, state.jobs, failures: state.failures)
+            let jobs = makeOwnJobs() + makeJobs()
+            var thread = JobThread(jobs, state.jobs, failures: state.failures)
             thread.run()
         }
         try startInBackground { reader.run() }
+    }
+
+    /// Creates the jobs that the rules of the database name.
+    private func makeJobs() -> [any Job] {
+        let context = makeJobContext()
+        let jobs: [any Job] = [
+            FilterJob(makeScanContext()),
+            SummaryJob(context),
+            RetentionJob(context),
+            CompactionJob(context),
+            LearningJob(context),
+            DriftJob(context),
+            FadingJob(context),
+            CollisionJob(context),
+        ]
+        let needed = Backend.Rules.jobs
+        return jobs.filter { needed.contains($0.name) }
     }
 
     /// Creates the context of jobs that run on the calling thread.

@@ -1,18 +1,5 @@
 public import Attribution
 
-/// The failure of an engine's step.
-public struct EngineFailure: Error, Equatable {
-    public let error: StoreError
-    /// Whether the whole transaction has failed, and not only one of its writes.
-    public let endsBatch: Bool
-    /// Whether the connection can no longer be relied on.
-    public let endsConnection: Bool
-
-    public init(_ error: StoreError, endsBatch: Bool, endsConnection: Bool) {
-        (self.error, self.endsBatch, self.endsConnection) = (error, endsBatch, endsConnection)
-    }
-}
-
 /// Decides the next step of the thread that writes: which writes share a transaction, and which are refused when a step
 /// fails.
 ///
@@ -20,11 +7,15 @@ public struct EngineFailure: Error, Equatable {
 /// events and returns actions.
 ///
 /// ```
-/// rest ─▶ begin ─▶ take ─▶ perform … ─▶ take ─▶ commit ─▶ answer ─▶ tidy ─▶ rest
-///                             │ one fails
-///                             ▼
-///                          rollback ─▶ begin ─▶ savepoint, perform, release or undo … ─▶ take …
+/// rest ─▶ begin ─▶ take ─▶ prepare ─▶ perform … ─▶ take ─▶ commit ─▶ answer ─▶ tidy ─▶ rest
+///                                        │ one fails
+///                                        ▼
+///                rollback ─▶ begin ─▶ savepoint, prepare, perform, release or undo … ─▶ take …
 /// a step fails for the whole batch: rollback ─▶ reopen, if the connection is lost ─▶ refuse ─▶ rest
+///            and the batch may be repeated: … ─▶ begin ─▶ prepare ─▶ perform …, twice; then one write after the other
+/// commit, and nobody knows whether it was done: doubt ─▶ reopen ─▶ answer, or as if the batch had failed
+///                                                         ▲   │ fails
+///                                                         └─ pause
 /// ```
 public struct CommitCycle: Sendable {
     /// The result of the last action.
@@ -34,6 +25,8 @@ public struct CommitCycle: Sendable {
         case taken(Int)
         /// The rules of the write refused it; `hasChanged` is whether it changed rows before.
         case refused(hasChanged: Bool)
+        /// Another connection is open.
+        case reopened(TransactionFate)
         case failed(EngineFailure)
     }
 
@@ -41,6 +34,8 @@ public struct CommitCycle: Sendable {
         case begin
         /// Adds waiting writes to the batch.
         case take(atMost: Int)
+        /// Reads ahead for writes of the batch, by their positions.
+        case prepare(Range<Int>)
         /// Does a write of the batch, by its position.
         case perform(Int)
         case savepoint
@@ -48,7 +43,7 @@ public struct CommitCycle: Sendable {
         case undo
         case commit
         case rollback
-        /// Opens another connection, and overwrites what the last one may have left on disk.
+        /// Opens another connection, and ends the transaction of the last one.
         case reopen
         /// Answers all writes of the batch.
         case answer
@@ -64,8 +59,23 @@ public struct CommitCycle: Sendable {
         case tidy
         /// Reports a failure that refuses no write.
         case report(StoreError)
+        /// Reports that it is unknown whether the batch is committed; its writes stay unanswered.
+        case doubt(StoreError)
+        /// Waits for a number of nanoseconds, while the writes of the batch stay unanswered.
+        case pause(UInt64)
         /// Waits for work.
         case rest
+    }
+
+    /// What follows after the transaction was rolled back, and the connection replaced if it was lost.
+    private enum Sequel: Equatable, Sendable {
+        case refusal
+        /// The whole batch is done again; a transaction without writes takes some.
+        case repetition
+        /// Each write is done within a savepoint, so that only those that fail are refused.
+        case oneByOne
+        /// Nothing, because the batch is committed.
+        case report
     }
 
     private enum Phase: Equatable, Sendable {
@@ -74,10 +84,13 @@ public struct CommitCycle: Sendable {
         case reopening
         case beginning
         case taking
+        case preparing(Int)
         case performing(Int)
         case undoingAll
+        case repeating
         case beginningAgain
         case placing(Int)
+        case preparingAgain(Int)
         case performingAgain(Int)
         case releasing(Int)
         case refusing(Int)
@@ -85,30 +98,42 @@ public struct CommitCycle: Sendable {
         case committing
         case answering
         case tidying
-        case rollingBack(EngineFailure)
-        /// Another connection is being opened; writes that are committed are not refused.
-        case replacing(EngineFailure, isCommitted: Bool)
+        case rollingBack(EngineFailure, Sequel)
+        /// Another connection is being opened.
+        case replacing(EngineFailure, Sequel)
+        /// It is unknown whether the batch is committed: that is reported, another connection is asked, or a pause made
+        /// before the next one.
+        case doubting(EngineFailure)
+        case asking(EngineFailure)
+        case pausing(EngineFailure)
         case reporting
     }
 
-    /// How long a transaction takes further writes, in nanoseconds.
-    static let gatheringNanoseconds: UInt64 = 4_000_000
     /// How long to wait before a database that could not be opened is tried again, in nanoseconds.
     static let retryNanoseconds: UInt64 = 250_000_000
+    /// How often a batch that may be repeated is repeated as a whole.
+    static let maximumRepetitions = 2
 
     private let limit: Int
+    private let gatheringNanoseconds: UInt64
     private var phase = Phase.resting
     private var count = 0
     private var gathersUntil: UInt64 = 0
+    /// How often the batch was repeated as a whole.
+    private var repetitions = 0
     /// When a lost connection may be opened again, in nanoseconds; nil while the connection works.
     private var retryAt: UInt64?
 
-    /// - Parameter limit: the maximum number of writes in one transaction.
-    public init(limit: Int) { self.limit = limit }
+    /// - Parameters:
+    ///   - limit: the maximum number of writes in one transaction.
+    ///   - gatheringNanoseconds: how long a transaction takes further writes; 0 if it takes writes only at its beginning.
+    public init(limit: Int, gatheringNanoseconds: UInt64 = FileRules.gatheringNanoseconds) {
+        (self.limit, self.gatheringNanoseconds) = (limit, gatheringNanoseconds)
+    }
 
     /// Returns the first action for waiting writes.
     public mutating func start(at now: UInt64) -> Action {
-        count = 0
+        (count, repetitions) = (0, 0)
         guard let retryAt else { return step(.beginning, .begin) }
         guard now >= retryAt else {
             let error = StoreError(.inputOutput, "the database could not be opened again yet")
@@ -131,18 +156,21 @@ public struct CommitCycle: Sendable {
             retryAt = nil
             return step(.beginning, .begin)
         case .beginning:
-            gathersUntil = now() + Self.gatheringNanoseconds
+            gathersUntil = now() + gatheringNanoseconds
             return step(.taking, .take(atMost: limit))
         case .taking:
             guard case .taken(let more) = event, more > 0 else { return step(.committing, .commit) }
             count += more
-            return perform(count - more)
+            return prepare(from: count - more)
+        case .preparing(let index): return perform(index)
         case .performing(let index):
             if case .refused(hasChanged: true) = event { return step(.undoingAll, .rollback) }
             return index + 1 < count ? perform(index + 1) : gather(now)
         case .undoingAll: return step(.beginningAgain, .begin)
+        case .repeating: return prepare(from: 0)
         case .beginningAgain: return step(.placing(0), .savepoint)
-        case .placing(let index): return step(.performingAgain(index), .perform(index))
+        case .placing(let index): return step(.preparingAgain(index), .prepare(index..<index + 1))
+        case .preparingAgain(let index): return step(.performingAgain(index), .perform(index))
         case .performingAgain(let index):
             if case .refused = event { return step(.undoing(index), .undo) }
             return step(.releasing(index), .release)
@@ -151,12 +179,16 @@ public struct CommitCycle: Sendable {
             return index + 1 < count ? step(.placing(index + 1), .savepoint) : gather(now)
         case .committing: return step(.answering, .answer)
         case .answering: return step(.tidying, .tidy)
-        case .rollingBack(let failure):
-            guard failure.endsConnection else { return refuse(failure) }
-            return step(.replacing(failure, isCommitted: false), .reopen)
-        case .replacing(let failure, let isCommitted):
+        case .rollingBack(let failure, let sequel):
+            guard failure.endsConnection else { return follow(sequel, failure) }
+            return step(.replacing(failure, sequel), .reopen)
+        case .replacing(let failure, let sequel):
             retryAt = nil
-            return isCommitted ? step(.reporting, .report(failure.error)) : refuse(failure)
+            return follow(sequel, failure)
+        case .doubting(let failure), .pausing(let failure): return step(.asking(failure), .reopen)
+        case .asking(let failure):
+            guard case .reopened(.committed) = event else { return follow(sequel(of: failure), failure) }
+            return step(.answering, .answer)
         case .tidying, .reporting: return step(.resting, .rest)
         }
     }
@@ -166,18 +198,43 @@ public struct CommitCycle: Sendable {
         case .reopening:
             retryAt = now() + Self.retryNanoseconds
             return step(.reporting, .refuseWaiting(failure.error))
-        case .replacing(let first, let isCommitted):
+        case .replacing(let first, let sequel):
             // Callers get the failure that lost the connection, and not the failure to open another.
             retryAt = now() + Self.retryNanoseconds
-            return isCommitted ? step(.reporting, .report(first.error)) : refuse(first)
-        case .performing where !failure.endsBatch: return step(.undoingAll, .rollback)
-        case .performingAgain(let index) where !failure.endsBatch:
+            return follow(sequel == .report ? .report : .refusal, first)
+        case .committing where failure.isInDoubt && count > 0:
+            return step(.doubting(failure), .doubt(failure.error))
+        case .asking(let first): return step(.pausing(first), .pause(Self.retryNanoseconds))
+        case .preparing, .performing:
+            guard !failure.endsBatch, !failure.mayRepeat else { break }
+            return step(.undoingAll, .rollback)
+        case .preparingAgain(let index), .performingAgain(let index), .releasing(let index):
+            guard !failure.endsBatch else { break }
             return step(.refusing(index), .refuse(index, failure.error))
         case .tidying:
             // The batch is on disk, so none of its writes is refused.
             guard failure.endsConnection else { return step(.reporting, .report(failure.error)) }
-            return step(.replacing(failure, isCommitted: true), .reopen)
-        default: return step(.rollingBack(failure), .rollback)
+            return step(.replacing(failure, .report), .reopen)
+        default: break
+        }
+        return step(.rollingBack(failure, sequel(of: failure)), .rollback)
+    }
+
+    /// Returns what follows a failure of the whole batch.
+    private mutating func sequel(of failure: EngineFailure) -> Sequel {
+        // After the last repetition as a whole, ``repetitions`` is above the maximum: then the writes are done one by one.
+        guard failure.mayRepeat, repetitions <= Self.maximumRepetitions else { return .refusal }
+        repetitions += 1
+        guard repetitions > Self.maximumRepetitions else { return .repetition }
+        return count > 0 ? .oneByOne : .refusal
+    }
+
+    private mutating func follow(_ sequel: Sequel, _ failure: EngineFailure) -> Action {
+        switch sequel {
+        case .refusal: refuse(failure)
+        case .repetition: count > 0 ? step(.repeating, .begin) : step(.beginning, .begin)
+        case .oneByOne: step(.beginningAgain, .begin)
+        case .report: step(.reporting, .report(failure.error))
         }
     }
 
@@ -189,12 +246,19 @@ public struct CommitCycle: Sendable {
         return step(.reporting, .refuseWaiting(failure.error))
     }
 
+    /// Reads ahead for the writes of the batch from a position on, which are done next.
+    private mutating func prepare(from index: Int) -> Action {
+        step(.preparing(index), .prepare(index..<count))
+    }
+
     /// Does a write of the batch.
     private mutating func perform(_ index: Int) -> Action { step(.performing(index), .perform(index)) }
 
     /// Takes the writes that have arrived meanwhile, or commits if the batch is full or old.
     private mutating func gather(_ now: () -> UInt64) -> Action {
-        guard count < limit, now() < gathersUntil else { return step(.committing, .commit) }
+        guard count < limit, gatheringNanoseconds > 0, now() < gathersUntil else {
+            return step(.committing, .commit)
+        }
         return step(.taking, .take(atMost: limit - count))
     }
 

@@ -22,8 +22,13 @@ extension WriteTransaction {
             link = limits.number
         }
         let click = try adoptingPreviousDayHashes(click, scope)
-        memory.newestClick = RowIdentifier.next(after: memory.newestClick, at: facts.recordedAt)
-        let number = memory.newestClick
+        let number = numbers.click(
+            after: memory.newestClick,
+            at: facts.recordedAt,
+            visit: click.visit,
+            window: facts.window
+        )
+        memory.newestClick = number
         let id = ClickID(high: UInt64(bitPattern: number), low: state.configuration.random())
         let entries = IndexEntry.all(of: click, number, in: scope)
         let record = ClickRecord(click, id: id, scope: scope, hashes: entries.map(\.hash), link: link)
@@ -39,7 +44,9 @@ extension WriteTransaction {
         try memory.totals.addClick(facts, of: scope, by: reader)
 
         if let need { memory.values.addressDays.note(need) }
-        memory.posts.add(number, of: scope, click.post, recordedAt: facts.recordedAt)
+        if Rules.readsNewestClicks {
+            memory.posts.add(number, of: scope, click.post, recordedAt: facts.recordedAt)
+        }
         if !facts.isRobot { memory.values.closedBefore = min(memory.values.closedBefore, facts.expiresAt) }
         return .click(.recorded(Click(id: id, facts: facts)))
     }
@@ -65,9 +72,10 @@ extension WriteTransaction {
 
     private func repeated(by click: NewClick, _ scope: Scope) throws(Failure) -> ClickRecord? {
         let facts = click.facts
-        var id = try unclaimed(memory.posts.click(of: scope, click.post, recordedAt: facts.recordedAt))
+        var id = try self.click(ofPost: click.post, visit: click.visit, scope, at: facts.recordedAt)
         if id == nil, let post = click.earlier.post {
-            id = try unclaimed(memory.posts.click(of: scope, post, recordedAt: facts.recordedAt))
+            let visit = click.earlier.visit ?? click.visit
+            id = try self.click(ofPost: post, visit: visit, scope, at: facts.recordedAt)
         }
         if let idempotency = click.idempotency {
             for key in [idempotency] + click.earlier.idempotencies {
@@ -83,6 +91,16 @@ extension WriteTransaction {
         // A person's visit does not repeat a prefetch or a robot's visit, so the idempotency key goes to the new click.
         if let idempotency = click.idempotency { try writer.release(idempotency, of: first.number) }
         return nil
+    }
+
+    /// Returns the click that a post of a visit repeats, unless it was claimed.
+    private func click(ofPost post: KeyedHash, visit: KeyedHash, _ scope: Scope, at now: Timestamp)
+        throws(Failure) -> Int64?
+    {
+        guard Rules.readsNewestClicks else {
+            return try unclaimed(reader.click(ofPost: post, visit: visit, in: scope, recordedAt: now))
+        }
+        return try unclaimed(memory.posts.click(of: scope, post, recordedAt: now))
     }
 
     /// Returns the click with its visitor's hashes of the day before, if the visitor clicked shortly before midnight.

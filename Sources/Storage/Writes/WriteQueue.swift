@@ -126,6 +126,11 @@ public final class WriteQueue: Sendable {
         }
     }
 
+    /// Blocks the writing thread; the batch stays unanswered.
+    func pause(_ nanoseconds: UInt64) {
+        state.wait(until: MonotonicTime.now().nanoseconds + nanoseconds) { _ in nil as Void? }
+    }
+
     /// Whether a caller got `timedOut` for a write that may still be committed, and that reads may not show yet.
     var isInDoubt: Bool { isInDoubtFlag.load(ordering: .acquiring) }
 
@@ -180,6 +185,7 @@ public final class WriteQueue: Sendable {
 
 extension StoreError {
     static let late = StoreError(.timedOut, "the database did not answer in time")
+    static let underWay = StoreError(.underWay, "another server may be answering the same launch")
 }
 
 extension WriteQueue {

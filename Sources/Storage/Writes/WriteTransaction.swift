@@ -7,6 +7,11 @@ public protocol WriterReader: ClickReader, CountReader, LearningReader {
 
     /// Returns the posts recorded from this click on, newest first.
     func posts(from click: Int64, atMost limit: Int) throws(Failure) -> [StoredPost]
+    /// Returns the newest click with this post of this visit, if it was recorded within ten seconds of a time.
+    ///
+    /// It is called only where ``StoreRules/readsNewestClicks`` is false; elsewhere the writing thread knows the posts.
+    func click(ofPost post: KeyedHash, visit: KeyedHash, in scope: Scope, recordedAt: Timestamp)
+        throws(Failure) -> Int64?
     /// Passes the hashes of each click recorded after this one to `body`.
     func hashes(after click: Int64, atMost limit: Int, _ body: ([KeyedHash]) -> Void) throws(Failure)
     /// Returns the click with an idempotency key.
@@ -34,6 +39,12 @@ public protocol WriterReader: ClickReader, CountReader, LearningReader {
     /// Returns the learnt sums of a family after a key, in the order of their keys.
     func learntSums(of scope: Scope, _ family: CounterFamily, after key: Int64, atMost limit: Int)
         throws(Failure) -> [(key: Int64, sum: Double)]
+}
+
+extension WriterReader {
+    public func click(ofPost post: KeyedHash, visit: KeyedHash, in scope: Scope, recordedAt: Timestamp)
+        -> Int64?
+    { nil }
 }
 
 /// A search of the open clicks of a fingerprint within a span of time, both ends included.
@@ -64,6 +75,8 @@ public enum StoredValue: String, Sendable {
 ///
 /// ``WriteTransaction`` decides which of them run, in which order and with which values.
 public protocol StoreWriter: ClickWriter {
+    associatedtype Rules: StoreRules = FileRules
+
     func insert(_ check: CheckRecord) throws(Failure)
     /// Deletes the oldest records of checks before an identifier; returns how many were deleted.
     func deleteChecks(before id: Int64, atMost limit: Int64) throws(Failure) -> Int64
@@ -152,11 +165,15 @@ struct TransactionMemory {
     var values = Values()
     private(set) var committed = Values()
     var posts = RecentPosts()
-    var totals = BatchTotals()
+    var totals: BatchTotals
     var filter = FilterUpdater()
     var apps = AppNumbers()
     /// The first half of the newest click's identifier; it never decreases.
     var newestClick: Int64 = 0
+    /// The first half of the identifier of the newest check record of this process; it never decreases.
+    var newestCheck: Int64 = 0
+
+    init(admitsNames: Bool) { totals = BatchTotals(admitsNames: admitsNames) }
 
     mutating func commit() {
         posts.commit()
@@ -177,18 +194,24 @@ struct TransactionMemory {
 /// Decides what each write does in the open transaction; only the writing thread uses it.
 public final class WriteTransaction<Writer: StoreWriter> {
     public typealias Failure = Writer.Reader.Failure
+    typealias Rules = Writer.Rules
 
     public let writer: Writer
+    /// How numbers are made; an engine whose server gets another number changes it between two transactions.
+    public var numbers: NumberLayout
     let state: StoreState
-    var memory = TransactionMemory()
+    var memory = TransactionMemory(admitsNames: Rules.admitsNames)
 
     /// Reads the values that are kept in memory.
     public init(_ writer: Writer, _ state: StoreState) throws(Failure) {
         self.writer = writer
         self.state = state
+        numbers = state.configuration.numbers
         let reader = writer.reader
-        let now = state.configuration.clock.now()
-        try memory.posts.load(by: reader, newest: try reader.newestClick(), at: now)
+        if Rules.readsNewestClicks {
+            let now = state.configuration.clock.now()
+            try memory.posts.load(by: reader, newest: try reader.newestClick(), at: now)
+        }
         let closedBefore = try reader.value(of: .closedBefore)
         memory.values.closedBefore = Timestamp(milliseconds: closedBefore ?? .min)
         memory.commit()
@@ -196,8 +219,12 @@ public final class WriteTransaction<Writer: StoreWriter> {
 
     var reader: Writer.Reader { writer.reader }
 
+    /// Whether the open transaction changes apps or keys.
+    public var changesDirectory: Bool { memory.values.changesDirectory }
+
     /// Reads what other processes wrote, after the transaction was opened.
     public func begin() throws(Failure) {
+        guard Rules.readsNewestClicks else { return }
         // This is read in each transaction, because another process may have written.
         let newest = try reader.newestClick()
         memory.newestClick = max(memory.newestClick, newest)
@@ -271,11 +298,12 @@ extension WriteTransaction {
     func insert(_ facts: CheckFacts, _ scope: Scope) throws(Failure) {
         var newest = memory.values.newestCheck
         if newest == nil {
-            newest = try reader.newestCheck()
+            newest = Rules.readsNewestClicks ? try reader.newestCheck() : memory.newestCheck
             memory.values.checkWord = state.configuration.random()
         }
-        let next = RowIdentifier.next(after: newest ?? 0, at: facts.at)
+        let next = numbers.check(after: newest ?? 0, at: facts.at)
         memory.values.newestCheck = next
+        memory.newestCheck = next
         let id = CheckID(high: UInt64(bitPattern: next), low: memory.values.checkWord)
         try writer.insert(CheckRecord(id: id, scope: scope, facts: facts))
     }

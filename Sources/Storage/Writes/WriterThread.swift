@@ -11,6 +11,8 @@ final class WriterThread<Engine: BlockingEngine> {
     private var cycle: CommitCycle
     /// The writes of the open transaction, in their order.
     private var batch: [QueuedWrite] = []
+    /// The start of the last commit, in nanoseconds of the monotonic clock.
+    private var commitStart: UInt64 = 0
 
     /// - Parameters:
     ///   - engine: the database's engine, which this thread owns.
@@ -21,7 +23,10 @@ final class WriterThread<Engine: BlockingEngine> {
         updates = state.updates
         health = state.health
         failures = state.failures
-        cycle = CommitCycle(limit: state.configuration.batchLimit)
+        cycle = CommitCycle(
+            limit: state.configuration.batchLimit,
+            gatheringNanoseconds: Engine.Rules.gatheringNanoseconds
+        )
     }
 
     /// Writes until the queue is stopped and empty.
@@ -42,13 +47,14 @@ final class WriterThread<Engine: BlockingEngine> {
             switch action {
             case .begin: try engine.begin()
             case .take(let count): return .taken(take(atMost: count))
+            case .prepare(let range): try engine.prepare(batch[range].lazy.map { $0.write })
             case .perform(let index): return try perform(batch[index])
             case .savepoint: try engine.savepoint()
             case .release: try engine.release()
             case .undo: try engine.undo()
             case .commit: try commit()
             case .rollback: engine.rollback()
-            case .reopen: try engine.reopen()
+            case .reopen: return .reopened(try reopen())
             case .tidy: try engine.tidy()
             case .answer: answer()
             case .refuse(let index, let error):
@@ -65,7 +71,9 @@ final class WriterThread<Engine: BlockingEngine> {
                 queue.finish()
                 queue.note(obstacle: error)
                 report(error, refusing: 0)
-            case .report(let error): failures.note(error, of: .writing, at: MonotonicTime.now().nanoseconds)
+            case .report(let error), .doubt(let error):
+                failures.note(error, of: .writing, at: MonotonicTime.now().nanoseconds)
+            case .pause(let nanoseconds): queue.pause(nanoseconds)
             case .rest: break
             }
             return .done
@@ -97,11 +105,21 @@ final class WriterThread<Engine: BlockingEngine> {
     }
 
     private func commit() throws(EngineFailure) {
-        let start = MonotonicTime.now().nanoseconds
+        commitStart = MonotonicTime.now().nanoseconds
         try engine.commit()
+        didCommit()
+    }
+
+    private func didCommit() {
         let end = MonotonicTime.now().nanoseconds
-        health.didCommit(batch.count, seconds: Double(end - start) / 1_000_000_000)
+        health.didCommit(batch.count, seconds: Double(end - commitStart) / 1_000_000_000)
         failures.noteSuccess(of: .writing, at: end)
+    }
+
+    private func reopen() throws(EngineFailure) -> TransactionFate {
+        let fate = try engine.reopen()
+        if fate == .committed { didCommit() }
+        return fate
     }
 
     private func answer() {

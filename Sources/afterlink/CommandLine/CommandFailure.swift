@@ -105,7 +105,7 @@ extension CommandFailure {
     init(_ error: StoreError) {
         let advice =
             switch error.code {
-            case .overloaded, .timedOut, .locked: "Try again in a moment."
+            case .overloaded, .timedOut, .locked, .underWay: "Try again in a moment."
             case .full: "Make room on the disk and try again."
             case .readOnly:
                 "Give the file and its folder to the user that Afterlink runs as, on a file system that can be written to."

@@ -144,8 +144,8 @@ struct FirstLaunchMatchingTests {
     @Test(
         "fails with each error of the store, never with no match",
         arguments: [
-            StoreError.Code.overloaded, .timedOut, .full, .readOnly, .inputOutput, .locked, .corrupted,
-            .stopping, .defect,
+            StoreError.Code.overloaded, .timedOut, .full, .readOnly, .inputOutput, .locked, .underWay,
+            .corrupted, .stopping, .defect,
         ]
     )
     func errors(_ code: StoreError.Code) async {

@@ -298,7 +298,7 @@ final class MemoryEngine: BlockingEngine {
         isOpen = false
     }
 
-    func reopen() {}
+    func reopen() -> TransactionFate { .rolledBack }
     func tidy() {}
     func close() {}
 

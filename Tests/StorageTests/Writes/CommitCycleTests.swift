@@ -38,8 +38,8 @@ struct CommitCycleTests {
 
     /// The steps of two writes up to the point at which the cycle looks for further writes.
     static let twoDone: [Step] = [
-        Step(nil, .begin), Step(.done, .take(atMost: 4)), Step(.taken(2), .perform(0)),
-        Step(.done, .perform(1)),
+        Step(nil, .begin), Step(.done, .take(atMost: 4)), Step(.taken(2), .prepare(0..<2)),
+        Step(.done, .perform(0)), Step(.done, .perform(1)),
     ]
 
     static let courses = [
@@ -53,7 +53,8 @@ struct CommitCycleTests {
         Course(
             name: "a write that arrives within 4 ms joins the transaction",
             steps: twoDone + [
-                Step(.done, at: 3_999_999, .take(atMost: 2)), Step(.taken(1), .perform(2)),
+                Step(.done, at: 3_999_999, .take(atMost: 2)), Step(.taken(1), .prepare(2..<3)),
+                Step(.done, .perform(2)),
                 Step(.done, at: 4_000_000, .commit),
             ]
         ),
@@ -61,7 +62,8 @@ struct CommitCycleTests {
             name: "no transaction is larger than its limit",
             limit: 2,
             steps: [
-                Step(nil, .begin), Step(.done, .take(atMost: 2)), Step(.taken(2), .perform(0)),
+                Step(nil, .begin), Step(.done, .take(atMost: 2)), Step(.taken(2), .prepare(0..<2)),
+                Step(.done, .perform(0)),
                 Step(.done, .perform(1)), Step(.done, .commit),
             ]
         ),
@@ -69,7 +71,8 @@ struct CommitCycleTests {
             name: "pending updates may make a transaction larger by one write",
             limit: 2,
             steps: [
-                Step(nil, .begin), Step(.done, .take(atMost: 2)), Step(.taken(3), .perform(0)),
+                Step(nil, .begin), Step(.done, .take(atMost: 2)), Step(.taken(3), .prepare(0..<3)),
+                Step(.done, .perform(0)),
                 Step(.done, .perform(1)), Step(.done, .perform(2)), Step(.done, .commit),
             ]
         ),
@@ -80,28 +83,34 @@ struct CommitCycleTests {
         Course(
             name: "a write that is refused before it has changed anything is skipped",
             steps: [
-                Step(nil, .begin), Step(.done, .take(atMost: 4)), Step(.taken(2), .perform(0)),
+                Step(nil, .begin), Step(.done, .take(atMost: 4)), Step(.taken(2), .prepare(0..<2)),
+                Step(.done, .perform(0)),
                 Step(.refused(hasChanged: false), .perform(1)), Step(.done, .take(atMost: 2)),
             ]
         ),
         Course(
             name: "writes are repeated within savepoints after one fails, and only that write is refused",
             steps: [
-                Step(nil, .begin), Step(.done, .take(atMost: 4)), Step(.taken(3), .perform(0)),
+                Step(nil, .begin), Step(.done, .take(atMost: 4)), Step(.taken(3), .prepare(0..<3)),
+                Step(.done, .perform(0)),
                 Step(.done, .perform(1)), Step(.failed(defect), .rollback), Step(.done, .begin),
-                Step(.done, .savepoint), Step(.done, .perform(0)), Step(.done, .release),
-                Step(.done, .savepoint), Step(.done, .perform(1)),
+                Step(.done, .savepoint), Step(.done, .prepare(0..<1)), Step(.done, .perform(0)),
+                Step(.done, .release),
+                Step(.done, .savepoint), Step(.done, .prepare(1..<2)), Step(.done, .perform(1)),
                 Step(.failed(defect), .refuse(1, defect.error)), Step(.done, .undo), Step(.done, .savepoint),
-                Step(.done, .perform(2)), Step(.done, .release), Step(.done, .take(atMost: 1)),
+                Step(.done, .prepare(2..<3)), Step(.done, .perform(2)), Step(.done, .release),
+                Step(.done, .take(atMost: 1)),
                 Step(.taken(0), .commit), Step(.done, .answer), Step(.done, .tidy), Step(.done, .rest),
             ]
         ),
         Course(
             name: "a write that is refused after a change is undone without the other writes",
             steps: [
-                Step(nil, .begin), Step(.done, .take(atMost: 4)), Step(.taken(1), .perform(0)),
+                Step(nil, .begin), Step(.done, .take(atMost: 4)), Step(.taken(1), .prepare(0..<1)),
+                Step(.done, .perform(0)),
                 Step(.refused(hasChanged: true), .rollback), Step(.done, .begin), Step(.done, .savepoint),
-                Step(.done, .perform(0)), Step(.refused(hasChanged: true), .undo),
+                Step(.done, .prepare(0..<1)), Step(.done, .perform(0)),
+                Step(.refused(hasChanged: true), .undo),
                 Step(.done, .take(atMost: 3)),
             ]
         ),
@@ -114,7 +123,8 @@ struct CommitCycleTests {
         Course(
             name: "a database that fails during the repetition refuses the whole batch, too",
             steps: [
-                Step(nil, .begin), Step(.done, .take(atMost: 4)), Step(.taken(1), .perform(0)),
+                Step(nil, .begin), Step(.done, .take(atMost: 4)), Step(.taken(1), .prepare(0..<1)),
+                Step(.done, .perform(0)),
                 Step(.failed(defect), .rollback), Step(.done, .begin), Step(.done, .savepoint),
                 Step(.failed(full), .rollback), Step(.done, .refuseBatch(full.error)),
             ]

@@ -1,0 +1,93 @@
+public import Attribution
+
+/// The numbers of rows (the first halves of identifiers), by which rows are ordered.
+public enum RowIdentifier {
+    /// The first identifier of a time.
+    public static func first(at time: Timestamp) -> Int64 {
+        // 46 bits reach to the year 4199. A wrong clock's later time is capped, so that further identifiers fit.
+        min(max(time.milliseconds, 0), 1 << 46) << 16
+    }
+
+    /// When a row with this identifier was recorded.
+    public static func time(of id: Int64) -> Timestamp { Timestamp(milliseconds: id >> 16) }
+}
+
+/// How the numbers of new clicks and of new records of checks are made.
+///
+/// A number has 48 bits of milliseconds and a counter, so that rows of one millisecond are in the order of arrival. If
+/// several servers write to a database, two of them must not make the same number, and a number alone must say where the
+/// row is stored. Then the counter leaves bits for the row's home:
+///
+/// ```
+/// plain:  48 milliseconds │ 16 counter
+/// homed:  48 milliseconds │ 4 counter │ 5 server │ 1 long window │ 6 bucket
+/// ```
+///
+/// A counter that is full runs on into the milliseconds, so the numbers of a busy millisecond are ahead of the clock.
+public struct NumberLayout: Equatable, Sendable {
+    /// The number of bits for the home.
+    private let homeBits: Int64
+    /// The server's bits in their place.
+    private let server: Int64
+    /// The longest window of a click that is stored with its day, in seconds.
+    private let shortSeconds: Int64
+
+    /// The layout without homes.
+    public static let plain = NumberLayout(homeBits: 0, server: 0, shortSeconds: 0)
+
+    /// Creates a layout with homes.
+    ///
+    /// - Parameters:
+    ///   - server: the number of this server, which no other running server has; 0…31, or the result is nil.
+    ///   - shortSeconds: the longest window of a click that is stored with its day, in seconds.
+    public init?(server: Int, shortSeconds: Int64) {
+        guard (0...RowHome.maximumServer).contains(server) else { return nil }
+        self.init(homeBits: 12, server: Int64(server) << 7, shortSeconds: shortSeconds)
+    }
+
+    private init(homeBits: Int64, server: Int64, shortSeconds: Int64) {
+        (self.homeBits, self.server, self.shortSeconds) = (homeBits, server, shortSeconds)
+    }
+
+    /// Returns a number greater than `last` for a new click; the bucket of its home is that of its visit.
+    func click(after last: Int64, at time: Timestamp, visit: KeyedHash, window: AttributionWindow) -> Int64 {
+        guard homeBits > 0 else { return next(after: last, at: time) }
+        let bucket = Int64(visit.index & 63)
+        let long: Int64 = window.seconds > shortSeconds ? 1 << 6 : 0
+        return next(after: last, at: time) | server | long | bucket
+    }
+
+    /// Returns a number greater than `last` for the record of a check; its bucket is that of the server's counts.
+    func check(after last: Int64, at time: Timestamp) -> Int64 {
+        guard homeBits > 0 else { return next(after: last, at: time) }
+        return next(after: last, at: time) | server | batchBucket
+    }
+
+    /// The bucket for what a server writes once in a transaction.
+    public var batchBucket: Int64 { server >> 7 }
+
+    private func next(after last: Int64, at time: Timestamp) -> Int64 {
+        max((last >> homeBits) + 1, RowIdentifier.first(at: time) >> homeBits) << homeBits
+    }
+}
+
+/// Where the row of a number is stored, in a database whose numbers name the home.
+public struct RowHome: Hashable, Sendable {
+    /// 0…63.
+    public let bucket: Int64
+    /// The day since 1970 on which the row was recorded; -1 for clicks with a long window.
+    public let slot: Int64
+    /// The server that made the number, 0…31.
+    public let server: Int64
+
+    public static let maximumServer = 31
+    /// The slot of all clicks with a long window.
+    public static let longSlot: Int64 = -1
+
+    public init(of number: Int64) {
+        bucket = number & 63
+        server = number >> 7 & 31
+        let day = RowIdentifier.time(of: number).milliseconds / 86_400_000
+        slot = number & 1 << 6 != 0 ? Self.longSlot : day
+    }
+}

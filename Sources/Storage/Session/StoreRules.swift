@@ -1,0 +1,35 @@
+/// The parts of the policy that differ between kinds of databases.
+///
+/// They are constants, so that the compiler leaves out what a kind of database does not need.
+public protocol StoreRules: SendableMetatype {
+    /// Whether numbers of clicks grow from commit to commit of all processes, so that each transaction reads the clicks and
+    /// posts of other processes after the newest known number.
+    ///
+    /// If not, the database's reader finds repeated posts: see ``WriterReader/click(ofPost:visit:in:recordedAt:)``.
+    static var readsNewestClicks: Bool { get }
+    /// Whether the writing thread decides which names have separate counts.
+    ///
+    /// If not, counts are written under all names, and the job that adds them up decides: see
+    /// ``CountDeltas/admitted(by:read:)``.
+    static var admitsNames: Bool { get }
+    /// Whether apps and keys come into memory by ``DirectoryCache/publish(_:)``, so that loops never read them.
+    static var publishesDirectory: Bool { get }
+    /// Whether reports that are short reads of a file (statistics, models) are read on the background thread.
+    static var readsReportsInBackground: Bool { get }
+    /// How long a transaction takes further writes, in nanoseconds; 0 for the writes that wait at its beginning.
+    static var gatheringNanoseconds: UInt64 { get }
+    /// The jobs of ``StoreThreads`` that the database needs.
+    static var jobs: Set<JobName> { get }
+}
+
+/// The rules of a database in a file, which one machine reads and writes.
+public enum FileRules: StoreRules {
+    public static var readsNewestClicks: Bool { true }
+    public static var admitsNames: Bool { true }
+    public static var publishesDirectory: Bool { false }
+    public static var readsReportsInBackground: Bool { false }
+    public static var gatheringNanoseconds: UInt64 { 4_000_000 }
+    public static var jobs: Set<JobName> {
+        [.filter, .summaries, .retention, .compaction, .learning, .drift, .fading, .collisions]
+    }
+}
