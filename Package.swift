@@ -116,7 +116,8 @@ let package = Package(
         .executableTarget(
             name: "afterlink",
             dependencies: [
-                "Attribution", "CLinux", "Crypto", "DomainFiles", "HTTPServer", "JSON", "QRCodes",
+                "Attribution", "CLinux", "Crypto", "DomainFiles", "HTTPServer", "JSON", "PostgreSQL",
+                "QRCodes",
                 "SQLiteStorage", "Server", "Storage", "Threads",
             ],
             swiftSettings: commonSettings
