@@ -24,7 +24,6 @@ private struct CompactedHistory {
             test.clock.advance(seconds: days * 86_400)
             try await visit(sources: 12, matching: 4)
             try test.store.runRetention()
-            try test.store.compactCounts()
         }
         test.stop()
     }
@@ -149,7 +148,6 @@ struct CompactedVerificationTests {
             let now = test.clock.now
             try await test.run { _ = try await $0.record(.sample(fingerprint: UInt64(days), at: now)) }
             try test.store.runRetention()
-            try test.store.compactCounts()
         }
         test.stop()
         let configuration = SQLiteConfiguration(path: test.path, clock: .fixed(test.clock.now))

@@ -52,7 +52,6 @@ struct CounterCompactionTests {
         let before = try test.integer(sum)
         test.clock.advance(seconds: (days + 31) * 86_400)
         try test.store.runRetention()
-        try test.store.compactCounts()
         #expect(try test.integer(campaigns(.all)) <= 10_001)
         #expect(try test.integer(campaigns(.day)) <= 1_001 * days)
         #expect(try test.integer(campaigns(.hour)) == 0)

@@ -155,16 +155,21 @@ struct JobTests {
 
     @Test(
         "jobs do not run while another process has their lease",
-        arguments: [JobName.drift, .collisions]
+        arguments: [JobName.drift, .collisions, .compaction]
     )
     func lease(job: JobName) async throws {
         let test = try await TestStore()
         func run() throws {
-            if job == .drift {
-                try test.store.evaluateMatchRates()
-            } else {
-                try test.store.countCollisionsIfDue(times: 1)
+            switch job {
+            case .drift: try test.store.evaluateMatchRates()
+            case .collisions: try test.store.countCollisionsIfDue(times: 1)
+            default: try test.store.runRetention()
             }
+        }
+        let compacted = TestStore.noon.advanced(byMilliseconds: -30 * 86_400_000)
+        if job == .compaction {
+            let old = compacted.advanced(byMilliseconds: -3 * 86_400_000)
+            try await test.run { _ = try await $0.record(.sample(at: old)) }
         }
         let until = test.clock.now.milliseconds + 30_000
         try test.execute("INSERT INTO jobs VALUES ('\(job.rawValue)', 1, \(until), \(Int64.min))")
@@ -174,7 +179,12 @@ struct JobTests {
         test.clock.advance(seconds: 31)
         try run()
         let now = test.clock.now
-        let end = job == .drift ? DriftHistory.end(at: now) : now
+        let end =
+            switch job {
+            case .drift: DriftHistory.end(at: now)
+            case .collisions: now
+            default: Granularity.day.start(of: compacted)
+            }
         #expect(try test.integer("SELECT progress FROM jobs") == end.milliseconds)
         #expect(try test.integer("SELECT until FROM jobs") == 0)
     }

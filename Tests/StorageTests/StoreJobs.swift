@@ -11,6 +11,8 @@ extension SQLiteStore {
     func runRetention() throws(StoreError) -> RetentionProgress {
         var job = RetentionJob(makeJobContext())
         try job.runToEnd()
+        var compaction = CompactionJob(makeJobContext())
+        try compaction.runToEnd()
         return job.progress
     }
 

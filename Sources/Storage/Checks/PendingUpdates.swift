@@ -1,4 +1,4 @@
-internal import Attribution
+public import Attribution
 internal import Threads
 
 /// Updates of a loop that are written in batches; the updates of the last second may be lost with the process.
@@ -24,7 +24,7 @@ public final class PendingUpdates: Sendable {
         /// The no-match that was counted last, and its index, because most checks end like the check before.
         private var lastNoMatch: (note: NoMatch, index: Dictionary<NoMatch, Int64>.Index)?
         /// A click for each delivery that failed.
-        var failedDeliveries: [ClickID] = []
+        public internal(set) var failedDeliveries: [ClickID] = []
         var checks = PendingCheckRecords()
 
         var isEmpty: Bool {

@@ -50,7 +50,9 @@ public struct NumberLayout: Equatable, Sendable {
     }
 
     /// Returns a number greater than `last` for a new click; the bucket of its home is that of its visit.
-    func click(after last: Int64, at time: Timestamp, visit: KeyedHash, window: AttributionWindow) -> Int64 {
+    public func click(after last: Int64, at time: Timestamp, visit: KeyedHash, window: AttributionWindow)
+        -> Int64
+    {
         guard homeBits > 0 else { return next(after: last, at: time) }
         let bucket = Int64(visit.index & 63)
         let long: Int64 = window.seconds > shortSeconds ? 1 << 6 : 0
@@ -58,7 +60,7 @@ public struct NumberLayout: Equatable, Sendable {
     }
 
     /// Returns a number greater than `last` for the record of a check; its bucket is that of the server's counts.
-    func check(after last: Int64, at time: Timestamp) -> Int64 {
+    public func check(after last: Int64, at time: Timestamp) -> Int64 {
         guard homeBits > 0 else { return next(after: last, at: time) }
         return next(after: last, at: time) | server | batchBucket
     }

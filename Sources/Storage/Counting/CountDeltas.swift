@@ -10,6 +10,17 @@ public struct CountKey: Hashable, Sendable {
     /// The span's first millisecond.
     public let period: Timestamp
 
+    public init(
+        scope: Scope,
+        label: CounterLabel,
+        metric: String,
+        granularity: Granularity,
+        period: Timestamp
+    ) {
+        (self.scope, self.label, self.metric) = (scope, label, metric)
+        (self.granularity, self.period) = (granularity, period)
+    }
+
     /// Whether the campaign must have a count of clicks in the span, even if it is 0, because campaigns are ranked by it.
     public var namesCampaign: Bool {
         label.campaign != nil && label.dimension == .total && metric != Metric.clicks.name
@@ -93,6 +104,8 @@ public struct CountDeltas: Equatable, Sendable {
         public let scope: Scope
         /// Seconds since 1970 in ``live``, hours since 1970 in ``liveByHour``.
         public let time: Int64
+
+        public init(scope: Scope, time: Int64) { (self.scope, self.time) = (scope, time) }
     }
 
     public private(set) var counts: [CountKey: Int64] = [:]

@@ -93,7 +93,9 @@ extension CountPayload {
             && reader.list { reader in
                 guard let scope = reader.number(), let time = reader.number(), let change = reader.number()
                 else { return false }
-                counts.addLive(change, in: CountDeltas.ExpirySlot(scope: Scope(number: scope), time: time))
+                let slot = CountDeltas.ExpirySlot(scope: Scope(number: scope), time: time)
+                guard counts.live[slot] == nil else { return false }
+                counts.addLive(change, in: slot)
                 return true
             }
             && reader.list { reader in
@@ -195,6 +197,7 @@ private struct ShortReader {
             granularity: granularity,
             period: Timestamp(milliseconds: period)
         )
+        guard counts.counts[key] == nil else { return false }
         counts.add(count, to: key)
         return true
     }

@@ -1,5 +1,4 @@
 public import Attribution
-internal import Threads
 
 /// Counts collisions (visitors with equal fingerprints) once a minute if this process has written anything, and stores
 /// the reports for the statistics.
@@ -101,7 +100,7 @@ public struct CollisionJob<Reader: JobReader>: Job {
 ///
 /// Each slice is a separate read, so that a write-ahead log can be reset between slices. Rows that move between two
 /// slices are counted at their new position.
-struct CollisionCensus: Sendable {
+struct CollisionCensus {
     /// A scope whose clicks and checks are counted, and its window.
     struct ScopeWindow: Sendable {
         let scope: Scope
@@ -201,33 +200,6 @@ struct CollisionCensus: Sendable {
         }
         record = last
         isDone = read < Self.sliceLength
-    }
-}
-
-/// A count of one scope that a loop passes to the thread of long reads, slice by slice.
-final class SharedCensus: Sendable {
-    private let census: ConditionLock<CollisionCensus>
-
-    init(of scope: Scope, window: AttributionWindow) {
-        let counted = CollisionCensus.ScopeWindow(scope: scope, window: window)
-        census = ConditionLock(CollisionCensus(of: [counted]))
-    }
-
-    var progress: Double { census.withLock { $0.progress } }
-
-    func runSlice<Reader: JobReader>(_ reader: Reader) throws(Reader.Failure) -> Bool {
-        // The census is moved out of the lock, because a copy is large. A failure ends the count.
-        var moved = census.withLock { census in
-            defer { census = CollisionCensus(of: []) }
-            return census
-        }
-        let isMore = try moved.runSlice(reader)
-        census.withLock { [moved] in $0 = moved }
-        return isMore
-    }
-
-    func reports(at moment: Timestamp) -> [Scope: CollisionReport] {
-        census.withLock { $0.reports(at: moment) }
     }
 }
 

@@ -188,9 +188,7 @@ extension DatabaseSession {
         -> MatchingModel
     {
         guard let scope = try loop.scope(of: app, isTest: isTest) else { return .fresh(at: now) }
-        return try await loop.readReport { reader throws(Backend.Reader.Failure) in
-            try reader.model(of: scope, at: now)
-        }
+        return try loop.read { reader throws(Backend.Reader.Failure) in try reader.model(of: scope, at: now) }
     }
 
     public func resetLearning(of app: AppID, isTest: Bool) async throws(StoreError) {

@@ -136,14 +136,6 @@ extension LoopState {
         return try read(body)
     }
 
-    /// Reads a report: in the loop's snapshot if it is a short read of a file, else on the background thread.
-    func readReport<Answer: Sendable>(
-        _ body: @escaping @Sendable (Reader) throws(Reader.Failure) -> Answer
-    ) async throws(StoreError) -> Answer {
-        guard Backend.Rules.readsReportsInBackground else { return try read(body) }
-        return try await readInBackground(body)
-    }
-
     /// Hands a write to the thread that writes, and waits for it to be on disk.
     ///
     /// - Parameters:

@@ -18,11 +18,11 @@ public protocol LoopReader: CheckRowReader, DirectoryReader, DatabaseReader {
 /// A database that is open.
 public protocol StorageBackend: Sendable {
     associatedtype Reader: LoopReader
-    associatedtype Rules: StoreRules = FileRules
 
     func openReader() throws(Reader.Failure) -> Reader
     /// Opens a connection with a small cache, for a job that reads every page once.
     func openScanner() throws(Reader.Failure) -> Reader
     /// The size of the write-ahead log; 0 for a database without one.
     var logByteCount: Int64 { get }
+    associatedtype Rules: StoreRules = FileRules
 }

@@ -14,8 +14,6 @@ public protocol StoreRules: SendableMetatype {
     static var admitsNames: Bool { get }
     /// Whether apps and keys come into memory by ``DirectoryCache/publish(_:)``, so that loops never read them.
     static var publishesDirectory: Bool { get }
-    /// Whether reports that are short reads of a file (statistics, models) are read on the background thread.
-    static var readsReportsInBackground: Bool { get }
     /// How long a transaction takes further writes, in nanoseconds; 0 for the writes that wait at its beginning.
     static var gatheringNanoseconds: UInt64 { get }
     /// The jobs of ``StoreThreads`` that the database needs.
@@ -27,7 +25,6 @@ public enum FileRules: StoreRules {
     public static var readsNewestClicks: Bool { true }
     public static var admitsNames: Bool { true }
     public static var publishesDirectory: Bool { false }
-    public static var readsReportsInBackground: Bool { false }
     public static var gatheringNanoseconds: UInt64 { 4_000_000 }
     public static var jobs: Set<JobName> {
         [.filter, .summaries, .retention, .compaction, .learning, .drift, .fading, .collisions]

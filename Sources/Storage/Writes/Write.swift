@@ -46,14 +46,14 @@ public enum Written: Sendable {
 /// It is a class because it is larger than other writes, and the queue copies writes.
 public final class ClaimRequest: Sendable {
     /// The click to claim; the second half of its identifier is 0 if it is unknown.
-    let click: ClickID
+    public let click: ClickID
     /// The decision for this click.
     let choice: ClickChoice
-    let app: AppID
-    let isTest: Bool
-    let at: Timestamp
+    public let app: AppID
+    public let isTest: Bool
+    public let at: Timestamp
     /// The hashes of the install id under each server key, the current one first; empty without an install id.
-    let installs: [KeyedHash]
+    public let installs: [KeyedHash]
     let caller: KeyedHash
     /// The launch's fingerprints and advertising ids, each under each server key.
     let asked: [KeyedHash]

@@ -52,9 +52,11 @@ final class WriterThread<Engine: BlockingEngine> {
             case .savepoint: try engine.savepoint()
             case .release: try engine.release()
             case .undo: try engine.undo()
-            case .commit: try commit()
+            case .commit:
+                commitStart = MonotonicTime.now().nanoseconds
+                try engine.commit()
             case .rollback: engine.rollback()
-            case .reopen: return .reopened(try reopen())
+            case .reopen: return .reopened(try engine.reopen())
             case .tidy: try engine.tidy()
             case .answer: answer()
             case .refuse(let index, let error):
@@ -104,25 +106,10 @@ final class WriterThread<Engine: BlockingEngine> {
         return written.isRefused ? .refused(hasChanged: engine.changeCount != changes) : .done
     }
 
-    private func commit() throws(EngineFailure) {
-        commitStart = MonotonicTime.now().nanoseconds
-        try engine.commit()
-        didCommit()
-    }
-
-    private func didCommit() {
+    private func answer() {
         let end = MonotonicTime.now().nanoseconds
         health.didCommit(batch.count, seconds: Double(end - commitStart) / 1_000_000_000)
         failures.noteSuccess(of: .writing, at: end)
-    }
-
-    private func reopen() throws(EngineFailure) -> TransactionFate {
-        let fate = try engine.reopen()
-        if fate == .committed { didCommit() }
-        return fate
-    }
-
-    private func answer() {
         for write in batch {
             guard case .claim(let claim) = write.answer(), let click = claim.undelivered else { continue }
             // The check got `timedOut`, so the answer goes to the next check.

@@ -89,6 +89,14 @@ final class MemoryReader: LoopReader, WriterReader {
         rows.claims.values.first { $0.isUndelivered && $0.hash == key }
     }
 
+    func claim(ofCaller caller: KeyedHash, by key: KeyedHash, in: Scope, during times: ClosedRange<Timestamp>)
+        -> ClaimRecord?
+    {
+        rows.claims.values.first {
+            $0.caller == caller && $0.hash == key && times.contains($0.claimedAt)
+        }
+    }
+
     func openClick(_ position: RowPosition, of key: KeyedHash, in scope: Scope) -> IndexRecord? {
         rows.open[position.click]?.record
     }
@@ -121,15 +129,16 @@ final class MemoryReader: LoopReader, WriterReader {
 
     func value(of name: StoredValue) -> Int64? { rows.values[name] }
 
+    func click(ofPost post: KeyedHash, visit: KeyedHash, in scope: Scope, recordedAt: Timestamp) -> Int64? {
+        rows.clicks.values.first { $0.post == post && $0.visit == visit }?.number
+    }
+
     // Reads that no test of claims needs
 
     func linkID(numbered number: Int64) -> LinkID? { nil }
     func limits(of link: LinkID) -> LinkLimits? { nil }
     func read(_ selection: inout AddressSelection, in scope: Scope) {}
     func read(_ count: inout AddressClickCount.Builder, in scope: Scope) {}
-    func claim(ofCaller: KeyedHash, by key: KeyedHash, in scope: Scope, during: ClosedRange<Timestamp>)
-        -> ClaimRecord?
-    { nil }
     func hasClaim(of key: KeyedHash, in scope: Scope, since click: RowPosition) -> Bool { false }
     func newestClicks(_ query: NewestClicks, atMost count: Int) -> [ClickID] { [] }
     func liveClickCount(of scope: Scope, at now: Timestamp) -> Int64 { Int64(rows.open.count) }
@@ -160,7 +169,7 @@ final class MemoryReader: LoopReader, WriterReader {
 }
 
 /// The statements that change the rows of an open transaction.
-struct MemoryWriter: StoreWriter {
+struct MemoryWriter<Rules: StoreRules>: StoreWriter {
     let reader: MemoryReader
 
     func insert(_ click: ClickRecord) { reader.rows.clicks[click.number] = click }
@@ -249,7 +258,7 @@ struct MemoryWriter: StoreWriter {
 final class MemoryEngine: BlockingEngine {
     private let database: MemoryDatabase
     private let reader: MemoryReader
-    private let transaction: WriteTransaction<MemoryWriter>?
+    private let transaction: WriteTransaction<MemoryWriter<FileRules>>?
     private var isOpen = false
     private var saved = MemoryDatabase.Rows()
     private(set) var changeCount: Int64 = 0
@@ -331,11 +340,12 @@ final class MemoryStore: Sendable {
     private let threads: StoreThreads<MemoryBackend>
     private let directory: DirectoryCache
 
-    init(_ database: MemoryDatabase) throws {
+    init(_ database: MemoryDatabase, set: (inout StoreConfiguration) -> Void = { _ in }) throws {
         var configuration = StoreConfiguration(clock: WallClock { TestStore.noon })
         configuration.hasBackgroundWork = false
         configuration.trustsClock = true
         configuration.timeLimitMilliseconds = 600_000
+        set(&configuration)
         let state = StoreState(configuration)
         self.state = state
         threads = StoreThreads(state, MemoryBackend(database: database))

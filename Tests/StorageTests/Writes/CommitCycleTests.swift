@@ -178,14 +178,19 @@ struct CommitCycleTests {
     ]
 
     @Test("the cycle answers each event with the right action", arguments: courses)
-    func follows(_ course: Course) {
-        var cycle = CommitCycle(limit: course.limit)
-        for (number, step) in course.steps.enumerated() {
+    func follows(_ course: Course) { course.expectActions(of: CommitCycle(limit: course.limit)) }
+}
+
+extension CommitCycleTests.Course {
+    /// Expects that the cycle answers each event with its action.
+    func expectActions(of cycle: CommitCycle) {
+        var cycle = cycle
+        for (number, step) in steps.enumerated() {
             let action =
                 if let event = step.event { cycle.next(event, at: step.time) } else {
                     cycle.start(at: step.time)
                 }
-            #expect(action == step.action, "step \(number) of \"\(course.name)\"")
+            #expect(action == step.action, "step \(number) of \"\(name)\"")
         }
     }
 }

@@ -1,0 +1,199 @@
+import Attribution
+import Storage
+import Support
+import Synchronization
+import Testing
+
+/// The commits of claims that fail in a ``FlakyEngine``, and what the engine was asked to read ahead.
+private final class FlakyCourse: Sendable {
+    enum Failure {
+        /// The connection is lost after the commit, and before its result.
+        case lostAnswer
+        /// The connection is lost before the commit; nobody knows which of the two it was.
+        case lostRequest
+        /// Another server has changed the same rows.
+        case conflict
+    }
+
+    private struct State {
+        var failures: [Failure]
+        var prepared: [Int] = []
+    }
+
+    private let state: Mutex<State>
+    /// Called before another connection is opened.
+    let reopening: @Sendable () -> Void
+
+    init(_ failures: [Failure], reopening: @escaping @Sendable () -> Void = {}) {
+        state = Mutex(State(failures: failures))
+        self.reopening = reopening
+    }
+
+    /// The number of claims in each preparation that has any.
+    var prepared: [Int] { state.withLock(\.prepared) }
+
+    func prepare(_ count: Int) { state.withLock { $0.prepared.append(count) } }
+    func nextFailure() -> Failure? {
+        state.withLock { $0.failures.isEmpty ? nil : $0.failures.removeFirst() }
+    }
+}
+
+/// The engine of a database in memory, some of whose commits fail.
+private final class FlakyEngine: BlockingEngine {
+    typealias Rules = ServerRules
+
+    private let engine: MemoryEngine
+    private let course: FlakyCourse
+    private var hasClaim = false
+    private var fate = TransactionFate.rolledBack
+
+    init(_ engine: MemoryEngine, _ course: FlakyCourse) { (self.engine, self.course) = (engine, course) }
+
+    func begin() throws(EngineFailure) {
+        hasClaim = false
+        try engine.begin()
+    }
+
+    func prepare(_ writes: some Collection<Write>) {
+        let claims = writes.count { if case .claim = $0 { true } else { false } }
+        if claims > 0 { course.prepare(claims) }
+    }
+
+    func perform(_ write: Write) throws(EngineFailure) -> Written {
+        if case .claim = write { hasClaim = true }
+        return try engine.perform(write)
+    }
+
+    func commit() throws(EngineFailure) {
+        switch hasClaim ? course.nextFailure() : nil {
+        case nil: return try engine.commit()
+        case .lostAnswer:
+            try engine.commit()
+            fate = .committed
+        case .lostRequest:
+            engine.rollback()
+            fate = .rolledBack
+        case .conflict:
+            let error = StoreError(.conflict, "two servers inserted one row")
+            throw EngineFailure(error, endsBatch: true, endsConnection: false, mayRepeat: true)
+        }
+        let error = StoreError(.inputOutput, "the connection was cut")
+        throw EngineFailure(error, endsBatch: true, endsConnection: true, isInDoubt: true)
+    }
+
+    func reopen() -> TransactionFate {
+        course.reopening()
+        return fate
+    }
+
+    var changeCount: Int64 { engine.changeCount }
+    func savepoint() { engine.savepoint() }
+    func release() { engine.release() }
+    func undo() { engine.undo() }
+    func rollback() { engine.rollback() }
+    func tidy() { engine.tidy() }
+    func close() { engine.close() }
+}
+
+/// A process with a ``FlakyEngine``.
+private final class FlakyStore: Sendable {
+    let state: StoreState
+    let log = TestLog()
+    private let threads: StoreThreads<MemoryBackend>
+    private let directory: DirectoryCache
+
+    init(_ course: FlakyCourse) throws {
+        let database = MemoryDatabase(nil)
+        var configuration = StoreConfiguration(clock: WallClock { TestStore.noon })
+        configuration.hasBackgroundWork = false
+        configuration.trustsClock = true
+        configuration.timeLimitMilliseconds = 600_000
+        configuration.quietNanoseconds = 0
+        configuration.log = StoreLog { [log] in log.append($1) }
+        let state = StoreState(configuration)
+        self.state = state
+        threads = StoreThreads(state, MemoryBackend(database: database))
+        directory = try DirectoryCache(reading: MemoryReader(database))
+        try threads.startWriter { FlakyEngine(MemoryEngine(database, state), course) }
+    }
+
+    deinit { threads.stop(within: 60_000) }
+
+    func run<Result: Sendable>(
+        _ body: @escaping @Sendable (any ClickStore) async throws -> Result
+    ) async throws -> Result {
+        try await onLoop { [threads, directory] in
+            let session = MemorySession(LoopState(threads, directory))
+            defer { session.endTurn() }
+            return try await body(session)
+        }
+    }
+
+    func record() async throws -> Click { try await run { try await $0.record(.sample()).click } }
+
+    func match(caller: UInt64) async throws -> MatchOutcome {
+        try await run { try await $0.match(.sample(caller: caller)) }
+    }
+
+    /// Returns the code of the error of a match; nil if it has none.
+    func matchCode(_ check: Check) async -> StoreError.Code? {
+        await code { () async throws(StoreError) in
+            try await flattened { try await run { _ = try await $0.match(check) } }
+        }
+    }
+}
+
+@Suite("Commits in doubt")
+struct DoubtfulCommitTests {
+    @Test("a commit whose result was lost is answered once another connection finds it")
+    func findsCommit() async throws {
+        let store = try FlakyStore(FlakyCourse([.lostAnswer]))
+        let click = try await store.record()
+        #expect(try await store.match(caller: 1).isMatch(of: click, at: TestStore.noon))
+        #expect(try await store.match(caller: 2) == .noMatch(.alreadyClaimed))
+        #expect(store.log.lines.contains { $0.contains("the connection was cut") })
+        #expect(store.state.healthSnapshot.lastFailure == nil)
+    }
+
+    @Test("a commit that was not done consumes nothing")
+    func findsNoCommit() async throws {
+        let store = try FlakyStore(FlakyCourse([.lostRequest]))
+        let click = try await store.record()
+        #expect(await store.matchCode(.sample(caller: 1)) == .inputOutput)
+        #expect(try await store.match(caller: 2).isMatch(of: click, at: TestStore.noon))
+    }
+
+    @Test("while a commit is in doubt, checks get an error that can be repeated, and then the answer, once")
+    func waits() async throws {
+        let gate = Gate()
+        let store = try FlakyStore(FlakyCourse([.lostAnswer]) { gate.pass() })
+        let click = try await store.record()
+        async let late = store.matchCode(.sample(caller: 1))
+        await gate.wait()
+        store.state.expireWaiting()
+        #expect(await late == .timedOut)
+        let early = await code { () async throws(StoreError) in
+            try await flattened {
+                try await store.run { session in
+                    var check = Check.sample(caller: 2)
+                    check.deadline = 1
+                    _ = try await session.view(for: check)
+                }
+            }
+        }
+        #expect(early == .timedOut, "it is not yet known whether the claim is stored")
+        gate.open()
+        let outcomes = [try await store.match(caller: 3), try await store.match(caller: 4)]
+        #expect(outcomes[0].isReplay(of: click, at: TestStore.noon))
+        #expect(outcomes[1] == .noMatch(.alreadyClaimed))
+    }
+
+    @Test("a batch that meets other servers' commits is prepared again, and done one by one in the end")
+    func repeats() async throws {
+        let course = FlakyCourse([.conflict, .conflict, .conflict])
+        let store = try FlakyStore(course)
+        let click = try await store.record()
+        #expect(try await store.match(caller: 1).isMatch(of: click, at: TestStore.noon))
+        #expect(course.prepared == [1, 1, 1, 1], "once, repeated twice, and once alone")
+    }
+}
