@@ -104,6 +104,13 @@ let package = Package(
             swiftSettings: optimizedInDebug,
             plugins: ["EmbedPlugin"]
         ),
+        // Empty without the trait, too.
+        .target(
+            name: "PostgreSQLStorage",
+            dependencies: ["Attribution", "CLinux", "Crypto", "PostgreSQL", "Storage", "Threads"],
+            swiftSettings: optimizedInDebug,
+            plugins: ["EmbedPlugin"]
+        ),
         .target(
             name: "Server",
             dependencies: [
@@ -116,7 +123,8 @@ let package = Package(
         .executableTarget(
             name: "afterlink",
             dependencies: [
-                "Attribution", "CLinux", "Crypto", "DomainFiles", "HTTPServer", "JSON", "QRCodes",
+                "Attribution", "CLinux", "Crypto", "DomainFiles", "HTTPServer", "JSON", "PostgreSQL",
+                "QRCodes",
                 "SQLiteStorage", "Server", "Storage", "Threads",
             ],
             swiftSettings: commonSettings
@@ -214,6 +222,13 @@ let package = Package(
             name: "TestDatabases",
             dependencies: ["Attribution", "SQLite", "SQLiteStorage", "Storage", "Support"],
             path: "Tests/TestDatabases",
+            swiftSettings: commonSettings
+        ),
+        .testTarget(
+            name: "PostgreSQLStorageTests",
+            dependencies: [
+                "Attribution", "PostgreSQL", "PostgreSQLStorage", "Storage", "Support", "Threads",
+            ],
             swiftSettings: commonSettings
         ),
         .testTarget(

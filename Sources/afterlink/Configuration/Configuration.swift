@@ -24,11 +24,13 @@ package struct Configuration: Sendable {
     package var adminRateLimit: RateLimitChoice?
     package var pictureRateLimit: RateLimitChoice?
 
-    /// The path as configured, relative to ``dataDirectory``; see ``databasePath``.
+    /// The URL of a PostgreSQL database, or the path of a file relative to ``dataDirectory``; see ``databasePath``.
     package var database = "afterlink.db"
+    /// The file with the password of a PostgreSQL database; nil for libpq's own sources.
+    package var databasePasswordFile: String?
     package var dataDirectory = "."
     package var durability = StoreDurability.full
-    /// Nil for the database's path with the suffix `.key`.
+    /// Nil for ``databasePath`` with the suffix `.key`.
     package var serverKeyFile: String?
 
     package var attributionWindow = AttributionWindow.standard
@@ -73,11 +75,20 @@ package struct Configuration: Sendable {
 
     package init() {}
 
-    /// The path of the database.
+    /// Whether the database is a PostgreSQL server, and not a file.
+    package var isOnServer: Bool { DatabaseURL.scheme(of: database) != nil }
+
+    /// The path of the database file; with a PostgreSQL server, the path that key files of this machine begin with.
     package var databasePath: String {
-        guard !database.hasPrefix("/"), dataDirectory != "." else { return database }
-        return dataDirectory.hasSuffix("/") ? dataDirectory + database : dataDirectory + "/" + database
+        let path = isOnServer ? Self.pathBesideServer : database
+        guard !path.hasPrefix("/"), dataDirectory != "." else { return path }
+        return dataDirectory.hasSuffix("/") ? dataDirectory + path : dataDirectory + "/" + path
     }
+
+    private static let pathBesideServer = "afterlink"
+
+    /// The database as messages name it: a path, or a URL without user, password and parameters.
+    package var databaseName: String { isOnServer ? DatabaseURL.withoutSecrets(database) : databasePath }
 
     /// The path of the server keys.
     package var serverKeyPath: String { serverKeyFile ?? databasePath + ".key" }

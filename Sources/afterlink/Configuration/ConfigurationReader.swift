@@ -62,6 +62,13 @@ package struct ConfigurationReader {
         for setting in settings {
             guard let found = lookUp(setting, in: file) else { continue }
             origins.append(Origin(setting: setting, place: found.place, texts: found.texts))
+            if found.place == setting.flag, setting.name == "database", let text = found.texts.last,
+                DatabaseURL.hasPassword(text)
+            {
+                problems.append(
+                    Problem(place: found.place, value: nil, sentence: DatabaseURL.visiblePassword)
+                )
+            }
             for refusal in setting.read(found.texts, &configuration) {
                 let sentence = refusal.sentence ?? "must be \(setting.allowed)"
                 let value = setting.isSecret ? nil : refusal.text

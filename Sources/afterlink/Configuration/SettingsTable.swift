@@ -66,9 +66,21 @@ extension Setting {
 
     private static let database: [Setting] = [
         value("database", .database, into: \.database)
-            .saying("The SQLite database. `serve` and `init` create it if it is missing."),
+            .saying(
+                "The SQLite file. `serve` and `init` create it if it is missing. Or the URL of a PostgreSQL database, as in"
+                    + " postgres://user@host/database, in which they create their tables."
+            ),
+        optional(
+            "database-password-file",
+            .file,
+            default: "PGPASSWORD, else ~/.pgpass",
+            into: \.databasePasswordFile
+        )
+        .saying("File with the password of the PostgreSQL database. Read again for each connection."),
         value("data-directory", .directory, default: "the working directory", into: \.dataDirectory)
-            .saying("Directory of a relative database path. `serve`, `init` and `restore` create it."),
+            .saying(
+                "Directory of a relative database path and of key files. `serve`, `init` and `restore` create it."
+            ),
         optional("server-key-file", .file, default: "the database's path and .key", into: \.serverKeyFile)
             .saying(
                 "File of the server keys, the newest first, which hash fingerprints and ids and sign tokens. A new database"

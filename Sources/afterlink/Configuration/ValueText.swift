@@ -24,19 +24,18 @@ enum ValueText {
 
     static func path(_ text: String) -> String? { text.isEmpty || text.utf8.contains(0) ? nil : text }
 
-    /// Reads the path of a database.
+    /// Reads the path of a database file, or the URL of a PostgreSQL database.
     ///
-    /// - Throws: an error for a URL; the error repeats only the scheme, because a URL may contain a password.
-    static func databasePath(_ text: String) throws(InvalidValue) -> String? {
+    /// - Throws: an error for other URLs; the error repeats only the scheme, because a URL may contain a password.
+    static func database(_ text: String) throws(InvalidValue) -> String? {
         guard let scheme = text.firstRange(of: "://").map({ text[..<$0.lowerBound].lowercased() }) else {
             return path(text)
         }
         var refusal = InvalidValue(text: scheme + "://…")
-        if scheme == "postgres" || scheme == "postgresql" {
-            refusal.sentence =
-                "is a PostgreSQL server, which this version cannot use yet; give the path of an SQLite file"
-        }
-        throw refusal
+        guard DatabaseURL.scheme(of: text) != nil else { throw refusal }
+        refusal.sentence = DatabaseURL.fault(of: text)
+        guard refusal.sentence == nil else { throw refusal }
+        return text
     }
 
     /// Reads a name: 1 to 100 characters, at least one visible, no control characters, no white space at the ends.
@@ -114,7 +113,11 @@ extension ValueKind {
     static var directory: ValueKind<String> { .init("DIR", "the path of a directory", ValueText.path) }
 
     static var database: ValueKind<String> {
-        .init("PATH", "the path of a database file", ValueText.databasePath)
+        .init(
+            "DATABASE",
+            "the path of a database file, or postgres://user@host/database",
+            ValueText.database
+        )
     }
 
     static var name: ValueKind<String> {

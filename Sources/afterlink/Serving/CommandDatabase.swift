@@ -6,7 +6,7 @@ internal import Storage
 /// The database that a command uses on the main thread, also while another process serves it.
 struct CommandDatabase {
     /// The settings that every command on a database takes.
-    static let settings = ["database", "data-directory"]
+    static let settings = ["database", "database-password-file", "data-directory"]
 
     /// The maximum time for pending writes at the close, in milliseconds: longer than any write should take.
     private static let closeMilliseconds: UInt64 = 5000
@@ -27,16 +27,23 @@ struct CommandDatabase {
     {
         try require(configuration)
         guard try explaining(configuration, { try $0.migrationPlan() }).pending.isEmpty else {
-            throw CommandFailure.because("The database \(configuration.databasePath) is of an older version.")
+            throw CommandFailure.because("The database \(configuration.databaseName) is of an older version.")
                 .advising("Run `afterlink migrate`, or start the service once with this version.")
         }
         return try CommandDatabase(configuration, for: purpose)
     }
 
-    /// Requires an existing database file that this user can reach.
+    /// Requires an existing database that this user can reach.
     ///
-    /// - Throws: if there is no file, or if its first bytes are not those of a database.
+    /// - Throws: if there is no file, or if its first bytes are not those of a database; if the database on a server has no
+    ///   tables of Afterlink.
     static func require(_ configuration: Configuration) throws {
+        guard !configuration.isOnServer else {
+            let plan = try explaining(configuration) { try $0.migrationPlan() }
+            guard plan.applied.isEmpty else { return }
+            throw CommandFailure.because("\(configuration.databaseName) has no tables of Afterlink.")
+                .advising("Name another database with --database; `afterlink init` creates the tables.")
+        }
         try checkIsNoDirectory(configuration.databasePath)
         try TextFile.requireReach(of: configuration.databasePath)
         guard TextFile.exists(configuration.databasePath) else {
@@ -44,6 +51,18 @@ struct CommandDatabase {
                 .advising("Name it with --database or --data-directory; `afterlink init` creates a new one.")
         }
         try explaining(configuration) { try $0.requireHeader(of: configuration.databasePath) }
+    }
+
+    /// Requires that the database is a file, which this program copies itself.
+    static func requireFile(_ configuration: Configuration) throws {
+        guard configuration.isOnServer else { return }
+        throw CommandFailure.usage(
+            "This command copies SQLite files, and \(configuration.databaseName) is on a server."
+        )
+        .advising(
+            "Use the server's own tools: pg_basebackup or pgBackRest with an archive of the write-ahead log copies and"
+                + " restores all databases of a server at one moment. Store the key files apart from it."
+        )
     }
 
     /// Runs an operation on a database, and explains why the database could not be opened.
@@ -63,7 +82,7 @@ struct CommandDatabase {
     /// Creates the data directory if it is missing, and sets the umask so that other users cannot open new files.
     static func prepareDirectory(_ configuration: Configuration) throws {
         umask(0o077)
-        try checkIsNoDirectory(configuration.databasePath)
+        if !configuration.isOnServer { try checkIsNoDirectory(configuration.databasePath) }
         let directory = configuration.dataDirectory
         do throws(SystemError) {
             try TextFile.createDirectory(directory)

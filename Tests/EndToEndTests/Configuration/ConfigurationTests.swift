@@ -90,6 +90,25 @@ struct ConfigurationTests {
         #expect(try read(folder + ["--database", "x.db"]).databasePath == "/var/lib/afterlink/x.db")
     }
 
+    @Test("a URL names a PostgreSQL database; the command line must not contain its password")
+    func server() throws {
+        let url = "postgres://me:pass-word@db.example:6000/links?sslrootcert=/ca.pem"
+        let visible = try failure(["--database", url])
+        #expect(visible.explanation.contains("--database contains a password"))
+        #expect(!visible.text.contains("pass-word"))
+        let environment = ["AFTERLINK_DATABASE": url]
+        #if PostgreSQL
+        let configuration = try read(["--data-directory", "/var/lib/afterlink"], environment)
+        #expect(configuration.isOnServer)
+        #expect(configuration.databaseName == "postgres://db.example:6000/links")
+        #expect(configuration.serverKeyPath == "/var/lib/afterlink/afterlink.key")
+        let nobody = try failure(["--database", "postgres://db.example/links"])
+        #expect(nobody.explanation.contains("needs a user"))
+        #else
+        #expect(try failure([], environment).explanation.contains("`\(DatabaseURL.buildCommand)`"))
+        #endif
+    }
+
     @Test(
         "values that are not allowed are refused, with name and value",
         arguments: [
@@ -198,7 +217,6 @@ struct ConfigurationTests {
                 "AFTERLINK_INITIAL_APP_KEY must be 32 to 256 visible ASCII characters"
             )
         )
-        #expect(failure.explanation.contains("is a PostgreSQL server, which this version cannot use yet"))
         for secret in ["short-secret", "other-secret", "pass-word", "user"] {
             #expect(!failure.text.contains(secret))
         }

@@ -38,6 +38,7 @@ enum BackUpCommand {
                 .advising("Write `afterlink backup FOLDER/NAME.db`.")
         }
         let configuration = try ConfigurationReader.read(invocation)
+        try CommandDatabase.requireFile(configuration)
         try CommandDatabase.require(configuration)
         let key =
             try arguments.has("without-server-key")

@@ -43,13 +43,13 @@ enum InitializeCommand {
     @inline(never)
     private static func show(_ firstApp: FirstApp?, _ configuration: Configuration, asJSON: Bool) throws {
         guard let firstApp else {
-            throw CommandFailure.because("The database \(configuration.databasePath) has an app already.")
+            throw CommandFailure.because("The database \(configuration.databaseName) has an app already.")
                 .advising(
                     "`afterlink apps set` changes the app, and `afterlink keys create` creates further keys."
                 )
         }
         let text = """
-            Created \(configuration.databasePath) with the app "\(firstApp.app.settings.name)", \(firstApp.app.id.text).
+            Created \(configuration.databaseName) with the app "\(firstApp.app.settings.name)", \(firstApp.app.id.text).
 
             Its keys, which are shown only now:
 
@@ -61,13 +61,16 @@ enum InitializeCommand {
     }
 
     private static func notShown(_ firstApp: FirstApp, _ configuration: Configuration) -> CommandFailure {
-        let (database, key) = (configuration.databasePath, configuration.serverKeyPath)
+        let (database, key) = (configuration.databaseName, configuration.serverKeyPath)
         let created = "\(database) was created with the app \"\(firstApp.app.settings.name)\""
         guard !firstApp.madeKeys.isEmpty else {
             return CommandFailure.because("\(created), but that could not be printed.")
                 .advising("`afterlink apps list` shows the app; its keys are those that you supplied.")
         }
-        return CommandFailure.because("\(created), but its keys could not be printed.")
-            .advising("Delete \(database) and \(key), and run the command again where its output is read.")
+        let advice =
+            configuration.isOnServer
+            ? "Create other keys with `afterlink keys create`, and revoke these: `afterlink keys list` shows them."
+            : "Delete \(database) and \(key), and run the command again where its output is read."
+        return CommandFailure.because("\(created), but its keys could not be printed.").advising(advice)
     }
 }

@@ -35,6 +35,7 @@ enum RestoreCommand {
     private static func run(_ invocation: Invocation) async throws {
         let arguments = invocation.arguments
         let configuration = try ConfigurationReader.read(invocation)
+        try CommandDatabase.requireFile(configuration)
         let database = Wiring.database(configuration)
         let backup = arguments.operands.first ?? ""
         try TextFile.requireReach(of: backup)

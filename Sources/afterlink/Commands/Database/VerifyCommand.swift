@@ -24,7 +24,7 @@ enum VerifyCommand {
     private static func run(_ invocation: Invocation) async throws {
         let configuration = try ConfigurationReader.read(invocation)
         try CommandDatabase.require(configuration)
-        let outcome = Outcome(database: configuration.databasePath, report: try report(configuration))
+        let outcome = Outcome(database: configuration.databaseName, report: try report(configuration))
         invocation.show(outcome.text, json: outcome.json)
         if !outcome.report.isWhole { throw ExitCode.failed }
     }

@@ -5,9 +5,18 @@ internal import Storage
 /// Examines the database's version, its apps, the disk and the write-ahead log.
 struct DatabaseExamination {
     let report: DatabaseReport
+    /// Whether the database is a file on this machine.
+    let isFile: Bool
     let now: Timestamp
 
     func diagnoses() -> [Diagnosis] {
+        [schema] + (isFile ? space : [])
+            + report.directory.warnings.map {
+                .warning("destinations", $0).advising("do it before the service is public")
+            }
+    }
+
+    private var space: [Diagnosis] {
         let hasWholeDay = report.firstDay.map { now.milliseconds(since: $0) >= 86_400_000 } == true
         let disk = Diagnosis.disk(
             freeBytes: report.freeBytes,
@@ -16,10 +25,7 @@ struct DatabaseExamination {
             clicksOfLastDay: hasWholeDay ? report.clicksOfLastDay : nil
         )
         let log = Diagnosis.log(bytes: report.writeAheadLogBytes, besideDatabaseOf: report.summary.byteCount)
-        return [schema, disk, log]
-            + report.directory.warnings.map {
-                .warning("destinations", $0).advising("do it before the service is public")
-            }
+        return [disk, log]
     }
 
     private var schema: Diagnosis {

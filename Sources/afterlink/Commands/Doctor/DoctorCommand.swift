@@ -68,7 +68,7 @@ enum DoctorCommand {
         _ origins: [ConfigurationReader.Origin],
         at now: Timestamp
     ) async -> [Diagnosis] {
-        guard TextFile.exists(configuration.databasePath) else {
+        guard configuration.isOnServer || TextFile.exists(configuration.databasePath) else {
             return [
                 .warning("database", "there is no database at \(configuration.databasePath) yet")
                     .advising("`afterlink init` creates it; --database and --data-directory name another one")
@@ -76,13 +76,15 @@ enum DoctorCommand {
         }
         let report: DatabaseReport
         do {
+            if configuration.isOnServer { try CommandDatabase.require(configuration) }
             report = try CommandDatabase.explaining(configuration) { try $0.survey() }
         } catch {
             return [.problem("database", error)]
                 + ServiceExamination(configuration: configuration, holder: nil).diagnoses()
         }
         let newest = FileExamination(configuration).newestChange
-        return DatabaseExamination(report: report, now: now).diagnoses()
+        let database = DatabaseExamination(report: report, isFile: !configuration.isOnServer, now: now)
+        return database.diagnoses()
             + ServerKeyExamination.diagnoses(configuration, report.summary, at: now)
             + (await Diagnosis.policies(configuration, report, at: now))
             + KeyExamination.diagnoses(report.directory.keys, at: now)

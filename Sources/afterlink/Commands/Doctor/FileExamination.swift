@@ -5,16 +5,18 @@ internal import HTTPServer
 /// Examines the modes of the files, and reads the times of their last changes.
 struct FileExamination {
     private let database: String
+    /// The database file and its log; empty for a database on a server.
+    private let databaseFiles: [String]
     private let keys: [String]
 
     init(_ configuration: Configuration) {
         database = configuration.databasePath
+        databaseFiles = configuration.isOnServer ? [] : [database, database + "-wal", database + "-shm"]
         keys = [configuration.serverKeyPath, configuration.addressKeyPath]
     }
 
     func diagnoses() -> [Diagnosis] {
-        let files = [database, database + "-wal", database + "-shm"] + keys
-        var diagnoses = files.compactMap { path in
+        var diagnoses = (databaseFiles + keys).compactMap { path in
             FileModes.mode(of: path).flatMap { $0 & 0o077 == 0 ? nil : open(path, $0, "600", .problem) }
         }
         let folder = TextFile.directory(of: database)
@@ -25,14 +27,16 @@ struct FileExamination {
         return [
             .ok(
                 "modes",
-                "only the owner has access to database, write-ahead log, key files and the database's folder"
+                databaseFiles.isEmpty
+                    ? "only the owner has access to key files and their folder"
+                    : "only the owner has access to database, write-ahead log, key files and the database's folder"
             )
         ]
     }
 
     /// The time of the last write to the database or its log; nil if neither file exists.
     var newestChange: Timestamp? {
-        [database, database + "-wal"].compactMap { TextFile.status(of: $0)?.st_mtim }.map { time in
+        databaseFiles.prefix(2).compactMap { TextFile.status(of: $0)?.st_mtim }.map { time in
             Timestamp(milliseconds: Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000)
         }.max()
     }

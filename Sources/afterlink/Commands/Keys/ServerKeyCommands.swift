@@ -54,7 +54,7 @@ enum RotateServerKeyCommand {
         at now: Timestamp
     ) throws {
         guard let keys = list.keys(at: now), summary.fits(keys.all) != false else {
-            let (key, database) = (configuration.serverKeyPath, configuration.databasePath)
+            let (key, database) = (configuration.serverKeyPath, configuration.databaseName)
             throw CommandFailure.because("\(key) is not the server key of \(database).")
                 .advising("Name the database's key with --server-key-file.")
         }

@@ -254,7 +254,7 @@ struct LoadedKeys {
     }
 
     private static func foreign(_ configuration: Configuration) -> CommandFailure {
-        let (key, database) = (configuration.serverKeyPath, configuration.databasePath)
+        let (key, database) = (configuration.serverKeyPath, configuration.databaseName)
         return CommandFailure.because("\(key) is not the server key of \(database): no click could be found.")
             .advising("Restore the database's key from the backup, or name it with --server-key-file.")
     }
