@@ -11,7 +11,8 @@ enum PostgreSQLRules: StoreRules {
     static var gatheringNanoseconds: UInt64 { 0 }
     static var jobs: Set<JobName> { [.summaries, .compaction, .learning, .drift, .fading, .collisions] }
 }
-struct PostgreSQLReader {
+struct PostgreSQLReader: DirectoryReader {
+    func directoryVersion() throws(PostgreSQLError) -> Int64 { try one("SELECT version FROM directory") ?? 0 }
     let connection: BlockingConnection
     static let unused = PostgreSQLError(.other, "stub")
     func one<V: PostgreSQLValue>(_ s: SQLText, _ p: Int64..., as _: V.Type = V.self) throws(PostgreSQLError) -> V? {
