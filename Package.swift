@@ -132,7 +132,10 @@ let package = Package(
 
         .target(
             name: "Support",
-            dependencies: ["COpenSSL", "SQLite"],
+            dependencies: [
+                "CLinux", "COpenSSL", .target(name: "PostgreSQL", condition: .when(traits: ["PostgreSQL"])),
+                "SQLite", "Threads",
+            ],
             path: "Tests/Support",
             swiftSettings: commonSettings
         ),
@@ -214,6 +217,13 @@ let package = Package(
             dependencies: ["PostgreSQL", "Support", "Threads"],
             swiftSettings: commonSettings
         ),
+        // The databases on which the tests of the store and of the service run.
+        .target(
+            name: "TestDatabases",
+            dependencies: ["Attribution", "SQLite", "SQLiteStorage", "Storage", "Support"],
+            path: "Tests/TestDatabases",
+            swiftSettings: commonSettings
+        ),
         .testTarget(
             name: "PostgreSQLStorageTests",
             dependencies: [
@@ -224,22 +234,24 @@ let package = Package(
         .testTarget(
             name: "StorageTests",
             dependencies: [
-                "Attribution", "SQLiteStorage", "SQLite", "Simulation", "Storage", "Support", "Threads",
+                "Attribution", "SQLiteStorage", "SQLite", "Simulation", "Storage", "Support",
+                "TestDatabases", "Threads",
             ],
             swiftSettings: commonSettings
         ),
         .testTarget(
             name: "ServerTests",
             dependencies: [
-                "Attribution", "Crypto", "DomainFiles", "HTTPServer", "JSON", "QRCodes", "SQLite",
-                "SQLiteStorage", "Server", "Simulation", "Storage", "Support", "Threads",
+                "Attribution", "Crypto", "DomainFiles", "HTTPServer", "JSON", "QRCodes", "Server",
+                "Simulation", "Storage", "Support", "TestDatabases", "Threads",
             ],
             swiftSettings: commonSettings
         ),
         .testTarget(
             name: "EndToEndTests",
             dependencies: [
-                "Attribution", "Fuzzing", "HTTPServer", "SQLite", "Server", "Support", "Threads", "afterlink",
+                "Attribution", "Fuzzing", "HTTPServer", "SQLite", "Server", "Storage", "Support", "Threads",
+                "afterlink",
             ],
             swiftSettings: commonSettings
         ),

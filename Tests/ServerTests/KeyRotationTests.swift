@@ -2,9 +2,8 @@ import Attribution
 import Foundation
 import HTTPServer
 import JSON
-import SQLite
-import SQLiteStorage
 import Server
+import TestDatabases
 import Testing
 
 private let peer = PeerAddress(ipv4: 0xCB00_7109, port: 1)
@@ -208,21 +207,14 @@ struct AddressKeyRotationTests {
         await service.click(click("one"), fields: ["User-Agent": "A"], peer: peer)
         service.clock.advance(seconds: 30)
         await service.click(click("two"), fields: ["User-Agent": "A"], peer: peer)
-        func visitors() throws -> Int64 {
-            try SQLiteConnection(
-                path: service.storeConfiguration.path,
-                access: .readOnly,
-                busyMilliseconds: 1000
-            ).integer("SELECT count(DISTINCT visitor) FROM click_index")
-        }
-        #expect(try visitors() == 1)
+        #expect(try service.count(.visitors) == 1)
         await service.click(click("two"), fields: ["User-Agent": "B"], peer: peer)
         await service.click(
             click("two"),
             fields: ["User-Agent": "A"],
             peer: PeerAddress(ipv4: 0x0808_0808, port: 1)
         )
-        #expect(try visitors() == 3)
+        #expect(try service.count(.visitors) == 3)
         let reply = await service.check(hex, peer: peer)
         #expect(reply.member("url")?.hasPrefix("myapp://promo/two") == true)
     }

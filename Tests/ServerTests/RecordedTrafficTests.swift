@@ -2,9 +2,8 @@ import Attribution
 import HTTPServer
 import JSON
 import Simulation
-import SQLite
-import SQLiteStorage
 import Storage
+import TestDatabases
 import Testing
 
 /// Plays a simulated world against the service, and then backtests the recorded traffic.
@@ -12,10 +11,7 @@ import Testing
 struct RecordedTrafficTests {
     /// Creates a service whose clock follows the events, and which learns from each event before the next.
     private func service() async throws -> TestService {
-        try await TestService(configureStore: {
-            $0.durability = .relaxed
-            $0.learnsAtOnce = true
-        })
+        try await TestService(configureStore: { $0.learnsAtOnce = true }, isDurable: false)
     }
 
     /// Plays the events of one day, moved to the start of a day in UTC.
@@ -67,20 +63,7 @@ struct RecordedTrafficTests {
         PeerAddress(ipv4: address ?? 0x7F00_0001, port: 4711)
     }
 
-    private func history(_ service: TestService, keys: [ServerKey]? = nil) throws -> SQLiteHistory {
-        try SQLiteHistory(
-            service.storeConfiguration,
-            of: service.app,
-            isTest: false,
-            remaking: FingerprintReconstruction(
-                keys: keys ?? [service.serverKey],
-                data: .embedded,
-                localization: .unknown
-            )
-        )
-    }
-
-    private func played(_ history: inout SQLiteHistory, proposed: ReplayPlan? = nil) throws -> Backtest {
+    private func played(_ history: inout any TrafficHistory, proposed: ReplayPlan? = nil) throws -> Backtest {
         let began = try #require(history.span).first
         var backtest = Backtest(ReplayPlan(warmUpDays: 0), proposed: proposed, began: began)
         while let event = try history.next() { backtest.play(event) }
@@ -94,7 +77,7 @@ struct RecordedTrafficTests {
         world.tokens = 0.15
         let service = try await service()
         try await play(TraceGenerator.events(of: world, seed: 3), service)
-        var history = try history(service)
+        var history = try service.history()
         #expect(history.isWhole)
         var asked = ReplayPlan(warmUpDays: 0)
         asked.window = AttributionWindow(seconds: 600)
@@ -122,8 +105,8 @@ struct RecordedTrafficTests {
         (gaps.claims, gaps.matches) = (recorded.matches, recorded.matches)
         gaps.minimums = [0.7: backtest.launches]
         #expect(history.gaps == gaps, "nothing is unknown")
-        #expect(try service.integer("SELECT count(*) FROM checks WHERE signal_marks IS NOT NULL") > 20)
-        #expect(try service.integer("SELECT count(*) FROM click_index WHERE signal_marks IS NOT NULL") > 50)
+        #expect(try service.count(.checksWithSignals) > 20)
+        #expect(try service.count(.entriesWithSignals) > 50)
     }
 
     @Test("a backtest counts the values that older records lack")
@@ -132,16 +115,9 @@ struct RecordedTrafficTests {
         world.days = 1
         let service = try await service()
         try await play(TraceGenerator.events(of: world, seed: 4), service)
-        try service.execute(
-            """
-            UPDATE clicks SET visitor = NULL;
-            UPDATE checks SET caller = NULL, probability = NULL;
-            UPDATE checks SET exact_address = NULL, near_address = NULL WHERE id % 2 = 0;
-            DELETE FROM checks WHERE id IN (SELECT id FROM checks WHERE outcome = 'match' LIMIT 3);
-            """
-        )
+        try service.change(.age)
         let otherKey = try #require(ServerKey(bytes: Array(repeating: 9, count: ServerKey.byteCount)))
-        var history = try history(service, keys: [otherKey])
+        var history = try service.history(keys: [otherKey])
         let backtest = try played(&history)
         let gaps = history.gaps
         #expect(gaps.clicksWithoutVisitor == backtest.clicks)

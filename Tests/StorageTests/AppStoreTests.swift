@@ -1,5 +1,5 @@
 import Attribution
-import SQLite
+import TestDatabases
 import Testing
 
 @Suite("Apps and keys")
@@ -81,52 +81,33 @@ struct AppStoreTests {
         let test = try await TestStore(backend)
         let app = test.app
         let again = try Self.key(1)
-        var other = try Self.key(4)
-        other = APIKey(
-            id: other.id,
+        let (id, digest) = (try Self.key(4).id, again.digest)
+        let sameText = APIKey(
+            id: id,
             kind: .app,
             app: app,
             label: "",
-            digest: again.digest,
+            digest: digest,
             createdAt: TestStore.noon
         )
-        let sameText = other
         let stray = try Self.key(5, app: AppID(high: 9, low: 9))
         let codes = try await test.run { session in
             try await session.create(
                 App(id: AppID(high: 3, low: 3), settings: .init(name: "Third"), createdAt: TestStore.noon)
             )
             try await session.create(again)
-            var codes: [StoreError.Code?] = []
-            codes.append(
-                await code { () async throws(StoreError) in
-                    try await session.create(
-                        App(
-                            id: AppID(high: 4, low: 4),
-                            settings: .init(name: "Shop"),
-                            createdAt: TestStore.noon
-                        )
-                    )
-                }
-            )
-            codes.append(
-                await code { () async throws(StoreError) in
-                    try await session.update(app, to: .init(name: "Third"))
-                }
-            )
-            codes.append(await code { () async throws(StoreError) in try await session.create(sameText) })
-            codes.append(await code { () async throws(StoreError) in try await session.create(stray) })
-            codes.append(
-                await code { () async throws(StoreError) in
-                    try await session.update(AppID(high: 9, low: 9), to: .init(name: "Ninth"))
-                }
-            )
-            codes.append(
-                await code { () async throws(StoreError) in
-                    try await session.revoke(KeyID(high: 9, low: 9), at: TestStore.noon)
-                }
-            )
-            return codes
+            return [
+                await code {
+                    let id = AppID(high: 4, low: 4)
+                    let settings = App.Settings(name: "Shop")
+                    try await session.create(App(id: id, settings: settings, createdAt: TestStore.noon))
+                },
+                await code { try await session.update(app, to: .init(name: "Third")) },
+                await code { try await session.create(sameText) },
+                await code { try await session.create(stray) },
+                await code { try await session.update(AppID(high: 9, low: 9), to: .init(name: "Ninth")) },
+                await code { try await session.revoke(KeyID(high: 9, low: 9), at: TestStore.noon) },
+            ]
         }
         #expect(codes == [.conflict, .conflict, .conflict, .notFound, .notFound, .notFound])
         let directory = try await test.run { try $0.directory() }
@@ -159,17 +140,16 @@ struct AppStoreTests {
         #expect(seen == [0, 1])
     }
 
-    @Test("a key revoked by another process is seen within half a second", arguments: [Backend.sqlite])
+    @Test("a key revoked by another process is seen within half a second", arguments: backends)
     func seesOthersChanges(backend: Backend) async throws {
         let test = try await TestStore(backend)
         let key = try Self.key(1)
+        let other = try await TestStore(backend, in: test.place)
         let monotonic = test.monotonic
-        let path = test.path
         let revoked = try await test.run { session in
             try await session.create(key)
             _ = try session.directory()
-            let other = try SQLiteConnection(path: path, access: .readWrite, busyMilliseconds: 1000)
-            try other.execute("UPDATE keys SET revoked_at = 1")
+            try await other.run { try await $0.revoke(key.id, at: Timestamp(milliseconds: 1)) }
             monotonic.advance(milliseconds: 400)
             return try session.directory().key(key.digest)?.revokedAt
         }
@@ -205,12 +185,12 @@ struct AppStoreTests {
     }
 }
 
-/// Returns the code of the error that `body` throws; nil if it throws none.
-func code(_ body: () async throws(StoreError) -> Void) async -> StoreError.Code? {
-    do throws(StoreError) {
+/// Returns the code of the error that `body` throws; nil if it throws none, `defect` for an error of no store.
+func code(_ body: () async throws -> Void) async -> StoreError.Code? {
+    do {
         try await body()
         return nil
     } catch {
-        return error.code
+        return (error as? StoreError)?.code ?? .defect
     }
 }

@@ -1,9 +1,8 @@
 import Attribution
-import SQLite
-import SQLiteStorage
 import Simulation
 import Storage
 import Support
+import TestDatabases
 import Testing
 
 @Suite("Signals of clicks and launches beyond their fingerprints")
@@ -106,12 +105,9 @@ struct CandidateSignalsTests {
         new.evidence.advertisingIDs = [AdvertisingIDEntry(.idfa, key: hash(9))]
         let click = new
         try await test.run { _ = try await $0.record(click) }
-        #expect(try test.integer("SELECT count(*) FROM click_index") == 6)
-        #expect(try test.integer("SELECT count(*) FROM click_index WHERE signal_marks IS NOT NULL") == 1)
-        #expect(
-            try test.integer("SELECT signal_marks FROM click_index WHERE platform_form = 256 + unicode('D')")
-                == Int64(Self.pro.word)
-        )
+        #expect(try test.count(.entries) == 6)
+        #expect(try test.count(.entriesWithSignals) == 1)
+        #expect(try test.count(.signalsOfFormD) == Int64(Self.pro.word))
         let view = try await test.run { session in
             var check = check(Self.pro)
             check.ladder = MatchingLadder(fingerprint: hash(4))
@@ -119,7 +115,7 @@ struct CandidateSignalsTests {
         }
         #expect(view.evidence?.candidates.map(\.signals) == [Self.pro])
         _ = try await test.run { try await $0.match(check(.none)) }
-        #expect(try test.integer("SELECT count(*) FROM click_index WHERE signal_marks IS NOT NULL") == 0)
+        #expect(try test.count(.entriesWithSignals) == 0)
     }
 
     @Test("signals are also read for old clicks from the launch's address", arguments: backends)
@@ -158,15 +154,8 @@ struct CandidateSignalsTests {
             let page = try await session.checks(CheckQuery())
             #expect(page.records.map(\.facts.signals) == [.none, Self.pro])
         }
-        #expect(try test.integer("SELECT count(*) FROM checks WHERE signal_marks IS NULL") == 1)
-        var configuration = SQLiteConfiguration(path: test.path, clock: .fixed(test.clock.now))
-        configuration.isReadOnly = true
-        var history = try SQLiteHistory(
-            configuration,
-            of: test.app,
-            isTest: false,
-            remaking: FingerprintReconstruction(keys: [], data: .embedded, localization: .unknown)
-        )
+        #expect(try test.count(.checksWithoutSignals) == 1)
+        var history = try test.history()
         var matched: [SignalHashes] = []
         while let event = try history.next() {
             switch event {

@@ -53,15 +53,13 @@ struct CheckDeadlineTests {
     func withdrawsLateClaim() async throws {
         let test = try await TestStore()
         let click = try await test.run { try await $0.record(.sample()).click }
-        let code = await code { () async throws(StoreError) in
-            try await flattened {
-                try await test.run { session in
-                    var check = Check.sample()
-                    session.setDeadline(of: &check)
-                    #expect(check.deadline < .max)
-                    check.deadline = 1
-                    _ = try await session.claim(click, by: .fingerprint, for: check)
-                }
+        let code = await code {
+            try await test.run { session in
+                var check = Check.sample()
+                session.setDeadline(of: &check)
+                #expect(check.deadline < .max)
+                check.deadline = 1
+                _ = try await session.claim(click, by: .fingerprint, for: check)
             }
         }
         #expect(code == .timedOut)
@@ -79,17 +77,13 @@ struct CheckDeadlineTests {
             }
             return claim
         }
-        let gate = Gate()
-        test.store.queueWork { gate.pass() }
-        await gate.wait()
-        let code = await code { () async throws(StoreError) in
-            try await flattened {
-                try await test.run { session in
-                    session.receipt(for: claim).failed()
-                    var check = Check.sample(caller: 2)
-                    check.deadline = 1
-                    _ = try await session.view(for: check)
-                }
+        let gate = await test.holdWriter()
+        let code = await code {
+            try await test.run { session in
+                session.receipt(for: claim).failed()
+                var check = Check.sample(caller: 2)
+                check.deadline = 1
+                _ = try await session.view(for: check)
             }
         }
         #expect(code == .timedOut)

@@ -1,9 +1,8 @@
 import Attribution
-import SQLite
-import SQLiteStorage
 import Simulation
 import Storage
 import Support
+import TestDatabases
 import Testing
 
 @Suite("Records of checks")
@@ -73,9 +72,9 @@ struct CheckRecordTests {
         #expect(try await ids { $0.isTest = true }.count == 1)
     }
 
-    @Test("the records of matches are on disk as soon as their claims, each once")
-    func withClaim() async throws {
-        let test = try await TestStore()
+    @Test("the records of matches are on disk as soon as their claims, each once", arguments: backends)
+    func withClaim(backend: Backend) async throws {
+        let test = try await TestStore(backend)
         for number in 1...20 as ClosedRange<UInt64> {
             _ = try await test.run { try await $0.record(.sample(fingerprint: number)) }
         }
@@ -84,60 +83,45 @@ struct CheckRecordTests {
         }
         #expect(outcomes.count { $0.claim != nil } == 20)
         // The records of the other checks may still wait in memory; a crash would lose them.
-        #expect(try test.integer("SELECT count(*) FROM checks WHERE outcome = 'match'") == 20)
-        #expect(
-            try test.integer(
-                "SELECT count(*) FROM claims JOIN checks USING (click) WHERE claimed_at = checked_at"
-            ) == 20
-        )
-        #expect(
-            try test.integer(
-                "SELECT value - (SELECT count(*) FROM checks) FROM progress WHERE name = 'kept_checks'"
-            ) == 0
-        )
+        #expect(try test.count(.matches) == 20)
+        #expect(try test.count(.claimsWithCheck) == 20)
+        #expect(try test.count(.miscountedChecks) == 0)
         _ = try await page(test)
-        #expect(try test.integer("SELECT count(*) FROM checks WHERE outcome = 'match'") == 20)
-        #expect(try test.integer("SELECT count(*) FROM checks") == 40)
-        #expect(try test.integer("SELECT value FROM progress WHERE name = 'kept_checks'") == 40)
+        #expect(try test.count(.matches) == 20)
+        #expect(try test.count(.checks) == 40)
+        #expect(try test.count(.keptChecks) == 40)
     }
 
-    @Test("a claim and the record of its check are stored both or not at all")
-    func withClaimOrNone() async throws {
-        let test = try await TestStore()
+    @Test("a claim and the record of its check are stored both or not at all", arguments: backends)
+    func withClaimOrNone(backend: Backend) async throws {
+        let test = try await TestStore(backend)
         let click = try await test.run { try await $0.record(.sample()).click }
-        try test.execute(
-            """
-            CREATE TRIGGER defect BEFORE INSERT ON checks WHEN NEW.outcome = 'match'
-            BEGIN SELECT RAISE(ABORT, 'defect'); END
-            """
-        )
+        try test.change(.failMatches)
         let check = check(1)
-        let failed = await code { () async throws(StoreError) in
-            try await flattened { _ = try await test.run { try await $0.match(check) } }
-        }
+        let failed = await code { _ = try await test.run { try await $0.match(check) } }
         #expect(failed != nil)
-        #expect(try test.integer("SELECT count(*) FROM claims") == 0)
-        try test.execute("DROP TRIGGER defect")
+        #expect(try test.count(.claims) == 0)
+        try test.change(.failNothing)
         #expect(try await test.run { try await $0.match(check) }.isMatch(of: click, at: TestStore.noon))
-        #expect(try test.integer("SELECT value FROM progress WHERE name = 'kept_checks'") == 1)
+        #expect(try test.count(.keptChecks) == 1)
         let totals = try await test.run { try await $0.statistics(StatisticsQuery(), at: TestStore.noon) }
         #expect(totals.totals[.matches] == 1)
     }
 
-    @Test("the record of a match that was too late for its caller is on disk once")
-    func ofLateClaim() async throws {
-        let database = try SQLiteClaims()
-        let backend = try await TwoProcesses(database)
-        let click = try await backend.record(.sample())
-        #expect(try await backend.claimLate(click, for: check(1)) == .timedOut)
+    @Test("the record of a match that was too late for its caller is on disk once", arguments: backends)
+    func ofLateClaim(backend: Backend) async throws {
+        let database = try await StoredClaims(backend)
+        let processes = try await TwoProcesses(database)
+        let click = try await processes.record(.sample())
+        #expect(try await processes.claimLate(click, for: check(1)) == .timedOut)
         // A process that stops writes everything to disk.
-        try await backend.restart()
-        #expect(try database.recordedMatches() == 1)
-        guard case .replayed = try await backend.claim(click, for: check(1, caller: 2), by: 1) else {
+        try await processes.restart()
+        #expect(try database.place.count(.matches) == 1)
+        guard case .replayed = try await processes.claim(click, for: check(1, caller: 2), by: 1) else {
             Issue.record("the next check does not get the answer")
             return
         }
-        #expect(try database.recordedMatches() == 1)
+        #expect(try database.place.count(.matches) == 1)
     }
 
     @Test("records contain the values that a backtest needs, and NULL for usual values", arguments: backends)
@@ -173,9 +157,9 @@ struct CheckRecordTests {
         #expect(match.facts.weight == 1)
         #expect(other.facts.caller == hash(4).index)
         #expect(other.facts.probability == nil)
-        #expect(try test.integer("SELECT count(*) FROM checks WHERE weight IS NULL") == 2)
-        #expect(try test.integer("SELECT count(*) FROM checks WHERE other_fingerprints IS NULL") == 1)
-        #expect(try test.integer("SELECT count(*) FROM clicks WHERE visitor IS NOT NULL") == 1)
+        #expect(try test.count(.checksWithoutWeight) == 2)
+        #expect(try test.count(.checksWithOneFingerprint) == 1)
+        #expect(try test.count(.clicksWithVisitor) == 1)
     }
 
     @Test("records are listed page by page, each once", arguments: backends)
@@ -259,7 +243,7 @@ struct CheckRecordTests {
         arguments: backends
     )
     func bounded(backend: Backend) async throws {
-        let test = try await TestStore(backend) { $0.durability = .relaxed }
+        let test = try await TestStore(backend, isDurable: false)
         let report = try await test.run { session in
             for number in 0..<2100 { _ = try await session.match(check(UInt64(number) + 100)) }
             _ = try await session.record(.sample())
@@ -270,17 +254,17 @@ struct CheckRecordTests {
         #expect(report.totals[.checks] == 2101)
         let matches = try await page(test) { $0.outcome = .match }.records
         #expect(matches.map(\.facts.requestID) == ["req_match"])
-        #expect(try test.integer("SELECT count(*) FROM checks") == 2001)
+        #expect(try test.count(.checks) == 2001)
         test.monotonic.advance(milliseconds: 1000)
         try await test.run { _ = try await $0.match(check(9, request: "req_next")) }
         #expect(try await page(test).records.first?.facts.requestID == "req_next")
         #expect(try await page(test).records.first?.facts.weight == 101, "the check and 100 others")
-        #expect(try test.integer("SELECT sum(coalesce(weight, 1)) FROM checks") == 2102)
+        #expect(try test.count(.sumOfWeights) == 2102)
     }
 
     @Test(
         "records of checks are retained as long as clicks, and the oldest are deleted first",
-        arguments: backends
+        arguments: backends.filter(\.deletesEachRow)
     )
     func retention(backend: Backend) async throws {
         let test = try await TestStore(backend) { $0.retentionSeconds = 1000 }
@@ -291,16 +275,13 @@ struct CheckRecordTests {
         let late = test.clock.now
         try await test.run { _ = try await $0.match(check(1, at: late, request: "req_late")) }
         _ = try await page(test)
-        _ = try test.store.runRetention()
-        #expect(try test.integer("SELECT count(*) FROM checks") == 1901)
+        _ = try test.database.runRetention()
+        #expect(try test.count(.checks) == 1901)
         test.clock.advance(seconds: 2)
-        _ = try test.store.runRetention()
+        _ = try test.database.runRetention()
         #expect(try await page(test).records.map(\.facts.requestID) == ["req_late"])
         test.stop()
-        let report = try DatabaseVerification.run(
-            SQLiteConfiguration(path: test.path, clock: .fixed(test.clock.now))
-        )
-        #expect(report.problems(of: "probability_sums").isEmpty)
+        #expect(try test.verify().problems(of: "probability_sums").isEmpty)
     }
 
     @Test("records can be listed and explained while background jobs run", arguments: backends)
@@ -317,9 +298,8 @@ struct CheckRecordTests {
 
     @Test("are read again by one session after another process recorded more", arguments: backends)
     func laterReads(backend: Backend) async throws {
-        let folder = try TemporaryFolder()
-        let service = try await TestStore(backend, in: folder)
-        let command = try await TestStore(backend, in: folder)
+        let service = try await TestStore(backend)
+        let command = try await TestStore(backend, in: service.place)
         // The service's own list contains the record, so the record is on disk.
         let record: @Sendable (UInt64) async throws -> Void = { [self] fingerprint in
             try await service.run { session in

@@ -1,5 +1,6 @@
 import Attribution
 import Synchronization
+import TestDatabases
 import Testing
 
 @Suite("Claiming a click")

@@ -1,6 +1,6 @@
 import Attribution
-import SQLiteStorage
 import Simulation
+import TestDatabases
 import Testing
 
 @Suite("The data for the explanation of a click")
@@ -54,7 +54,7 @@ struct ClickExplanationReaderTests {
         #expect(token.keyCount == 0 && token.isIndexed)
         #expect(token.near.map(\.relation) == [.sameAddress, .nearAddress])
         #expect(try await material(robot).click.isRobot)
-        try test.execute("DELETE FROM click_index WHERE state = 1 AND closed_as = 'robot_click'")
+        try test.change(.deleteRobots)
         #expect(try await !material(robot).isIndexed)
         #expect(try await test.run { try await $0.material(ofClick: ClickID(high: 1, low: 1)) } == nil)
     }

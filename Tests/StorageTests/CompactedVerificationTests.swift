@@ -1,8 +1,8 @@
 import Attribution
 import SQLite
-import SQLiteStorage
 import Storage
 import Support
+import TestDatabases
 import Testing
 
 /// A store with 45 days of traffic, in which compaction has merged rare sources and campaigns of the oldest days.
@@ -11,8 +11,7 @@ private struct CompactedHistory {
 
     /// Records the traffic of 45 days; facts are retained for a week, or with `keepsFacts` for 90 days.
     init(keepsFacts: Bool = false) async throws {
-        let test = try await TestStore {
-            $0.durability = .relaxed
+        let test = try await TestStore(isDurable: false) {
             $0.queueLimit = 20_000
             if keepsFacts { $0.retentionSeconds = 90 * 86_400 }
         }
@@ -68,11 +67,7 @@ private struct CompactedHistory {
         }
     }
 
-    var configuration: SQLiteConfiguration {
-        SQLiteConfiguration(path: test.path, clock: .fixed(test.clock.now))
-    }
-
-    func verify() throws -> VerificationReport { try DatabaseVerification.run(configuration) }
+    func verify() throws -> VerificationReport { try test.verify() }
 }
 
 @Suite("Verification of compacted counts")
@@ -150,7 +145,6 @@ struct CompactedVerificationTests {
             try test.store.runRetention()
         }
         test.stop()
-        let configuration = SQLiteConfiguration(path: test.path, clock: .fixed(test.clock.now))
-        #expect(try DatabaseVerification.run(configuration).problems == [])
+        #expect(try test.verify().problems == [])
     }
 }

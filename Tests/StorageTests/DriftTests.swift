@@ -2,6 +2,7 @@ import Attribution
 import SQLite
 import SQLiteStorage
 import Support
+import TestDatabases
 import Testing
 
 @Suite("The alarm on match rates in the store")
@@ -108,12 +109,11 @@ struct DriftTests {
 
     @Test("an alarm continues after a restart, without another line in the log")
     func restart() async throws {
-        let folder = try TemporaryFolder()
-        let first = try await TestStore(in: folder)
+        let first = try await TestStore()
         try writeFall(to: first)
         try first.store.evaluateMatchRates()
         first.stop()
-        let second = try await TestStore(in: folder)
+        let second = try await TestStore(in: first.place)
         second.clock.advance(seconds: 21_600)
         try second.store.evaluateMatchRates()
         #expect(second.log.lines.filter { $0.contains("match rate") } == [])

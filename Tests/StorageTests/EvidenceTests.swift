@@ -1,9 +1,8 @@
 import Attribution
-import SQLite
-import SQLiteStorage
 import Simulation
 import Storage
 import Support
+import TestDatabases
 import Testing
 
 @Suite("The evidence about a check's candidates")
@@ -137,10 +136,7 @@ struct EvidenceTests {
         arguments: backends
     )
     func newestFromNear(backend: Backend) async throws {
-        let test = try await TestStore(backend) {
-            $0.learnsAtOnce = true
-            $0.durability = .relaxed
-        }
+        let test = try await TestStore(backend, isDurable: false) { $0.learnsAtOnce = true }
         let listed = Int64(CandidateEvidence.maximumListed)
         let (own, others): (Int64, Int64) = (3 * listed, 300)
         try await test.run { session in
@@ -165,14 +161,7 @@ struct EvidenceTests {
         let test = try await TestStore(backend)
         try await test.run { _ = try await $0.record(click(Self.here)) }
         // A click every 0.4 s from next door, and each 512th of them from here: 8,192 clicks come within 55 minutes.
-        try test.execute(
-            """
-            WITH RECURSIVE number(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM number WHERE n < 9000)
-            INSERT INTO click_addresses (scope, near_address, clicked_at, click, exact_address, marks)
-            SELECT scope, near_address, clicked_at + n * 400, click + n, exact_address + iif(n % 512, 1, 0), marks
-            FROM number, (SELECT * FROM click_addresses LIMIT 1)
-            """
-        )
+        try test.change(.copyAddress(times: 9000))
         let now = TestStore.noon.advanced(byMilliseconds: 9000 * 400)
         let view = try await test.run { try await $0.view(for: check(Self.here, at: now)) }
         let crowd = try #require(view.evidence?.addressTraffic)
@@ -200,7 +189,7 @@ struct EvidenceTests {
 
     @Test("a claim retires its visitor's other clicks among many strangers' clicks", arguments: backends)
     func retiresAmongStrangers(backend: Backend) async throws {
-        let test = try await TestStore(backend) { $0.durability = .relaxed }
+        let test = try await TestStore(backend, isDurable: false)
         let last = try await test.run { session in
             func tap(_ second: Int64) async throws -> ClickID {
                 var tap = try click(Self.here, at: TestStore.noon.advanced(byMilliseconds: second * 1000))
@@ -220,10 +209,8 @@ struct EvidenceTests {
         named.ladder = MatchingLadder([.signedToken(last)], fingerprints: [hash(1)])
         let launch = named
         #expect(try await test.run { try await $0.match(launch) }.claim?.click.id == last)
-        #expect(
-            try test.integer("SELECT count(*) FROM click_index WHERE state = 0 AND near_address = 1") == 0
-        )
-        #expect(try test.integer("SELECT count(*) FROM click_index WHERE state = 0") == 4200)
+        #expect(try test.count(.openEntriesNearAddress1) == 0)
+        #expect(try test.count(.openEntries) == 4200)
     }
 
     @Test(
@@ -244,18 +231,7 @@ struct EvidenceTests {
             return middle
         }
         let crowd: Int64 = 4500
-        try test.execute(
-            """
-            WITH RECURSIVE number(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM number WHERE n < \(crowd))
-            INSERT INTO click_index (
-                scope, hash, state, since, click, hash_rest, expires_at, visit, platform_form, weight, visitor,
-                destination, campaign
-            )
-            SELECT scope, hash, 0, since + iif(n % 2, 60000 + n, -60000 - n), click + n, hash_rest,
-                expires_at, n, platform_form, weight, n, destination, campaign
-            FROM number, (SELECT * FROM click_index ORDER BY click DESC LIMIT 1)
-            """
-        )
+        try test.change(.copyNewestEntry(times: crowd))
         let named = try #require(middle)
         var asked = check(nil, at: TestStore.noon.advanced(byMilliseconds: 120_000))
         asked.ladder = MatchingLadder([.clickID(named)], fingerprints: [hash(1)])
@@ -263,17 +239,20 @@ struct EvidenceTests {
         let outcome = try await test.run { try await $0.match(check) }
         #expect(outcome.claim?.click.id == named)
         // The later click of the visit stays live, because it may be another person's.
-        #expect(try test.integer("SELECT count(*) FROM click_index WHERE state = 0") == crowd + 1)
+        #expect(try test.count(.openEntries) == crowd + 1)
     }
 
-    @Test("a click's address is deleted after the click's window has ended", arguments: backends)
+    @Test(
+        "a click's address is deleted after the click's window has ended",
+        arguments: backends.filter(\.deletesEachRow)
+    )
     func isForgotten(backend: Backend) async throws {
         let test = try await TestStore(backend)
         try await test.run { _ = try await $0.record(click(Self.here)) }
         test.clock.advance(seconds: 86_400 + 120)
-        _ = try test.store.runRetention()
-        #expect(try test.integer("SELECT count(*) FROM click_addresses") == 0)
-        #expect(try test.integer("SELECT count(*) FROM click_index WHERE state = 0") == 0)
+        _ = try test.database.runRetention()
+        #expect(try test.count(.addresses) == 0)
+        #expect(try test.count(.openEntries) == 0)
     }
 
     @Test("an advertising id leads to its newest click, for any fingerprint", arguments: backends)

@@ -3,6 +3,7 @@ import SQLite
 import SQLiteStorage
 import Storage
 import Support
+import TestDatabases
 import Testing
 
 @Suite("Checks that need no read of the database")
@@ -170,7 +171,7 @@ struct FingerprintFilterTests {
     @Test("clicks that another process records are found at once, and are in the filter after a write")
     func followsOtherProcess() async throws {
         let here = try await TestStore()
-        let other = try await TestStore(in: here.folder)
+        let other = try await TestStore(in: here.place)
         defer { other.stop() }
         try here.store.buildFilter()
         try await other.run { _ = try await $0.record(.sample(fingerprint: 1)) }
@@ -190,7 +191,7 @@ struct FingerprintFilterTests {
     @Test("the filter follows another process's clicks even if its own process only matches checks")
     func catchesUpWithoutWrites() async throws {
         let here = try await TestStore()
-        let other = try await TestStore(in: here.folder)
+        let other = try await TestStore(in: here.place)
         defer { other.stop() }
         try here.store.buildFilter()
         try await other.run { _ = try await $0.record(.sample(fingerprint: 1)) }
@@ -204,7 +205,7 @@ struct FingerprintFilterTests {
     @Test("a click whose number was used by a deleted click before is found")
     func survivesReusedNumbers() async throws {
         let here = try await TestStore { $0.retentionSeconds = 0 }
-        let other = try await TestStore(in: here.folder) { $0.retentionSeconds = 0 }
+        let other = try await TestStore(in: here.place) { $0.retentionSeconds = 0 }
         defer { other.stop() }
         // The first click's time is ahead. The other process deletes this click, and then records at the right time.
         let ahead = TestStore.noon.advanced(byMilliseconds: 1_000_000)
@@ -229,7 +230,7 @@ struct FingerprintFilterTests {
     @Test("a click that another process records between two turns of a loop is found in the second turn")
     func readsAgainEachTurn() async throws {
         let here = try await TestStore()
-        let other = try await TestStore(in: here.folder)
+        let other = try await TestStore(in: here.place)
         defer { other.stop() }
         try here.store.buildFilter()
         let outcome = try await onLoop { [store = here.store] in
@@ -252,7 +253,7 @@ struct FingerprintFilterTests {
     @Test("no click is missed if another process has recorded too many for the filter to catch up with")
     func isOutrun() async throws {
         let here = try await TestStore()
-        let other = try await TestStore(in: here.folder)
+        let other = try await TestStore(in: here.place)
         defer { other.stop() }
         try await here.run { _ = try await $0.record(.sample(fingerprint: 1)) }
         try here.store.buildFilter()
@@ -378,7 +379,7 @@ struct FingerprintFilterTests {
         let test = try await TestStore { $0.hasBackgroundWork = true }
         while try await checkInOneTurn(test).skipped == 0 { await Task.yield() }
         test.stop()
-        let again = try await TestStore(in: test.folder) { $0.hasBackgroundWork = true }
+        let again = try await TestStore(in: test.place) { $0.hasBackgroundWork = true }
         again.stop()
     }
 }

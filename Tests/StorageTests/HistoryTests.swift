@@ -1,23 +1,11 @@
 import Attribution
-import SQLiteStorage
 import Storage
+import TestDatabases
 import Testing
 
 @Suite("The history of recorded clicks and checks")
 struct HistoryTests {
-    private func history(_ test: TestStore, retention: Int64 = 604_800) throws -> SQLiteHistory {
-        var configuration = SQLiteConfiguration(path: test.path, clock: .fixed(test.clock.now))
-        configuration.isReadOnly = true
-        configuration.retentionSeconds = retention
-        return try SQLiteHistory(
-            configuration,
-            of: test.app,
-            isTest: false,
-            remaking: FingerprintReconstruction(keys: [], data: .embedded, localization: .unknown)
-        )
-    }
-
-    private func events(_ history: inout SQLiteHistory) throws -> [RecordedEvent] {
+    private func events(_ history: inout any TrafficHistory) throws -> [RecordedEvent] {
         var events: [RecordedEvent] = []
         while let event = try history.next() { events.append(event) }
         return events
@@ -55,7 +43,7 @@ struct HistoryTests {
         }
         for second in [30, 10, 50, 25] as [Int64] { try await check(test, 99, second) }
         try await check(test, 99, 35, isTest: true)
-        var history = try history(test)
+        var history = try test.history()
         #expect(history.span?.first == TestStore.noon)
         let events = try events(&history)
         #expect(
@@ -77,7 +65,7 @@ struct HistoryTests {
         let new = click
         let id = try await test.run { try await $0.record(new).click.id }
         try await check(test, 5, 60)
-        var history = try history(test)
+        var history = try test.history()
         let events = try events(&history)
         guard case .click(let recorded)? = events.first, case .launch(let launch)? = events.last else {
             Issue.record("a click or a launch is missing")
@@ -111,11 +99,11 @@ struct HistoryTests {
         try await test.run { _ = try await $0.record(.sample()) }
         try await check(test, 1, 60)
         try await check(test, 2, 120)
-        #expect(try history(test).isWhole)
-        #expect(try !history(test, retention: 60).isWhole, "older records may have been deleted")
+        #expect(try test.history().isWhole)
+        #expect(try !test.history(retention: 60).isWhole, "older records may have been deleted")
         test.clock.advance(seconds: 3 * 86_400)
-        _ = try test.store.runRetention()
-        let after = try history(test)
+        _ = try test.database.runRetention()
+        let after = try test.history()
         #expect(!after.isWhole)
         #expect(after.span == nil)
     }
@@ -129,8 +117,8 @@ struct HistoryTests {
         try await test.run { _ = try await $0.record(.sample()) }
         try await check(test, 1, 60)
         try await check(test, 2, 120)
-        try test.execute("DELETE FROM checks WHERE outcome = 'match'")
-        var history = try history(test)
+        try test.change(.deleteMatches)
+        var history = try test.history()
         guard case .click(let click)? = try events(&history).first else {
             Issue.record("the click is missing")
             return
@@ -153,7 +141,7 @@ struct HistoryTests {
             _ = try await session.match(again)
             _ = try await session.checks(CheckQuery())
         }
-        var history = try history(test)
+        var history = try test.history()
         let launches = try events(&history).compactMap { event in
             if case .launch(let launch) = event { launch } else { nil }
         }

@@ -3,6 +3,7 @@ import SQLite
 import SQLiteStorage
 import Storage
 import Support
+import TestDatabases
 import Testing
 
 @Suite("Background jobs")

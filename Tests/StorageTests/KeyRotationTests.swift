@@ -4,6 +4,7 @@ import SQLiteStorage
 import Simulation
 import Storage
 import Support
+import TestDatabases
 import Testing
 
 @Suite("The server keys of a store")

@@ -1,9 +1,8 @@
 import Attribution
-import SQLite
-import SQLiteStorage
 import Simulation
 import Storage
 import Support
+import TestDatabases
 import Testing
 
 @Suite("The stored model")
@@ -39,8 +38,7 @@ struct LearningStorageTests {
     private func model(_ test: TestStore, at moment: Timestamp) async throws -> MatchingModel {
         let app = test.app
         return try await test.run { session in
-            let learning = try #require(session as? any LearningStore)
-            return try await learning.matchingModel(of: app, isTest: false, at: moment)
+            try await session.matchingModel(of: app, isTest: false, at: moment)
         }
     }
 
@@ -51,7 +49,7 @@ struct LearningStorageTests {
         let test = try await TestStore(backend) { $0.learnsAtOnce = true }
         try await play(test, from: TestStore.noon)
         test.stop()
-        let again = try await TestStore(backend, in: test.folder)
+        let again = try await TestStore(backend, in: test.place)
         let model = try await model(again, at: hourLater)
         #expect(abs(model.launches - 120) < 2)
         #expect(model.epoch.began <= TestStore.noon.advanced(byMilliseconds: 60_000))
@@ -61,13 +59,13 @@ struct LearningStorageTests {
     @Test("the model adds up the traffic of two servers on one database", arguments: backends)
     func addsUp(backend: Backend) async throws {
         let here = try await TestStore(backend) { $0.learnsAtOnce = true }
-        let other = try await TestStore(backend, in: here.folder) { $0.learnsAtOnce = true }
+        let other = try await TestStore(backend, in: here.place) { $0.learnsAtOnce = true }
         defer { other.stop() }
         try await play(here, from: TestStore.noon)
         try await play(other, from: TestStore.noon.advanced(byMilliseconds: 600_000))
         here.stop()
         other.stop()
-        let again = try await TestStore(backend, in: here.folder)
+        let again = try await TestStore(backend, in: here.place)
         let model = try await model(again, at: hourLater)
         #expect(abs(model.launches - 240) < 5)
     }
@@ -82,7 +80,7 @@ struct LearningStorageTests {
             }
         }
         test.stop()
-        let again = try await TestStore(backend, in: test.folder)
+        let again = try await TestStore(backend, in: test.place)
         let model = try await model(again, at: TestStore.noon)
         #expect(abs(model.launches - 1) < 0.01)
     }
@@ -108,11 +106,10 @@ struct LearningStorageTests {
         try await play(test, from: TestStore.noon)
         let app = test.app
         try await test.run { session in
-            let learning = try #require(session as? any LearningStore)
-            try await learning.resetLearning(of: app, isTest: false)
+            try await session.resetLearning(of: app, isTest: false)
         }
         #expect(try await model(test, at: hourLater).launches == 0)
-        #expect(try test.integer("SELECT count(*) FROM learnt_counters") == 0)
+        #expect(try test.count(.learntCounters) == 0)
     }
 
     @Test(
@@ -125,12 +122,11 @@ struct LearningStorageTests {
         let later = TestStore.noon.advanced(byMilliseconds: 7_200_000)
         // By now, the process has the model in memory, like a server that has run for long.
         try await play(here, from: later, count: 2)
-        let elsewhere = try await TestStore(backend, in: here.folder)
+        let elsewhere = try await TestStore(backend, in: here.place)
         defer { elsewhere.stop() }
         let app = here.app
         try await elsewhere.run { session in
-            let learning = try #require(session as? any LearningStore)
-            try await learning.resetLearning(of: app, isTest: false)
+            try await session.resetLearning(of: app, isTest: false)
         }
         let reset = later.advanced(byMilliseconds: 600_000)
         try await play(here, from: reset, count: 5)
@@ -146,25 +142,15 @@ struct LearningStorageTests {
     func fades(backend: Backend) async throws {
         let empty = try await TestStore(backend)
         empty.stop()
-        let noon = TestStore.noon.milliseconds
-        try empty.execute(
-            """
-            INSERT INTO learning (scope, began_at, landmark)
-            VALUES (99, \(noon - 8640000), \(noon)), (98, \(noon), \(noon + 500 * 86_400_000));
-            INSERT INTO learnt_counters (scope, family, key, value) VALUES (98, 1, 0, 5);
-            WITH RECURSIVE number(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM number WHERE n < 3000)
-            INSERT INTO learnt_counters (scope, family, key, value)
-            SELECT 99, 7, n, n FROM number UNION ALL SELECT 99, 9, n, 0.01 FROM number;
-            """
-        )
-        let test = try await TestStore(backend, in: empty.folder) { $0.hasBackgroundWork = true }
+        try empty.change(.addModels(at: TestStore.noon))
+        let test = try await TestStore(backend, in: empty.place) { $0.hasBackgroundWork = true }
         defer { test.stop() }
         let isDone = try await Polling.eventually {
-            try test.integer("SELECT count(*) FROM learnt_counters") == 1000
+            try test.count(.learntCounters) == 1000
         }
         #expect(isDone)
-        #expect(try test.integer("SELECT min(value) FROM learnt_counters WHERE family = 7") == 2001)
-        #expect(try test.integer("SELECT count(*) FROM learning WHERE scope = 98") == 0)
+        #expect(try test.count(.smallestSystemCounter) == 2001)
+        #expect(try test.count(.modelsOfScope98) == 0)
     }
 
     @Test(
@@ -175,13 +161,13 @@ struct LearningStorageTests {
         let before = try await TestStore(backend) { $0.learnsAtOnce = true }
         try await play(before, from: TestStore.noon, count: 5)
         before.stop()
-        try before.execute("UPDATE learning SET began_at = began_at + 86400000")
-        let test = try await TestStore(backend, in: before.folder) { $0.hasBackgroundWork = true }
+        try before.change(.delayModels)
+        let test = try await TestStore(backend, in: before.place) { $0.hasBackgroundWork = true }
         defer { test.stop() }
         test.clock.now = hourLater
         try await play(test, from: hourLater, count: 1)
         let isMended = try await Polling.eventually {
-            try test.integer("SELECT began_at FROM learning") == hourLater.milliseconds
+            try test.count(.modelStart) == hourLater.milliseconds
         }
         #expect(isMended)
     }
@@ -198,7 +184,7 @@ struct LearningStorageTests {
             _ = try await session.match(.sample(fingerprint: 9, at: TestStore.noon))
         }
         test.stop()
-        let again = try await TestStore(backend, in: test.folder)
+        let again = try await TestStore(backend, in: test.place)
         #expect(try await model(again, at: hourLater).epoch.began == TestStore.noon)
     }
 
@@ -207,7 +193,7 @@ struct LearningStorageTests {
         let test = try await TestStore(backend) { $0.hasBackgroundWork = true }
         try await play(test, from: TestStore.noon, count: 10)
         test.stop()
-        let again = try await TestStore(backend, in: test.folder)
+        let again = try await TestStore(backend, in: test.place)
         #expect(try await model(again, at: TestStore.noon).launches > 15)
     }
 }

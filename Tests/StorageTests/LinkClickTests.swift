@@ -1,7 +1,6 @@
 import Attribution
-import SQLite
-import SQLiteStorage
 import Storage
+import TestDatabases
 import Testing
 
 @Suite("Clicks of links in the store")
@@ -63,8 +62,8 @@ struct LinkClickTests {
             )
             #expect(try await session.link(plain.id) == LinkListing(link: plain))
         }
-        #expect(try test.integer("SELECT count(*) FROM link_counts") == 3)
-        #expect(try test.integer("SELECT sum(tests) FROM link_counts WHERE variant = ''") == 1)
+        #expect(try test.count(.linkCounts) == 3)
+        #expect(try test.count(.testClicksOfLinks) == 1)
     }
 
     @Test("the clicks of a variant that the link no longer has stay in the report", arguments: backends)
@@ -137,51 +136,13 @@ struct LinkClickTests {
             _ = try await session.record(try Self.click(links[3], fingerprint: 3, isTest: true))
             try await session.delete(links[0].id)
             for link in links.dropFirst() {
-                #expect(
-                    await refusal { () async throws(LinkStoreError) in try await session.delete(link.id) }
-                        == .clicked
-                )
+                #expect(await refusal { try await session.delete(link.id) } == .clicked)
             }
-            #expect(
-                await refusal { () async throws(LinkStoreError) in try await session.delete(links[0].id) }
-                    == .notFound
-            )
+            #expect(await refusal { try await session.delete(links[0].id) } == .notFound)
             #expect(try await session.slugs(.of(tag: "a")) == ["link-4", "link-3", "link-2"])
             // The slug of the deleted link is free again.
             try await session.create(try SampleLink.make(9, slug: "link-1"))
         }
-        #expect(try test.integer("SELECT count(*) FROM link_fields WHERE link = 1 AND field = 'tags'") == 0)
-    }
-
-    @Test("`verify` compares the clicks of links with the links' counts")
-    func verify() async throws {
-        let test = try await TestStore()
-        try await test.run { session in
-            let link = try SampleLink.make(1)
-            try await session.create(link)
-            _ = try await session.record(try Self.click(link))
-            _ = try await session.match(.sample())
-        }
-        test.stop()
-        func findings() throws -> Int {
-            let configuration = SQLiteConfiguration(path: test.path, clock: .fixed(TestStore.noon))
-            let report = try DatabaseVerification.run(configuration, serverKeys: [])
-            return report.problems(of: "links").count
-        }
-        #expect(try findings() == 0)
-        for damage in [
-            "UPDATE link_counts SET clicks = 0", "UPDATE link_counts SET matches = 0",
-            "UPDATE clicks SET link = 99", "DELETE FROM link_counts",
-        ] {
-            try test.execute("CREATE TABLE kept AS SELECT * FROM link_counts; \(damage)")
-            #expect(try findings() > 0, "\(damage)")
-            try test.execute(
-                """
-                UPDATE clicks SET link = 1; DELETE FROM link_counts; INSERT INTO link_counts SELECT * FROM kept;
-                DROP TABLE kept
-                """
-            )
-            #expect(try findings() == 0)
-        }
+        #expect(try test.count(.tagsOfFirstLink) == 0)
     }
 }

@@ -1,6 +1,6 @@
 import Attribution
 import Foundation
-import SQLiteStorage
+import TestDatabases
 import Testing
 
 @Suite("Links in the store")
@@ -60,19 +60,13 @@ struct LinkStoreTests {
             let first = try SampleLink.make(1, slug: "a")
             try await session.create(first)
             let same = try SampleLink.make(2, slug: "a")
-            #expect(
-                await refusal { () async throws(LinkStoreError) in try await session.create(same) }
-                    == .slugTaken(same.slug)
-            )
+            #expect(await refusal { try await session.create(same) } == .slugTaken(same.slug))
             // This link belongs to an app that shares the host.
             let beside = NewLink(
                 try SampleLink.make(3, slug: "a", app: second),
                 neighbours: [second, Self.app]
             )
-            #expect(
-                await refusal { () async throws(LinkStoreError) in try await session.create([beside]) }
-                    == .slugTaken(same.slug)
-            )
+            #expect(await refusal { try await session.create([beside]) } == .slugTaken(same.slug))
             try await session.create(try SampleLink.make(4, slug: "a", app: third))
             #expect(try await session.link(same.slug, of: [third])?.link.id.low == 4)
             #expect(try await session.sharedSlug(of: third, and: Self.app) == same.slug)
@@ -94,16 +88,9 @@ struct LinkStoreTests {
             let links = try [("b", 2), ("c", 3), ("a", 4)].map {
                 NewLink(try SampleLink.make($0.1, slug: $0.0), neighbours: [Self.app])
             }
-            #expect(
-                await refusal { () async throws(LinkStoreError) in try await session.create(links) }
-                    == .slugTaken(LinkSlug(stored: "a"))
-            )
+            #expect(await refusal { try await session.create(links) } == .slugTaken(LinkSlug(stored: "a")))
             let stranger = NewLink(try SampleLink.make(5, app: AppID(high: 9, low: 9)), neighbours: [])
-            #expect(
-                await refusal { () async throws(LinkStoreError) in
-                    try await session.create(links.dropLast() + [stranger])
-                } == .notFound
-            )
+            #expect(await refusal { try await session.create(links.dropLast() + [stranger]) } == .notFound)
             #expect(try await session.slugs(LinkQuery()) == ["a"])
             try await session.create(Array(links.dropLast()))
             #expect(try await session.slugs(LinkQuery()) == ["c", "b", "a"])
@@ -130,20 +117,12 @@ struct LinkStoreTests {
             #expect(stored.slug == link.slug)
             // Two changes within one millisecond have different times.
             #expect(stored.updatedAt > read)
-            #expect(
-                await refusal { () async throws(LinkStoreError) in
-                    try await session.update(changed, ifUpdatedAt: read)
-                } == .changed
-            )
+            #expect(await refusal { try await session.update(changed, ifUpdatedAt: read) } == .changed)
             try await session.update(changed, ifUpdatedAt: nil)
             #expect(try await session.slugs(.of(tag: "a", isArchived: nil)).isEmpty)
             #expect(try await session.slugs(.of(tag: "c", isArchived: nil)) == ["link-1"])
             let stranger = try SampleLink.make(2)
-            #expect(
-                await refusal { () async throws(LinkStoreError) in
-                    try await session.update(stranger, ifUpdatedAt: nil)
-                } == .notFound
-            )
+            #expect(await refusal { try await session.update(stranger, ifUpdatedAt: nil) } == .notFound)
         }
     }
 
@@ -248,17 +227,14 @@ struct LinkStoreTests {
     private static let count: Int64 =
         ProcessInfo.processInfo.environment["AFTERLINK_LONG"] == nil ? 60_000 : 1_000_000
 
-    @Test("a search reads at most 50,000 links for a page, so that it delays no other request")
-    func bounded() async throws {
-        let test = try await TestStore()
+    @Test(
+        "a search reads at most 50,000 links for a page, so that it delays no other request",
+        arguments: backends
+    )
+    func bounded(backend: Backend) async throws {
+        let test = try await TestStore(backend)
         let count = Self.count
-        try test.execute(
-            """
-            INSERT INTO links (id_high, id_low, app, slug, search_text, created_at, updated_at)
-            WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < \(count))
-            SELECT 100, i, 1, 'slug' || i, 'slug' || i, 0, 0 FROM n
-            """
-        )
+        try test.change(.addLinks(count))
         try await test.run { session in
             #expect(try await session.link(LinkSlug(stored: "slug1"), of: [Self.app])?.link.id.low == 1)
             var (query, pages, found) = (LinkQuery.of(search: "slug1"), 0, [] as [String])

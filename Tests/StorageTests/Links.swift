@@ -43,11 +43,11 @@ extension LinkStore {
 }
 
 /// Returns the error with which a change of links was refused; nil if it was not refused.
-func refusal(_ body: () async throws(LinkStoreError) -> Void) async -> LinkStoreError? {
-    do throws(LinkStoreError) {
+func refusal(_ body: () async throws -> Void) async -> LinkStoreError? {
+    do {
         try await body()
         return nil
     } catch {
-        return error
+        return error as? LinkStoreError ?? .store(StoreError(.defect, "\(error)"))
     }
 }

@@ -4,6 +4,7 @@ import SQLite
 import SQLiteStorage
 import Storage
 import Support
+import TestDatabases
 import Testing
 
 @Suite("Opening a database")
@@ -27,7 +28,7 @@ struct OpeningTests {
             #expect(attributes[.posixPermissions] as? Int == 0o600, "\(suffix)")
         }
         test.stop()
-        let again = try await TestStore(in: test.folder)
+        let again = try await TestStore(in: test.place)
         #expect(!again.store.isNew)
     }
 
@@ -162,7 +163,7 @@ struct OpeningTests {
                 toPath: copy.file("afterlink.db" + suffix)
             )
         }
-        let second = try await TestStore(in: copy)
+        let second = try await TestStore(in: SQLitePlace(copy))
         #expect(!second.store.isNew)
         let view = try await second.run { try await $0.view(for: .sample()) }
         #expect(view.live == [click.id.high])

@@ -1,7 +1,7 @@
 import Attribution
-import SQLiteStorage
 import Storage
 import Support
+import TestDatabases
 import Testing
 
 @Suite("Statistics of probabilities")
@@ -11,14 +11,6 @@ struct ProbabilityTests {
     {
         let now = test.clock.now
         return try await test.run { try await $0.statistics(query, at: now) }
-    }
-
-    private func problems(_ test: TestStore) throws -> [String] {
-        try DatabaseVerification.run(configuration(test)).problems
-    }
-
-    private func configuration(_ test: TestStore) -> SQLiteConfiguration {
-        SQLiteConfiguration(path: test.path, clock: .fixed(test.clock.now))
     }
 
     @Test(
@@ -56,7 +48,7 @@ struct ProbabilityTests {
         query = StatisticsQuery(campaign: CampaignKey("A"))
         #expect(try await self.report(test, query).expected == ExpectedConversions(probability: 0.99))
         test.stop()
-        #expect(try problems(test) == [])
+        #expect(try test.verify().problems == [])
     }
 
     @Test(
@@ -111,30 +103,5 @@ struct ProbabilityTests {
         let bin = try #require(table.bins.first { $0.launches > 0 })
         #expect(bin.stated > 0.3 && bin.stated < 1)
         #expect(bin.expected >= bin.stated)
-    }
-
-    @Test(
-        "`verify` finds any wrong sum of probabilities",
-        arguments: [
-            "UPDATE counts SET count = count + 1 WHERE metric = 'conversions' AND span = \(Granularity.all)",
-            "UPDATE counts SET count = count + 1 WHERE metric = 'variance' AND span = \(Granularity.day) AND campaign = ''",
-            "UPDATE counts SET count = count + 1 WHERE metric = 'correct' AND span = \(Granularity.all)",
-            "DELETE FROM checks",
-            "UPDATE counts SET count = count + 1 WHERE dimension = \(Dimension.method) AND span = \(Granularity.day)",
-        ]
-    )
-    func verified(damage: String) async throws {
-        let test = try await TestStore()
-        try await test.run { session in
-            let click = try await session.record(.sample()).click
-            var check = Check.sample()
-            check.ladder = MatchingLadder([.signedToken(click.id)], fingerprints: [hash(1)])
-            _ = try await session.match(check)
-        }
-        _ = try await report(test)
-        test.stop()
-        #expect(try problems(test) == [])
-        try test.execute(damage)
-        #expect(try problems(test) != [])
     }
 }

@@ -13,12 +13,9 @@ struct ReadOnlyTests {
         let other = try SQLiteConnection(path: first.path, access: .readWrite, busyMilliseconds: 1000)
         try other.begin(.immediate)
         other.releaseFromThread()
-        let second = try await TestStore(in: first.folder) { $0.isReadOnly = true }
+        let second = try await TestStore(in: first.place) { $0.isReadOnly = true }
         let (report, directory, refusal) = try await second.run { session in
-            let refusal = await code { () async throws(StoreError) in
-                guard let click = try? NewClick.sample() else { return }
-                _ = try await session.record(click)
-            }
+            let refusal = await code { _ = try await session.record(.sample()) }
             return (
                 try await session.statistics(StatisticsQuery(), at: TestStore.noon), try session.directory(),
                 refusal
@@ -37,7 +34,7 @@ struct ReadOnlyTests {
         let first = try await TestStore()
         try await first.run { _ = try await $0.record(.sample()) }
         first.stop()
-        let second = try await TestStore(in: first.folder) { $0.isReadOnly = true }
+        let second = try await TestStore(in: first.place) { $0.isReadOnly = true }
         let report = try await second.run { try await $0.statistics(StatisticsQuery(), at: TestStore.noon) }
         #expect(report.totals[.clicks] == 1)
     }

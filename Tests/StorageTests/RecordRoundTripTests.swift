@@ -1,23 +1,10 @@
 import Attribution
-import SQLite
-import SQLiteStorage
 import Storage
+import TestDatabases
 import Testing
 
 @Suite("Records of clicks, claims and checks")
 struct RecordRoundTripTests {
-    /// Writes a record into its table and reads it again.
-    private func roundTrip<Kept: Record>(
-        _ record: Kept,
-        _ insert: SQL,
-        _ select: SQL,
-        _ test: TestStore
-    ) throws -> Kept? {
-        let connection = try SQLiteConnection(path: test.path, access: .readWrite, busyMilliseconds: 1000)
-        try connection.statement(insert).run(record)
-        return try connection.statement(select).first(Kept.self)
-    }
-
     /// Expects every member to differ from its default, so that the test notices a member that is never written.
     private func expectNothingDefault<Value>(_ value: Value, _ bare: Value, but exceptions: Set<String> = [])
     {
@@ -78,12 +65,7 @@ struct RecordRoundTripTests {
             link: nil
         )
         expectNothingDefault(record, other)
-        let found = try roundTrip(
-            record,
-            .insert("clicks", ClickRecord.columns),
-            "SELECT \(ClickRecord.columns) FROM clicks",
-            test
-        )
+        let found = try test.place.roundTrip(record, in: "clicks")
         #expect(found == record)
         let app = AppID(high: 1, low: 2)
         let click = try #require(found).click(of: app, link: LinkID(high: 3, low: 4))
@@ -101,12 +83,7 @@ struct RecordRoundTripTests {
         let bare = try #require(IndexEntry.all(of: try bareClick(), 0, in: Scope(number: 0)).first)
         expectNothingDefault(entry, bare)
         expectNothingDefault(entry.record, bare.record)
-        let found = try roundTrip(
-            entry,
-            .insert("click_index", IndexEntry.columns),
-            "SELECT \(IndexEntry.columns) FROM click_index",
-            test
-        )
+        let found = try test.place.roundTrip(entry, in: "click_index")
         #expect(found == entry)
     }
 
@@ -133,12 +110,7 @@ struct RecordRoundTripTests {
             caller: hash(0)
         )
         expectNothingDefault(record, bare)
-        let found = try roundTrip(
-            record,
-            .insert("claims", ClaimRecord.columns),
-            "SELECT \(ClaimRecord.columns) FROM claims",
-            test
-        )
+        let found = try test.place.roundTrip(record, in: "claims")
         #expect(found == record)
         #expect(found?.claim(of: click) == claim)
     }
@@ -178,12 +150,7 @@ struct RecordRoundTripTests {
         let moment = Timestamp(milliseconds: 0)
         expectNothingDefault(facts, CheckFacts(at: moment, outcome: .noMatch))
         let record = CheckRecord(id: CheckID(high: 1, low: 2), scope: Scope(number: 3), facts: facts)
-        let found = try roundTrip(
-            record,
-            .insert("checks", CheckRecord.columns),
-            "SELECT \(CheckRecord.columns) FROM checks",
-            test
-        )
+        let found = try test.place.roundTrip(record, in: "checks")
         #expect(found == record)
     }
 }

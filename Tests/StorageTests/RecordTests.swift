@@ -1,5 +1,6 @@
 import Attribution
 import Simulation
+import TestDatabases
 import Testing
 
 @Suite("Recording a click")
@@ -83,7 +84,7 @@ struct RecordTests {
         let first = try await TestStore(backend)
         let id = try await first.run { try await $0.record(.sample(visit: 7, post: 1)).click.id }
         first.stop()
-        let second = try await TestStore(backend, in: first.folder)
+        let second = try await TestStore(backend, in: first.place)
         let again = TestStore.noon.advanced(byMilliseconds: 9000)
         let outcomes = try await second.run { session in
             [
@@ -100,7 +101,7 @@ struct RecordTests {
         let first = try await TestStore(backend)
         let id = try await first.run { try await $0.record(.sample(visit: 7)).click.id }
         first.stop()
-        let second = try await TestStore(backend, in: first.folder)
+        let second = try await TestStore(backend, in: first.place)
         let again = try await second.run { session in
             try await session.record(.sample(at: TestStore.noon.advanced(byMilliseconds: 9000), visit: 7))
         }

@@ -1,8 +1,7 @@
 import Attribution
 import Simulation
+import TestDatabases
 import Testing
-
-@testable import SQLiteStorage
 
 @Suite("Repeated answers")
 struct ReplayTests {
@@ -110,41 +109,9 @@ struct ReplayTests {
     func replaysAfterRestart(backend: Backend) async throws {
         let (first, claim) = try await matched(backend, isAnswered: false)
         first.stop()
-        let second = try await TestStore(backend, in: first.folder)
+        let second = try await TestStore(backend, in: first.place)
         let outcome = try await second.run { try await $0.match(.sample(grace: 60_000)) }
         #expect(outcome == .replay(claim))
-    }
-
-    @Test(
-        "a check after a match takes less than 2.5 times the steps of a check without a click",
-        arguments: backends
-    )
-    func hidesClaims(backend: Backend) async throws {
-        let test = try await TestStore(backend)
-        let steps = try await test.run { session in
-            let reader = try #require(session as? SQLiteSession)
-            for number in 0..<20 as Range<UInt64> {
-                _ = try await session.record(.sample(fingerprint: number))
-                _ = try await session.match(.sample(fingerprint: number))
-            }
-            let later = TestStore.noon.advanced(byMilliseconds: 600_000)
-            var steps = (unknown: [Int](), claimed: [Int]())
-            for number in 0..<20 as Range<UInt64> {
-                for (first, isClaimed) in [(100, false), (0, true)] as [(UInt64, Bool)] {
-                    let check = Check.sample(fingerprint: first + number, at: later, caller: 7, grace: 60_000)
-                    let before = reader.readStepCount
-                    let view = try await session.view(for: check)
-                    let count = reader.readStepCount - before
-                    #expect(view.reason == (isClaimed ? .alreadyClaimed : .noClick) && view.replay == nil)
-                    if isClaimed { steps.claimed.append(count) } else { steps.unknown.append(count) }
-                }
-            }
-            return steps
-        }
-        let (unknown, claimed) = (try #require(steps.unknown.max()), try #require(steps.claimed.max()))
-        // Measured once: 79 steps after a match, and 39 without a click. A search for one kind of repeatable answer would
-        // make 97 steps of the 79, and searches for both kinds 120.
-        #expect(unknown > 0 && claimed < unknown * 5 / 2, "\(claimed) steps, and \(unknown)")
     }
 
     @Test("an answer that was not delivered goes to the next check, once", arguments: backends)

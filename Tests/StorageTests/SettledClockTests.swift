@@ -3,6 +3,7 @@ import SQLite
 import SQLiteStorage
 import Storage
 import Support
+import TestDatabases
 import Testing
 
 @Suite("The clock of the background jobs")
@@ -78,10 +79,10 @@ struct SettledClockTests {
         #expect((clock.state == .settled) == expected.isSettled)
     }
 
-    private func store(in folder: TemporaryFolder? = nil, at time: Timestamp? = nil, isAccepted: Bool = false)
+    private func store(in place: (any TestPlace)? = nil, at time: Timestamp? = nil, isAccepted: Bool = false)
         async throws -> TestStore
     {
-        let test = try await TestStore(in: folder) {
+        let test = try await TestStore(in: place) {
             $0.trustsClock = false
             $0.acceptsClock = isAccepted
             if let time { $0.clock = .fixed(time) }
@@ -112,8 +113,7 @@ struct SettledClockTests {
 
     @Test("jobs wait after a restart, too, even if clicks were recorded after the clock's jump")
     func restart() async throws {
-        let folder = try TemporaryFolder()
-        let first = try await store(in: folder)
+        let first = try await store()
         try await first.run { _ = try await $0.record(.sample()) }
         try first.store.runRetention()
         first.clock.now = Self.leapt
@@ -122,7 +122,7 @@ struct SettledClockTests {
         try first.store.runRetention()
         first.stop()
 
-        let second = try await store(in: folder)
+        let second = try await store(in: first.place)
         second.clock.now = Self.leapt
         #expect(try second.store.runRetention() == RetentionProgress())
         // After a day of uptime, the clock is trusted.
@@ -134,18 +134,17 @@ struct SettledClockTests {
 
     @Test("a clock that jumped is trusted if the operator accepts it at the start")
     func accepted() async throws {
-        let folder = try TemporaryFolder()
-        let first = try await store(in: folder)
+        let first = try await store()
         try await first.run { _ = try await $0.record(.sample()) }
         first.stop()
-        let waiting = try await store(in: folder, at: Self.leapt)
+        let waiting = try await store(in: first.place, at: Self.leapt)
         #expect(try waiting.store.runRetention() == RetentionProgress())
         waiting.stop()
-        let accepted = try await store(in: folder, at: Self.leapt, isAccepted: true)
+        let accepted = try await store(in: first.place, at: Self.leapt, isAccepted: true)
         #expect(try accepted.store.runRetention().deleted == 1)
         accepted.stop()
         // From now on, the database contains the accepted time.
-        let again = try await store(in: folder, at: Self.leapt.advanced(byMilliseconds: 3_600_000))
+        let again = try await store(in: first.place, at: Self.leapt.advanced(byMilliseconds: 3_600_000))
         #expect(again.store.isClockSettled)
     }
 }

@@ -1,5 +1,6 @@
 import Attribution
 import Support
+import TestDatabases
 import Testing
 
 @Suite("Statistics")
@@ -188,7 +189,7 @@ struct StatisticsTests {
             }
         }
         first.stop()
-        let second = try await TestStore(backend, in: first.folder)
+        let second = try await TestStore(backend, in: first.place)
         let tomorrow = TestStore.noon.advanced(byMilliseconds: 86_400_000)
         let report = try await second.run { session in
             _ = try await session.record(.sample(fingerprint: 5000) { $0.osVersion = "late" })

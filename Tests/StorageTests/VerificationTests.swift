@@ -4,6 +4,7 @@ import SQLite
 import SQLiteStorage
 import Storage
 import Support
+import TestDatabases
 import Testing
 
 /// A stopped store with a history of some days.
@@ -142,6 +143,59 @@ struct VerificationTests {
         #expect(findings.allSatisfy { !$0.advice.isEmpty && !$0.text.contains("\n") })
     }
 
+    @Test("`verify` compares the clicks of links with the links' counts")
+    func links() async throws {
+        let test = try await TestStore()
+        try await test.run { session in
+            let link = try SampleLink.make(1)
+            try await session.create(link)
+            _ = try await session.record(.sample { $0.link = link.id })
+            _ = try await session.match(.sample())
+        }
+        test.stop()
+        func findings() throws -> Int { try test.verify().problems(of: "links").count }
+        #expect(try findings() == 0)
+        for damage in [
+            "UPDATE link_counts SET clicks = 0", "UPDATE link_counts SET matches = 0",
+            "UPDATE clicks SET link = 99", "DELETE FROM link_counts",
+        ] {
+            try test.execute("CREATE TABLE kept AS SELECT * FROM link_counts; \(damage)")
+            #expect(try findings() > 0, "\(damage)")
+            try test.execute(
+                """
+                UPDATE clicks SET link = 1; DELETE FROM link_counts; INSERT INTO link_counts SELECT * FROM kept;
+                DROP TABLE kept
+                """
+            )
+            #expect(try findings() == 0)
+        }
+    }
+
+    @Test(
+        "`verify` finds any wrong sum of probabilities",
+        arguments: [
+            "UPDATE counts SET count = count + 1 WHERE metric = 'conversions' AND span = \(Granularity.all)",
+            "UPDATE counts SET count = count + 1 WHERE metric = 'variance' AND span = \(Granularity.day) AND campaign = ''",
+            "UPDATE counts SET count = count + 1 WHERE metric = 'correct' AND span = \(Granularity.all)",
+            "DELETE FROM checks",
+            "UPDATE counts SET count = count + 1 WHERE dimension = \(Dimension.method) AND span = \(Granularity.day)",
+        ]
+    )
+    func sums(damage: String) async throws {
+        let test = try await TestStore()
+        try await test.run { session in
+            let click = try await session.record(.sample()).click
+            var check = Check.sample()
+            check.ladder = MatchingLadder([.signedToken(click.id)], fingerprints: [hash(1)])
+            _ = try await session.match(check)
+        }
+        _ = try await test.run { try await $0.statistics(StatisticsQuery(), at: TestStore.noon) }
+        test.stop()
+        #expect(try test.verify().problems == [])
+        try test.execute(damage)
+        #expect(try test.verify().problems != [])
+    }
+
     @Test("`verify` finds a damaged page anywhere in the file")
     func findsBrokenPage() async throws {
         let history = try await History()
@@ -191,10 +245,9 @@ struct VerificationTests {
     @Test("`verify` reads one snapshot of a database that is written to meanwhile")
     func whileServing() async throws {
         let test = try await TestStore()
-        let path = test.path
         async let reports = Task.detached {
             try (0..<5).map { _ in
-                try DatabaseVerification.run(SQLiteConfiguration(path: path, clock: .fixed(TestStore.noon)))
+                try test.verify()
             }
         }.value
         _ = try await test.run { session in

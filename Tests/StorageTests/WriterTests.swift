@@ -5,6 +5,7 @@ import SQLiteStorage
 import Storage
 import Support
 import Synchronization
+import TestDatabases
 import Testing
 
 /// A gate that blocks a thread until it is opened.
@@ -31,15 +32,23 @@ final class Gate: Sendable {
     func open() { isOpen.signal() }
 }
 
+extension TestStore {
+    /// Blocks the writing thread until the returned gate is opened.
+    func holdWriter() async -> Gate {
+        let gate = Gate()
+        database.queueWork { gate.pass() }
+        await gate.wait()
+        return gate
+    }
+}
+
 @Suite("The writer")
 struct WriterTests {
     @Test("requests that wait together share a commit")
     func sharesCommits() async throws {
         let test = try await TestStore()
         let commits = test.store.health.batchSizes.count
-        let gate = Gate()
-        test.store.queueWork { gate.pass() }
-        await gate.wait()
+        let gate = await test.holdWriter()
         async let clicks = test.runConcurrently(200) { session, number in
             try await session.record(.sample(fingerprint: number))
         }
@@ -63,15 +72,10 @@ struct WriterTests {
             BEGIN SELECT RAISE(ABORT, 'defect'); END
             """
         )
-        let gate = Gate()
-        test.store.queueWork { gate.pass() }
-        await gate.wait()
+        let gate = await test.holdWriter()
         async let codes = test.runConcurrently(30) { session, number in
             let moment = Timestamp(milliseconds: 3_000_000_000 + Int64(number))
-            return await code { () async throws(StoreError) in
-                guard let click = try? NewClick.sample(fingerprint: number, at: moment) else { return }
-                _ = try await session.record(click)
-            }
+            return await code { _ = try await session.record(.sample(fingerprint: number, at: moment)) }
         }
         while test.store.health.queueLength < 31 { await Task.yield() }
         gate.open()
@@ -94,9 +98,7 @@ struct WriterTests {
             """
         )
         let first = try await test.run { try await $0.record(.sample(visit: 7)).click }
-        let gate = Gate()
-        test.store.queueWork { gate.pass() }
-        await gate.wait()
+        let gate = await test.holdWriter()
         // This post is too late to repeat the first post, so it is another click.
         let later = TestStore.noon.advanced(byMilliseconds: 20_000)
         async let second = recordingCode(.sample(at: later, visit: 7), in: test)
@@ -112,26 +114,21 @@ struct WriterTests {
         #expect(again.click.id == first.id)
     }
 
-    private func recordingCode(_ click: @autoclosure @Sendable () throws -> NewClick, in test: TestStore)
+    private func recordingCode(
+        _ click: @autoclosure @escaping @Sendable () throws -> NewClick,
+        in test: TestStore
+    )
         async -> StoreError.Code?
     {
-        await code { () async throws(StoreError) in
-            guard let click = try? click() else { return }
-            try await flattened { _ = try await test.run { try await $0.record(click) } }
-        }
+        await code { try await test.run { _ = try await $0.record(click()) } }
     }
 
     @Test("beyond the queue's limit, requests are refused at once")
     func refusesOverload() async throws {
         let test = try await TestStore { $0.queueLimit = 10 }
-        let gate = Gate()
-        test.store.queueWork { gate.pass() }
-        await gate.wait()
+        let gate = await test.holdWriter()
         async let codes = test.runConcurrently(30) { session, number in
-            await code { () async throws(StoreError) in
-                guard let click = try? NewClick.sample(fingerprint: number) else { return }
-                _ = try await session.record(click)
-            }
+            await code { _ = try await session.record(.sample(fingerprint: number)) }
         }
         while test.store.health.queueLength < 11 { await Task.yield() }
         // Requests beyond the limit are refused; some may arrive only after the gate opens.
@@ -142,20 +139,14 @@ struct WriterTests {
     }
 
     private func claim(_ click: Click, in test: TestStore) async -> StoreError.Code? {
-        await code { () async throws(StoreError) in
-            try await flattened {
-                try await test.run { _ = try await $0.claim(click, by: .fingerprint, for: .sample()) }
-            }
-        }
+        await code { try await test.run { _ = try await $0.claim(click, by: .fingerprint, for: .sample()) } }
     }
 
     @Test("a claim that waits too long is withdrawn, and consumes nothing")
     func withdrawsLateClaim() async throws {
         let test = try await TestStore()
         let click = try await test.run { try await $0.record(.sample()).click }
-        let gate = Gate()
-        test.store.queueWork { gate.pass() }
-        await gate.wait()
+        let gate = await test.holdWriter()
         async let late = claim(click, in: test)
         while test.store.health.queueLength < 2 { await Task.yield() }
         test.store.expireWaiting()
@@ -169,9 +160,7 @@ struct WriterTests {
     func redeliversLateCommit() async throws {
         let test = try await TestStore()
         let click = try await test.run { try await $0.record(.sample()).click }
-        let (before, within) = (Gate(), Gate())
-        test.store.queueWork { before.pass() }
-        await before.wait()
+        let (before, within) = (await test.holdWriter(), Gate())
         async let late = claim(click, in: test)
         while test.store.health.queueLength < 2 { await Task.yield() }
         // This work, which is queued behind the claim, keeps the claim's transaction open.
@@ -182,7 +171,7 @@ struct WriterTests {
         #expect(await late == .timedOut)
         within.open()
         test.stop()
-        let again = try await TestStore(in: test.folder)
+        let again = try await TestStore(in: test.place)
         let outcomes = try await again.run { session in
             [try await session.match(.sample(caller: 2)), try await session.match(.sample(caller: 3))]
         }
@@ -193,13 +182,9 @@ struct WriterTests {
     @Test("the watchdog fails a late request in time, although the writer is blocked")
     func answersInTime() async throws {
         let test = try await TestStore { $0.timeLimitMilliseconds = 150 }
-        let gate = Gate()
-        test.store.queueWork { gate.pass() }
-        await gate.wait()
-        let late = await code { () async throws(StoreError) in
-            try await flattened {
-                try await test.run { try await $0.revoke(KeyID(high: 1, low: 1), at: TestStore.noon) }
-            }
+        let gate = await test.holdWriter()
+        let late = await code {
+            try await test.run { try await $0.revoke(KeyID(high: 1, low: 1), at: TestStore.noon) }
         }
         #expect(late == .timedOut)
         gate.open()
@@ -213,9 +198,7 @@ struct WriterTests {
         try other.begin(.immediate)
         // The test may continue on another thread.
         other.releaseFromThread()
-        let refused = await code { () async throws(StoreError) in
-            try await flattened { try await test.run { _ = try await $0.match(.sample()) } }
-        }
+        let refused = await code { try await test.run { _ = try await $0.match(.sample()) } }
         #expect(refused == .locked)
         #expect(test.store.health.lastFailure?.code == .locked)
         let unmatched = try await test.run { try await $0.view(for: .sample()) }
@@ -245,9 +228,7 @@ struct WriterTests {
         // The test may continue on another thread.
         other.releaseFromThread()
         func matching() async -> StoreError.Code? {
-            await code { () async throws(StoreError) in
-                try await flattened { try await test.run { _ = try await $0.match(.sample()) } }
-            }
+            await code { try await test.run { _ = try await $0.match(.sample()) } }
         }
         #expect(await matching() == .locked)
         other.releaseFromThread()
@@ -256,13 +237,11 @@ struct WriterTests {
         #expect(await matching() == .timedOut)
         await gate.wait()
         #expect(try test.integer("SELECT count(*) FROM claims") == 1, "the claim is on disk")
-        let early = await code { () async throws(StoreError) in
-            try await flattened {
-                try await test.run { session in
-                    var check = Check.sample(caller: 2)
-                    check.deadline = 1
-                    _ = try await session.view(for: check)
-                }
+        let early = await code {
+            try await test.run { session in
+                var check = Check.sample(caller: 2)
+                check.deadline = 1
+                _ = try await session.view(for: check)
             }
         }
         #expect(early == .timedOut, "it is not yet known whether the claim's caller got the answer")
@@ -273,16 +252,14 @@ struct WriterTests {
 
     @Test("a full database refuses clicks, and serves again once there is room")
     func survivesFull() async throws {
-        let test = try await TestStore { $0.pageLimit = 60 }
+        let test = try await TestStore(in: SQLitePlace(pageLimit: 60))
         let first = try await test.run { try await $0.record(.sample()).click }
         var refused: StoreError.Code?
         for number in 2..<4000 as Range<UInt64> where refused == nil {
             let click = try NewClick.sample(fingerprint: number) {
                 $0.metadata = String(repeating: "x", count: 4000)
             }
-            refused = await code { () async throws(StoreError) in
-                try await flattened { try await test.run { _ = try await $0.record(click) } }
-            }
+            refused = await code { try await test.run { _ = try await $0.record(click) } }
         }
         #expect(refused == .full)
         let view = try await test.run { try await $0.view(for: .sample()) }
@@ -305,22 +282,11 @@ struct WriterTests {
         }
         _ = try await clicks
         test.stop()
-        let refused = await code { () async throws(StoreError) in
-            try await flattened { try await test.run { _ = try await $0.record(.sample()) } }
-        }
+        let refused = await code { try await test.run { _ = try await $0.record(.sample()) } }
         #expect(refused == .stopping)
         #expect(!FileManager.default.fileExists(atPath: test.path + "-wal"), "no log is left")
-        let again = try await TestStore(in: test.folder)
+        let again = try await TestStore(in: test.place)
         let report = try await again.run { try await $0.statistics(StatisticsQuery(), at: TestStore.noon) }
         #expect(report.totals == [.clicks: 100])
-    }
-}
-
-/// Runs `body`, and throws its error: a store's error unchanged, any other error as a defect.
-func flattened<Result>(_ body: () async throws -> Result) async throws(StoreError) -> Result {
-    do {
-        return try await body()
-    } catch {
-        throw error as? StoreError ?? StoreError(.defect, "\(error)")
     }
 }

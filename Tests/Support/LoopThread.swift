@@ -6,22 +6,40 @@ public final class LoopThread: SerialExecutor, TaskExecutor {
     private final class Queue: Sendable {
         private let jobs = Mutex<[UnownedJob]>([])
         private let work = DispatchSemaphore(value: 0)
+        #if PostgreSQL
+        let sockets = SocketWait()
+        #endif
 
         func append(_ job: UnownedJob) {
             jobs.withLock { $0.append(job) }
-            work.signal()
+            signal()
         }
 
-        func stop() { work.signal() }
+        func stop() { signal() }
+
+        private func signal() {
+            work.signal()
+            #if PostgreSQL
+            sockets.interrupt()
+            #endif
+        }
 
         /// Waits for the next job, and returns it; nil after `stop`, when all jobs were returned.
         func next() -> UnownedJob? {
+            #if PostgreSQL
+            while work.wait(timeout: .now()) == .timedOut { sockets.turn() }
+            #else
             work.wait()
+            #endif
             return jobs.withLock { $0.isEmpty ? nil : $0.removeFirst() }
         }
     }
 
     private let queue = Queue()
+    #if PostgreSQL
+    /// The waits of database clients; only code on this thread may use them.
+    public var sockets: SocketWait { queue.sockets }
+    #endif
 
     public init() {
         let queue = queue
@@ -33,6 +51,10 @@ public final class LoopThread: SerialExecutor, TaskExecutor {
                     taskExecutor: asUnownedTaskExecutor()
                 )
             }
+            #if PostgreSQL
+            // The function may keep a session, which keeps the port and so this object.
+            sockets.turnDidEnd = {}
+            #endif
         }
         thread.stackSize = 1 << 21
         thread.start()

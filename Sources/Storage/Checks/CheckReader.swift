@@ -34,7 +34,7 @@ public protocol CheckRowReader: ClickReader, LearningReader {
 }
 
 /// A query for the newest live clicks of a destination under a key; it finds the first half of their identifiers.
-public struct NewestClicks: Sendable {
+public struct NewestClicks: Hashable, Sendable {
     public let scope: Scope
     public let key: KeyedHash
     public let destination: CreditedDestination

@@ -33,7 +33,7 @@ public struct KeySelection: Sendable {
     /// Whether a summary of older clicks is missing or old.
     public private(set) var needsSummary = false
 
-    private let now: Timestamp
+    let now: Timestamp
     private let summary: KeySummary?
 
     /// The maximum number of listed clicks while there is no summary.

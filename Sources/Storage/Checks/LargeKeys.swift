@@ -194,6 +194,18 @@ public struct AddressClickCount: Sendable {
             if exact == address.exact { exactCount += 1 }
         }
 
+        /// Adds clicks that the database has counted, the newest ones up to ``maximumRead``.
+        ///
+        /// - Parameters:
+        ///   - near: the number of clicks around the address.
+        ///   - exact: how many of them are from the address itself.
+        ///   - oldest: the time of the oldest of them.
+        mutating func add(near: Int, exact: Int, oldest: Timestamp) {
+            self.oldest = oldest
+            nearCount += near
+            exactCount += exact
+        }
+
         func finished() -> AddressClickCount {
             let covered = min(max(now.milliseconds(since: oldest), 1000), AddressClickCount.day)
             // A count of the latest part of a day is extrapolated to the whole day.

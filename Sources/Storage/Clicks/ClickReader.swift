@@ -4,10 +4,6 @@ public import Attribution
 public protocol ClickReader {
     associatedtype Failure: Error
 
-    /// The number by which the database knows an app; nil for an app that does not exist.
-    func number(of app: AppID) throws(Failure) -> Int64?
-    /// The number of the newest click (the first half of its identifier); 0 without clicks.
-    func newestClick() throws(Failure) -> Int64
     /// The click with this number.
     func click(numbered number: Int64) throws(Failure) -> ClickRecord?
     /// The identifier of the link with this number.
@@ -18,6 +14,16 @@ public protocol ClickReader {
     func claimTime(ofClick number: Int64) throws(Failure) -> Timestamp?
     /// Returns an installation's newest claim of a click whose window has not ended.
     func claim(ofInstall hash: KeyedHash, in scope: Scope, at now: Timestamp) throws(Failure) -> ClaimRecord?
+}
+
+/// Reads the numbers by which the database knows apps and clicks.
+public protocol NumberReader {
+    associatedtype Failure: Error
+
+    /// The number by which the database knows an app; nil for an app that does not exist.
+    func number(of app: AppID) throws(Failure) -> Int64?
+    /// The number of the newest click (the first half of its identifier); 0 without clicks.
+    func newestClick() throws(Failure) -> Int64
 }
 
 extension ClickReader {

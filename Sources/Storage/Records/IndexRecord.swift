@@ -122,7 +122,7 @@ public struct IndexRecord: Record, Equatable, Sendable {
 }
 
 /// A click's position among those of its hash.
-public struct RowPosition: Comparable, Sendable {
+public struct RowPosition: Hashable, Comparable, Sendable {
     /// Milliseconds since 1970.
     public let clickedAt: Int64
     /// The click's number.

@@ -1,6 +1,6 @@
 public import Attribution
 
-/// Links, their fields and their counts, as a database reads them.
+/// Links, their fields and their counts, as a database reads them for taps and for single links.
 public protocol LinkRows {
     associatedtype Failure: Error
 
@@ -9,6 +9,14 @@ public protocol LinkRows {
     func links(withSlug slug: LinkSlug) throws(Failure) -> [StoredLink]
     /// Returns the active links of all apps with a campaign key, among the newest 1000 links with the key.
     func liveLinks(ofCampaign key: CampaignKey, at now: Timestamp) throws(Failure) -> [StoredLink]
+    /// Feeds the names and texts of a link's fields, in the order of their positions.
+    func fields(ofLink number: Int64, _ body: (_ name: String, _ text: String) -> Void) throws(Failure)
+    /// Returns a link's counts by variant; an empty name stands for the whole link.
+    func counts(ofLink number: Int64) throws(Failure) -> [String: LinkCounts]
+}
+
+/// Links, as a database reads them for pages and for the settings of apps.
+public protocol LinkPageRows: LinkRows {
     /// Feeds at least the links that match the query to `body`, newest first, until it returns false.
     ///
     /// - Parameters:
@@ -16,10 +24,6 @@ public protocol LinkRows {
     ///   - body: gets whether the link matches the query, and returns whether to read another link.
     /// - Throws: if the database cannot be read.
     func links(_ query: LinkQuery, _ body: (_ link: StoredLink, _ isMatch: Bool) -> Bool) throws(Failure)
-    /// Feeds the names and texts of a link's fields, in the order of their positions.
-    func fields(ofLink number: Int64, _ body: (_ name: String, _ text: String) -> Void) throws(Failure)
-    /// Returns a link's counts by variant; an empty name stands for the whole link.
-    func counts(ofLink number: Int64) throws(Failure) -> [String: LinkCounts]
     /// Returns any slug that links of both apps have; nil if there is none.
     func sharedSlug(of app: AppID, and other: AppID) throws(Failure) -> LinkSlug?
 }
@@ -44,16 +48,7 @@ extension LinkRows {
         return try listing(links.max { $0.number < $1.number })
     }
 
-    /// Returns one page of the links that match a query, newest first.
-    fileprivate func page(_ query: LinkQuery) throws(Failure) -> LinkPage {
-        var walk = PageWalk<StoredLink, LinkID>(limit: query.limit, rowLimit: 50_000)
-        try links(query) { link, isMatch in walk.add(isMatch ? link : nil, at: link.record.id) }
-        var page = LinkPage(next: walk.next)
-        for link in walk.elements { if let listing = try listing(link) { page.links.append(listing) } }
-        return page
-    }
-
-    private func listing(_ link: StoredLink?) throws(Failure) -> LinkListing? {
+    fileprivate func listing(_ link: StoredLink?) throws(Failure) -> LinkListing? {
         guard let link else { return nil }
         var texts: [LinkField: [String]] = [:]
         try fields(ofLink: link.number) { name, text in
@@ -66,23 +61,38 @@ extension LinkRows {
     }
 }
 
-extension DatabaseSession where Backend.Reader: ReportReader {
+extension LinkPageRows {
+    /// Returns one page of the links that match a query, newest first.
+    fileprivate func page(_ query: LinkQuery) throws(Failure) -> LinkPage {
+        var walk = PageWalk<StoredLink, LinkID>(limit: query.limit, rowLimit: 50_000)
+        try links(query) { link, isMatch in walk.add(isMatch ? link : nil, at: link.record.id) }
+        var page = LinkPage(next: walk.next)
+        for link in walk.elements { if let listing = try listing(link) { page.links.append(listing) } }
+        return page
+    }
+}
+
+extension DatabaseSession where Backend.Loop.Rows: LinkRows {
     public func link(_ slug: LinkSlug, of apps: [AppID]) async throws(StoreError) -> LinkListing? {
-        try loop.read { reader throws(Backend.Reader.Failure) in try reader.listing(slug, of: apps) }
+        try await loop.readRows { rows throws(Backend.Loop.Rows.Failure) in
+            try rows.listing(slug, of: apps)
+        }
     }
 
     public func link(_ id: LinkID) async throws(StoreError) -> LinkListing? {
-        try loop.read { reader throws(Backend.Reader.Failure) in try reader.listing(id) }
+        try await loop.readRows { rows throws(Backend.Loop.Rows.Failure) in try rows.listing(id) }
     }
 
     public func liveLink(ofCampaign key: CampaignKey, of apps: [AppID], at now: Timestamp)
         async throws(StoreError) -> LinkListing?
     {
-        try loop.read { reader throws(Backend.Reader.Failure) in
-            try reader.liveListing(ofCampaign: key, of: apps, at: now)
+        try await loop.readRows { rows throws(Backend.Loop.Rows.Failure) in
+            try rows.liveListing(ofCampaign: key, of: apps, at: now)
         }
     }
+}
 
+extension DatabaseSession where Backend.Reader: ReportReader {
     public func sharedSlug(of app: AppID, and other: AppID) async throws(StoreError) -> LinkSlug? {
         try await loop.readInBackground { reader throws(Backend.Reader.Failure) in
             try reader.sharedSlug(of: app, and: other)

@@ -2,7 +2,7 @@
 ///
 /// Each subject has a file, with the rows that a database reads, the functions that order, bound and add them up, and
 /// the session's functions that use them.
-public protocol ReportReader: JobReader, StatisticsRows, DriftRows, CheckRows, ExplanationRows, LinkRows,
+public protocol ReportReader: JobReader, StatisticsRows, DriftRows, CheckRows, ExplanationRows, LinkPageRows,
     HistoryRows
 {}
 

@@ -210,7 +210,7 @@ extension DatabaseSession where Backend.Reader: ReportReader {
             guard let scope = try loop.scope(of: id, isTest: query.isTest) else { continue }
             apps.append((id, scope))
         }
-        var report = try loop.read { reader throws(Backend.Reader.Failure) in
+        var report = try await loop.readReport { [apps] reader throws(Backend.Reader.Failure) in
             try StatisticsReader(reader: reader, query: query, apps: apps).report(at: now)
         }
         report.writeAheadLogBytes = loop.logByteCount
@@ -229,7 +229,9 @@ extension DatabaseSession where Backend.Reader: ReportReader {
         var census = CollisionCensus(of: [CollisionCensus.ScopeWindow(scope: scope, window: window)])
         var isMore = true
         while isMore {
-            isMore = try loop.read { reader throws(Backend.Reader.Failure) in try census.runSlice(reader) }
+            isMore = try loop.readInPlace { reader throws(Backend.Reader.Failure) in
+                try census.runSlice(reader)
+            }
             // The snapshot ends, so that a serving process can reset its write-ahead log.
             endTurn()
             progress(census.progress)

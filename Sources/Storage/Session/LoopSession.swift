@@ -55,8 +55,9 @@ extension DatabaseSession {
         guard let scope = try loop.scope(of: check.app, isTest: check.isTest) else { return CheckView() }
         guard try !loop.isDefinitelyAbsent(check) else { return CheckView(reason: .noClick) }
         if state.learnt.isAtOnce { try await learnAtOnce(scope, at: check.at) }
-        let view = try loop.read { reader throws(Backend.Reader.Failure) -> CheckView? in
-            let snapshot = CheckSnapshot(rows: reader, scope: scope, now: check.at, state: state)
+        let view = try await loop.readRows(until: check.deadline) {
+            rows throws(Backend.Loop.Rows.Failure) -> CheckView? in
+            let snapshot = CheckSnapshot(rows: rows, scope: scope, now: check.at, state: state)
             var reader = CheckReader(snapshot, check)
             let view = try reader.view()
             return reader.isUnderWayElsewhere ? nil : view
@@ -71,8 +72,8 @@ extension DatabaseSession {
         guard learnt.needsModel(of: scope, at: now) else { return }
         let slices = learnt.takeSlices()
         if !slices.isEmpty { try await loop.write(.learning(.add(slices))) }
-        _ = try loop.read { reader throws(Backend.Reader.Failure) in
-            try learnt.reload(scope, at: now, reader)
+        _ = try await loop.readRows { rows throws(Backend.Loop.Rows.Failure) in
+            try learnt.reload(scope, at: now, rows)
         }
     }
 
@@ -80,33 +81,37 @@ extension DatabaseSession {
         -> ClaimOutcome
     {
         guard MonotonicTime.now().nanoseconds < check.deadline else { throw .late }
-        guard let click = try click(of: choice.target, for: check) else { return .lost }
+        let click: ClickID
+        switch choice.target {
+        case .click(let id): click = id
+        case .newest(let destination):
+            guard let newest = try await newestClick(of: destination, for: check) else { return .lost }
+            click = newest
+        }
         let request = ClaimRequest(click, choice, for: check, basis)
         return try await loop.state.claims.claim(request, until: min(loop.state.deadline(), check.deadline))
     }
 
     /// Returns the click to claim; nil if the destination has no live click left.
-    private func click(of target: ClickChoice.Target, for check: Check) throws(StoreError) -> ClickID? {
-        switch target {
-        case .click(let id): return id
-        case .newest(let destination):
-            guard let first = try newest(1, of: destination, check).first else { return nil }
-            let claims = loop.state.claims
-            guard claims.contains(first) else { return first }
-            return try newest(NewestClicks.maximumRead, of: destination, check).first { !claims.contains($0) }
-                ?? first
-        }
+    private func newestClick(of destination: CreditedDestination, for check: Check) async throws(StoreError)
+        -> ClickID?
+    {
+        guard let first = try await newest(1, of: destination, check).first else { return nil }
+        let claims = loop.state.claims
+        guard claims.contains(first) else { return first }
+        let others = try await newest(NewestClicks.maximumRead, of: destination, check)
+        return others.first { !claims.contains($0) } ?? first
     }
 
     /// Returns a destination's newest live clicks under the first of the check's fingerprints that has any.
-    private func newest(_ count: Int, of destination: CreditedDestination, _ check: Check) throws(StoreError)
-        -> [ClickID]
+    private func newest(_ count: Int, of destination: CreditedDestination, _ check: Check)
+        async throws(StoreError) -> [ClickID]
     {
         guard let scope = try loop.scope(of: check.app, isTest: check.isTest) else { return [] }
-        return try loop.read { reader throws(Backend.Reader.Failure) in
+        return try await loop.readRows(until: check.deadline) { rows throws(Backend.Loop.Rows.Failure) in
             for key in check.ladder.fingerprints {
                 let query = NewestClicks(scope: scope, key: key, destination: destination, at: check.at)
-                let found = try reader.newestClicks(query, atMost: count)
+                let found = try rows.newestClicks(query, atMost: count)
                 if !found.isEmpty { return found }
             }
             return []
@@ -188,7 +193,9 @@ extension DatabaseSession {
         -> MatchingModel
     {
         guard let scope = try loop.scope(of: app, isTest: isTest) else { return .fresh(at: now) }
-        return try loop.read { reader throws(Backend.Reader.Failure) in try reader.model(of: scope, at: now) }
+        return try await loop.readRows { rows throws(Backend.Loop.Rows.Failure) in
+            try rows.model(of: scope, at: now)
+        }
     }
 
     public func resetLearning(of app: AppID, isTest: Bool) async throws(StoreError) {

@@ -5,7 +5,7 @@ internal import Threads
 ///
 /// Only its loop's thread uses it. It reads on that thread, and passes writes to the writing thread.
 public final class LoopState<Backend: StorageBackend> {
-    typealias Reader = Backend.Reader
+    typealias Reader = Backend.Loop
 
     let state: StoreState
     let updates: PendingUpdates
@@ -17,10 +17,13 @@ public final class LoopState<Backend: StorageBackend> {
     private(set) var skippedReadCount = 0
 
     private let backend: Backend
+    private let open: () throws(Backend.Loop.Failure) -> Backend.Loop
     private let background: BackgroundReader<Backend>?
     private let directoryCache: DirectoryCache
     /// Nil before the first read, and after a failure that ended the connection.
-    package private(set) var reader: Backend.Reader?
+    package private(set) var reader: Backend.Loop?
+    /// Nil before the first read that may block, and if ``reader`` serves such reads.
+    private var blockingReader: Backend.Reader?
     /// The number of commits before the open snapshot; nil if none is open.
     private var snapshotCommit: UInt64?
     private var turn = Turn()
@@ -53,9 +56,15 @@ public final class LoopState<Backend: StorageBackend> {
     /// - Parameters:
     ///   - threads: the threads of the session's store.
     ///   - cache: the apps and keys that all loops share.
-    public init(_ threads: StoreThreads<Backend>, _ cache: DirectoryCache) {
+    ///   - open: opens the loop's connection; called on the loop's thread.
+    public init(
+        _ threads: StoreThreads<Backend>,
+        _ cache: DirectoryCache,
+        open: @escaping () throws(Backend.Loop.Failure) -> Backend.Loop
+    ) {
         state = threads.state
         backend = threads.backend
+        self.open = open
         background = threads.reader
         directoryCache = cache
         updates = state.updates.makeUpdates()
@@ -82,6 +91,13 @@ public final class LoopState<Backend: StorageBackend> {
     }
 }
 
+extension LoopState where Backend.Loop == Backend.Reader {
+    /// Creates the state of a loop whose connection is one of the backend's readers.
+    public convenience init(_ threads: StoreThreads<Backend>, _ cache: DirectoryCache) {
+        self.init(threads, cache, open: threads.backend.openReader)
+    }
+}
+
 /// Reads and writes.
 extension LoopState {
     private func endSnapshot() {
@@ -98,42 +114,149 @@ extension LoopState {
     /// Reads in a snapshot that contains every commit of this process whose callers have been answered.
     func read<Result>(_ body: (Reader) throws(Reader.Failure) -> Result) throws(StoreError) -> Result {
         do throws(Reader.Failure) {
-            let reader = try openReader()
-            // The count is read before the snapshot begins, so the snapshot contains at least this number of commits.
-            let commit = state.commitCount
-            if snapshotCommit != commit {
-                endSnapshot()
-                try reader.beginSnapshot()
-                snapshotCommit = commit
-            }
-            let result = try body(reader)
-            state.failures.noteSuccess(of: .reading, at: MonotonicTime.now().nanoseconds)
+            let result = try body(try openSnapshot())
+            noteSuccess()
             return result
         } catch {
-            endSnapshot()
-            let failure = Reader.translated(error)
-            if failure.endsConnection { reader = nil }
-            state.failures.note(failure.error, of: .reading, at: MonotonicTime.now().nanoseconds)
-            throw failure.error
+            throw failed(Reader.translated(error))
         }
+    }
+
+    /// Reads rows, and fetches those that are missing, until no row is missing.
+    ///
+    /// Where reads are answered at once, no row is ever missing: then this neither suspends nor reads twice.
+    ///
+    /// - Parameters:
+    ///   - latest: the caller's deadline, in nanoseconds of the monotonic clock; the store's own limit applies too.
+    ///   - body: called again after each fetch. It must not keep what it has read: the run may be void.
+    /// - Returns: the result of the last call of `body`.
+    /// - Throws: the failure of that call, or of a fetch.
+    @inline(__always)
+    func readRows<Result>(
+        until latest: UInt64 = .max,
+        _ body: (Reader.Rows) throws(Reader.Rows.Failure) -> Result
+    ) async throws(StoreError) -> Result {
+        var rows: Reader.Rows?
+        while true {
+            if let result = try readOnce(&rows, body) { return result }
+            if let rows { try await fetch(for: rows, until: latest) }
+        }
+    }
+
+    /// Runs a read once; returns nil if the run was void.
+    private func readOnce<Result>(
+        _ known: inout Reader.Rows?,
+        _ body: (Reader.Rows) throws(Reader.Rows.Failure) -> Result
+    ) throws(StoreError) -> Result? {
+        let rows: Reader.Rows
+        do throws(Reader.Failure) {
+            let reader = try openSnapshot()
+            rows = known ?? reader.rows
+        } catch {
+            throw failed(Reader.translated(error))
+        }
+        known = rows
+        do throws(Reader.Rows.Failure) {
+            let result = try body(rows)
+            if rows.isVoid { return nil }
+            noteSuccess()
+            return result
+        } catch {
+            // A run that lacked rows may have come to any end.
+            if rows.isVoid { return nil }
+            throw failed(Reader.Rows.translated(error))
+        }
+    }
+
+    private func fetch(for rows: Reader.Rows, until latest: UInt64) async throws(StoreError) {
+        do throws(Reader.Failure) {
+            try await openReader().fetch(for: rows, until: min(state.deadline(), latest))
+        } catch {
+            throw failed(Reader.translated(error))
+        }
+    }
+
+    /// Returns the connection with a snapshot that contains every commit whose callers have been answered.
+    private func openSnapshot() throws(Reader.Failure) -> Reader {
+        let reader = try openReader()
+        // The count is read before the snapshot begins, so the snapshot contains at least this number of commits.
+        let commit = state.commitCount
+        if snapshotCommit != commit {
+            endSnapshot()
+            try reader.beginSnapshot()
+            snapshotCommit = commit
+        }
+        return reader
     }
 
     private func openReader() throws(Reader.Failure) -> Reader {
         if let reader { return reader }
-        let opened = try backend.openReader()
+        let opened = try open()
         reader = opened
         return opened
     }
 
+    private func noteSuccess() {
+        state.failures.noteSuccess(of: .reading, at: MonotonicTime.now().nanoseconds)
+    }
+
+    /// Ends the snapshot after a failure; returns the error for the caller.
+    private func failed(_ failure: EngineFailure) -> StoreError {
+        endSnapshot()
+        if failure.endsConnection { reader = nil }
+        state.failures.note(failure.error, of: .reading, at: MonotonicTime.now().nanoseconds)
+        return failure.error
+    }
+}
+
+/// Reads that may take long, and writes.
+extension LoopState {
+    /// Reads for a report: in the loop's snapshot if its connection can, otherwise on the background thread.
+    func readReport<Answer: Sendable>(
+        _ body: @escaping @Sendable (Backend.Reader) throws(Backend.Reader.Failure) -> Answer
+    ) async throws(StoreError) -> Answer {
+        if let answer = try readOnLoop(body) { return answer }
+        return try await readInBackground(body)
+    }
+
+    /// Reads on the loop's connection; returns nil if a report would block it.
+    private func readOnLoop<Result>(
+        _ body: (Backend.Reader) throws(Backend.Reader.Failure) -> Result
+    ) throws(StoreError) -> Result? {
+        try read { loop throws(Reader.Failure) -> Result? in
+            guard let reader = Backend.reader(of: loop) else { return nil }
+            return try body(reader)
+        }
+    }
+
+    /// Reads on the calling thread, which may block: for commands.
+    func readInPlace<Result>(
+        _ body: (Backend.Reader) throws(Backend.Reader.Failure) -> Result
+    ) throws(StoreError) -> Result {
+        if let result = try readOnLoop(body) { return result }
+        do throws(Backend.Reader.Failure) {
+            let reader: Backend.Reader
+            if let blockingReader { reader = blockingReader } else { reader = try backend.openReader() }
+            blockingReader = reader
+            try reader.beginSnapshot()
+            let result = try body(reader)
+            try reader.endSnapshot()
+            return result
+        } catch {
+            blockingReader = nil
+            throw failed(Backend.Reader.translated(error))
+        }
+    }
+
     /// Reads in a snapshot of its own on the background thread, or in place if the store has none, as for a command.
     func readInBackground<Answer: Sendable>(
-        _ body: @escaping @Sendable (Reader) throws(Reader.Failure) -> Answer
+        _ body: @escaping @Sendable (Backend.Reader) throws(Backend.Reader.Failure) -> Answer
     ) async throws(StoreError) -> Answer {
         if let background { return try await background.read(body) }
         // Each read sees what another process has committed, and a long command does not pin the write-ahead log.
         endSnapshot()
         defer { endSnapshot() }
-        return try read(body)
+        return try readInPlace(body)
     }
 
     /// Hands a write to the thread that writes, and waits for it to be on disk.

@@ -6,23 +6,70 @@ public protocol DatabaseReader: SendableMetatype {
 
     /// Returns the error for the caller, and whether the connection must be replaced.
     static func translated(_ failure: Failure) -> EngineFailure
-}
-
-/// An event loop's connection, which reads the database in snapshots.
-public protocol LoopReader: CheckRowReader, DirectoryReader, DatabaseReader {
     /// Begins to read one snapshot of the database.
     func beginSnapshot() throws(Failure)
     func endSnapshot() throws(Failure)
 }
 
+/// The rows that an event loop reads for one check, or for one other request.
+///
+/// A database that answers at once reads them when they are asked for. One that answers after a while has them in memory,
+/// in a ``RowCache``, and notes what is missing.
+public protocol LoopRows: CheckRowReader {
+    /// Whether a row was missing, so that what was computed from these rows since the last fetch is void.
+    var isVoid: Bool { get }
+    /// Returns the error for the caller, and whether the connection must be replaced.
+    static func translated(_ failure: Failure) -> EngineFailure
+}
+
+/// An event loop's connection.
+///
+/// It reads on the loop's thread, and never blocks that thread to wait for a server.
+public protocol LoopReader: DatabaseReader, DirectoryReader, NumberReader {
+    associatedtype Rows: LoopRows = Self
+
+    /// The rows of one check: those of the open snapshot, or a cache that is still empty.
+    var rows: Rows { get }
+    /// Fetches the rows that were missing in a void run, before the read runs again.
+    ///
+    /// A database that answers at once has no void runs, so this is never called.
+    ///
+    /// - Parameters:
+    ///   - rows: the rows of one check.
+    ///   - deadline: when its caller stops waiting, in nanoseconds of the monotonic clock.
+    /// - Throws: if not all of these rows could be read.
+    func fetch(for rows: Rows, until deadline: UInt64) async throws(Failure)
+}
+
+/// A connection whose reads are answered at once: constants, so that a check neither suspends nor reads twice.
+extension LoopReader where Rows == Self {
+    public var rows: Self { self }
+    public var isVoid: Bool { false }
+
+    public func fetch(for rows: Self, until deadline: UInt64) throws(Failure) {}
+}
+
 /// A database that is open.
 public protocol StorageBackend: Sendable {
-    associatedtype Reader: LoopReader
+    /// A connection that may block its thread: for jobs, background threads and commands.
+    associatedtype Reader: DatabaseReader
+    /// The connection of an event loop.
+    associatedtype Loop: LoopReader where Loop.Failure == Reader.Failure
 
     func openReader() throws(Reader.Failure) -> Reader
     /// Opens a connection with a small cache, for a job that reads every page once.
     func openScanner() throws(Reader.Failure) -> Reader
+    /// Returns a loop's connection as one that reads reports; nil if a report would block the loop for too long.
+    static func reader(of loop: Loop) -> Reader?
     /// The size of the write-ahead log; 0 for a database without one.
     var logByteCount: Int64 { get }
     associatedtype Rules: StoreRules = FileRules
+}
+
+extension StorageBackend {
+    public static func reader(of loop: Loop) -> Reader? { nil }
+}
+
+extension StorageBackend where Loop == Reader {
+    public static func reader(of loop: Loop) -> Reader? { loop }
 }

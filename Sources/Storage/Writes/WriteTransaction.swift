@@ -2,7 +2,7 @@ public import Attribution
 internal import Threads
 
 /// The reads of the writing thread in its open transaction.
-public protocol WriterReader: ClickReader, CountReader, LearningReader {
+public protocol WriterReader: ClickReader, NumberReader, CountReader, LearningReader {
     // Clicks
 
     /// Returns the posts recorded from this click on, newest first.

@@ -1,17 +1,23 @@
 import Attribution
 import Crypto
 import HTTPServer
-import SQLiteStorage
 import Server
 import Storage
 import Support
 import Synchronization
+import TestDatabases
 
 /// An event loop as the service needs it: one thread with its own handler and its own session of the store.
 actor ServiceLoop {
     nonisolated let executor = LoopThread()
-    private let handler: any RequestHandler
-    private let session: any LoopSession
+    private let service: Service
+    private let database: any TestDatabase
+    private let watch: ClickWatch
+    // Both are created on the loop's thread, when a request needs them.
+    private lazy var session = database.openSession(on: executor)
+    private lazy var handler = service.makeHandler(
+        Stores(session, clicks: WatchedClicks(session, watch), endTurn: { [session] in session.endTurn() })
+    )
     private var last: Response?
 
     nonisolated var unownedExecutor: UnownedSerialExecutor {
@@ -19,12 +25,8 @@ actor ServiceLoop {
         unsafe executor.asUnownedSerialExecutor()
     }
 
-    init(_ service: Service, _ store: SQLiteStore, _ watch: ClickWatch) {
-        let session = store.makeSession()
-        self.session = session
-        handler = service.makeHandler(
-            Stores(session, clicks: WatchedClicks(session, watch), endTurn: { session.endTurn() })
-        )
+    init(_ service: Service, _ database: any TestDatabase, _ watch: ClickWatch) {
+        (self.service, self.database, self.watch) = (service, database, watch)
     }
 
     func send(_ request: Request) async -> Answer {

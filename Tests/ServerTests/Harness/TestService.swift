@@ -3,11 +3,10 @@ import Crypto
 import Foundation
 import HTTPServer
 import Server
-import SQLite
-import SQLiteStorage
 import Storage
 import Support
 import Synchronization
+import TestDatabases
 import Threads
 
 /// A fingerprint for tests in which any fingerprint will do.
@@ -36,11 +35,9 @@ final class TestService: Sendable {
     let keyring: Keyring
     private let keys: [KeyKind: String]
     private let loop: ServiceLoop
-    /// The configuration of the database, for tests that open it beside the store.
-    let storeConfiguration: SQLiteConfiguration
     let serverKey: ServerKey
-    private let store: SQLiteStore
-    private let folder: URL
+    private let place: any TestPlace
+    private let database: any TestDatabase
     private let log: Log
     private let logged: LoggedBytes
     private let acceptsWrites: Flag
@@ -52,24 +49,20 @@ final class TestService: Sendable {
         rateLimits: RateLimits = RateLimits(),
         queueLimit: Int? = nil,
         configure: (inout ServiceSettings) -> Void = { _ in },
-        configureStore: (inout SQLiteConfiguration) -> Void = { _ in }
+        configureStore: (inout StoreConfiguration) -> Void = { _ in },
+        isDurable: Bool = true
     ) async throws {
-        folder = TemporaryFolder.fresh("afterlink")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        place = try await Backend.chosen().makePlace()
         let (clock, logged, acceptsWrites) = (TestClock(), LoggedBytes(), Flag(true))
         (self.clock, self.logged, self.acceptsWrites) = (clock, logged, acceptsWrites)
-        var configuration = SQLiteConfiguration(
-            path: folder.appending(path: "test.db").path,
-            clock: clock.wallClock
-        )
+        var configuration = StoreConfiguration(clock: clock.wallClock)
         configuration.hasBackgroundWork = false
         configuration.trustsClock = true
         // A disk that is busy for a second must fail no test.
         configuration.timeLimitMilliseconds = 600_000
         if let queueLimit { configuration.queueLimit = queueLimit }
         configureStore(&configuration)
-        storeConfiguration = configuration
-        store = try SQLiteStore.open(configuration)
+        database = try place.open(configuration, isDurable: isDurable)
         var own = ServiceSettings(version: "test")
         own.replayGrace = replayGrace
         own.trustedProxies = TrustedProxies(trustedProxies.compactMap { AddressRange($0) })
@@ -94,7 +87,7 @@ final class TestService: Sendable {
             },
             connections: { .zero }
         )
-        loop = ServiceLoop(service, store, watch)
+        loop = ServiceLoop(service, database, watch)
         app = AppID(at: clock.now, random: .system)
         try await loop.create(App(id: app, settings: settings, createdAt: clock.now))
         var keys: [KeyKind: String] = [:]
@@ -106,8 +99,7 @@ final class TestService: Sendable {
 
     deinit {
         loop.executor.stop()
-        store.stop(within: 60_000)
-        try? FileManager.default.removeItem(at: folder)
+        database.stop(within: 60_000)
     }
 
     var storeAcceptsWrites: Bool {
@@ -118,7 +110,7 @@ final class TestService: Sendable {
     /// Blocks the writer until the semaphore is signalled; returns once the writer is blocked.
     func holdWriter() -> DispatchSemaphore {
         let (isHeld, release) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
-        store.queueWork {
+        database.queueWork {
             isHeld.signal()
             release.wait()
         }
@@ -126,16 +118,12 @@ final class TestService: Sendable {
         return release
     }
 
-    /// Reads a number as another process would.
-    func integer(_ sql: SQL) throws -> Int64 {
-        try SQLiteConnection(path: storeConfiguration.path, access: .readOnly, busyMilliseconds: 1000)
-            .integer(sql)
-    }
+    func count(_ what: TestCount) throws -> Int64 { try place.count(what) }
+    func change(_ change: TestChange) throws { try place.change(change) }
 
-    /// Changes the database as another process would.
-    func execute(_ script: String) throws {
-        try SQLiteConnection(path: storeConfiguration.path, access: .readWrite, busyMilliseconds: 1000)
-            .execute(script)
+    /// Returns the history of the app's live traffic, with fingerprints reconstructed under the given keys.
+    func history(keys: [ServerKey]? = nil) throws -> any TrafficHistory {
+        try place.history(of: app, StoreConfiguration(clock: clock.wallClock), keys: keys ?? [serverKey])
     }
 
     func keyText(_ kind: KeyKind) -> String { keys[kind] ?? "" }

@@ -1,9 +1,8 @@
 import Attribution
-import SQLite
-import SQLiteStorage
 import Storage
 import Support
 import Synchronization
+import TestDatabases
 
 /// A database on which the contract of claims (``ClaimContract``) is tested.
 protocol ClaimBackend: Sendable {
@@ -77,9 +76,7 @@ final class TwoProcesses: Sendable {
     }
 
     private func claimCode(_ click: Click, for check: Check) async -> StoreError.Code? {
-        await code { () async throws(StoreError) in
-            try await flattened { _ = try await claim(click, for: check, by: 0) }
-        }
+        await code { _ = try await claim(click, for: check, by: 0) }
     }
 
     /// Closes the database in both processes and opens it again.
@@ -92,42 +89,25 @@ final class TwoProcesses: Sendable {
     private func stop() { for process in processes.withLock({ $0 }) { process.stop() } }
 }
 
-/// A SQLite database file, which each process opens as a store.
-final class SQLiteClaims: ClaimBackend {
-    private let folder: TemporaryFolder
+/// A database that each process opens as a store.
+final class StoredClaims: ClaimBackend {
+    let place: any TestPlace
 
-    init() throws { folder = try TemporaryFolder() }
+    init(_ backend: Backend) async throws { place = try await backend.makePlace() }
 
-    func openProcess() async throws -> any ClaimProcess { try await TestStore(in: folder) }
-
-    private func connect(_ access: SQLiteConnection.Access) throws -> SQLiteConnection {
-        try SQLiteConnection(path: folder.file("afterlink.db"), access: access, busyMilliseconds: 1000)
-    }
-
-    func fail(caller: UInt64) throws {
-        try connect(.readWrite).execute(
-            """
-            CREATE TRIGGER defect BEFORE INSERT ON claims WHEN NEW.caller = \(Int64(bitPattern: hash(caller).index))
-            BEGIN SELECT RAISE(ROLLBACK, 'defect'); END
-            """
-        )
-    }
-
-    /// Returns the number of matches whose record is on disk.
-    func recordedMatches() throws -> Int64 {
-        try connect(.readOnly).integer("SELECT count(*) FROM checks WHERE outcome = 'match'")
-    }
+    func openProcess() async throws -> any ClaimProcess { try await TestStore(place.backend, in: place) }
+    func fail(caller: UInt64) throws { try place.change(.failClaims(caller: hash(caller))) }
 }
 
 extension TestStore: ClaimProcess {
-    var queueLength: Int { store.health.queueLength }
+    var queueLength: Int { database.health.queueLength }
 
     func runClaims<Result: Sendable>(_ body: @escaping @Sendable (any ClickStore) async throws -> Result)
         async throws -> Result
     { try await run { try await body($0) } }
 
-    func queueWork(_ body: @escaping @Sendable () -> Void) { store.queueWork(body) }
-    func expireWaiting() { store.expireWaiting() }
+    func queueWork(_ body: @escaping @Sendable () -> Void) { database.queueWork(body) }
+    func expireWaiting() { database.expireWaiting() }
 }
 
 extension MemoryDatabase: ClaimBackend {

@@ -1,5 +1,6 @@
 import Attribution
 import Support
+import TestDatabases
 import Testing
 
 /// The contract of claims: six rules that every database keeps when clicks are claimed.
@@ -75,9 +76,7 @@ enum ClaimContract: CaseIterable, Sendable {
     private func violationOfLostToCommitted(_ backend: TwoProcesses) async throws -> String? {
         let click = try await backend.record(.sample())
         try backend.backend.fail(caller: 1)
-        let failed = await code { () async throws(StoreError) in
-            try await flattened { _ = try await backend.claim(click, for: .sample(caller: 1), by: 0) }
-        }
+        let failed = await code { _ = try await backend.claim(click, for: .sample(caller: 1), by: 0) }
         guard failed != nil else { return "a caller got an answer from a transaction that failed" }
         let next = try await backend.claim(click, for: .sample(caller: 2), by: 1)
         guard case .claimed = next else { return "lost to a claim that was undone" }
@@ -125,11 +124,12 @@ enum ClaimContract: CaseIterable, Sendable {
 @Suite("The contract of claims")
 struct ClaimContractTests {
     @Test(
-        "the contract of claims holds on SQLite, with two processes on one file",
-        arguments: ClaimContract.allCases
+        "the contract of claims holds with two processes on one database",
+        arguments: ClaimContract.allCases,
+        backends
     )
-    func holdsOnSQLite(_ point: ClaimContract) async throws {
-        #expect(try await point.violation(of: SQLiteClaims()) == nil)
+    func holdsForProcesses(_ point: ClaimContract, backend: Backend) async throws {
+        #expect(try await point.violation(of: StoredClaims(backend)) == nil)
     }
 
     @Test("the contract of claims holds on a database in memory", arguments: ClaimContract.allCases)

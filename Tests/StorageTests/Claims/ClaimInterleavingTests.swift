@@ -1,5 +1,6 @@
 import Attribution
 import Support
+import TestDatabases
 import Testing
 
 /// Random overlapping checks of one fingerprint, and the clicks that they may match.
@@ -104,11 +105,12 @@ struct ClaimInterleaving {
 @Suite("Overlapping checks")
 struct ClaimInterleavingTests {
     @Test(
-        "overlapping checks keep the contract of claims on SQLite, with two processes on one file",
-        arguments: 1...24 as ClosedRange<UInt64>
+        "overlapping checks keep the contract of claims with two processes on one database",
+        arguments: 1...24 as ClosedRange<UInt64>,
+        backends
     )
-    func onSQLite(seed: UInt64) async throws {
-        #expect(try await ClaimInterleaving(seed: seed).violation(on: SQLiteClaims()) == nil)
+    func inProcesses(seed: UInt64, backend: Backend) async throws {
+        #expect(try await ClaimInterleaving(seed: seed).violation(on: StoredClaims(backend)) == nil)
     }
 
     @Test(

@@ -7,11 +7,9 @@ import Testing
 struct ClaimsUnderWayTests {
     /// Matches two overlapping checks, which both choose a click before the writer continues.
     private func overlapping(_ first: Check, _ second: Check, in test: TestStore) async throws
-        -> (first: Result<MatchOutcome, StoreError>, second: Result<MatchOutcome, StoreError>)
+        -> (first: Result<MatchOutcome, any Error>, second: Result<MatchOutcome, any Error>)
     {
-        let gate = Gate()
-        test.store.queueWork { gate.pass() }
-        await gate.wait()
+        let gate = await test.holdWriter()
         async let one = outcome(of: first, in: test)
         while test.store.health.queueLength < 2 { await Task.yield() }
         async let other = outcome(of: second, in: test)
@@ -21,9 +19,9 @@ struct ClaimsUnderWayTests {
         return (await one, await other)
     }
 
-    private func outcome(of check: Check, in test: TestStore) async -> Result<MatchOutcome, StoreError> {
-        do throws(StoreError) {
-            return .success(try await flattened { try await test.run { try await $0.match(check) } })
+    private func outcome(of check: Check, in test: TestStore) async -> Result<MatchOutcome, any Error> {
+        do {
+            return .success(try await test.run { try await $0.match(check) })
         } catch {
             return .failure(error)
         }
@@ -90,9 +88,7 @@ struct ClaimsUnderWayTests {
     func limitsWaiting() async throws {
         let test = try await TestStore()
         let click = try await test.run { try await $0.record(.sample()).click }
-        let (before, within) = (Gate(), Gate())
-        test.store.queueWork { before.pass() }
-        await before.wait()
+        let (before, within) = (await test.holdWriter(), Gate())
         async let first = outcome(of: .sample(caller: 1), in: test)
         while test.store.health.queueLength < 2 { await Task.yield() }
         // This work, which is queued behind the claim, keeps the claim's transaction open.
@@ -102,11 +98,7 @@ struct ClaimsUnderWayTests {
         let waiting = late
         before.open()
         await within.wait()
-        let code = await code { () async throws(StoreError) in
-            try await flattened {
-                try await test.run { try await $0.waitForClaim(of: click.id, for: waiting) }
-            }
-        }
+        let code = await code { try await test.run { try await $0.waitForClaim(of: click.id, for: waiting) } }
         #expect(code == .timedOut)
         test.store.expireWaiting()
         let refused = await first

@@ -57,7 +57,7 @@ final class MemoryDatabase: Sendable {
 }
 
 /// A connection with its open snapshot or transaction.
-final class MemoryReader: LoopReader, WriterReader {
+final class MemoryReader: LoopReader, LoopRows, WriterReader {
     typealias Failure = StoreError
 
     let database: MemoryDatabase

@@ -3,6 +3,7 @@ import Simulation
 import SQLite
 import SQLiteStorage
 import Storage
+import TestDatabases
 import Testing
 
 @Suite("Collisions of stored fingerprints")
@@ -291,10 +292,7 @@ struct CollisionStorageTests {
         var world = Worlds.turkey(1500)
         world.days = 2
         let events = TraceGenerator.events(of: world, seed: 17)
-        let test = try await TestStore {
-            $0.learnsAtOnce = true
-            $0.durability = .relaxed
-        }
+        let test = try await TestStore(isDurable: false) { $0.learnsAtOnce = true }
         let start = TraceGenerator.beginning
         test.clock.now = start
         let app = test.app

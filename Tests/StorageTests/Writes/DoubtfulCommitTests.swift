@@ -137,8 +137,17 @@ private final class FlakyStore: Sendable {
 
     /// Returns the code of the error of a match; nil if it has none.
     func matchCode(_ check: Check) async -> StoreError.Code? {
-        await code { () async throws(StoreError) in
-            try await flattened { try await run { _ = try await $0.match(check) } }
+        await failure { _ = try await $0.match(check) }
+    }
+
+    /// Returns the code of the store's error; nil if there is none.
+    func failure(_ body: @escaping @Sendable (any ClickStore) async throws -> Void) async -> StoreError.Code?
+    {
+        do {
+            try await run(body)
+            return nil
+        } catch {
+            return (error as? StoreError)?.code ?? .defect
         }
     }
 }
@@ -172,14 +181,10 @@ struct DoubtfulCommitTests {
         await gate.wait()
         store.state.expireWaiting()
         #expect(await late == .timedOut)
-        let early = await code { () async throws(StoreError) in
-            try await flattened {
-                try await store.run { session in
-                    var check = Check.sample(caller: 2)
-                    check.deadline = 1
-                    _ = try await session.view(for: check)
-                }
-            }
+        let early = await store.failure { session in
+            var check = Check.sample(caller: 2)
+            check.deadline = 1
+            _ = try await session.view(for: check)
         }
         #expect(early == .timedOut, "it is not yet known whether the claim is stored")
         gate.open()

@@ -5,37 +5,14 @@ import Simulation
 import Storage
 import Support
 import Synchronization
+import TestDatabases
 import Testing
 
 /// The kinds of databases under test: every test of the store runs on each kind.
-let backends = Backend.allCases
-
-/// A kind of database on which the storage tests run.
-enum Backend: String, CaseIterable, Sendable {
-    case sqlite
-
-    /// Opens a database of this kind.
-    func open(_ configuration: SQLiteConfiguration) throws(StoreError) -> any TestDatabase {
-        switch self {
-        case .sqlite: try SQLiteStore.open(configuration)
-        }
-    }
-}
-
-/// An open database of a test, with the members that the tests of every kind of database need.
-protocol TestDatabase: Sendable {
-    /// Whether opening created the database.
-    var isNew: Bool { get }
-    func openSession() -> any LoopSession
-    func stop(within milliseconds: UInt64)
-}
-
-extension SQLiteStore: TestDatabase {
-    func openSession() -> any LoopSession { makeSession() }
-}
+let backends = Backend.available
 
 /// The part of a store that an event loop uses.
-typealias TestSession = any ClickStore & AppStore & StatsStore & CheckStore & LinkStore
+typealias TestSession = any LoopSession
 
 /// A wall clock that changes only when a test moves it.
 final class TestClock: Sendable {
@@ -64,32 +41,27 @@ final class TestMonotonicClock: Sendable {
     }
 }
 
-/// A test's own store, in a new folder by default, with clocks that only the test moves.
+/// A test's own store, in a new place by default, with clocks that only the test moves.
 final class TestStore: Sendable {
     /// The start of the wall clock: Tuesday, 2023-11-14T22:13:20Z.
     static let noon = Timestamp(milliseconds: 1_700_000_000_000)
 
-    let folder: TemporaryFolder
+    let place: any TestPlace
     let clock = TestClock(noon)
     let monotonic = TestMonotonicClock()
     let log = TestLog()
     let database: any TestDatabase
     let app = AppID(high: 1, low: 1)
 
-    var path: String { folder.file("afterlink.db") }
-
     init(
         _ backend: Backend = .sqlite,
-        in folder: TemporaryFolder? = nil,
-        set: (inout SQLiteConfiguration) -> Void = { _ in }
+        in place: (any TestPlace)? = nil,
+        isDurable: Bool = true,
+        set: (inout StoreConfiguration) -> Void = { _ in }
     ) async throws {
-        let folder = try folder ?? TemporaryFolder()
-        self.folder = folder
+        if let place { self.place = place } else { self.place = try await backend.makePlace() }
         let (clock, log, monotonic) = (clock, log, monotonic)
-        var configuration = SQLiteConfiguration(
-            path: folder.file("afterlink.db"),
-            clock: WallClock { clock.now }
-        )
+        var configuration = StoreConfiguration(clock: WallClock { clock.now })
         configuration.log = StoreLog { log.append($1) }
         configuration.monotonicNow = { monotonic.now }
         configuration.hasBackgroundWork = false
@@ -98,7 +70,7 @@ final class TestStore: Sendable {
         configuration.timeLimitMilliseconds = 600_000
         configuration.quietNanoseconds = 0
         set(&configuration)
-        database = try backend.open(configuration)
+        database = try self.place.open(configuration, isDurable: isDurable)
         if database.isNew {
             let app = App(id: app, settings: App.Settings(name: "Shop"), createdAt: Self.noon)
             try await run { try await $0.create(app) }
@@ -110,7 +82,26 @@ final class TestStore: Sendable {
     /// Stops the store, which first writes everything to disk.
     func stop() { database.stop(within: 60_000) }
 
-    /// The SQLite store, for tests of SQLite or of background jobs.
+    func count(_ what: TestCount) throws -> Int64 { try place.count(what) }
+    func change(_ change: TestChange) throws { try place.change(change) }
+    func verify() throws -> VerificationReport { try place.verify(at: clock.now) }
+
+    /// Returns the history of the app's live traffic, as a backtest with this retention in seconds reads it.
+    func history(retention: Int64 = 604_800) throws -> any TrafficHistory {
+        var configuration = StoreConfiguration(clock: .fixed(clock.now))
+        configuration.isReadOnly = true
+        configuration.retentionSeconds = retention
+        return try place.history(of: app, configuration, keys: [])
+    }
+
+    /// Runs `body` with a new session on a new event loop.
+    func run<Result: Sendable>(
+        _ body: @escaping @Sendable (TestSession) async throws -> Result
+    ) async throws -> Result { try await database.run(body) }
+}
+
+/// The database file and its store, for tests of SQLite.
+extension TestStore {
     var store: SQLiteStore {
         guard let store = database as? SQLiteStore else {
             preconditionFailure("a test of SQLite runs over another database")
@@ -118,26 +109,18 @@ final class TestStore: Sendable {
         return store
     }
 
-    /// Returns a number as a connection of another process reads it.
-    func integer(_ sql: SQL) throws -> Int64 {
-        try SQLiteConnection(path: path, access: .readOnly, busyMilliseconds: 1000).integer(sql)
-    }
-
-    /// Runs a script as a connection of another process does.
-    func execute(_ script: String) throws {
-        try SQLiteConnection(path: path, access: .readWrite, busyMilliseconds: 1000).execute(script)
-    }
-
-    /// Runs `body` with a new session on a new event loop.
-    func run<Result: Sendable>(
-        _ body: @escaping @Sendable (TestSession) async throws -> Result
-    ) async throws -> Result {
-        try await onLoop { [database] in
-            let session = database.openSession()
-            defer { session.endTurn() }
-            return try await body(session)
+    private var file: SQLitePlace {
+        guard let file = place as? SQLitePlace else {
+            preconditionFailure("a test of SQLite runs over another database")
         }
+        return file
     }
+
+    var folder: TemporaryFolder { file.folder }
+    var path: String { file.path }
+
+    func integer(_ sql: SQL) throws -> Int64 { try file.integer(sql) }
+    func execute(_ script: String) throws { try file.execute(script) }
 }
 
 /// The lines that a store logged.
@@ -304,7 +287,7 @@ extension TestStore {
         let loop = LoopThread()
         defer { loop.stop() }
         let task = Task(executorPreference: loop) { [database] in
-            let session = Confined(database.openSession())
+            let session = Confined(database.openSession(on: loop))
             defer { session.value.endTurn() }
             return try await withThrowingTaskGroup(of: Result.self) { group in
                 for number in numbers {

@@ -1,14 +1,11 @@
-import Attribution
-import SQLiteStorage
-import Storage
+package import Attribution
+package import SQLiteStorage
+package import Storage
 
 /// Runs background jobs on the thread of a test; each call blocks until its job has ended.
-extension SQLiteStore {
-    /// Closes and deletes all clicks that are due.
-    ///
-    /// - Returns: the number of clicks that were closed and deleted.
+extension TestDatabase {
     @discardableResult
-    func runRetention() throws(StoreError) -> RetentionProgress {
+    package func runRetention() throws(StoreError) -> RetentionProgress {
         var job = RetentionJob(makeJobContext())
         try job.runToEnd()
         var compaction = CompactionJob(makeJobContext())
@@ -17,20 +14,20 @@ extension SQLiteStore {
     }
 
     /// Evaluates the match rates of all apps, if a quarter of a day has ended since the last evaluation.
-    func evaluateMatchRates() throws(StoreError) {
+    package func evaluateMatchRates() throws(StoreError) {
         var job = DriftJob(makeJobContext())
         try job.runToEnd()
     }
 
     /// Counts collisions now and stores the reports.
-    func countCollisions() throws(StoreError) {
+    package func countCollisions() throws(StoreError) {
         var job = CollisionJob(makeJobContext())
         try job.beginRound()
         try job.runToEnd()
     }
 
     /// Runs the job of collisions `times` times; a run counts only if a count is due.
-    func countCollisionsIfDue(times: Int, afterEach: () -> Void = {}) throws(StoreError) {
+    package func countCollisionsIfDue(times: Int, afterEach: () -> Void = {}) throws(StoreError) {
         var job = CollisionJob(makeJobContext())
         for _ in 0..<times {
             try job.runToEnd()
@@ -39,13 +36,15 @@ extension SQLiteStore {
     }
 
     /// Deletes faded counters.
-    func fadeLearning() throws(StoreError) {
+    package func fadeLearning() throws(StoreError) {
         var job = FadingJob(makeJobContext())
         try job.runToEnd()
     }
+}
 
+extension SQLiteStore {
     /// Builds a filter of the stored fingerprints, even if no build is due.
-    func buildFilter() throws(StoreError) {
+    package func buildFilter() throws(StoreError) {
         var job = FilterJob(makeScanContext())
         try job.build()
     }
