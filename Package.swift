@@ -250,7 +250,8 @@ let package = Package(
         .testTarget(
             name: "EndToEndTests",
             dependencies: [
-                "Attribution", "Fuzzing", "HTTPServer", "SQLite", "Server", "Support", "Threads", "afterlink",
+                "Attribution", "Fuzzing", "HTTPServer", "SQLite", "Server", "Storage", "Support", "Threads",
+                "afterlink",
             ],
             swiftSettings: commonSettings
         ),

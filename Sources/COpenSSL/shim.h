@@ -32,4 +32,27 @@ static inline void afterlink_sha256_finish(SHA256_CTX *state, void *digest) { SH
 
 #pragma GCC diagnostic pop
 
+// AES-256-GCM with a key of 32 bytes and a nonce of 12: encrypts and writes 16 bytes of tag, or decrypts and compares
+// the tag. The output has as many bytes as the input. Returns 0 if the tag differs, or if OpenSSL fails; the output
+// must not be used then.
+static inline int afterlink_aes256_gcm(
+    int encrypts, const unsigned char *key, const unsigned char *nonce, const unsigned char *data, size_t data_count,
+    const unsigned char *input, size_t count, unsigned char *output, unsigned char *tag) {
+    if (data_count > INT_MAX || count > INT_MAX) return 0;
+    EVP_CIPHER_CTX *context = EVP_CIPHER_CTX_new();
+    if (context == NULL) return 0;
+    int written = 0;
+    unsigned char none[EVP_MAX_BLOCK_LENGTH];
+    int done =
+        EVP_CipherInit_ex(context, EVP_aes_256_gcm(), NULL, key, nonce, encrypts) == 1 &&
+        (data_count == 0 || EVP_CipherUpdate(context, NULL, &written, data, (int)data_count) == 1) &&
+        (count == 0 || EVP_CipherUpdate(context, output, &written, input, (int)count) == 1) &&
+        (encrypts || EVP_CIPHER_CTX_ctrl(context, EVP_CTRL_GCM_SET_TAG, 16, tag) == 1) &&
+        EVP_CipherFinal_ex(context, none, &written) == 1 &&
+        (!encrypts || EVP_CIPHER_CTX_ctrl(context, EVP_CTRL_GCM_GET_TAG, 16, tag) == 1);
+    EVP_CIPHER_CTX_free(context);
+    if (!done) ERR_clear_error();
+    return done;
+}
+
 #endif

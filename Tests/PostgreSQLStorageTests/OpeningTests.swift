@@ -14,6 +14,7 @@ import Threads
     .enabled(if: PostgreSQLCluster.isInstalled, "\(PostgreSQLCluster.missing)")
 )
 struct OpeningTests {
+    private static let clock = WallClock { Timestamp(milliseconds: 1_790_000_000_000) }
     private let database: PostgreSQLTestDatabase
 
     init() throws { database = try PostgreSQLTestDatabase() }
@@ -22,7 +23,7 @@ struct OpeningTests {
         var configuration = try PostgreSQLConfiguration(
             url: database.socketURL,
             name: "the test's database",
-            clock: WallClock { Timestamp(milliseconds: 1_790_000_000_000) }
+            clock: Self.clock
         )
         configuration.migrations += more
         return DatabaseOpening(configuration)
@@ -82,9 +83,8 @@ struct OpeningTests {
 
     @Test("the database's errors say what to do")
     func unreachable() throws {
-        let address =
-            "postgres://nobody@/nothing?host=\(database.cluster.folder.path)&port=\(database.cluster.port)"
-        var configuration = try PostgreSQLConfiguration(url: address, name: "x", clock: .system)
+        let url = database.socketURL.replacing(database.name, with: "nothing")
+        var configuration = try PostgreSQLConfiguration(url: url, name: "x", clock: Self.clock)
         configuration.longTimeLimit = .seconds(1)
         let refused = DatabaseOpening(configuration)
         let error = #expect(throws: StoreError.self) { try refused.open() }
@@ -117,6 +117,7 @@ struct OpeningTests {
         let connection = try opening.open().connection
         let partitions = Partitions(connection: connection)
         let reader = try opening.connect()
+        try reader.execute("SET idle_in_transaction_session_timeout = 0")
         try reader.execute("BEGIN")
         try reader.execute("SELECT count(*) FROM clicks")
         for slot in [20_780, 20_781, RowHome.longSlot] { #expect(try partitions.make(slot)) }

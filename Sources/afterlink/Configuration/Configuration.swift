@@ -32,6 +32,8 @@ package struct Configuration: Sendable {
     package var durability = StoreDurability.full
     /// Nil for ``databasePath`` with the suffix `.key`.
     package var serverKeyFile: String?
+    /// The file of the secret that encrypts the keyring in a shared database; nil for keys in files.
+    package var secretFile: String?
 
     package var attributionWindow = AttributionWindow.standard
     /// The time in which a caller without an install id may get an answer again, in seconds.
@@ -91,10 +93,17 @@ package struct Configuration: Sendable {
     package var databaseName: String { isOnServer ? DatabaseURL.withoutSecrets(database) : databasePath }
 
     /// The path of the server keys.
-    package var serverKeyPath: String { serverKeyFile ?? databasePath + ".key" }
+    package var serverKeyPath: String { serverKeyFile ?? databasePath + KeyCopy.serverSuffix }
 
     /// The path of the address keys.
-    package var addressKeyPath: String { databasePath + KeyCopy.addressSuffix }
+    package var addressKeyPath: String {
+        // With a database server, both key files are in one folder.
+        guard isOnServer, let serverKeyFile else { return databasePath + KeyCopy.addressSuffix }
+        let suffix = KeyCopy.serverSuffix
+        let start =
+            serverKeyFile.hasSuffix(suffix) ? serverKeyFile.dropLast(suffix.count) : serverKeyFile[...]
+        return start + KeyCopy.addressSuffix
+    }
 
     static let standardConnections = 20_000
     /// Below this number, a service without --maximum-connections logs a warning.
@@ -160,6 +169,11 @@ extension Configuration {
         }
         if let tlsKey, tlsCertificate == nil {
             conflicts.append(("tls-key", tlsKey, "needs --tls-certificate with it"))
+        }
+        if let secretFile, !isOnServer {
+            let sentence =
+                "is for a PostgreSQL database; an SQLite database has its keys in files beside it"
+            conflicts.append(("secret-file", secretFile, sentence))
         }
         if let initialAppKey, initialAppKey.text == initialAdminKey?.text {
             let sentence = "must be another key than AFTERLINK_INITIAL_APP_KEY"

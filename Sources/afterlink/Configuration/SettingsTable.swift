@@ -86,6 +86,11 @@ extension Setting {
                 "File of the server keys, the newest first, which hash fingerprints and ids and sign tokens. A new database"
                     + " creates the first key; back up both together."
             ),
+        optional("secret-file", .file, default: "none, keys in files", into: \.secretFile)
+            .saying(
+                "For PostgreSQL: file of 64 hexadecimal digits, the same on every server. It encrypts the server and address"
+                    + " keys, which are then in the database, so that servers need no key files."
+            ),
         value("durability", .durability, into: \.durability)
             .saying(
                 "With full, an acknowledged click survives a power cut. With relaxed, it survives the end of the process,"

@@ -34,6 +34,9 @@ protocol Database: Sendable {
     /// Verifies the database, also while a process serves it, and changes nothing.
     func verify(_ keys: [ServerKey]) throws(StoreError) -> VerificationReport
 
+    /// Returns the keyring for a command; nil if the keys of the database are in files beside it.
+    func keyring() throws(StoreError) -> (any KeyringRows)?
+
     /// Returns the recorded clicks and checks of an app, also while a process serves.
     func history(of app: AppID, isTest: Bool, remaking: FingerprintReconstruction) throws(StoreError)
         -> any TrafficHistory
@@ -73,6 +76,10 @@ protocol Database: Sendable {
     ) throws(StoreError) -> DatabaseCopy
 }
 
+extension Database {
+    func keyring() throws(StoreError) -> (any KeyringRows)? { nil }
+}
+
 /// The reasons to open a database.
 enum DatabasePurpose {
     /// For event loops, with background jobs.
@@ -101,6 +108,8 @@ struct OpenStore: Sendable {
     let forget: @Sendable (_ serverKey: UInt64) throws(StoreError) -> Void
     /// Finishes pending writes within the given number of milliseconds, and closes.
     let stop: @Sendable (_ milliseconds: UInt64) -> Void
+    /// The keyring of a database that several servers share; nil if its keys are in files beside it.
+    var keyring: (any KeyringRows)?
 }
 
 extension DatabaseSummary {

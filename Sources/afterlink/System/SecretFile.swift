@@ -3,6 +3,8 @@ internal import Glibc
 /// A small file of text that only its owner can read, created and changed as a whole.
 struct SecretFile {
     let path: String
+    /// Whether root's group may read the file if root owns it, as with a secret that is mounted on several servers.
+    var isShared = false
 
     private static let limit = 16_384
 
@@ -13,7 +15,7 @@ struct SecretFile {
     func read() throws(SystemError) -> (text: String, isOpenToOthers: Bool) {
         let file = try OpenFile(path, O_RDONLY)
         let text = String(decoding: try file.readAll(limit: Self.limit), as: UTF8.self)
-        return (text, try file.isOpenToOthers())
+        return (text, try isShared ? !file.isFitForSecrets() : file.isOpenToOthers())
     }
 
     /// Reads a file of keys.

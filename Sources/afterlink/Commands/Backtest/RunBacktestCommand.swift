@@ -29,7 +29,9 @@ enum RunBacktestCommand {
             "warm-up-days N":
                 "Number of days that the model learns from and that are not counted, 0 to 365. Default: see above.",
         ]) + [.json],
-        settings: CommandDatabase.settings + ["server-key-file", "device-data", "retention", "replay-grace"],
+        settings: CommandDatabase.settings + [
+            "server-key-file", "secret-file", "device-data", "retention", "replay-grace",
+        ],
         examples: [
             "afterlink backtest --window 3600 --minimum-confidence 0.8":
                 "Show the answers of an hour's window and a stricter policy to last week's launches."
@@ -75,7 +77,7 @@ enum RunBacktestCommand {
     {
         let configuration = try ConfigurationReader.read(invocation)
         try CommandDatabase.require(configuration)
-        let keys = try KeyCopy(server: configuration.serverKeyPath).keys
+        let keys = try configuration.storedServerKeys()
         let data = try TableFiles.settings(of: configuration).devices
         let database = try CommandDatabase.open(configuration, for: .reading)
         defer { database.close() }

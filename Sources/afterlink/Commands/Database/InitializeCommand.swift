@@ -13,7 +13,8 @@ enum InitializeCommand {
         ],
         options: CommandOption.table(["json": "Print one JSON object with the app and the keys."]),
         settings: CommandDatabase.settings + [
-            "server-key-file", "app-name", "destination", "initial-app-key", "initial-admin-key",
+            "server-key-file", "secret-file", "app-name", "destination", "initial-app-key",
+            "initial-admin-key",
         ],
         examples: [
             "afterlink init --database /var/lib/afterlink/afterlink.db --destination myapp:// --json":

@@ -16,7 +16,7 @@ enum VerifyCommand {
                 + " database is damaged, restore a backup.",
         ],
         options: [.jsonObject],
-        settings: CommandDatabase.settings + ["server-key-file"],
+        settings: CommandDatabase.settings + ["server-key-file", "secret-file"],
         examples: ["afterlink verify --database /var/backups/afterlink.db": "Verify a backup."],
         run: run
     )
@@ -33,7 +33,7 @@ enum VerifyCommand {
         var keys: [ServerKey] = []
         var failure: CommandFailure?
         do {
-            keys = try KeyCopy(server: configuration.serverKeyPath).keys
+            keys = try configuration.storedServerKeys()
         } catch {
             failure = CommandFailure(describing: error)
         }

@@ -57,7 +57,8 @@ enum DoctorCommand {
         var configuration = given
         configuration.dataDirectory = TextFile.fullPath(given.dataDirectory)
         let paths: [WritableKeyPath<Configuration, String?>] = [
-            \.serverKeyFile, \.tlsCertificate, \.tlsKey, \.deviceData, \.robots, \.relayRanges, \.landingPage,
+            \.serverKeyFile, \.secretFile, \.tlsCertificate, \.tlsKey, \.deviceData, \.robots, \.relayRanges,
+            \.landingPage,
         ]
         for path in paths { configuration[keyPath: path] = given[keyPath: path].map(TextFile.fullPath) }
         return configuration

@@ -60,42 +60,94 @@ package enum KeyExamination {
     }
 }
 
-/// Examines the server keys, which must belong to the database, and the address keys.
+/// Examines the server keys, which must belong to the database, the address keys, and the keys of other servers.
 enum ServerKeyExamination {
     static func diagnoses(
         _ configuration: Configuration,
         _ summary: DatabaseSummary,
         at now: Timestamp
     ) -> [Diagnosis] {
-        [server(configuration, summary), addresses(configuration, at: now)].compactMap(\.self)
-    }
-
-    private static func server(_ configuration: Configuration, _ summary: DatabaseSummary) -> Diagnosis {
-        let path = configuration.serverKeyPath
         do {
-            let keys = try KeyCopy(server: path)
-            guard summary.fits(keys.keys) == false else {
-                let others = Int64(keys.server.entries.count - 1)
-                let rest = others == 0 ? "" : "; it has \(DatabaseSummary.count(others, "other key")), too"
-                return .ok("server_key", "\(path) is the database's own\(rest)")
-            }
-            return .problem("server_key", "\(path) is not the key of the database: no click could be found")
-                .advising("restore the database's key from the backup, or name it with --server-key-file")
+            let keyring = try CommandDatabase.explaining(configuration) { try $0.keyring() }
+            let source = try configuration.keySource()
+            let list = try source.serverKeys()
+            return [server(list, source, summary)] + addresses(configuration, source, at: now)
+                + (try keyring.map { try servers($0.servers(), list, source, at: now) } ?? [])
         } catch {
-            return .problem("server_key", error)
+            return [.problem("server_key", error)]
+                + addresses(configuration, KeyFiles(configuration), at: now)
         }
     }
 
-    private static func addresses(_ configuration: Configuration, at now: Timestamp) -> Diagnosis? {
+    private static func server(
+        _ list: ServerKeyList,
+        _ source: any KeySource,
+        _ summary: DatabaseSummary
+    ) -> Diagnosis {
+        guard summary.fits(list.all) == false else {
+            let others = Int64(list.entries.count - 1)
+            let rest = others == 0 ? "" : "; it has \(DatabaseSummary.count(others, "other key")), too"
+            return .ok("server_key", "\(source.serverPlace) is the database's own\(rest)")
+        }
+        guard !source.isShared else { return .problem("server_key", source.foreign) }
+        return .problem(
+            "server_key",
+            "\(source.serverPlace) is not the key of the database: no click could be found"
+        )
+        .advising("restore the database's key from the backup, or name it with --server-key-file")
+    }
+
+    private static func addresses(
+        _ configuration: Configuration,
+        _ source: any KeySource,
+        at now: Timestamp
+    ) -> [Diagnosis] {
         let path = configuration.addressKeyPath
-        // The next start creates a missing file.
-        guard TextFile.exists(path) else { return nil }
+        // The next start of a database on this machine creates a missing file.
+        guard source.isShared || TextFile.exists(path) else { return [] }
         do {
-            let first = try AddressKeyFile(path: path).open(at: now).firstDay
-            let date = AddressKeyFile.date(of: first)
-            return .ok("address_keys", "\(path): addresses from before \(date) can no longer be recovered")
+            let date = AddressKeyFile.date(of: try source.addressKeys(at: now).firstDay)
+            let place = source is DatabaseKeyring ? source.serverPlace : path
+            return [
+                .ok("address_keys", "\(place): addresses from before \(date) can no longer be recovered")
+            ]
         } catch {
-            return .problem("address_keys", error)
+            return [.problem("address_keys", error)]
         }
+    }
+
+    /// Names the running servers with other keys: their clicks are not found by the others, or they do not find them.
+    static func servers(
+        _ servers: [KeyHolder],
+        _ list: ServerKeyList,
+        _ source: any KeySource,
+        at now: Timestamp
+    ) throws -> [Diagnosis] {
+        let addresses = try source.addressKeys(at: now)
+        let own = list.all.map(\.checkValue.index)
+        // Every server reads a new key within a second.
+        let newest = list.entries.first { entry in
+            entry.madeAt.map { now.milliseconds(since: $0) >= ServerKeyList.settlingMilliseconds } ?? true
+        }
+        let problems = servers.compactMap { server -> Diagnosis? in
+            guard let held = server.keys else { return nil }
+            let difference: String
+            if let current = held.server.first, !own.contains(current) {
+                difference = "stores clicks under a server key that \(source.serverPlace) lacks"
+            } else if let check = newest?.check, !held.server.contains(check.index) {
+                difference = "lacks a server key of \(source.serverPlace)"
+            } else if !held.fits(addresses) {
+                difference = "has other address keys than \(source.serverPlace)"
+            } else {
+                return nil
+            }
+            return .problem("server_keys", "server \(server.number) \(difference): launches miss clicks")
+                .advising(
+                    "stop it, give it the key files or the --secret-file of the others, and start it again"
+                )
+        }
+        guard problems.isEmpty else { return problems }
+        let count = DatabaseSummary.count(Int64(servers.count(where: { $0.keys != nil })), "running server")
+        return [.ok("server_keys", "\(count) with the same keys")]
     }
 }

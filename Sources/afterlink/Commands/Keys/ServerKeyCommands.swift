@@ -18,7 +18,7 @@ enum RotateServerKeyCommand {
                 + " Take a new backup: older ones have only the previous key.",
         ],
         options: [.jsonObject],
-        settings: CommandDatabase.settings + ["server-key-file"],
+        settings: CommandDatabase.settings + ["server-key-file", "secret-file"],
         examples: [
             "afterlink server-key rotate --data-directory /var/lib/afterlink":
                 "Replace the key after a person with a copy of it has left."
@@ -31,15 +31,20 @@ enum RotateServerKeyCommand {
         try CommandDatabase.require(configuration)
         let summary = try CommandDatabase.explaining(configuration) { try $0.survey().summary }
         let now = WallClock.system.now()
-        let list = try ServerKeyFile(path: configuration.serverKeyPath).change { list in
-            try refuse(list, summary, configuration, at: now)
+        let source = try configuration.keySource()
+        let list = try source.changeServerKeys(erasesFormer: false) { list in
+            try refuse(list, source, summary, configuration, at: now)
             let new = ServerKeyList.Entry(bytes: SystemRandom.bytes(ServerKey.byteCount), madeAt: now)
             return ServerKeyList([new] + list.entries)
         }
-        try renewAddresses(configuration, at: now)
+        try renewAddresses(source, at: now)
         let seconds = ServerKeyList.settlingMilliseconds / 1000
+        let use =
+            source.isShared
+            ? "The servers store under it when all of them have it, usually in 2 s"
+            : "A serving process stores under it in \(seconds) s"
         let text = """
-            Created a new server key. A serving process stores under it in \(seconds) s; no restart is needed.
+            Created a new server key. \(use); no restart is needed.
             The former key remains until nothing is stored under it, and is then destroyed.
             Take a new backup: older ones have only the former key.
             """
@@ -49,11 +54,13 @@ enum RotateServerKeyCommand {
     /// Refuses the key of another database, a rotation before the last one has taken effect, and too many keys.
     private static func refuse(
         _ list: ServerKeyList,
+        _ source: any KeySource,
         _ summary: DatabaseSummary,
         _ configuration: Configuration,
         at now: Timestamp
     ) throws {
         guard let keys = list.keys(at: now), summary.fits(keys.all) != false else {
+            guard !source.isShared else { throw source.foreign }
             let (key, database) = (configuration.serverKeyPath, configuration.databaseName)
             throw CommandFailure.because("\(key) is not the server key of \(database).")
                 .advising("Name the database's key with --server-key-file.")
@@ -70,11 +77,11 @@ enum RotateServerKeyCommand {
     }
 
     /// Renews the address keys, because a thief of the server key may have them and could derive the later ones.
-    private static func renewAddresses(_ configuration: Configuration, at now: Timestamp) throws {
+    private static func renewAddresses(_ source: any KeySource, at now: Timestamp) throws {
         // A process could begin a day that is less than a minute away with the old keys, so renew from the day after.
         let soon = now.advanced(byMilliseconds: 60_000)
         guard let seed = AddressKeyFile.newSeed(from: AddressKeys.day(of: soon) + 1) else { return }
-        try AddressKeyFile(path: configuration.addressKeyPath).change(at: now, erasesFormer: false) { keys in
+        try source.changeAddressKeys(at: now, erasesFormer: false) { keys in
             keys.renewed(from: seed, readyUntil: now)
         }
     }
@@ -90,14 +97,14 @@ enum ListServerKeysCommand {
                 + " it."
         ],
         options: [.json],
-        settings: CommandDatabase.settings + ["server-key-file"],
+        settings: CommandDatabase.settings + ["server-key-file", "secret-file"],
         examples: ["afterlink server-key list": "Show whether the former key is still needed."],
         run: run
     )
 
     private static func run(_ invocation: Invocation) async throws {
         let configuration = try ConfigurationReader.read(invocation)
-        let list = try ServerKeyFile(path: configuration.serverKeyPath).open(databaseIsNew: false)
+        let list = try configuration.keySource().serverKeys()
         let now = WallClock.system.now()
         invocation.show(ServerKeyListing.table(list, at: now), json: ServerKeyListing.json(list, at: now))
     }

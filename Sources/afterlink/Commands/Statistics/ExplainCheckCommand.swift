@@ -19,7 +19,7 @@ enum ExplainCheckCommand {
         ],
         operands: [.required("ID", "The id of a check, request or click, or a fingerprint.")],
         options: [.json],
-        settings: CommandDatabase.settings + ["server-key-file", "device-data"],
+        settings: CommandDatabase.settings + ["server-key-file", "secret-file", "device-data"],
         examples: [
             "afterlink explain chk_01jz8w6t7n3k5m9q2r4v6x8y0z": "Show why this launch found no click."
         ],
@@ -29,7 +29,7 @@ enum ExplainCheckCommand {
     private static func run(_ invocation: Invocation) async throws {
         let configuration = try ConfigurationReader.read(invocation)
         try CommandDatabase.require(configuration)
-        let keys = try KeyCopy(server: configuration.serverKeyPath).keys
+        let keys = try configuration.storedServerKeys()
         let text = invocation.arguments.operands.first ?? ""
         guard let reference = CheckReference(text, keys: keys) else {
             let shown = Table.printable(text)

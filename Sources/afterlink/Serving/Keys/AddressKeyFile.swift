@@ -9,8 +9,10 @@ internal import Glibc
 /// or when a key is destroyed.
 struct AddressKeyFile {
     let path: String
+    /// Whether root's group may read a file that belongs to root, as in ``SecretFile/isShared``.
+    var isShared = false
 
-    private var file: SecretFile { SecretFile(path: path) }
+    private var file: SecretFile { SecretFile(path: path, isShared: isShared) }
     /// A stamp that changes with the file; empty if there is no file.
     var stamp: [Int] { file.stamp }
 

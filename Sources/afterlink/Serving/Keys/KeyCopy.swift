@@ -26,7 +26,7 @@ struct KeyCopy {
     }
 
     /// The keys that hashes may be stored under, the current one first.
-    var keys: [ServerKey] { server.keys(at: WallClock.system.now())?.all ?? [] }
+    var keys: [ServerKey] { server.all }
 
     /// - Throws: an error with the sentence, if the database was last used with another key.
     func confirm(_ summary: DatabaseSummary, orElse sentence: String) throws(StoreError) {

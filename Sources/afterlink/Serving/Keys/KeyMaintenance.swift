@@ -1,9 +1,11 @@
 internal import Attribution
 internal import Dispatch
 internal import Server
+internal import Storage
 internal import Threads
 
-/// Reloads server keys and address keys when their files change, and destroys keys that are no longer needed.
+/// Reloads server keys and address keys when they change, reports them to other servers, and destroys keys that are no
+/// longer needed.
 ///
 /// Used only on the thread of ``KeyMaintenanceThread``.
 struct KeyMaintenance {
@@ -14,9 +16,9 @@ struct KeyMaintenance {
     private let settings: ServiceSettings
     /// The clock of clicks, which tests may set.
     private let clock: WallClock
-    /// The stamps of both files when they were read; empty before the first run, because the files may have changed
+    /// What the source returned when the keys were read; empty before the first run, because the keys may have changed
     /// since the start.
-    private var fileStamps: [[Int]] = []
+    private var stamp: [[Int]] = []
     /// The last failure that was logged.
     private var lastLoggedFailure: String?
     private var neededAt: (moment: Timestamp, day: Int64)?
@@ -24,17 +26,34 @@ struct KeyMaintenance {
     /// The interval at which the database is asked which keys are still needed.
     private static let needsMilliseconds: Int64 = 60_000
 
-    init(_ keys: LoadedKeys, _ keyring: Keyring, of service: Service, store: OpenStore, log: Log) {
-        (self.keys, self.keyring, self.store, self.log) = (keys, keyring, store, log)
-        settings = service.settings
-        clock = settings.usesTestClock ? service.backgroundClock : .system
+    /// - Parameters:
+    ///   - keys: the keys that were loaded at the start.
+    ///   - keyring: the keyring of the service.
+    ///   - settings: the settings of the service.
+    ///   - clock: the clock of clicks.
+    ///   - store: the service's store.
+    ///   - log: the service's log.
+    init(
+        _ keys: LoadedKeys,
+        _ keyring: Keyring,
+        _ settings: ServiceSettings,
+        clock: WallClock,
+        store: OpenStore,
+        log: Log
+    ) {
+        (self.keys, self.keyring, self.settings, self.clock) = (keys, keyring, settings, clock)
+        (self.store, self.log) = (store, log)
     }
+
+    private var source: any KeySource { keys.source }
 
     /// Does the work that is due; logs a failure unless the last logged one had the same text.
     mutating func runOnce() {
         do {
             try reloadChangedKeys()
             try destroyUnneededKeys()
+        } catch is StoreError {
+            // The next run retries; the store reports its failures itself.
         } catch {
             let failure = CommandFailure(describing: error)
             // Log a lasting failure once: this runs twice a second.
@@ -44,24 +63,37 @@ struct KeyMaintenance {
         }
     }
 
-    /// Reads files that have changed, and publishes the keys if they have changed or a new key is in use.
+    /// Reads keys that have changed, publishes them if they have changed or a new key is in use, and reports them.
     private mutating func reloadChangedKeys() throws {
         let now = WallClock.system.now()
-        let stamps = [keys.serverFile.stamp, keys.addressFile.stamp]
-        if stamps != fileStamps {
-            let list = try keys.serverFile.open(databaseIsNew: false)
+        let observed = try source.observe()
+        if observed.stamp != stamp {
+            var list = try source.serverKeys()
+            list.holders?.current = keys.server.current.checkValue
             guard list.entries.contains(where: { $0.check == keys.server.current.checkValue }) else {
                 throw CommandFailure.because(
-                    "\(keys.serverFile.path) lacks the server key that clicks are stored under."
+                    "\(source.serverPlace) lacks the server key that clicks are stored under."
                 ).advising("Put the key back, as a further line below a new key.")
             }
-            var addresses = try keys.addressFile.open(at: clock.now())
+            if let refusal = source.refusal(of: list, after: keys.list) {
+                // Logged once; the rest of the work goes on with the keys of the start.
+                stamp = observed.stamp
+                throw refusal
+            }
+            var addresses = try source.addressKeys(at: clock.now())
             addresses.coversEarlierDays =
                 keys.addresses.coversEarlierDays && addresses.firstDay == keys.addresses.firstDay
             keys.addresses = addresses
             keys.list = list
-            fileStamps = stamps
+            stamp = observed.stamp
         }
+        try publishChangedKeys(at: now)
+        // What is reported must be published before, because other servers then store clicks under it.
+        let held = HeldKeys(keyring.server, keyring.addresses, at: now)
+        if source.isShared, held != observed.reported { try source.report(held) }
+    }
+
+    private mutating func publishChangedKeys(at now: Timestamp) throws {
         guard let server = keys.list.keys(at: now), hasChanged(server) else { return }
         guard try isConfirmed(server, at: now) else { return }
         let isRotated = server.current.checkValue != keys.server.current.checkValue
@@ -86,7 +118,7 @@ struct KeyMaintenance {
         guard let standing = try? store.confirm(server.all.map(\.checkValue), now) else { return false }
         guard standing != .foreign else {
             throw CommandFailure.because(
-                "The server keys in \(keys.serverFile.path) are not those of the database."
+                "The server keys in \(source.serverPlace) are not those of the database."
             ).advising("Restore the database's keys from the backup.")
         }
         return true
@@ -114,7 +146,7 @@ struct KeyMaintenance {
     private mutating func prepareAddressKeys(at now: Timestamp) {
         guard !keys.addresses.isReady(for: now) else { return }
         keys.addresses = keys.addresses.prepared(until: now)
-        fileStamps = []
+        stamp = []
         publish()
     }
 
@@ -127,11 +159,11 @@ struct KeyMaintenance {
         let wasAhead = keys.addresses.firstDay > today + 1 && !settings.usesTestClock
         if wasAhead, let seed = AddressKeyFile.newSeed(from: today) {
             // The clock was set forward and back: keys that start in the future would not change until then.
-            keys.addresses = try keys.addressFile.change(at: now, erasesFormer: true) { current in
+            keys.addresses = try changeAddressKeys(at: now) { current in
                 current.firstDay > today + 1 ? AddressKeys([seed], readyUntil: now) ?? current : current
             }
         } else if first > keys.addresses.firstDay {
-            keys.addresses = try keys.addressFile.change(at: now, erasesFormer: true) { current in
+            keys.addresses = try changeAddressKeys(at: now) { current in
                 current.advanced(to: first, readyUntil: now)
             }
             let date = AddressKeyFile.date(of: keys.addresses.firstDay)
@@ -139,18 +171,31 @@ struct KeyMaintenance {
         } else {
             return prepareAddressKeys(at: now)
         }
-        fileStamps = []
+        stamp = []
         publish()
     }
 
+    /// Changes the stored address keys; keeps those of this process usable if that fails.
+    private mutating func changeAddressKeys(at now: Timestamp, _ body: (AddressKeys) -> AddressKeys) throws
+        -> AddressKeys
+    {
+        do {
+            return try source.changeAddressKeys(at: now, erasesFormer: true, body)
+        } catch {
+            prepareAddressKeys(at: now)
+            throw error
+        }
+    }
+
     private mutating func destroyServerKeys(_ needs: RequiredKeys, at now: Timestamp) throws {
+        guard source.destroysServerKeys else { return }
         for check in unneededKeys(keys.list, needs, at: now) {
             do throws(StoreError) { try store.forget(check.index) } catch { return }
-            try keys.serverFile.change(erasesFormer: true) { list in
+            try source.changeServerKeys(erasesFormer: true) { list in
                 let rest = list.entries.filter { $0.check != check }
                 return rest.isEmpty || rest.count == list.entries.count ? nil : ServerKeyList(rest)
             }
-            fileStamps = []
+            stamp = []
             log.event(.info, "a former server key was destroyed: nothing is stored under it any more")
         }
     }
@@ -178,13 +223,13 @@ struct KeyMaintenance {
 
 /// Runs ``KeyMaintenance`` twice a second on a thread of its own.
 ///
-/// Several processes of a database may do so at once. Files change under a lock and in one step, each address key is
-/// derived from the previous one, and the database records which keys are needed.
+/// Several processes of a database may do so at once. Stored keys change in one step, each address key is derived from the
+/// previous one, and the database records which keys are needed.
 final class KeyMaintenanceThread: Sendable {
     private let stopping = DispatchSemaphore(value: 0)
     private let hasEnded = DispatchSemaphore(value: 0)
 
-    /// The interval: every process reads the files ten times before any process uses a new key.
+    /// The interval: every process reads key files ten times before any process uses a new key.
     private static let intervalMilliseconds = 500
 
     /// - Parameters:
@@ -197,7 +242,9 @@ final class KeyMaintenanceThread: Sendable {
     init(_ keys: LoadedKeys, _ keyring: Keyring, of service: Service, store: OpenStore, log: Log) throws {
         try SystemThread.start { [stopping, hasEnded] in
             SystemThread.nameCurrent("keys")
-            var work = KeyMaintenance(keys, keyring, of: service, store: store, log: log)
+            let settings = service.settings
+            let clock = settings.usesTestClock ? service.backgroundClock : .system
+            var work = KeyMaintenance(keys, keyring, settings, clock: clock, store: store, log: log)
             while stopping.wait(timeout: .now() + .milliseconds(Self.intervalMilliseconds)) == .timedOut {
                 work.runOnce()
             }
@@ -209,53 +256,5 @@ final class KeyMaintenanceThread: Sendable {
     func stop() {
         stopping.signal()
         _ = hasEnded.wait(timeout: .now() + .milliseconds(Self.intervalMilliseconds))
-    }
-}
-
-/// The keys of a serving process, read from their files and recognised by the database.
-struct LoadedKeys {
-    let serverFile: ServerKeyFile
-    let addressFile: AddressKeyFile
-    var list: ServerKeyList
-    var server: ServerKeys
-    var addresses: AddressKeys
-    /// The number of previous server keys that the database knows and the file lacks.
-    let missing: Int
-
-    /// Opens the files, creates those of a new database, and verifies that the keys belong to the database.
-    ///
-    /// With the keys of another database, every check would end in "no match".
-    init(_ configuration: Configuration, _ store: OpenStore, databaseIsNew: Bool) throws {
-        serverFile = ServerKeyFile(path: configuration.serverKeyPath)
-        addressFile = AddressKeyFile(path: configuration.addressKeyPath)
-        // Delete the drafts that killed processes left; a read-only folder has no drafts.
-        for path in [serverFile.path, addressFile.path] { try? SecretFile(path: path).withLock {} }
-        let now = WallClock.system.now()
-        list = try serverFile.open(databaseIsNew: databaseIsNew)
-        guard let server = list.keys(at: now) else { throw Self.foreign(configuration) }
-        self.server = server
-        let standing = try store.confirm(server.all.map(\.checkValue), now)
-        guard case .own(let missing) = standing else { throw Self.foreign(configuration) }
-        self.missing = missing
-        addresses = try addressFile.open(at: now)
-        addresses.coversEarlierDays = configuration.usesTestClock
-    }
-
-    var keyring: Keyring { Keyring(server: server, addresses: addresses) }
-
-    /// Warnings to log at the start.
-    var warnings: [String] {
-        guard missing > 0 else { return [] }
-        let keys = missing == 1 ? "a former server key is" : "\(missing) former server keys are"
-        return [
-            "\(keys) missing in \(serverFile.path): clicks from before the rotation are not found; restore each from the"
-                + " backup, as a further line of the file"
-        ]
-    }
-
-    private static func foreign(_ configuration: Configuration) -> CommandFailure {
-        let (key, database) = (configuration.serverKeyPath, configuration.databaseName)
-        return CommandFailure.because("\(key) is not the server key of \(database): no click could be found.")
-            .advising("Restore the database's key from the backup, or name it with --server-key-file.")
     }
 }

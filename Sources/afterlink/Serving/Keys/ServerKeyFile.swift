@@ -1,12 +1,15 @@
 internal import Attribution
 internal import Crypto
 internal import Glibc
+internal import Server
 
 /// The file of the server keys, readable only by its owner: see ``ServerKeyList``.
 struct ServerKeyFile {
     let path: String
+    /// Whether root's group may read a file that belongs to root, as in ``SecretFile/isShared``.
+    var isShared = false
 
-    private var file: SecretFile { SecretFile(path: path) }
+    private var file: SecretFile { SecretFile(path: path, isShared: isShared) }
     /// A stamp that changes with the file; empty if there is no file.
     var stamp: [Int] { file.stamp }
 
@@ -78,6 +81,8 @@ struct ServerKeyList: Equatable {
 
     /// Newest first; never empty.
     let entries: [Entry]
+    /// The keys that other servers hold, if they decide which key is used, and not its age.
+    var holders: KeyHolders?
 
     /// Maximum number of keys: a check without a match looks up its fingerprint under each of them.
     static let maximumCount = 4
@@ -116,6 +121,7 @@ struct ServerKeyList: Equatable {
     /// Returns the index of the key that new clicks are stored under.
     func currentIndex(at now: Timestamp) -> Int {
         let index = entries.firstIndex { entry in
+            if let holders { return holders.allow(entry) }
             guard let madeAt = entry.madeAt else { return true }
             let age = now.milliseconds(since: madeAt)
             return age >= Self.settlingMilliseconds || age < -Self.leap
@@ -131,6 +137,9 @@ struct ServerKeyList: Equatable {
         return ServerKeys(keys[index], upcoming: Array(keys[..<index]), former: Array(keys[(index + 1)...]))
     }
 
+    /// All keys, the current one first; none if a key is damaged.
+    var all: [ServerKey] { keys(at: WallClock.system.now())?.all ?? [] }
+
     /// Whether this list contains every key of another list.
     func holds(_ other: ServerKeyList) -> Bool { other.entries.allSatisfy(has) }
 
@@ -145,6 +154,19 @@ struct ServerKeyList: Equatable {
     }
 
     private func has(_ key: Entry) -> Bool { entries.contains { $0.bytes == key.bytes } }
+}
+
+/// What decides which key of a shared keyring is stored under: the newest one that all running servers hold.
+struct KeyHolders: Equatable {
+    /// The first words of the check values of the server keys that each other server holds.
+    let others: [[UInt64]]
+    /// The check value of the key that this process stores under already: it never goes back to an older key.
+    var current: KeyedHash?
+
+    func allow(_ entry: ServerKeyList.Entry) -> Bool {
+        guard let check = entry.check else { return false }
+        return check == current || others.allSatisfy { $0.contains(check.index) }
+    }
 }
 
 /// Bytes as pairs of hexadecimal digits.
