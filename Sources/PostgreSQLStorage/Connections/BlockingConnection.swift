@@ -10,6 +10,9 @@ final class BlockingConnection {
     private let connection: PostgreSQLConnection
     /// The time after which a statement fails.
     private let timeLimit: Duration
+    /// The statements that answer questions, for those with slots in their texts and for all others.
+    var slotQuestions = QuestionStatements([])
+    var fixedQuestions = QuestionStatements([])
 
     /// Connects; blocks.
     ///
@@ -51,8 +54,15 @@ final class BlockingConnection {
         _ statement: PreparedStatement,
         _ values: repeat each Value
     ) throws(PostgreSQLError) -> ResultRows {
+        try execute(statement, Parameters(repeat each values))
+    }
+
+    @discardableResult
+    func execute(_ statement: PreparedStatement, _ parameters: Parameters) throws(PostgreSQLError)
+        -> ResultRows
+    {
         var batch = StatementBatch()
-        batch.append(statement, repeat each values)
+        batch.append(statement, parameters)
         guard let rows = try rows(of: batch).first else {
             throw PostgreSQLError(
                 .other,
@@ -65,6 +75,9 @@ final class BlockingConnection {
     /// Executes a text that is used once.
     @discardableResult
     func execute(_ sql: SQLText) throws(PostgreSQLError) -> ResultRows { try execute(PreparedStatement(sql)) }
+
+    /// Makes the server forget a statement that is not needed any more.
+    func discard(_ statement: PreparedStatement) { connection.discard(statement) }
 
     /// Executes statements, as one transaction unless they contain `BEGIN` or `COMMIT`.
     func rows(of batch: StatementBatch) throws(PostgreSQLError) -> [ResultRows] {

@@ -157,8 +157,8 @@ public struct AddressRow: Sendable {
 
 /// The fields of a link in the order of their positions, and its counts by variant.
 public struct LinkContents: Sendable {
-    let fields: [(name: String, text: String)]
-    let counts: [String: LinkCounts]
+    public let fields: [(name: String, text: String)]
+    public let counts: [String: LinkCounts]
 
     public init(fields: [(name: String, text: String)], counts: [String: LinkCounts]) {
         (self.fields, self.counts) = (fields, counts)
