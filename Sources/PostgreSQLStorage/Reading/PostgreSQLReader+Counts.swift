@@ -10,7 +10,10 @@ extension PostgreSQLReader {
         let (first, end) = (query.spans.first.milliseconds, query.spans.end.milliseconds)
         let rows = try all(Self.sums, query.scope.number, query.campaign, dimension, span, first, end) {
             row throws(PostgreSQLError) in
-            (value: row.get("value") as String, metric: row.get("metric") as String, row.get("count") as Int64)
+            (
+                value: row.get("value") as String, metric: row.get("metric") as String,
+                row.get("count") as Int64
+            )
         }
         for row in rows { sum.add(row.2, row.metric, of: row.value) }
     }
@@ -102,7 +105,9 @@ extension PostgreSQLReader {
 
     func countedPeriods(of spans: CountedSpans, in scope: Scope) throws(PostgreSQLError) -> [Timestamp] {
         let (first, end) = (spans.first.milliseconds, spans.end.milliseconds)
-        return try all(Self.periods, scope.number, spans.granularity.rawValue, first, end) { $0.get("period") }
+        return try all(Self.periods, scope.number, spans.granularity.rawValue, first, end) {
+            $0.get("period")
+        }
     }
 
     private static let periods = PreparedStatement(

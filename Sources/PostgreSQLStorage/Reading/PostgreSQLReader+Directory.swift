@@ -15,7 +15,10 @@ extension PostgreSQLReader {
         let version = try directoryVersion()
         var fields: [Int64: [String: [String]]] = [:]
         let texts = try all(Self.appFields) { row throws(PostgreSQLError) in
-            (app: row.get("app") as Int64, field: row.get("field") as String, value: row.get("value") as String)
+            (
+                app: row.get("app") as Int64, field: row.get("field") as String,
+                value: row.get("value") as String
+            )
         }
         for text in texts { fields[text.app, default: [:]][text.field, default: []].append(text.value) }
         var numbers: [AppID: Int64] = [:]
@@ -36,7 +39,9 @@ extension PostgreSQLReader {
     private static let appFields = PreparedStatement(
         "SELECT app, field, value FROM app_fields ORDER BY app, field, position"
     )
-    private static let apps = PreparedStatement("SELECT number, \(AppRecord.columns) FROM apps ORDER BY number")
+    private static let apps = PreparedStatement(
+        "SELECT number, \(AppRecord.columns) FROM apps ORDER BY number"
+    )
     private static let keys = PreparedStatement("SELECT \(KeyRecord.columns) FROM keys ORDER BY number")
 }
 #endif

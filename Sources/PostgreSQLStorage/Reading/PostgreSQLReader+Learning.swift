@@ -52,7 +52,15 @@ extension PostgreSQLReader {
         _ body: (IndexRecord) -> Void
     ) throws(PostgreSQLError) {
         let (hash, scope) = (key.fingerprint, key.scope.number)
-        try all(Self.openClicks, hash.index, hash.rest, scope, position.clickedAt, position.click, Int64(limit)) {
+        try all(
+            Self.openClicks,
+            hash.index,
+            hash.rest,
+            scope,
+            position.clickedAt,
+            position.click,
+            Int64(limit)
+        ) {
             row throws(PostgreSQLError) in try row.record(IndexRecord.self)
         }.forEach(body)
     }

@@ -62,7 +62,9 @@ extension PostgreSQLReader {
     {
         let app = try query.app.map { (app) throws(PostgreSQLError) in try number(of: app) ?? 0 }
         var end = Int64.max
-        if let before = query.before { end = try first(Self.numberOfLink, before.high, before.low) { $0.get("number") } ?? 0 }
+        if let before = query.before {
+            end = try first(Self.numberOfLink, before.high, before.low) { $0.get("number") } ?? 0
+        }
         let statement = Self.page(query)
         while true {
             let rows = try all(
