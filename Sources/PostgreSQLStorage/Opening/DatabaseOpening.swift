@@ -15,9 +15,7 @@ struct DatabaseOpening: Sendable {
         migrations = Migration.read(configuration.migrations) { SHA256.digest(of: $0).bytes }
     }
 
-    /// Connects; blocks.
-    ///
-    /// - Parameter timeLimit: how long a batch of statements may take; nil for the configuration's limit.
+    /// Connects; blocks. A batch of statements may then take as long as `timeLimit`, or as the configuration says.
     func connect(timeLimit: Duration? = nil) throws(PostgreSQLError) -> BlockingConnection {
         try BlockingConnection(
             configuration.settings,

@@ -31,11 +31,7 @@ struct NumberedPart {
 
     /// The rows as a common table expression with the name `part`.
     ///
-    /// The parameters are $1…$4 of ``parameters``.
-    ///
-    /// - Parameters:
-    ///   - columns: the columns, with `id`.
-    ///   - condition: a further condition, which starts with AND.
+    /// The parameters are $1…$4 of ``parameters``; the columns contain `id`, and a further condition starts with AND.
     static func text(_ table: Table, _ columns: SQLText, _ order: Order, where condition: SQLText = "")
         -> SQLText
     {
@@ -84,11 +80,9 @@ struct NumberedPart {
 
 /// Reads rows in the order of their numbers, day by day.
 extension PostgreSQLReader {
-    /// Reads parts, until `read` returns nil.
+    /// Reads parts by the limit of their branches, until `read` returns nil.
     ///
-    /// - Parameters:
-    ///   - limit: the limit of each branch of a part.
-    ///   - read: returns the number of rows in a part, and the number of its last row.
+    /// `read` returns the count of rows in a part, and the number of its last row.
     func readParts(
         of table: NumberedPart.Table,
         _ range: ClosedRange<Int64>,
@@ -113,9 +107,7 @@ extension PostgreSQLReader {
 
     /// Reads rows, until `body` returns false.
     ///
-    /// - Parameters:
-    ///   - scope: $5 of the statement, if it has one.
-    ///   - read: returns a row and its number.
+    /// `read` returns a row and its number, and the scope is $5 of the statement, if it has one.
     func readRows<Row>(
         of table: NumberedPart.Table,
         _ range: ClosedRange<Int64>,

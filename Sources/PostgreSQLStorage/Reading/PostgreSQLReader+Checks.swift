@@ -190,9 +190,7 @@ extension PostgreSQLReader {
         return try find(Self.ofClaim, in: range, .ascending, among: limit) { $0.append(click.high) }
     }
 
-    /// Returns the first record that a statement finds.
-    ///
-    /// - Parameter append: appends the statement's parameters from $5 on.
+    /// Returns the first record that a statement finds, whose parameters from $5 on `append` appends.
     private func find(
         _ statement: PreparedStatement,
         in range: ClosedRange<Int64> = 0...Int64.max,
@@ -206,7 +204,10 @@ extension PostgreSQLReader {
             var parameters = part.parameters
             append(&parameters)
             let found = try all(statement, parameters) { row throws(PostgreSQLError) in
-                (count: row.get("count") as Int64, last: row.get("last") as Int64?, row.get("found") as UInt64?)
+                (
+                    count: row.get("count") as Int64, last: row.get("last") as Int64?,
+                    row.get("found") as UInt64?
+                )
             }.first
             guard let found else { return nil }
             result = found.2
