@@ -20,6 +20,7 @@ final class BlockingConnection {
     ///   - settings: the server.
     ///   - timeLimit: how long a batch of statements may take.
     ///   - connectTimeLimit: how long all attempts to connect may take; nil for the same limit.
+    /// - Throws: the failure of the last attempt.
     init(_ settings: PostgreSQLSettings, timeLimit: Duration, connectTimeLimit: Duration? = nil)
         throws(PostgreSQLError)
     {

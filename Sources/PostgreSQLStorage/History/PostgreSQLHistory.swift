@@ -3,8 +3,6 @@ public import Attribution
 internal import PostgreSQL
 public import Storage
 
-extension PostgreSQLReader: HistoryRows {}
-
 /// The stored clicks and checks of one app, which can be read with or without running servers.
 ///
 /// Each page is read in a snapshot of its own.

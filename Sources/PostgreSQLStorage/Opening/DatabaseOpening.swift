@@ -15,7 +15,7 @@ struct DatabaseOpening: Sendable {
         migrations = Migration.read(configuration.migrations) { SHA256.digest(of: $0).bytes }
     }
 
-    /// Connects; blocks. A batch of statements may then take as long as `timeLimit`, or as the configuration says.
+    /// Connects and blocks; a batch of statements may then take as long as `timeLimit`, or as the configuration says.
     func connect(timeLimit: Duration? = nil) throws(PostgreSQLError) -> BlockingConnection {
         try BlockingConnection(
             configuration.settings,
