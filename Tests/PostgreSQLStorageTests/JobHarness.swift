@@ -14,10 +14,13 @@ struct JobDatabase: Sendable {
     let database: PostgreSQLTestDatabase
     let opening: DatabaseOpening
 
+    private static let cluster = Result {
+        try TestCluster { _ = try DatabaseOpening(configuration($0)).open() }
+    }
+
     init() throws {
-        database = try PostgreSQLTestDatabase()
+        database = try Self.cluster.get().makeDatabase()
         opening = DatabaseOpening(try Self.configuration(database))
-        _ = try opening.open()
     }
 
     static func configuration(_ database: PostgreSQLTestDatabase) throws -> PostgreSQLConfiguration {
@@ -50,7 +53,7 @@ struct JobDatabase: Sendable {
                 \(number), 1, 1, 3600, 0, 0, 'myapp://', 'jid', 'web', 'ios',
                 '\\x\(hash.joined())0000000000000000', \(number), 7, 8, 9);
             INSERT INTO click_index (b, slot, scope, hash, since, click, hash_rest, expires_at, visit)
-            VALUES (\(fingerprint & 63), \(home.slot), 6, \(fingerprint), \(clickedAt), \(number), 0, \(end), 1);
+            VALUES (\(fingerprint & 63), \(home.slot), 6, \(Int64(bitPattern: fingerprint)), \(clickedAt), \(number), 0, \(end), 1);
             INSERT INTO click_addresses VALUES (9, \(home.slot), 6, 9, \(clickedAt), \(number), 8, \(end), '');
             INSERT INTO idempotencies VALUES (\(number & 63), 6, \(number), 7, \(number))
             """

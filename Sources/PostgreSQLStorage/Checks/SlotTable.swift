@@ -11,6 +11,8 @@ final class SlotTable: Sendable {
     private struct State: Sendable {
         /// The last expiry of each slot's clicks; nil while more clicks may come.
         var neededUntil: [Int64: Timestamp?]
+        /// The slots that this process has created and the last read of the table may not contain.
+        var added: Set<Int64> = []
         /// The latest day that this process has seen or written to.
         var latest = RowHome.longSlot
     }
@@ -20,10 +22,21 @@ final class SlotTable: Sendable {
     init(_ neededUntil: [Int64: Timestamp?]) { state = ConditionLock(State(neededUntil: neededUntil)) }
 
     /// Replaces all slots by those of the table `partitions`.
-    func publish(_ neededUntil: [Int64: Timestamp?]) { state.withLock { $0.neededUntil = neededUntil } }
+    func publish(_ neededUntil: [Int64: Timestamp?]) {
+        state.withLock { state in
+            state.neededUntil = neededUntil
+            state.added = state.added.filter { neededUntil[$0] == nil }
+            for slot in state.added { state.neededUntil[slot] = .some(nil) }
+        }
+    }
 
     /// Adds a slot whose partitions were created.
-    func add(_ slot: Int64) { state.withLock { $0.neededUntil[slot] = .some(nil) } }
+    func add(_ slot: Int64) {
+        state.withLock { state in
+            state.neededUntil[slot] = .some(nil)
+            state.added.insert(slot)
+        }
+    }
 
     func contains(_ slot: Int64) -> Bool { state.withLock { $0.neededUntil[slot] != nil } }
 

@@ -176,7 +176,12 @@ extension PostgreSQLWriter {
     func add(_ count: Int64, to name: StoredValue) { batch.payload.values[name, default: 0] += count }
 
     func count(_ kind: LinkClickKind, of link: Int64, variant: String) {
-        let counts = LinkCounts(clicks: kind == .click ? 1 : 0, robots: kind == .robot ? 1 : 0)
+        let counts =
+            switch kind {
+            case .click: LinkCounts(clicks: 1)
+            case .robot: LinkCounts(robots: 1)
+            case .test: LinkCounts(tests: 1)
+            }
         add(counts, to: link, variant)
         guard kind == .click, variant.isEmpty, let clicks = batch.rows.addLimitedClick(of: link) else { return }
         batch.append(.limit) { row in
