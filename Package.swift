@@ -220,7 +220,9 @@ let package = Package(
         // The databases on which the tests of the store and of the service run.
         .target(
             name: "TestDatabases",
-            dependencies: ["Attribution", "SQLite", "SQLiteStorage", "Storage", "Support"],
+            dependencies: [
+                "Attribution", "PostgreSQLStorage", "SQLite", "SQLiteStorage", "Storage", "Support",
+            ],
             path: "Tests/TestDatabases",
             swiftSettings: commonSettings
         ),

@@ -342,12 +342,13 @@ CREATE TABLE counts (
     scope integer NOT NULL,
     -- '' for the sum of all campaigns.
     campaign text COLLATE "C" NOT NULL,
-    -- `total` (its value is ''), `source`, `platform`, `os_version` or `method`; `time_to_install` or `calibration`, with
-    -- bins as values; `launch` or `click`, whose values are the groups with a monitored match rate.
-    dimension text COLLATE "C" NOT NULL,
-    -- `all`, `day` or `hour`; or `quarter`, a quarter of a day, only for groups with a monitored match rate.
-    span text COLLATE "C" NOT NULL,
-    -- The time at which the span starts; 0 for `all`.
+    -- The number of the SQLite schema: 0 the total (its value is ''), 2 source, 3 platform, 4 os_version, 5 method; 6 time
+    -- to install and 7 calibration, with bins as values; 8 launch and 9 click, whose values are the groups with a
+    -- monitored match rate.
+    dimension smallint NOT NULL,
+    -- 0 all time, 1 a day, 2 an hour; or 3, a quarter of a day, only for groups with a monitored match rate.
+    span smallint NOT NULL,
+    -- The time at which the span starts; 0 for all time.
     period bigint NOT NULL,
     value text COLLATE "C" NOT NULL,
     -- `clicks`, `duplicates`, `robots`, `checks`, `matches`, `replays`, or `no_match_` with a reason, and the other words
@@ -361,7 +362,7 @@ CREATE INDEX top_campaigns
     -- Finds the campaigns of a span, at most 10,000. It does not contain the count, unlike the index of SQLite: then each
     -- change of a count would be a new row in every index.
     ON counts (scope, span, period)
-    WHERE metric = 'clicks' AND dimension = 'total' AND campaign <> '';
+    WHERE metric = 'clicks' AND dimension = 0 AND campaign <> '';
 
 CREATE TABLE live_clicks (
     -- Numbers of live clicks by the second and by the hour in which they expire.
@@ -381,14 +382,15 @@ CREATE TABLE folded (
 );
 
 CREATE TABLE jobs (
-    -- Background jobs that one server runs for all, and their progress. The times are the database's.
+    -- Background jobs that one server runs for all, and their progress. The times are those of the servers' clocks; a
+    -- server whose clock differs from the database's by more than a second gets no requests.
 
     name text PRIMARY KEY,
     -- The random number of the process that runs the job, and the time until which no other process may run it.
     holder bigint NOT NULL,
     until bigint NOT NULL,
     -- For `drift`, the end of the last evaluated span; for `collisions`, the end of the last count; for `clock`, the
-    -- last time at which jobs trusted the wall clock.
+    -- last time at which jobs trusted the wall clock; for `fold`, the number of folds.
     progress bigint NOT NULL
 );
 

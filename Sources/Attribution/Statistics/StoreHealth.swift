@@ -17,6 +17,17 @@ public struct StoreHealth: Sendable {
     /// The seconds since the oldest click that is still stored became due for deletion; 0 if no click is due.
     public var retentionLagSeconds: Int64 = 0
 
+    /// Why this server must not get requests although it reads and writes; nil if it may.
+    public var hindrance: Hindrance?
+
+    /// A reason for which the responses of one of several servers could be wrong.
+    public enum Hindrance: Sendable {
+        /// Apps and keys were last compared with the database more than two seconds ago.
+        case oldDirectory
+        /// The clock differs from the database's clock by more than a second.
+        case wrongClock
+    }
+
     public init() {}
 
     /// Whether the last write reached the disk, and the next one may.

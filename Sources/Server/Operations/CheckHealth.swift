@@ -17,6 +17,11 @@ enum CheckReadiness {
                 "stopping"
             } else if !exchange.service.storeHealth().acceptsWrites {
                 "the store refuses writes"
+            } else if let hindrance = exchange.service.storeHealth().hindrance {
+                switch hindrance {
+                case .oldDirectory: "the apps and keys may be out of date"
+                case .wrongClock: "the clock differs from the database's clock"
+                }
             } else if (try? exchange.stores.apps.directory()) == nil {
                 "the store cannot be read"
             } else {

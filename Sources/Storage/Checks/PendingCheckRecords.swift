@@ -39,7 +39,7 @@ public struct PendingCheckRecords: Sendable {
     /// The maximum number of a loop's records that wait while the database cannot be written.
     static let maximumRecords = 20_000
     /// The maximum number of records in the database, even if retention is longer: about a gigabyte.
-    static let maximumStored: Int64 = 5_000_000
+    public static let maximumStored: Int64 = 5_000_000
     /// The number of records at which they are written without waiting, so that no write takes long.
     static let writtenAtOnce = 512
 

@@ -1,6 +1,6 @@
 public import Attribution
 
-/// The key of a count, in the shortest span by which its metric is counted.
+/// The key of a count; in ``CountDeltas``, in the shortest span by which its metric is counted.
 public struct CountKey: Hashable, Sendable {
     public let scope: Scope
     public let label: CounterLabel
@@ -41,7 +41,7 @@ public struct CountRecord: Record, Equatable, Sendable {
     public let metric: String
     public let count: Int64
 
-    /// Creates the row of the shortest span.
+    /// Creates the row of the key's span.
     public init(_ key: CountKey, _ count: Int64) {
         scope = key.scope
         campaign = key.label.campaign ?? ""
@@ -235,6 +235,22 @@ public struct CountDeltas: Equatable, Sendable {
 
 /// Counts that were written under all names.
 extension CountDeltas {
+    /// The rows to add to the stored counts: each number in every span for which it is stored.
+    ///
+    /// Each campaign has a row of clicks, which may be 0, because the rows of clicks name and rank campaigns.
+    public var rows: [CountRecord] {
+        var rows: [CountKey: Int64] = [:]
+        for (key, count) in counts {
+            for granularity in key.granularity.kept {
+                rows[key.row(key.label, key.metric, in: granularity), default: 0] += count
+                guard key.namesCampaign else { continue }
+                let label = CounterLabel(campaign: key.label.campaign, .total)
+                rows[key.row(label, Metric.clicks.name, in: granularity), default: 0] += 0
+            }
+        }
+        return rows.map { CountRecord($0, $1) }
+    }
+
     /// Returns the same changes under the names that have separate counts; the others are counted together.
     ///
     /// - Parameters:
@@ -262,6 +278,12 @@ extension CountDeltas {
 }
 
 extension CountKey {
+    /// Returns the key of a row in a longer span, or in the same one.
+    fileprivate func row(_ label: CounterLabel, _ metric: String, in granularity: Granularity) -> CountKey {
+        let start = granularity.start(of: period)
+        return CountKey(scope: scope, label: label, metric: metric, granularity: granularity, period: start)
+    }
+
     fileprivate func labelled(_ label: CounterLabel) -> CountKey {
         CountKey(scope: scope, label: label, metric: metric, granularity: granularity, period: period)
     }

@@ -60,7 +60,9 @@ extension CountPayload {
         for (slot, counts) in links {
             body.packShort(slot.link)
             body.packShort(texts.number(of: slot.variant))
-            for count in [counts.clicks, counts.robots, counts.matches] { body.packShort(count) }
+            for count in [counts.clicks, counts.robots, counts.matches, counts.tests] {
+                body.packShort(count)
+            }
         }
         body.packShort(values.count)
         for (name, value) in values {
@@ -98,10 +100,15 @@ extension CountPayload {
             }
             && reader.list { reader in
                 guard let link = reader.number(), let variant = reader.text(of: texts),
-                    let clicks = reader.number(), let robots = reader.number(), let matches = reader.number()
+                    let clicks = reader.number(), let robots = reader.number(), let matches = reader.number(),
+                    let tests = reader.number()
                 else { return false }
-                links[LinkSlot(link: link, variant: variant)] =
-                    LinkCounts(clicks: Int(clicks), robots: Int(robots), matches: Int(matches))
+                links[LinkSlot(link: link, variant: variant)] = LinkCounts(
+                    clicks: Int(clicks),
+                    robots: Int(robots),
+                    matches: Int(matches),
+                    tests: Int(tests)
+                )
                 return true
             }
             && reader.list { reader in

@@ -4,6 +4,13 @@ internal import Threads
 /// The counts of a store's health, which all its threads share.
 final class HealthRecorder: Sendable {
     private let health = ConditionLock(StoreHealth())
+    /// The last comparison with a database that other servers change too; nil before the first.
+    private let comparison = ConditionLock<(at: UInt64, clockLead: Int64)?>(nil)
+
+    /// The age of a comparison, in nanoseconds, from which apps and keys may be out of date.
+    private static let maximumAge: UInt64 = 2_000_000_000
+    /// The maximum difference from the database's clock, in milliseconds.
+    private static let maximumLead: Int64 = 1000
 
     /// The counts so far.
     var snapshot: StoreHealth { health.withLock { $0 } }
@@ -21,6 +28,19 @@ final class HealthRecorder: Sendable {
             health.lastFailure = error
             health.refusals[error.code, default: 0] += Int64(count)
         }
+    }
+
+    /// Stores when apps and keys were compared with the database, in nanoseconds, and by how many milliseconds this
+    /// server's clock was ahead of the database's.
+    func noteComparison(at moment: UInt64, clockLead: Int64) {
+        comparison.withLock { $0 = (moment, clockLead) }
+    }
+
+    /// Returns why this server must not get requests at a time of the monotonic clock, in nanoseconds.
+    func hindrance(at now: UInt64) -> StoreHealth.Hindrance? {
+        guard let last = comparison.withLock({ $0 }) else { return nil }
+        if now > last.at + Self.maximumAge { return .oldDirectory }
+        return last.clockLead.magnitude > UInt64(Self.maximumLead) ? .wrongClock : nil
     }
 
     /// Stores for how many seconds the oldest click has been due to be deleted; 0 if none is due.

@@ -32,6 +32,8 @@ public protocol Job {
     var share: Double { get }
     /// Whether the job runs before every other job that is due.
     var comesFirst: Bool { get }
+    /// How long the job waits at most before it tries again after failures, in nanoseconds.
+    var maximumBackoff: UInt64 { get }
 
     /// Works for a few milliseconds.
     ///
@@ -43,6 +45,7 @@ public protocol Job {
 
 extension Job {
     public var comesFirst: Bool { false }
+    public var maximumBackoff: UInt64 { 8_000_000_000 }
 
     /// Runs slices without pauses until there is nothing left to do; for commands and tests.
     public mutating func runToEnd(at now: UInt64 = 0) throws(StoreError) {
@@ -89,10 +92,9 @@ public struct JobSchedule {
 
     /// The pause before the first slices, in nanoseconds, so that other reads at the start come first.
     public static let firstPause: UInt64 = 1_000_000_000
-    /// How long a job waits after its first failure, in nanoseconds; the wait doubles with each failure up to the
-    /// maximum.
+    /// How long a job waits after its first failure, in nanoseconds; the wait doubles with each failure up to
+    /// ``Job/maximumBackoff``.
     public static let firstBackoff: UInt64 = 1_000_000_000
-    public static let maximumBackoff: UInt64 = 8_000_000_000
 
     /// - Parameters:
     ///   - jobs: the jobs; of those that have been due equally long, the first one runs first.
@@ -132,7 +134,8 @@ public struct JobSchedule {
             report(entries[index].job.name, nil, end)
         } catch {
             let end = clock()
-            let backoff = min(Self.firstBackoff << min(entries[index].failureCount, 8), Self.maximumBackoff)
+            let doubled = Self.firstBackoff << min(entries[index].failureCount, 8)
+            let backoff = min(doubled, entries[index].job.maximumBackoff)
             entries[index].failureCount += 1
             entries[index].allowedAt = end + backoff
             entries[index].dueAt = end + backoff

@@ -139,3 +139,34 @@ public struct JobLease: Sendable {
     /// How long the lease lasts, in milliseconds; longer than a slice of the job takes.
     public let milliseconds: Int64
 }
+
+/// A job's lease that is renewed when half of it is left.
+public struct RenewedLease {
+    private let job: JobName
+    private let milliseconds: Int64
+    /// The time until which this process has the lease; nil without it.
+    private var until: Timestamp?
+
+    /// - Parameters:
+    ///   - job: the job.
+    ///   - milliseconds: how long the lease lasts after it was taken or renewed.
+    public init(of job: JobName, milliseconds: Int64) { (self.job, self.milliseconds) = (job, milliseconds) }
+
+    /// Returns whether this process has the lease; takes or renews it if that is due.
+    public mutating func isHeld<Reader>(at now: Timestamp, in context: JobContext<Reader>) throws(StoreError)
+        -> Bool
+    {
+        if let until, now.advanced(byMilliseconds: milliseconds / 2) < until { return true }
+        let isTaken = try context.take(context.lease(of: job, at: now, milliseconds: milliseconds))
+        until = isTaken ? now.advanced(byMilliseconds: milliseconds) : nil
+        return isTaken
+    }
+
+    /// Releases the lease, and stores how far the job has got; does nothing without the lease.
+    public mutating func finish<Reader>(progress: Timestamp, in context: JobContext<Reader>)
+        throws(StoreError)
+    {
+        if until != nil { try context.finish(job, progress: progress) }
+        until = nil
+    }
+}

@@ -116,16 +116,19 @@ public struct LinkCounts: Equatable, Sendable {
     public var clicks = 0
     public var robots = 0
     public var matches = 0
+    /// Clicks with test keys, including those of robots; written, and not read by any report.
+    public var tests = 0
 
-    public init(clicks: Int = 0, robots: Int = 0, matches: Int = 0) {
-        (self.clicks, self.robots, self.matches) = (clicks, robots, matches)
+    public init(clicks: Int = 0, robots: Int = 0, matches: Int = 0, tests: Int = 0) {
+        (self.clicks, self.robots, self.matches, self.tests) = (clicks, robots, matches, tests)
     }
 
     static func + (left: LinkCounts, right: LinkCounts) -> LinkCounts {
         LinkCounts(
             clicks: left.clicks + right.clicks,
             robots: left.robots + right.robots,
-            matches: left.matches + right.matches
+            matches: left.matches + right.matches,
+            tests: left.tests + right.tests
         )
     }
 }

@@ -83,8 +83,21 @@ public final class StoreState: Sendable {
         snapshot.queueLength = queue.count
         snapshot.refusals.merge(queue.refusals, uniquingKeysWith: +)
         snapshot.isStopping = isStoppingFlag.load(ordering: .relaxed)
+        snapshot.hindrance = health.hindrance(at: configuration.monotonicNow())
         return snapshot
     }
+
+    /// Records that apps and keys in memory were compared with a database that other servers change too.
+    ///
+    /// - Parameters:
+    ///   - moment: when the comparison began, in nanoseconds of the configuration's monotonic clock.
+    ///   - clockLead: the milliseconds by which this server's clock was ahead of the database's.
+    public func noteComparison(at moment: UInt64, clockLead: Int64) {
+        health.noteComparison(at: moment, clockLead: clockLead)
+    }
+
+    /// Records for how many seconds the oldest click has been due to be deleted; 0 if none is due.
+    public func noteRetentionLag(seconds: Int64) { health.setRetentionLag(seconds) }
 
     /// The deadline of a write that is queued now, in nanoseconds of the monotonic clock.
     func deadline() -> UInt64 {
@@ -99,8 +112,9 @@ public final class StoreState: Sendable {
         jobs.ask(for: .summaries)
     }
 
-    /// Makes the writing thread read the clicks of other processes, although there is nothing to write.
-    func requestCatchUp() {
+    /// Makes the writing thread do an empty transaction, in which it reads what other processes wrote, or shows them that
+    /// this process is alive.
+    public func requestCatchUp() {
         guard !isCatchUpQueued.exchange(true, ordering: .acquiringAndReleasing) else { return }
         let write = QueuedWrite(.barrier) { [self] _ in isCatchUpQueued.store(false, ordering: .releasing) }
         queue.append(write, isInternal: true)

@@ -201,6 +201,7 @@ public final class WriteTransaction<Writer: StoreWriter> {
     public var numbers: NumberLayout
     let state: StoreState
     var memory = TransactionMemory(admitsNames: Rules.admitsNames)
+    private var saved: TransactionMemory?
 
     /// Reads the values that are kept in memory.
     public init(_ writer: Writer, _ state: StoreState) throws(Failure) {
@@ -246,6 +247,7 @@ public final class WriteTransaction<Writer: StoreWriter> {
     /// Keeps the changes in memory, and makes readers read the commit.
     public func didCommit() {
         let changesDirectory = memory.values.changesDirectory
+        saved = nil
         memory.commit()
         memory.filter.commit(newest: memory.posts.newest, state)
         state.renewSnapshots()
@@ -253,9 +255,27 @@ public final class WriteTransaction<Writer: StoreWriter> {
     }
 
     /// Drops the changes in memory.
-    public func didRollBack() { memory.rollback() }
+    public func didRollBack() {
+        saved = nil
+        memory.rollback()
+    }
 
-    func scope(of app: AppID, isTest: Bool) throws(Failure) -> Scope? {
+    /// Stores the values in memory, for ``undo()``.
+    ///
+    /// Only an engine that writes rows after ``perform(_:)`` needs this: there a write can fail after its last statement.
+    public func savepoint() { saved = memory }
+
+    /// Drops the changes in memory since the last ``savepoint()``.
+    public func undo() {
+        guard let saved else { return }
+        // Numbers are not used again, because one of them may be the reason for the failure.
+        let (newestClick, newestCheck) = (memory.newestClick, memory.newestCheck)
+        memory = saved
+        (memory.newestClick, memory.newestCheck) = (newestClick, newestCheck)
+    }
+
+    /// Returns the scope of an app; nil for an app that does not exist.
+    public func scope(of app: AppID, isTest: Bool) throws(Failure) -> Scope? {
         let reader = reader
         return try memory.apps.scope(of: app, isTest: isTest) { app throws(Failure) in
             try reader.number(of: app)

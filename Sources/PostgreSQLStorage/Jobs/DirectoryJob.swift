@@ -1,0 +1,85 @@
+#if PostgreSQL
+internal import Attribution
+internal import PostgreSQL
+internal import Storage
+
+/// Reads four times a second which apps, keys and partitions other servers have changed, and compares the clocks.
+///
+/// Where this fails for two seconds, or the clocks differ by more than one, the server is not ready.
+struct DirectoryJob: Job {
+    let name = JobName.directory
+    let share = 1.0
+    let comesFirst = true
+    let maximumBackoff = DirectoryJob.interval
+
+    private let context: JobContext<PostgreSQLReader>
+    private let directory: DirectoryCache
+    private let slots: SlotTable
+    /// When this server showed the others that it is alive, in nanoseconds.
+    private var showedLifeAt: UInt64 = 0
+
+    private static let interval: UInt64 = 250_000_000
+    /// The time after which a server that wrote nothing does an empty transaction, in nanoseconds: other servers forget
+    /// a server after 30 seconds.
+    private static let lifeInterval: UInt64 = 10_000_000_000
+
+    init(_ context: JobContext<PostgreSQLReader>, _ directory: DirectoryCache, _ slots: SlotTable) {
+        (self.context, self.directory, self.slots) = (context, directory, slots)
+        // The store has read everything when it was opened.
+        context.state.noteComparison(at: context.state.configuration.monotonicNow(), clockLead: 0)
+    }
+
+    mutating func slice(at now: UInt64) throws(StoreError) -> Due {
+        let state = context.state
+        let configuration = state.configuration
+        let (begun, start) = (configuration.monotonicNow(), configuration.clock.now().milliseconds)
+        let shared = try context.read { reader throws(PostgreSQLError) in
+            try reader.connection.sharedState()
+        }
+        let end = configuration.clock.now().milliseconds
+        slots.publish(shared.slots)
+        if shared.version != directory.snapshot.version {
+            directory.publish(
+                try context.read { reader throws(PostgreSQLError) in try reader.directorySnapshot() }
+            )
+            state.noteDirectoryChange()
+        }
+        // The database read its clock at some time between the two readings of this one.
+        let lead = configuration.trustsClock ? 0 : max(start - shared.time, 0) + min(end - shared.time, 0)
+        state.noteComparison(at: begun, clockLead: lead)
+        if now >= showedLifeAt + Self.lifeInterval {
+            showedLifeAt = now
+            state.requestCatchUp()
+        }
+        return .after(Self.interval)
+    }
+}
+
+/// What servers share, apart from rows.
+private struct SharedState {
+    let version: Int64
+    /// The database's clock, in milliseconds since 1970.
+    let time: Int64
+    let slots: [Int64: Timestamp?]
+}
+
+extension BlockingConnection {
+    fileprivate func sharedState() throws(PostgreSQLError) -> SharedState {
+        let rows = try execute(Self.sharedState)
+        let time: PostgreSQLTime = try rows.value(0, 1)
+        let (slots, ends): ([Int64], [Int64?]) = (try rows.value(0, 2), try rows.value(0, 3))
+        var table: [Int64: Timestamp?] = [:]
+        for (slot, end) in zip(slots, ends) {
+            table.updateValue(end.map { Timestamp(milliseconds: $0) }, forKey: slot)
+        }
+        return SharedState(version: try rows.value(0, 0), time: time.microseconds / 1000, slots: table)
+    }
+
+    private static let sharedState = PreparedStatement(
+        """
+        SELECT (SELECT version FROM directory), clock_timestamp(), coalesce(array_agg(slot::int8), '{}'),
+        coalesce(array_agg(needed_until), '{}') FROM partitions
+        """
+    )
+}
+#endif

@@ -1,0 +1,37 @@
+#if PostgreSQL
+internal import PostgreSQL
+internal import Storage
+
+/// The statements of the table of jobs, whose times are those of the servers' clocks.
+enum JobRows {
+    /// The progress of a job that has never ended.
+    static let noProgress = Int64.min
+
+    /// Takes a lease that is free, the holder's, or so far in the future that a clock that was ahead has set its end.
+    ///
+    /// The parameters are the job, the holder, now, the length in milliseconds and ``noProgress``. It returns the job's
+    /// progress, or no row if another process holds the lease.
+    static let take = PreparedStatement(
+        """
+        INSERT INTO jobs VALUES ($1, $2, $3 + $4, $5)
+        ON CONFLICT (name) DO UPDATE SET holder = excluded.holder, until = excluded.until
+        WHERE jobs.holder = $2 OR jobs.until <= $3 OR jobs.until > $3 + 2 * $4 RETURNING progress
+        """
+    )
+    /// Releases a lease; the parameters are the job, the holder and the progress.
+    static let finish = PreparedStatement(
+        """
+        INSERT INTO jobs VALUES ($1, $2, 0, $3)
+        ON CONFLICT (name) DO UPDATE SET until = 0, progress = excluded.progress
+        WHERE jobs.holder = $2 OR jobs.until = 0
+        """
+    )
+    /// Stores that jobs used the wall clock at a time, at most once an hour.
+    static let noteSettled = PreparedStatement(
+        """
+        INSERT INTO jobs VALUES ('clock', 0, 0, $1) ON CONFLICT (name) DO UPDATE SET progress = excluded.progress
+        WHERE NOT jobs.progress BETWEEN excluded.progress - 3600000 AND excluded.progress
+        """
+    )
+}
+#endif

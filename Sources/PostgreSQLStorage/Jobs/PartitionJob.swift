@@ -1,0 +1,199 @@
+#if PostgreSQL
+internal import Attribution
+internal import PostgreSQL
+internal import Storage
+
+/// Makes the partitions of the next days, and deletes clicks and records of checks after the retention time.
+///
+/// The server with the lease does this. A day is kept until the retention of its last click has ended, and is then dropped
+/// as a whole; clicks with a long window, which share one partition, are deleted one by one.
+struct PartitionJob: Job {
+    let name = JobName.partitions
+    let share = 1.0 / 8
+
+    private let context: JobContext<PostgreSQLReader>
+    private var lease = RenewedLease(of: .partitions, milliseconds: 60_000)
+    /// The search for the last expiry of a day's clicks; nil if none is under way.
+    private var search: ExpirySearch?
+
+    private static let interval: UInt64 = 10_000_000_000
+    private static let daysAhead: Int64 = 3
+    static let day: Int64 = 86_400_000
+    /// How long after the end of a day no click of the day can be recorded any more, in milliseconds.
+    private static let settlingTime: Int64 = 3_600_000
+
+    init(_ context: JobContext<PostgreSQLReader>) { self.context = context }
+
+    mutating func slice(at _: UInt64) throws(StoreError) -> Due {
+        guard let now = context.settledNow(), try lease.isHeld(at: now, in: context) else {
+            return .after(Self.interval)
+        }
+        let isMore = try context.read { reader throws(PostgreSQLError) in
+            do throws(PostgreSQLError) {
+                return try runStep(reader.connection, at: now)
+            } catch {
+                // A long read uses the partition; the step is tried again later.
+                guard error.kind == .lockTimeout else { throw error }
+                return false
+            }
+        }
+        return isMore ? .more : .after(Self.interval)
+    }
+
+    /// Does the first step that is due, and returns whether there may be more.
+    private mutating func runStep(_ connection: BlockingConnection, at now: Timestamp) throws(PostgreSQLError)
+        -> Bool
+    {
+        let configuration = context.state.configuration
+        let partitions = Partitions(connection: connection)
+        let slots = try partitions.slots()
+        let today = now.milliseconds / Self.day
+        for slot in [RowHome.longSlot] + (today...today + Self.daysAhead)
+        where !slots.contains(where: { $0.number == slot }) { return try partitions.make(slot) }
+
+        let ended = slots.first { slot in
+            let end = (slot.number + 1) * Self.day
+            return slot.number != RowHome.longSlot && slot.neededUntil == nil
+                && end + Self.settlingTime <= now.milliseconds
+        }
+        if let ended {
+            var search =
+                search.flatMap { $0.slot == ended.number ? $0 : nil } ?? ExpirySearch(of: ended.number)
+            let isMore = try connection.advance(&search)
+            self.search = isMore ? search : nil
+            if !isMore { try connection.execute(Self.setNeed, search.slot, search.last.milliseconds) }
+            return true
+        }
+
+        let deletingBefore = now.advanced(byMilliseconds: -configuration.retentionSeconds * 1000)
+        let oldest = slots.first { $0.neededUntil.map { $0 < deletingBefore } ?? false }
+        let lag = oldest?.neededUntil.map { deletingBefore.milliseconds(since: $0) } ?? 0
+        context.state.noteRetentionLag(seconds: lag / 1000)
+        if let oldest, let end = oldest.neededUntil {
+            try connection.deleteChecks(of: oldest.number)
+            try connection.execute(Self.setDeleted, end.milliseconds)
+            try partitions.drop(oldest.number)
+            return true
+        }
+        if !configuration.trustsClock { try connection.execute(JobRows.noteSettled, now.milliseconds) }
+        if try connection.deleteLongClicks(before: deletingBefore) { return true }
+        let fullest = try connection.execute(Self.oldestChecks, PendingCheckRecords.maximumStored)
+        guard fullest.count > 0 else { return false }
+        try connection.deleteChecks(of: fullest.value(0, 0))
+        return true
+    }
+
+    private static let setNeed = PreparedStatement("UPDATE partitions SET needed_until = $2 WHERE slot = $1")
+    /// All clicks that expire later are stored.
+    fileprivate static let setDeleted = PreparedStatement(
+        """
+        INSERT INTO progress VALUES ('deleted_up_to', $1)
+        ON CONFLICT (name) DO UPDATE SET value = greatest(progress.value, excluded.value)
+        """
+    )
+    /// The oldest ended day with records of checks, if there are more records than the maximum.
+    private static let oldestChecks = PreparedStatement(
+        """
+        SELECT slot::int8 FROM partitions AS p WHERE needed_until IS NOT NULL
+        AND EXISTS (SELECT FROM progress WHERE name = 'kept_checks' AND value > $1)
+        AND EXISTS (SELECT FROM checks WHERE slot = p.slot) ORDER BY slot LIMIT 1
+        """
+    )
+}
+
+/// The search for the last expiry of a day's clicks, page by page: a whole day may have millions.
+private struct ExpirySearch {
+    let slot: Int64
+    /// The last click that was read.
+    var bucket: Int64 = -1
+    var click: Int64 = 0
+    var last: Timestamp
+
+    init(of slot: Int64) {
+        self.slot = slot
+        // The records of checks of a day without clicks are needed up to its end.
+        last = Timestamp(milliseconds: (slot + 1) * PartitionJob.day)
+    }
+}
+
+extension BlockingConnection {
+    /// Reads the next clicks of a search; returns false after the last one.
+    fileprivate func advance(_ search: inout ExpirySearch) throws(PostgreSQLError) -> Bool {
+        let rows = try execute(Self.nextExpiries, search.slot, search.bucket, search.click)
+        guard rows.count > 0 else { return false }
+        (search.bucket, search.click) = (try rows.value(0, 0), try rows.value(0, 1))
+        search.last = max(search.last, Timestamp(milliseconds: try rows.value(0, 2)))
+        return true
+    }
+
+    private static let nextExpiries = PreparedStatement(
+        """
+        SELECT b::int8, id, max(expires_at) OVER () FROM (
+        SELECT b, id, expires_at FROM clicks WHERE slot = $1 AND (b, id) > ($2, $3) ORDER BY b, id LIMIT 20000) AS page
+        ORDER BY b DESC, id DESC LIMIT 1
+        """
+    )
+
+    /// Deletes all records of checks of a day.
+    fileprivate func deleteChecks(of slot: Int64) throws(PostgreSQLError) {
+        let partition = Partitions.name(of: .checks, slot)
+        // A drop that was stopped in the middle may have dropped the partition.
+        guard try execute(Self.partition, partition.text).count > 0 else { return }
+        var batch = StatementBatch()
+        let uncount: SQLText =
+            "UPDATE progress SET value = value - (SELECT count(*) FROM \(partition)) WHERE name = 'kept_checks'"
+        batch.append(PreparedStatement(uncount))
+        batch.append(PreparedStatement("TRUNCATE \(partition)"))
+        _ = try rows(of: batch)
+    }
+
+    private static let partition = PreparedStatement("SELECT FROM pg_class WHERE oid = to_regclass($1)")
+
+    /// The maximum number of clicks in one transaction.
+    private static let longClicksAtOnce: Int64 = 200
+
+    /// Deletes some of the clicks with a long window that expired before a time, and what refers to them.
+    ///
+    /// - Returns: whether there may be more.
+    fileprivate func deleteLongClicks(before time: Timestamp) throws(PostgreSQLError) -> Bool {
+        try transaction { () throws(PostgreSQLError) in
+            let rows = try execute(Self.deleteLongClicks, time.milliseconds, Self.longClicksAtOnce)
+            let clicks = try rows.records(of: ClickRecord.self)
+            guard let last = clicks.map(\.expiresAt.milliseconds).max() else { return false }
+            for (statement, key) in Self.references {
+                let keys = clicks.flatMap { click in key(click).map { (click, $0) } }
+                let times = keys.map(\.0.facts.clickedAt.milliseconds)
+                try execute(statement, keys.map(\.0.scope.number), keys.map(\.1), times, keys.map(\.0.number))
+            }
+            try execute(PartitionJob.setDeleted, last)
+            return rows.count == Int(Self.longClicksAtOnce)
+        }
+    }
+
+    private static let deleteLongClicks = PreparedStatement(
+        """
+        DELETE FROM clicks WHERE slot = -1 AND ctid = ANY (ARRAY(
+        SELECT ctid FROM clicks WHERE slot = -1 AND expires_at < $1 ORDER BY expires_at LIMIT $2
+        FOR UPDATE SKIP LOCKED)) RETURNING \(ClickRecord.columns)
+        """
+    )
+    /// The statements that delete rows by their keys, whose buckets follow from them, and their clicks.
+    private static let references: [(PreparedStatement, @Sendable (ClickRecord) -> [UInt64])] = [
+        (reference("click_index", "slot = -1 AND since = k.time AND hash"), { $0.hashes.map(\.index) }),
+        (
+            reference("click_addresses", "slot = -1 AND clicked_at = k.time AND near_address"),
+            { $0.address.map { [$0.near] } ?? [] }
+        ),
+        (reference("idempotencies", "idempotency"), { $0.idempotency.map { [$0.index] } ?? [] }),
+    ]
+
+    private static func reference(_ table: StaticString, _ key: StaticString) -> PreparedStatement {
+        PreparedStatement(
+            """
+            DELETE FROM \(table) AS t USING unnest($1, $2, $3, $4) AS k (scope, key, time, click)
+            WHERE b = k.key & 63 AND t.scope = k.scope AND t.click = k.click AND \(key) = k.key
+            """
+        )
+    }
+}
+#endif

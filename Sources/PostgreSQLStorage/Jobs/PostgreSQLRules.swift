@@ -1,0 +1,21 @@
+#if PostgreSQL
+internal import Storage
+
+/// The rules of a PostgreSQL database, which several servers read and write.
+enum PostgreSQLRules: StoreRules {
+    static var readsNewestClicks: Bool { false }
+    static var admitsNames: Bool { false }
+    static var publishesDirectory: Bool { true }
+    static var gatheringNanoseconds: UInt64 { 0 }
+    static var jobs: Set<JobName> { [.summaries, .compaction, .learning, .drift, .fading, .collisions] }
+
+    /// Creates the jobs that only PostgreSQL has, on the thread that will run them.
+    static func makeJobs(
+        _ context: JobContext<PostgreSQLReader>,
+        _ directory: DirectoryCache,
+        _ slots: SlotTable
+    ) -> [any Job] {
+        [DirectoryJob(context, directory, slots), FoldJob(context), PartitionJob(context), SweepJob(context)]
+    }
+}
+#endif

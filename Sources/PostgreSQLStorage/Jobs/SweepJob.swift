@@ -1,0 +1,77 @@
+#if PostgreSQL
+internal import Attribution
+internal import PostgreSQL
+internal import Storage
+
+/// Deletes, once a day, the rows outside of partitions that nothing needs any more.
+///
+/// Each slice reads some blocks of a table, because no index has the times of the rows.
+struct SweepJob: Job {
+    let name = JobName.sweep
+    let share = 1.0 / 8
+
+    private let context: JobContext<PostgreSQLReader>
+    private var lease = RenewedLease(of: .sweep, milliseconds: 60_000)
+    /// The tables that are not done yet, the current one last; empty between two sweeps.
+    private var tables: [PreparedStatement] = []
+    private var block: Int64 = 0
+
+    private static let interval: UInt64 = 60_000_000_000
+    private static let day: Int64 = 86_400_000
+    private static let blocksAtOnce: Int64 = 64
+
+    init(_ context: JobContext<PostgreSQLReader>) { self.context = context }
+
+    mutating func slice(at _: UInt64) throws(StoreError) -> Due {
+        guard let now = context.settledNow() else { return .after(Self.interval) }
+        if tables.isEmpty {
+            let last = try context.read { reader throws(PostgreSQLError) in try reader.progress(of: .sweep) }
+            if let last, abs(now.milliseconds(since: last)) < Self.day { return .after(Self.interval) }
+            (tables, block) = (Self.sweeps, 0)
+        }
+        guard let table = tables.last, try lease.isHeld(at: now, in: context) else {
+            tables = []
+            return .after(Self.interval)
+        }
+        let (first, end) = (block, block + Self.blocksAtOnce)
+        // A day more, because clocks may be set back.
+        let time = now.milliseconds - Self.day
+        let blockCount: Int64 = try context.read { reader throws(PostgreSQLError) in
+            try reader.connection.execute(table, "(\(first),0)", "(\(end),0)", time).value(0, 0)
+        }
+        block = end
+        if end >= blockCount {
+            tables.removeLast()
+            block = 0
+        }
+        guard tables.isEmpty else { return .more }
+        try lease.finish(progress: now, in: context)
+        return .after(Self.interval)
+    }
+
+    /// For each table, the statement that deletes rows within some blocks, and returns the number of the table's blocks.
+    ///
+    /// An idempotency key is stored as long as the partition of its click; the key of a click with a long window goes with
+    /// the click.
+    private static let sweeps = [
+        sweep("installs", "until < $3"),
+        sweep(
+            "idempotencies",
+            """
+            click & 64 = 0 AND click >> 16 < $3
+            AND NOT EXISTS (SELECT FROM partitions WHERE slot = (click >> 16) / 86400000)
+            """
+        ),
+        sweep("live_clicks", "expires_in < $3 / CASE span WHEN 'second' THEN 1000 ELSE 3600000 END"),
+    ]
+
+    private static func sweep(_ table: StaticString, _ isOver: SQLText) -> PreparedStatement {
+        PreparedStatement(
+            """
+            WITH gone AS (DELETE FROM \(table) WHERE ctid >= $1::text::tid AND ctid < $2::text::tid AND \(isOver))
+            SELECT pg_relation_size('\(table)') / current_setting('block_size')::int8
+            """
+        )
+    }
+}
+#endif

@@ -1,0 +1,200 @@
+#if PostgreSQL
+internal import Attribution
+internal import PostgreSQL
+internal import Storage
+internal import Threads
+
+/// Runs the writing thread's transactions on a PostgreSQL database, each in two trips: the first reads and locks what its
+/// writes need, and the second sends all rows and commits.
+final class PostgreSQLEngine: BlockingEngine {
+    typealias Rules = PostgreSQLRules
+
+    private let state: StoreState
+    private let directory: DirectoryCache
+    private let slots: SlotTable
+    private let form: DatabaseForm
+    private let connection: WriterConnection
+    private let batch: WriteBatch
+    /// Nil before the first connection.
+    private var transaction: WriteTransaction<PostgreSQLWriter>?
+    /// Whether nobody knows if the last transaction was committed.
+    private var isInDoubt = false
+
+    /// The time after which a server without writes does an empty transaction, so that others see that it runs.
+    private static let silence = Duration.seconds(5)
+
+    /// - Parameters:
+    ///   - configuration: the database.
+    ///   - state: the state that the store's threads share.
+    ///   - form: the numbers that the database was made with.
+    ///   - server: this server's number.
+    ///   - directory: the apps and keys, to which this thread publishes its own changes.
+    ///   - slots: the slots with partitions, to which this thread adds those that it makes.
+    init(
+        _ configuration: PostgreSQLConfiguration,
+        _ state: StoreState,
+        form: DatabaseForm,
+        server: ServerRow,
+        directory: DirectoryCache,
+        slots: SlotTable
+    ) {
+        (self.state, self.form, self.directory, self.slots) = (state, form, directory, slots)
+        connection = WriterConnection(configuration, server)
+        batch = WriteBatch(connection, slots)
+        // A failure shows at the first write, which connects.
+        _ = try? reopen()
+    }
+
+    /// Sends nothing: the transaction begins with the first statement, and a batch without one needs none.
+    func begin() throws(EngineFailure) {
+        try run { transaction throws(PostgreSQLError) in try transaction.begin() }
+    }
+
+    func prepare(_ writes: some Collection<Write>) throws(EngineFailure) {
+        try run { transaction throws(PostgreSQLError) in
+            if !connection.isInTransaction { try makePartitions() }
+            try batch.prepare(writes, transaction)
+        }
+    }
+
+    /// Makes the partitions that the last transaction has missed: after the clock leapt, or in a test.
+    private func makePartitions() throws(PostgreSQLError) {
+        for slot in batch.takeMissingSlots() {
+            try connection.makePartitions(of: slot)
+            slots.add(slot)
+        }
+    }
+
+    func perform(_ write: Write) throws(EngineFailure) -> Written {
+        try run { transaction throws(PostgreSQLError) in try transaction.perform(write) }
+    }
+
+    var changeCount: Int64 { batch.changeCount }
+
+    func savepoint() throws(EngineFailure) {
+        try run { transaction throws(PostgreSQLError) in
+            try connection.savepoint()
+            transaction.savepoint()
+            batch.savepoint()
+        }
+    }
+
+    /// Sends the rows of one write, so that a failure is this write's alone.
+    func release() throws(EngineFailure) {
+        try run { _ throws(PostgreSQLError) in try connection.release { batch.flush(to: &$0) } }
+    }
+
+    func undo() throws(EngineFailure) {
+        try run { transaction throws(PostgreSQLError) in
+            try connection.undo()
+            transaction.undo()
+            batch.undo()
+        }
+    }
+
+    func commit() throws(EngineFailure) {
+        try run(isCommit: true) { transaction throws(PostgreSQLError) in
+            try transaction.writeGathered()
+            let changesDirectory = transaction.changesDirectory
+            if batch.isEmpty, connection.seenAt.advanced(by: Self.silence) > .now() {
+                // There are only locks to release.
+                connection.rollback()
+            } else {
+                try connection.commit { steps in
+                    batch.flush(to: &steps)
+                    batch.flushCounts(to: &steps, bucket: transaction.numbers.batchBucket)
+                    if changesDirectory { steps.append(Self.raiseVersion) }
+                }
+            }
+            didCommit(transaction)
+        }
+    }
+
+    private static let raiseVersion = PreparedStatement("UPDATE directory SET version = version + 1")
+
+    /// Makes the commit visible to this process, before its callers are answered.
+    private func didCommit(_ transaction: WriteTransaction<PostgreSQLWriter>) {
+        // If this fails, the job that polls the version publishes the change a moment later.
+        if transaction.changesDirectory, let fresh = try? connection.reader().directorySnapshot() {
+            directory.publish(fresh)
+        }
+        batch.clear()
+        transaction.didCommit()
+    }
+
+    func rollback() {
+        isInDoubt = false
+        connection.rollback()
+        batch.clear()
+        transaction?.didRollBack()
+    }
+
+    func tidy() {}
+
+    /// Connects again, and asks the server's row whether a transaction in doubt was committed.
+    func reopen() throws(EngineFailure) -> TransactionFate {
+        do throws(StoreError) {
+            let isCommitted = try connection.open() && isInDoubt
+            if let transaction {
+                if isCommitted { didCommit(transaction) } else { rollback() }
+            } else {
+                transaction = try StoreError.translating { () throws(PostgreSQLError) in
+                    try WriteTransaction(PostgreSQLWriter(batch: batch), state)
+                }
+            }
+            let (number, shortSeconds) = (Int(connection.server.number), form.shortSeconds)
+            if let numbers = NumberLayout(server: number, shortSeconds: shortSeconds) {
+                transaction?.numbers = numbers
+            }
+            isInDoubt = false
+            return isCommitted ? .committed : .rolledBack
+        } catch {
+            throw EngineFailure(error, endsBatch: true, endsConnection: true)
+        }
+    }
+
+    func close() { connection.close() }
+
+    private func run<Result>(
+        isCommit: Bool = false,
+        _ body: (WriteTransaction<PostgreSQLWriter>) throws(PostgreSQLError) -> Result
+    ) throws(EngineFailure) -> Result {
+        do throws(PostgreSQLError) {
+            guard let transaction else {
+                throw PostgreSQLError(.notConnected, "The writing thread has not connected yet.")
+            }
+            return try body(transaction)
+        } catch {
+            let failure = EngineFailure(writing: error, isCommit: isCommit)
+            isInDoubt = failure.isInDoubt
+            throw failure
+        }
+    }
+}
+
+extension EngineFailure {
+    /// The failure of a statement of the writing thread.
+    ///
+    /// A statement that fails has failed alone: the writes can be done one by one, and only one of them is refused.
+    ///
+    /// - Parameters:
+    ///   - error: the error.
+    ///   - isCommit: whether the rows of all writes and `COMMIT` were sent with the statement.
+    fileprivate init(writing error: PostgreSQLError, isCommit: Bool) {
+        let usual = EngineFailure(error)
+        let isFull = error.kind == .diskFull || error.kind == .outOfMemory
+        let mayBeCommitted =
+            switch error.kind {
+            case .connectionLost, .shuttingDown, .deadline, .notReplicated: isCommit
+            default: false
+            }
+        self.init(
+            usual.error,
+            endsBatch: usual.endsConnection || isFull,
+            endsConnection: usual.endsConnection,
+            mayRepeat: usual.mayRepeat || isCommit && !isFull,
+            isInDoubt: mayBeCommitted
+        )
+    }
+}
+#endif

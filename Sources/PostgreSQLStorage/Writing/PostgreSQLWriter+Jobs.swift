@@ -1,0 +1,131 @@
+#if PostgreSQL
+internal import Attribution
+internal import PostgreSQL
+internal import Storage
+
+/// Writes leases and results of jobs.
+extension PostgreSQLWriter {
+    func take(_ lease: JobLease) throws(PostgreSQLError) -> Bool {
+        let (job, now) = (lease.job.rawValue, lease.now.milliseconds)
+        let taken = try batch.run(JobRows.take, job, lease.holder, now, lease.milliseconds, JobRows.noProgress)
+        return taken.count > 0
+    }
+
+    func finish(_ job: JobName, for holder: Int64, progress: Timestamp) throws(PostgreSQLError) {
+        try batch.run(JobRows.finish, job.rawValue, holder, progress.milliseconds)
+    }
+
+    func noteSettled(at now: Timestamp) throws(PostgreSQLError) {
+        try batch.run(JobRows.noteSettled, now.milliseconds)
+    }
+
+    func keep(_ report: CollisionReport, of scope: Scope) throws(PostgreSQLError) {
+        try batch.run(Self.removeCollisions, scope.number)
+        try batch.run(
+            Self.addCollisions,
+            scope.number,
+            report.figures.map(\.name),
+            report.figures.map(\.value)
+        )
+    }
+
+    private static let removeCollisions = PreparedStatement(
+        "DELETE FROM figures WHERE scope = $1 AND report = 'collisions'"
+    )
+    private static let addCollisions = PreparedStatement(
+        "INSERT INTO figures SELECT $1, 'collisions', * FROM unnest($2, $3)"
+    )
+
+    /// Stores the findings of an evaluation, and deletes the counts that no later evaluation reads.
+    func keep(_ findings: DriftDetector.Findings, of scope: Scope, end: Timestamp) throws(PostgreSQLError) {
+        try batch.run(Self.removeGroups, scope.number)
+        var groups = ColumnArrays(DriftRecord.columns)
+        for reading in findings.readings { groups.append(DriftRecord(reading, of: scope)) }
+        if !groups.isEmpty { try batch.run(Self.addGroups, groups) }
+        let start = DriftHistory.start(before: end).milliseconds
+        for side in DriftSide.allCases {
+            try batch.run(Self.removeOldest, scope.number, start, side.dimension.rawValue)
+        }
+    }
+
+    private static let removeGroups = PreparedStatement("DELETE FROM drift_groups WHERE scope = $1")
+    private static let addGroups = PreparedStatement(
+        """
+        INSERT INTO drift_groups (\(DriftRecord.columns)) SELECT * FROM \(rowsWith: DriftRecord.columns)
+        """
+    )
+    /// Deletes the counts of at most four spans: usually one is too old, after a pause several are.
+    private static let removeOldest = PreparedStatement(
+        """
+        DELETE FROM counts WHERE scope = $1 AND campaign = '' AND dimension = $3 AND span = \(Granularity.quarter.rawValue) AND period IN (
+        SELECT DISTINCT period FROM counts WHERE scope = $1 AND campaign = '' AND dimension = $3
+        AND span = \(Granularity.quarter.rawValue) AND period < $2 ORDER BY period LIMIT 4)
+        """
+    )
+}
+
+/// Compacts the counts of rare names.
+extension PostgreSQLWriter {
+    func foldRareNames(_ names: RareNames) throws(PostgreSQLError) -> Bool {
+        try run(Self.foldCampaigns, orForValues: Self.foldValues, names)
+    }
+
+    func removeRareNames(_ names: RareNames) throws(PostgreSQLError) -> Bool {
+        try run(Self.removeCampaigns, orForValues: Self.removeValues, names)
+    }
+
+    /// Runs one of two statements; returns whether it changed any row.
+    private func run(
+        _ campaigns: PreparedStatement,
+        orForValues values: PreparedStatement,
+        _ names: RareNames
+    ) throws(PostgreSQLError) -> Bool {
+        let statement = names.dimension == .campaign ? campaigns : values
+        let changed = try batch.run(
+            statement,
+            names.scope.number,
+            names.granularity.rawValue,
+            names.period.milliseconds,
+            Int64(names.limit),
+            names.kept,
+            names.dimension.rawValue
+        )
+        return changed.affectedCount > 0
+    }
+
+    // $1…$4 are the scope, the span, its start and the number of names that are not rare. The names of $5 are neither
+    // ranked nor changed; the first one is the name for everything else. 32 is `CounterCompaction.namesAtOnce`.
+
+    private static let rareCampaigns: SQLText = """
+        scope = $1 AND dimension IN (\(Dimension.total.rawValue), \(Dimension.source.rawValue), \(Dimension.platform.rawValue),
+        \(Dimension.method.rawValue), \(Dimension.timeToInstall.rawValue)) AND $6 >= 0
+        AND span = $2 AND period = $3 AND campaign IN (
+        SELECT campaign FROM counts WHERE scope = $1 AND span = $2 AND period = $3 AND metric = 'clicks'
+        AND dimension = \(Dimension.total.rawValue) AND campaign <> '' AND campaign <> ALL ($5) ORDER BY count DESC LIMIT 32 OFFSET $4)
+        """
+    private static let rareValues: SQLText = """
+        scope = $1 AND campaign = '' AND dimension = $6 AND span = $2 AND period = $3 AND value IN (
+        SELECT value FROM counts WHERE scope = $1 AND campaign = '' AND dimension = $6 AND span = $2
+        AND period = $3 AND value <> ALL ($5) GROUP BY value
+        ORDER BY coalesce(sum(count) FILTER (WHERE metric = 'clicks'), 0) DESC LIMIT 32 OFFSET $4)
+        """
+    private static let foldCampaigns = PreparedStatement(
+        """
+        INSERT INTO counts SELECT scope, ($5)[1], dimension, span, period, value, metric, sum(count) FROM counts
+        WHERE \(rareCampaigns) GROUP BY 1, 2, 3, 4, 5, 6, 7 ORDER BY 1, 2, 3, 4, 5, 6, 7 \(conflict)
+        """
+    )
+    private static let foldValues = PreparedStatement(
+        """
+        INSERT INTO counts SELECT scope, campaign, dimension, span, period, ($5)[1], metric, sum(count) FROM counts
+        WHERE \(rareValues) GROUP BY 1, 2, 3, 4, 5, 6, 7 ORDER BY 1, 2, 3, 4, 5, 6, 7 \(conflict)
+        """
+    )
+    private static let conflict: SQLText = """
+        ON CONFLICT (scope, campaign, dimension, span, period, value, metric)
+        DO UPDATE SET count = counts.count + excluded.count
+        """
+    private static let removeCampaigns = PreparedStatement("DELETE FROM counts WHERE \(rareCampaigns)")
+    private static let removeValues = PreparedStatement("DELETE FROM counts WHERE \(rareValues)")
+}
+#endif

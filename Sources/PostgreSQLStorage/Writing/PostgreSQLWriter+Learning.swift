@@ -1,0 +1,72 @@
+#if PostgreSQL
+internal import Attribution
+internal import PostgreSQL
+internal import Storage
+
+/// Writes what the matching model has learnt.
+extension PostgreSQLWriter {
+    func beginLearning(of scope: Scope, _ epoch: LearningEpoch) throws(PostgreSQLError) {
+        let (began, landmark) = (epoch.began.milliseconds, epoch.landmark.milliseconds)
+        guard try batch.run(Self.begin, scope.number, began, landmark).affectedCount > 0 else {
+            // The sums are relative to this server's landmark, so the batch is done again with the other's.
+            throw PostgreSQLError(.serializationFailure, "Another server has begun to learn.")
+        }
+    }
+
+    func beginEarlier(_ scope: Scope, at time: Timestamp) throws(PostgreSQLError) {
+        try batch.run(Self.beginEarlier, scope.number, time.milliseconds)
+    }
+
+    func add(_ sum: Double, to key: CounterKey, of scope: Scope, hasRoom: Bool) {
+        batch.add(sum, to: WriteBatch.LearntKey(scope: scope, key: key, hasRoom: hasRoom))
+    }
+
+    func removeCounter(_ key: Int64, _ family: CounterFamily, of scope: Scope) throws(PostgreSQLError) {
+        try batch.run(Self.remove, scope.number, Int64(family.rawValue), key)
+    }
+
+    func keepLargest(_ count: Int, of scope: Scope, _ family: CounterFamily) throws(PostgreSQLError) {
+        try batch.run(Self.keepLargest, scope.number, Int64(family.rawValue), Int64(count))
+    }
+
+    func scaleCounters(of scope: Scope, _ family: CounterFamily, by factor: Double) throws(PostgreSQLError) {
+        try batch.run(Self.scale, scope.number, Int64(family.rawValue), factor)
+    }
+
+    func setLandmark(of scope: Scope, to landmark: Timestamp) throws(PostgreSQLError) {
+        try batch.run(Self.setLandmark, scope.number, landmark.milliseconds)
+    }
+
+    func forgetCounters(of scope: Scope, limit: Int) throws(PostgreSQLError) -> Bool {
+        try batch.run(Self.forget, scope.number)
+        return try batch.run(Self.removeSome, scope.number, Int64(limit)).affectedCount >= limit
+    }
+
+    private static let begin = PreparedStatement(
+        "INSERT INTO learning (scope, began_at, landmark) VALUES ($1::int8, $2, $3) ON CONFLICT DO NOTHING"
+    )
+    private static let beginEarlier = PreparedStatement(
+        "UPDATE learning SET began_at = $2 WHERE scope = $1 AND began_at > $2"
+    )
+    private static let remove = PreparedStatement(
+        "DELETE FROM learnt_counters WHERE scope = $1 AND family = $2 AND key = $3"
+    )
+    private static let keepLargest = PreparedStatement(
+        """
+        DELETE FROM learnt_counters WHERE scope = $1 AND family = $2 AND key IN (
+        SELECT key FROM learnt_counters WHERE scope = $1 AND family = $2 ORDER BY value DESC OFFSET $3)
+        """
+    )
+    private static let scale = PreparedStatement(
+        "UPDATE learnt_counters SET value = value * $3 WHERE scope = $1 AND family = $2"
+    )
+    private static let setLandmark = PreparedStatement("UPDATE learning SET landmark = $2 WHERE scope = $1")
+    private static let forget = PreparedStatement("DELETE FROM learning WHERE scope = $1")
+    private static let removeSome = PreparedStatement(
+        """
+        DELETE FROM learnt_counters WHERE scope = $1 AND (family, key) IN (
+        SELECT family, key FROM learnt_counters WHERE scope = $1 ORDER BY family, key LIMIT $2)
+        """
+    )
+}
+#endif

@@ -1,0 +1,123 @@
+#if PostgreSQL
+internal import Attribution
+internal import PostgreSQL
+internal import Storage
+
+/// Creates, changes and deletes links.
+extension PostgreSQLWriter {
+    /// Creates links; if one is refused, the caller must undo those created before.
+    func create(_ links: [NewLink]) throws(PostgreSQLError) -> LinkStoreError? {
+        // Two servers must not give one slug to links of two apps with a common host.
+        try batch.run(Self.lockSlugs)
+        let taken = try batch.run(Self.appsOfSlugs, links.map(\.link.slug.text))
+        var apps: [String: [AppID]] = [:]
+        for index in 0..<taken.count {
+            var row = ResultRow(taken, index)
+            apps[row.get("slug"), default: []].append(AppID(high: row.get("id_high"), low: row.get("id_low")))
+        }
+        var numbers: [AppID: Int64] = [:]
+        var records = ColumnArrays(LinkRecord.columns)
+        for new in links {
+            let link = new.link
+            if numbers[link.app] == nil { numbers[link.app] = try reader.number(of: link.app) }
+            guard let app = numbers[link.app] else { return .notFound }
+            let others = apps[link.slug.text] ?? []
+            guard !others.contains(where: { $0 == link.app || new.neighbours.contains($0) }) else {
+                return .slugTaken(link.slug)
+            }
+            apps[link.slug.text] = others + [link.app]
+            records.append(LinkRecord(link, app: app))
+        }
+        let created = try batch.run(Self.insertLinks, records)
+        var fields: [LinkID: LinkFields] = [:]
+        for new in links { fields[new.link.id] = new.link.settings.fields }
+        var found: [(number: Int64, fields: LinkFields)] = []
+        for index in 0..<created.count {
+            var row = ResultRow(created, index)
+            let number: Int64 = row.get("number")
+            guard let fields = fields[LinkID(high: row.get("id_high"), low: row.get("id_low"))] else { continue }
+            found.append((number, fields))
+        }
+        try write(found)
+        return nil
+    }
+
+    func update(_ link: Link, ifUpdatedAt earlier: Timestamp?) throws(PostgreSQLError) -> LinkStoreError? {
+        try batch.run(Self.lockLink, link.id.high, link.id.low)
+        guard let found = try batch.connection.reader().link(link.id) else { return .notFound }
+        if let earlier, earlier != found.record.updatedAt { return .changed }
+        _ = try run(Self.updateLink, found.record.changed(to: link))
+        try batch.run(Self.deleteFields, found.number)
+        try write([(found.number, link.settings.fields)])
+        return nil
+    }
+
+    /// Refuses to delete a link that has clicks: its counts, or a click of the last second that is not added yet.
+    func delete(_ link: LinkID) throws(PostgreSQLError) -> LinkStoreError? {
+        let found = try batch.run(Self.lockLink, link.high, link.low)
+        guard found.count > 0 else { return .notFound }
+        let number: Int64 = try found.value(0, 0)
+        guard try batch.run(Self.deleteLink, number).affectedCount > 0 else { return .clicked }
+        return nil
+    }
+
+    private func write(_ links: [(number: Int64, fields: LinkFields)]) throws(PostgreSQLError) {
+        let rows = links.flatMap { link in
+            link.fields.all.flatMap { field, texts in
+                texts.enumerated().map { (link.number, field.rawValue, Int64($0.offset), $0.element) }
+            }
+        }
+        try batch.run(
+            Self.insertFields,
+            rows.map(\.0),
+            rows.map(\.1),
+            rows.map(\.2),
+            rows.map(\.3)
+        )
+        try batch.run(Self.insertLimits, links.map(\.number))
+    }
+
+    private static let lockSlugs = PreparedStatement(
+        "SELECT pg_advisory_xact_lock(\(AdvisoryLock.slugs.rawValue))"
+    )
+    private static let appsOfSlugs = PreparedStatement(
+        """
+        SELECT l.slug, a.id_high, a.id_low FROM links l JOIN apps a ON a.number = l.app WHERE l.slug = ANY ($1)
+        """
+    )
+    private static let insertLinks = PreparedStatement(
+        """
+        INSERT INTO links (\(LinkRecord.columns)) SELECT * FROM \(rowsWith: LinkRecord.columns)
+        RETURNING number, id_high, id_low
+        """
+    )
+    private static let lockLink = PreparedStatement(
+        "SELECT number FROM links WHERE id_high = $1 AND id_low = $2 FOR UPDATE"
+    )
+    private static let updateLink = PreparedStatement(
+        """
+        UPDATE links l SET \(assignmentsOf: LinkRecord.columns, from: "r") FROM \(rowsWith: LinkRecord.columns)
+        WHERE l.id_high = r.id_high AND l.id_low = r.id_low
+        """
+    )
+    private static let deleteFields = PreparedStatement("DELETE FROM link_fields WHERE link = $1")
+    private static let deleteLink = PreparedStatement(
+        """
+        DELETE FROM links WHERE number = $1 AND NOT EXISTS (SELECT 1 FROM link_counts WHERE link = $1)
+        AND NOT EXISTS (SELECT 1 FROM link_limits WHERE link = $1 AND clicks > 0)
+        """
+    )
+    private static let insertFields = PreparedStatement(
+        "INSERT INTO link_fields (link, field, position, value) SELECT * FROM unnest($1, $2, $3, $4)"
+    )
+    /// Starts to count the clicks of links with a limit at once, from the clicks that were counted before.
+    private static let insertLimits = PreparedStatement(
+        """
+        INSERT INTO link_limits (link, clicks) SELECT number, coalesce(c.clicks, 0)
+        FROM links LEFT JOIN link_counts c ON c.link = number AND c.variant = ''
+        WHERE number = ANY ($1) AND maximum_clicks IS NOT NULL ORDER BY number
+        ON CONFLICT (link) DO UPDATE SET clicks = greatest(link_limits.clicks, excluded.clicks)
+        """
+    )
+}
+#endif

@@ -1,0 +1,187 @@
+#if PostgreSQL
+internal import Attribution
+internal import PostgreSQL
+internal import Storage
+
+/// A statement that writes rows, given as an array for each column.
+///
+/// Transactions run the statements in the order of the cases, and each statement on which another transaction can make
+/// this one wait sorts its rows. The slot of rows that are updated is a constant.
+enum RowChange: Hashable, Comparable {
+    case click
+    case releasedIdempotency
+    case idempotency
+    case install
+    case movedInstall
+    case indexEntry
+    /// The index row of a robot's click.
+    case closedEntry
+    case address
+    case check
+    case claim(slot: Int64)
+    case retirement(slot: Int64)
+    case delivery(slot: Int64)
+    case closing(slot: Int64)
+    case closedDelivery(slot: Int64)
+    case limit
+    case keyUse
+    case addressDay
+    /// Adds to learnt counters that exist.
+    case knownCounter
+    /// Adds to learnt counters, and creates those that are missing.
+    case learntCounter
+
+    var columns: Columns {
+        switch self {
+        case .click: ClickRecord.columns + ["turn"]
+        case .releasedIdempotency, .idempotency: ["scope", "idempotency", "idempotency_rest", "click"]
+        case .install, .movedInstall: ["scope", "install", "install_rest", "click", "until"]
+        case .indexEntry: IndexEntry.columns
+        case .closedEntry: ["scope", "hash", "hash_rest", "click", "since", "expires_at", "visit"]
+        case .address:
+            ["scope", "near_address", "clicked_at", "click", "exact_address", "expires_at", "marks"]
+        case .check: CheckRecord.columns
+        case .claim: ClaimRecord.columns
+        case .retirement: ["click", "retired_at"]
+        case .delivery: ["click", "is_undelivered"]
+        case .closing: ["scope", "hash", "since", "click", "closed_at", "caller"]
+        case .closedDelivery: ["scope", "hash", "since", "click", "is_undelivered"]
+        case .limit: ["link", "clicks"]
+        case .keyUse: ["id_high", "id_low", "last_used_at"]
+        case .addressDay: ["day", "needed_until"]
+        case .knownCounter, .learntCounter: ["scope", "family", "key", "value"]
+        }
+    }
+
+    var text: SQLText {
+        let rows: SQLText = "\(rowsWith: columns)"
+        return switch self {
+        case .click:
+            """
+            INSERT INTO clicks (b, slot, \(columns))
+            SELECT id & 63, \(Self.slot(of: "id")), \(columns) FROM \(rows) ORDER BY id & 63, scope, visit, post, turn
+            """
+        case .releasedIdempotency:
+            """
+            DELETE FROM idempotencies i USING \(rows) WHERE i.b = (r.idempotency & 63) AND i.scope = r.scope
+            AND i.idempotency = r.idempotency AND i.idempotency_rest = r.idempotency_rest AND i.click = r.click
+            """
+        case .idempotency:
+            """
+            INSERT INTO idempotencies (b, \(columns)) SELECT idempotency & 63, \(columns) FROM \(rows)
+            ORDER BY idempotency & 63, scope, idempotency, idempotency_rest
+            """
+        case .install:
+            """
+            INSERT INTO installs (b, \(columns)) SELECT install & 63, \(columns) FROM \(rows)
+            ORDER BY install & 63, scope, install, install_rest
+            """
+        case .movedInstall:
+            """
+            UPDATE installs i SET click = r.click, until = r.until FROM \(rows) WHERE i.b = (r.install & 63)
+            AND i.scope = r.scope AND i.install = r.install AND i.install_rest = r.install_rest
+            """
+        case .indexEntry:
+            """
+            INSERT INTO click_index (b, slot, scope, hash, hash_rest, \(IndexRecord.columns))
+            SELECT hash & 63, \(Self.slot(of: "click")), scope, hash, hash_rest, \(IndexRecord.columns) FROM \(rows)
+            """
+        case .closedEntry:
+            """
+            INSERT INTO click_index (b, slot, \(columns), closed_at, closed_as)
+            SELECT hash & 63, \(Self.slot(of: "click")), \(columns), since, 'robot_click' FROM \(rows)
+            """
+        case .address:
+            """
+            INSERT INTO click_addresses (b, slot, \(columns))
+            SELECT near_address & 63, \(Self.slot(of: "click")), \(columns) FROM \(rows)
+            """
+        case .check:
+            """
+            INSERT INTO checks (b, slot, \(columns))
+            SELECT id & 63, \(Self.slot(of: "id")), \(columns) FROM \(rows)
+            """
+        case .claim(let slot):
+            Self.changing(
+                slot,
+                """
+                claimed_at = r.claimed_at, method = r.method, confidence = r.confidence, hash = r.hash,
+                hash_rest = r.hash_rest, install = r.install, install_rest = r.install_rest,
+                is_undelivered = r.is_undelivered, competing_clicks = r.competing_clicks,
+                is_campaign_only = r.is_campaign_only, caller = r.caller, caller_rest = r.caller_rest
+                """,
+                rows
+            )
+        case .retirement(let slot): Self.changing(slot, "retired_at = r.retired_at", rows)
+        case .delivery(let slot):
+            """
+            UPDATE clicks c SET is_undelivered = r.is_undelivered FROM \(rows)
+            WHERE c.slot = \(slot) AND c.b = (r.click & 63) AND c.id = r.click
+            """
+        case .closing(let slot):
+            """
+            UPDATE click_index f SET closed_at = r.closed_at, closed_as = 'already_claimed', caller = r.caller
+            FROM \(rows) WHERE \(Self.entry(slot))
+            """
+        case .closedDelivery(let slot):
+            "UPDATE click_index f SET is_undelivered = r.is_undelivered FROM \(rows) WHERE \(Self.entry(slot))"
+        case .limit:
+            """
+            INSERT INTO link_limits AS m (\(columns)) SELECT link, max(clicks) FROM \(rows) GROUP BY link ORDER BY link
+            ON CONFLICT (link) DO UPDATE SET clicks = greatest(m.clicks, excluded.clicks)
+            """
+        case .keyUse:
+            """
+            UPDATE keys t SET last_used_at = u.last_used_at FROM (
+            SELECT t.number, r.last_used_at FROM \(rows) JOIN keys t ON t.id_high = r.id_high AND t.id_low = r.id_low
+            WHERE t.last_used_at IS NULL OR t.last_used_at < r.last_used_at
+            ORDER BY t.number FOR UPDATE OF t SKIP LOCKED) u WHERE t.number = u.number
+            """
+        case .addressDay:
+            """
+            INSERT INTO address_days AS d (\(columns)) SELECT day, max(needed_until) FROM \(rows)
+            GROUP BY day ORDER BY day
+            ON CONFLICT (day) DO UPDATE SET needed_until = greatest(d.needed_until, excluded.needed_until)
+            """
+        case .knownCounter:
+            Self.adding(
+                """
+                \(rows) WHERE EXISTS (SELECT 1 FROM learnt_counters l
+                WHERE l.scope = r.scope AND l.family = r.family AND l.key = r.key)
+                """
+            )
+        case .learntCounter: Self.adding(rows)
+        }
+    }
+
+    /// The slot of a click or a check; see ``RowHome``.
+    static func slot(of number: StaticString) -> SQLText {
+        "CASE WHEN \(number) & 64 <> 0 THEN \(RowHome.longSlot) ELSE (\(number) >> 16) / 86400000 END"
+    }
+
+    /// Changes clicks that nobody has consumed, and fails if it does not change all of them: a click is consumed once,
+    /// whatever the program's memory says.
+    private static func changing(_ slot: Int64, _ values: SQLText, _ rows: SQLText) -> SQLText {
+        """
+        WITH changed AS (UPDATE clicks c SET \(values) FROM \(rows) WHERE c.slot = \(slot) AND c.b = (r.click & 63)
+        AND c.id = r.click AND c.claimed_at IS NULL AND c.retired_at IS NULL RETURNING 1)
+        SELECT 1 / (count(*) = cardinality($1))::int FROM changed
+        """
+    }
+
+    private static func entry(_ slot: Int64) -> SQLText {
+        """
+        f.slot = \(slot) AND f.b = (r.hash & 63) AND f.scope = r.scope AND f.hash = r.hash
+        AND f.since = r.since AND f.click = r.click
+        """
+    }
+
+    private static func adding(_ rows: SQLText) -> SQLText {
+        """
+        INSERT INTO learnt_counters AS l (scope, family, key, value) SELECT scope, family, key, value FROM \(rows)
+        ORDER BY scope, family, key
+        ON CONFLICT (scope, family, key) DO UPDATE SET value = l.value + excluded.value
+        """
+    }
+}
+#endif

@@ -1,0 +1,139 @@
+#if PostgreSQL
+internal import Attribution
+internal import PostgreSQL
+internal import Storage
+
+/// A statement that names slots as constants, so that the server opens their partitions alone.
+enum SlotStatement: Hashable {
+    /// Locks clicks, with those of their visits in the ten minutes before.
+    case clicks([Int64])
+    case posts([Int64])
+    case visitors([Int64])
+    case change(RowChange)
+
+    var text: SQLText {
+        switch self {
+        case .clicks(let slots): Self.clicks(Self.list(slots))
+        case .posts(let slots): Self.posts(Self.list(slots))
+        case .visitors(let slots): Self.visitors(slots)
+        case .change(let change): change.text
+        }
+    }
+
+    private static func list(_ slots: [Int64]) -> SQLText {
+        let first: SQLText = "\(slots.first ?? RowHome.longSlot)"
+        return slots.dropFirst().reduce(first) { "\($0), \($1)" }
+    }
+
+    private static let columns: SQLText = """
+        (c.claimed_at IS NOT NULL)::int4 AS is_claimed, (c.retired_at IS NOT NULL)::int4 AS is_retired,
+        \(ClickRecord.columns, of: "c"), c.id AS click, c.scope, c.claimed_at, c.method, c.confidence, c.hash,
+        c.hash_rest, c.install, c.install_rest, c.is_undelivered, c.competing_clicks, c.is_campaign_only, c.caller,
+        c.caller_rest
+        """
+
+    /// After a wait for a lock, the server returns the row as the other transaction has left it.
+    private static func clicks(_ slots: SQLText) -> SQLText {
+        """
+        SELECT \(columns) FROM (
+        SELECT DISTINCT b, scope, visit, clicked_at FROM unnest($1) AS k (number) CROSS JOIN LATERAL (
+        SELECT b, scope, visit, clicked_at FROM clicks
+        WHERE slot IN (\(slots)) AND b = (k.number & 63) AND id = k.number LIMIT 1) h) h
+        JOIN clicks c ON c.slot IN (\(slots)) AND c.b = h.b AND c.scope = h.scope AND c.visit = h.visit
+        AND c.clicked_at BETWEEN h.clicked_at - \(AddressKeys.visitMilliseconds) AND h.clicked_at
+        ORDER BY c.b, c.visit, c.id FOR UPDATE OF c
+        """
+    }
+
+    /// The limit is above the number of clicks that one post can have in twenty seconds and in one range of turns, unless
+    /// each of them was claimed at once.
+    private static func posts(_ slots: SQLText) -> SQLText {
+        """
+        SELECT \(columns) FROM unnest($1, $2, $3, $4, $5) AS k (scope, visit, post, first, last)
+        CROSS JOIN LATERAL (SELECT * FROM clicks WHERE slot IN (\(slots)) AND b = (k.visit & 63)
+        AND scope = k.scope AND visit = k.visit AND post = k.post AND turn BETWEEN k.first AND k.last
+        ORDER BY id DESC LIMIT 4) c
+        """
+    }
+
+    /// Reads at most the newest 256 clicks of the fingerprint in each slot: a flood of clicks must not delay the writer.
+    private static func visitors(_ slots: [Int64]) -> SQLText {
+        let branches = slots.map { slot -> SQLText in
+            """
+            (SELECT visit, visitor FROM click_index WHERE slot = \(slot) AND b = (k.hash & 63) AND scope = k.scope
+            AND hash = k.hash AND since BETWEEN k.first AND k.last AND closed_at IS NULL
+            ORDER BY since DESC LIMIT 256)
+            """
+        }
+        let rows = branches.dropFirst().reduce(branches.first ?? "") { "\($0) UNION ALL \($1)" }
+        return """
+            SELECT k.n, f.visit FROM unnest($1, $2, $3, $4, $5) WITH ORDINALITY AS k (
+            scope, hash, first, last, visitor, n) CROSS JOIN LATERAL (\(rows)) f WHERE f.visitor = k.visitor
+            """
+    }
+}
+
+/// The other statements that read before writes.
+enum RowReads {
+    static let installs = PreparedStatement(
+        """
+        SELECT i.scope, i.install, i.install_rest, i.click, i.until
+        FROM unnest($1, $2, $3) AS k (scope, hash, rest) JOIN installs i ON i.b = (k.hash & 63)
+        AND i.scope = k.scope AND i.install = k.hash AND i.install_rest = k.rest
+        ORDER BY i.b, i.scope, i.install, i.install_rest FOR UPDATE OF i
+        """
+    )
+    static let idempotencies = PreparedStatement(
+        """
+        SELECT i.scope, i.idempotency, i.idempotency_rest, i.click
+        FROM unnest($1, $2, $3) AS k (scope, hash, rest) JOIN idempotencies i ON i.b = (k.hash & 63)
+        AND i.scope = k.scope AND i.idempotency = k.hash AND i.idempotency_rest = k.rest
+        """
+    )
+    /// Only the clicks of links with a limit are counted at once, and only their rows are locked.
+    static let lockLimits = PreparedStatement(
+        """
+        SELECT m.link FROM unnest($1, $2) AS k (high, low)
+        JOIN links l ON l.id_high = k.high AND l.id_low = k.low AND l.maximum_clicks IS NOT NULL
+        JOIN link_limits m ON m.link = l.number ORDER BY m.link FOR UPDATE OF m
+        """
+    )
+    static let limits = PreparedStatement(
+        """
+        SELECT l.number, l.id_high, l.id_low, (l.archived_at IS NOT NULL)::int4 AS is_archived, l.expires_at,
+        l.maximum_clicks, coalesce(m.clicks, 0) AS clicks FROM unnest($1, $2) AS k (high, low)
+        JOIN links l ON l.id_high = k.high AND l.id_low = k.low LEFT JOIN link_limits m ON m.link = l.number
+        """
+    )
+}
+
+extension Parameters {
+    init(_ hashes: [ScopedHash]) {
+        self.init(hashes.map(\.scope.number), hashes.map(\.hash.index), hashes.map(\.hash.rest))
+    }
+
+    init(_ links: [LinkID]) { self.init(links.map(\.high), links.map(\.low)) }
+
+    /// Each post has two ranges of turns.
+    init(_ posts: [RowNeeds.Post]) {
+        let ranges = posts.flatMap { post in post.turns.map { (post: post, turns: $0) } }
+        self.init(
+            ranges.map(\.post.hash.scope.number),
+            ranges.map(\.post.visit),
+            ranges.map(\.post.hash.hash.index),
+            ranges.map(\.turns.lowerBound),
+            ranges.map(\.turns.upperBound)
+        )
+    }
+
+    init(_ visitors: [RowNeeds.Visitor]) {
+        self.init(
+            visitors.map(\.key.scope.number),
+            visitors.map(\.key.hash.index),
+            visitors.map(\.first.milliseconds),
+            visitors.map(\.last.milliseconds),
+            visitors.map(\.visitor)
+        )
+    }
+}
+#endif

@@ -1,0 +1,221 @@
+#if PostgreSQL
+internal import Attribution
+internal import PostgreSQL
+internal import Storage
+
+/// A hash of a scope.
+struct ScopedHash: Hashable {
+    let scope: Scope
+    let hash: KeyedHash
+}
+
+/// A click's row, as the open transaction sees it.
+struct ClickRow {
+    let click: ClickRecord
+    var claim: ClaimRecord?
+    /// Whether its rows in the index were open when they were read or inserted.
+    let wasOpen: Bool
+    /// Whether no other transaction can change it now.
+    let isLocked: Bool
+    /// The hashes under which this transaction has closed it.
+    var closed: Set<KeyedHash> = []
+}
+
+/// What the open transaction has read and locked, and has changed since.
+///
+/// A value that is nil was looked for, and does not exist. All rows that a transaction changes are locked; posts and
+/// idempotency keys are not, because a unique index decides about them.
+struct TransactionRows {
+    struct Pointer {
+        let click: Int64
+        let until: Timestamp
+    }
+    struct Limits {
+        let number: Int64
+        let isArchived: Bool
+        let expiresAt: Timestamp?
+        let maximumClicks: Int?
+        var clicks: Int
+    }
+
+    private(set) var clicks: [Int64: ClickRow?] = [:]
+    private var clicksByVisit: [UInt64: [Int64]] = [:]
+    private(set) var posts: [ScopedHash: [Int64]] = [:]
+    var idempotencies: [ScopedHash: Int64?] = [:]
+    var installs: [ScopedHash: Pointer?] = [:]
+    var links: [LinkID: Limits?] = [:]
+    var visits: [RowNeeds.Visitor: [UInt64]] = [:]
+
+    /// Adds a click that was read or inserted; one that is locked, and perhaps changed, stays as it is.
+    mutating func add(_ row: ClickRow) {
+        let number = row.click.number
+        if case .some(.some(let known)) = clicks[number] {
+            guard !known.isLocked else { return }
+        } else {
+            clicksByVisit[row.click.visit.index, default: []].append(number)
+        }
+        clicks.updateValue(row, forKey: number)
+    }
+
+    /// Whether a click was looked for, and is locked if it exists.
+    func isLocked(_ click: Int64) -> Bool {
+        guard let known = clicks[click] else { return false }
+        return known?.isLocked ?? true
+    }
+
+    mutating func addMissing(_ click: Int64) { if clicks[click] == nil { clicks.updateValue(nil, forKey: click) } }
+
+    mutating func change(_ click: Int64, _ body: (inout ClickRow) -> Void) {
+        guard case .some(.some(var row)) = clicks[click] else { return }
+        body(&row)
+        clicks.updateValue(row, forKey: click)
+    }
+
+    /// Counts a click of a link; returns the new count, or nil if the link has no limit.
+    mutating func addLimitedClick(of link: Int64) -> Int? {
+        guard let (id, limits) = links.first(where: { $0.value?.number == link }), var limits,
+            limits.maximumClicks != nil
+        else { return nil }
+        limits.clicks += 1
+        links[id] = limits
+        return limits.clicks
+    }
+
+    /// Adds clicks to those of a post.
+    mutating func add(_ numbers: [Int64], to post: ScopedHash) { posts[post, default: []] += numbers }
+
+    /// Returns the clicks of a visit, known by the first word of its hash.
+    func clicks(ofVisit visit: UInt64) -> [ClickRow] {
+        (clicksByVisit[visit] ?? []).compactMap { clicks[$0] ?? nil }
+    }
+}
+
+/// The rows to read at once, before the writes that need them.
+struct RowNeeds {
+    struct Post: Hashable {
+        let hash: ScopedHash
+        let visit: UInt64
+        let slots: [Int64]
+        let at: Timestamp
+    }
+    /// A visitor's clicks of the day before; see ``WriterReader/visits(ofVisitor:_:)``.
+    struct Visitor: Hashable {
+        let visitor: UInt64
+        let key: ScopedHash
+        let first: Timestamp
+        let last: Timestamp
+
+        /// The slots of clicks around a midnight.
+        var slots: [Int64] {
+            let days = [first, last].map { $0.milliseconds / Slots.day }
+            return [RowHome.longSlot] + Set(days).sorted()
+        }
+    }
+
+    /// The newest click of this server; after its clock was set back, further clicks are stored with this one's day.
+    var newest: Int64 = 0
+    var installs: [ScopedHash] = []
+    /// Clicks that may be claimed or marked; they are locked, and with them the clicks of their visits.
+    var clicks: [Int64] = []
+    var links: [LinkID] = []
+    var posts: [Post] = []
+    var idempotencies: [ScopedHash] = []
+    var visitors: [Visitor] = []
+
+    var isEmpty: Bool {
+        installs.isEmpty && clicks.isEmpty && links.isEmpty && posts.isEmpty && idempotencies.isEmpty
+            && visitors.isEmpty
+    }
+
+    /// Adds what a write will need; a superset, because the write decides.
+    mutating func add(_ write: Write, _ transaction: WriteTransaction<PostgreSQLWriter>) throws(PostgreSQLError) {
+        switch write {
+        case .click(let click):
+            let (app, isTest) = (click.facts.app, click.facts.isTest)
+            guard let scope = try transaction.scope(of: app, isTest: isTest) else { return }
+            let number = transaction.numbers.click(
+                after: 0,
+                at: click.facts.recordedAt,
+                visit: click.visit,
+                window: click.facts.window
+            )
+            add(click, scope, number)
+        case .claim(let request):
+            guard let scope = try transaction.scope(of: request.app, isTest: request.isTest) else { return }
+            installs += request.installs.map { ScopedHash(scope: scope, hash: $0) }
+            clicks.append(Int64(bitPattern: request.click.high))
+        case .updates(let updates): clicks += updates.failedDeliveries.map { Int64(bitPattern: $0.high) }
+        case .directory, .links, .learning, .keys, .job, .barrier, .hold: break
+        }
+    }
+
+    /// - Parameter number: a number that the click may get.
+    private mutating func add(_ click: NewClick, _ scope: Scope, _ number: Int64) {
+        let facts = click.facts
+        let isLong = RowHome(of: number).slot == RowHome.longSlot
+        let slots = isLong ? [RowHome.longSlot] : Slots.around(facts.recordedAt, RowHome(of: newest).slot)
+        add(click.post, of: click.visit, scope, at: facts.recordedAt, in: slots)
+        if let post = click.earlier.post {
+            add(post, of: click.earlier.visit ?? click.visit, scope, at: facts.recordedAt, in: slots)
+        }
+        if let key = click.idempotency {
+            idempotencies += ([key] + click.earlier.idempotencies).map { ScopedHash(scope: scope, hash: $0) }
+        }
+        if let link = facts.link { links.append(link) }
+        if let visitor = click.earlier.visitor, let key = click.fingerprints.first?.key {
+            let first = facts.clickedAt.advanced(byMilliseconds: -AddressKeys.visitMilliseconds)
+            let key = ScopedHash(scope: scope, hash: key)
+            visitors.append(Visitor(visitor: visitor, key: key, first: first, last: facts.clickedAt))
+        }
+    }
+
+    mutating func add(
+        _ post: KeyedHash,
+        of visit: KeyedHash,
+        _ scope: Scope,
+        at time: Timestamp,
+        in slots: [Int64]
+    ) {
+        let hash = ScopedHash(scope: scope, hash: post)
+        posts.append(Post(hash: hash, visit: visit.index, slots: slots, at: time))
+    }
+}
+
+extension RowNeeds.Post {
+    /// Equal posts within this time are one click, in milliseconds.
+    static let span: Int64 = 10_000
+
+    /// The turns that the post's clicks may have; see ``turn(at:)``.
+    var turns: [ClosedRange<Int64>] {
+        let first = RowIdentifier.first(at: at.advanced(byMilliseconds: -Self.span))
+        let last = RowIdentifier.first(at: at.advanced(byMilliseconds: Self.span + 1))
+        let turn = Self.turn(at: at)
+        return [turn - 1...turn + 1, -max(first, last)...(-first)]
+    }
+
+    /// The turn of a click; a click whose post and turn another one has gets its negative number instead.
+    static func turn(at time: Timestamp) -> Int64 { time.milliseconds / span }
+}
+
+/// The slots of rows around a time.
+enum Slots {
+    static let day: Int64 = 86_400_000
+
+    /// Returns the slots of the clicks that were recorded ten seconds before or after a time.
+    ///
+    /// `newest` is the slot of the newest click, if it is later.
+    static func around(_ time: Timestamp, _ newest: Int64) -> [Int64] {
+        let span = RowNeeds.Post.span
+        let days = [(time.milliseconds - span) / day, (time.milliseconds + span) / day, newest]
+        return Set(days.filter { $0 >= (time.milliseconds - span) / day }).sorted()
+    }
+
+    /// Returns the slots of a click and of the clicks of its visit in the ten minutes before it.
+    static func ofVisit(_ click: Int64) -> [Int64] {
+        let slot = RowHome(of: click).slot
+        guard slot != RowHome.longSlot else { return [slot] }
+        let first = RowIdentifier.time(of: click).milliseconds - AddressKeys.visitMilliseconds
+        return Array(min(first / day, slot)...slot)
+    }
+}
+#endif

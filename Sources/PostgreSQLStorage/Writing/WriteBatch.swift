@@ -1,0 +1,320 @@
+#if PostgreSQL
+internal import Attribution
+internal import PostgreSQL
+internal import Storage
+
+/// The open transaction's rows and changes: rows are read before the writes that need them, and changes are sent after
+/// them, as one array for each column.
+final class WriteBatch {
+    /// The changes to send.
+    private struct Changes {
+        /// The rows to write, by the statement that writes them.
+        var rows: [RowChange: ColumnArrays] = [:]
+        var learnt: [LearntKey: Double] = [:]
+        /// The clicks whose answers were marked as delivered or undelivered.
+        var marked: Set<Int64> = []
+    }
+    /// A learnt counter, which its addition creates if there is room.
+    struct LearntKey: Hashable {
+        let scope: Scope
+        let key: CounterKey
+        let hasRoom: Bool
+    }
+
+    let connection: WriterConnection
+    private let slots: SlotTable
+    /// The rows that the transaction has read and changed.
+    var rows = TransactionRows()
+    private var changes = Changes()
+    /// The counts of links and the named values that the transaction adds to; its other counts come last.
+    var payload = CountPayload() { didSet { changeCount += 1 } }
+    private var saved: (rows: TransactionRows, changes: Changes, payload: CountPayload)?
+    private var statements: [SlotStatement: PreparedStatement] = [:]
+    /// The slots that writes need and that have no partitions, which are made before the next transaction.
+    private var missingSlots: Set<Int64> = []
+    /// A number that every change raises.
+    private(set) var changeCount: Int64 = 0
+    private var clearedCount: Int64 = 0
+    /// When the last claim was made that the transaction has inserted.
+    var lastClaim: Timestamp?
+    /// The newest click that was inserted.
+    private var newest: Int64 = 0
+    /// The identifiers of links, which never change.
+    private var linkIDs: [Int64: LinkID] = [:]
+
+    private static let maximumStatements = 64
+    private static let maximumLinkIDs = 20_000
+
+    init(_ connection: WriterConnection, _ slots: SlotTable) {
+        (self.connection, self.slots) = (connection, slots)
+    }
+
+    /// Adds a row to those that a statement writes.
+    func append(_ change: RowChange, _ write: (inout ColumnArrays) -> Void) {
+        changeCount += 1
+        changes.rows[change, default: ColumnArrays(change.columns)].append(write)
+    }
+
+    /// Executes a statement at once; for changes that are rare.
+    @discardableResult
+    func run<each Value: PostgreSQLValue>(_ statement: PreparedStatement, _ values: repeat each Value)
+        throws(PostgreSQLError) -> ResultRows
+    {
+        changeCount += 1
+        return try connection.run(statement, Parameters(repeat each values))
+    }
+
+    /// Executes a statement that takes records as arrays.
+    @discardableResult
+    func run(_ statement: PreparedStatement, _ records: ColumnArrays) throws(PostgreSQLError) -> ResultRows {
+        changeCount += 1
+        return try connection.run(statement, records.parameters)
+    }
+
+    func add(_ sum: Double, to key: LearntKey) {
+        changeCount += 1
+        changes.learnt[key, default: 0] += sum
+    }
+
+    func mark(_ click: Int64) {
+        changeCount += 1
+        changes.marked.insert(click)
+    }
+
+    /// Requires partitions for a row, and throws if there are none: then they are made, and the batch is done again.
+    func require(_ slot: Int64) throws(PostgreSQLError) {
+        guard !slots.use(slot) else { return }
+        missingSlots.insert(slot)
+        throw PostgreSQLError(.serializationFailure, "The partitions of slot \(slot) are missing.")
+    }
+
+    /// Returns the slots that writes have needed and that had no partitions.
+    func takeMissingSlots() -> Set<Int64> {
+        defer { missingSlots = [] }
+        return missingSlots
+    }
+
+    func statement(_ statement: SlotStatement) -> PreparedStatement {
+        if let made = statements[statement] { return made }
+        // The days pass, and wrong clocks have many days.
+        if statements.count >= Self.maximumStatements { statements = [:] }
+        let made = PreparedStatement(statement.text)
+        statements[statement] = made
+        return made
+    }
+}
+
+/// The ends of a transaction.
+extension WriteBatch {
+    func savepoint() { saved = (rows, changes, payload) }
+
+    func undo() { if let saved { (rows, changes, payload) = saved } }
+
+    func clear() {
+        (rows, changes, saved) = (TransactionRows(), Changes(), nil)
+        if !payload.isEmpty { payload = CountPayload() }
+        (lastClaim, clearedCount) = (nil, changeCount)
+    }
+
+    /// Whether the transaction has changed nothing.
+    var isEmpty: Bool { changeCount == clearedCount }
+
+    /// Appends the statements that write the rows, in the order of ``RowChange``, and then the learnt counters.
+    ///
+    /// This order is the same in all transactions, and so is the order of the rows of each statement: so two servers
+    /// never wait for each other.
+    func flush(to steps: inout StatementBatch) {
+        for (key, sum) in changes.learnt {
+            append(key.hasRoom ? .learntCounter : .knownCounter) { row in
+                row.put("scope", key.scope.number)
+                row.put("family", Int64(key.key.family.rawValue))
+                row.put("key", key.key.key)
+                row.put("value", sum)
+            }
+        }
+        for number in changes.marked { appendMark(of: number) }
+        for (change, arrays) in changes.rows.sorted(by: { $0.key < $1.key }) {
+            steps.append(statement(.change(change)), arrays.parameters)
+        }
+        changes = Changes()
+    }
+
+    /// Writes whether an answer was delivered, also to the index row by which the next check finds the click.
+    private func appendMark(of number: Int64) {
+        guard let row = rows.clicks[number] ?? nil, let claim = row.claim else { return }
+        let slot = RowHome(of: number).slot
+        append(.delivery(slot: slot)) { values in
+            values.put("click", number)
+            values.put("is_undelivered", claim.isUndelivered)
+        }
+        guard row.click.hashes.contains(claim.hash) else { return }
+        append(.closedDelivery(slot: slot)) { values in
+            values.put("scope", claim.scope.number)
+            values.put("hash", claim.hash.index)
+            values.put("since", row.click.facts.clickedAt)
+            values.put("click", number)
+            values.put("is_undelivered", claim.isUndelivered)
+        }
+    }
+
+    /// Appends the transaction's counts; `bucket` is that of the server.
+    func flushCounts(to steps: inout StatementBatch, bucket: Int64) {
+        guard !payload.isEmpty else { return }
+        steps.append(Self.insertDelta, bucket, payload.bytes)
+        payload = CountPayload()
+    }
+
+    private static let insertDelta = PreparedStatement(
+        "INSERT INTO count_deltas (b, payload) VALUES ($1::int8, $2)"
+    )
+}
+
+/// Reads and locks rows.
+extension WriteBatch {
+    /// Reads what the writes of a batch need: in one trip, and in a second one the clicks that pointers and keys name.
+    func prepare(_ writes: some Collection<Write>, _ transaction: WriteTransaction<PostgreSQLWriter>)
+        throws(PostgreSQLError)
+    {
+        var needs = RowNeeds()
+        needs.newest = newest
+        for write in writes { try needs.add(write, transaction) }
+        try read(needs)
+        var named = RowNeeds()
+        named.clicks =
+            needs.installs.compactMap { rows.installs[$0]??.click }
+            + needs.idempotencies.compactMap { rows.idempotencies[$0] ?? nil }
+        named.clicks.removeAll(where: rows.isLocked)
+        try read(named)
+    }
+
+    /// Reads rows in one trip, first those that it locks.
+    func read(_ needs: RowNeeds) throws(PostgreSQLError) {
+        guard !needs.isEmpty else { return }
+        let clicks = Dictionary(grouping: needs.clicks.filter { slots.contains(RowHome(of: $0).slot) }) {
+            Slots.ofVisit($0)
+        }.sorted { $0.key.lexicographicallyPrecedes($1.key) }
+        let posts = Dictionary(grouping: needs.posts, by: \.slots)
+        let visitors = Dictionary(grouping: needs.visitors, by: \.slots)
+        var readers: [(ResultRow) throws(PostgreSQLError) -> Void] = []
+        let results = try connection.run { steps in
+            func ask(
+                _ statement: PreparedStatement,
+                _ parameters: Parameters,
+                _ read: @escaping (ResultRow) throws(PostgreSQLError) -> Void
+            ) {
+                steps.append(statement, parameters)
+                readers.append(read)
+            }
+            if !needs.installs.isEmpty { ask(RowReads.installs, Parameters(needs.installs), addInstall) }
+            for (slots, numbers) in clicks {
+                ask(statement(.clicks(slots)), Parameters(numbers), addLockedClick)
+            }
+            if !needs.links.isEmpty {
+                ask(RowReads.lockLimits, Parameters(needs.links)) { _ in }
+                ask(RowReads.limits, Parameters(needs.links), addLimits)
+            }
+            for (slots, posts) in posts {
+                ask(statement(.posts(slots)), Parameters(posts), addPost)
+            }
+            if !needs.idempotencies.isEmpty {
+                ask(RowReads.idempotencies, Parameters(needs.idempotencies), addIdempotency)
+            }
+            for (slots, visitors) in visitors {
+                ask(statement(.visitors(slots)), Parameters(visitors)) { [self] row throws(PostgreSQLError) in
+                    addVisit(row, of: visitors)
+                }
+            }
+        }
+        addAbsence(needs)
+        for (result, read) in zip(results, readers) {
+            for index in 0..<result.count { try read(ResultRow(result, index)) }
+        }
+        for number in needs.clicks { rows.addMissing(number) }
+    }
+
+    /// Notes what was looked for, before what was found is added.
+    private func addAbsence(_ needs: RowNeeds) {
+        for key in needs.installs where rows.installs[key] == nil { rows.installs.updateValue(nil, forKey: key) }
+        for key in needs.idempotencies where rows.idempotencies[key] == nil {
+            rows.idempotencies.updateValue(nil, forKey: key)
+        }
+        for link in needs.links where rows.links[link] == nil { rows.links.updateValue(nil, forKey: link) }
+        for post in needs.posts { rows.add([], to: post.hash) }
+        for visitor in needs.visitors { rows.visits[visitor] = rows.visits[visitor] ?? [] }
+    }
+
+    private func addInstall(_ row: ResultRow) {
+        var row = row
+        let key = ScopedHash(scope: Scope(number: row.get("scope")), hash: row.get("install", "install_rest"))
+        rows.installs[key] = TransactionRows.Pointer(click: row.get("click"), until: row.get("until"))
+    }
+
+    private func addIdempotency(_ row: ResultRow) {
+        var row = row
+        let scope = Scope(number: row.get("scope"))
+        let key = ScopedHash(scope: scope, hash: row.get("idempotency", "idempotency_rest"))
+        rows.idempotencies[key] = row.get("click") as Int64
+    }
+
+    private func addLimits(_ row: ResultRow) {
+        var row = row
+        let (number, id): (Int64, LinkID) = (row.get("number"), LinkID(high: row.get("id_high"), low: row.get("id_low")))
+        rows.links[id] = TransactionRows.Limits(
+            number: number,
+            isArchived: row.get("is_archived"),
+            expiresAt: row.get("expires_at"),
+            maximumClicks: row.get("maximum_clicks"),
+            clicks: row.get("clicks")
+        )
+        note(id, ofLink: number)
+    }
+
+    private func addLockedClick(_ row: ResultRow) throws(PostgreSQLError) { _ = try click(row, isLocked: true) }
+
+    private func addPost(_ row: ResultRow) throws(PostgreSQLError) {
+        let click = try click(row, isLocked: false)
+        rows.add([click.number], to: ScopedHash(scope: click.scope, hash: click.post))
+    }
+
+    private func click(_ row: ResultRow, isLocked: Bool) throws(PostgreSQLError) -> ClickRecord {
+        var row = row
+        let (isClaimed, isRetired): (Bool, Bool) = (row.get("is_claimed"), row.get("is_retired"))
+        let click = try row.record(ClickRecord.self)
+        let claim = isClaimed ? try row.record(ClaimRecord.self) : nil
+        let wasOpen = claim == nil && !isRetired && !click.facts.isRobot
+        rows.add(ClickRow(click: click, claim: claim, wasOpen: wasOpen, isLocked: isLocked))
+        return click
+    }
+
+    private func addVisit(_ row: ResultRow, of visitors: [RowNeeds.Visitor]) {
+        var row = row
+        let number: Int = row.get("n")
+        guard visitors.indices.contains(number - 1) else { return }
+        rows.visits[visitors[number - 1], default: []].append(row.get("visit"))
+    }
+
+    /// Returns a click's row, read and locked if the transaction does not have it.
+    func click(_ number: Int64) throws(PostgreSQLError) -> ClickRow? {
+        if let known = rows.clicks[number] { return known }
+        var needs = RowNeeds()
+        needs.clicks = [number]
+        try read(needs)
+        return rows.clicks[number] ?? nil
+    }
+
+    func note(_ id: LinkID, ofLink number: Int64) {
+        if linkIDs.count >= Self.maximumLinkIDs { linkIDs = [:] }
+        linkIDs[number] = id
+    }
+
+    func linkID(_ number: Int64) throws(PostgreSQLError) -> LinkID? {
+        if let known = linkIDs[number] { return known }
+        let id = try connection.reader().linkID(numbered: number)
+        if let id { note(id, ofLink: number) }
+        return id
+    }
+
+    /// Notes the newest click, before the transaction can fail.
+    func noteNewest(_ click: Int64) { newest = max(newest, click) }
+}
+#endif

@@ -1,0 +1,173 @@
+#if PostgreSQL
+internal import Attribution
+internal import PostgreSQL
+internal import Storage
+internal import Threads
+
+/// The connection of the writing thread, with at most one open transaction.
+///
+/// Each transaction raises the `batch` of this server's row in `servers`. The row stays locked until the transaction has
+/// ended, even if the connection is lost meanwhile; afterwards its number says whether the transaction was committed.
+final class WriterConnection {
+    private let configuration: PostgreSQLConfiguration
+    /// Nil before the first connection and after a loss; a new connection knows nothing of a transaction.
+    private var connection: BlockingConnection?
+    /// This server's number, which it has had since its start unless it was away too long.
+    private(set) var server: ServerRow
+    private(set) var isInTransaction = false
+    /// The number of the last transaction, which grows by one.
+    private(set) var batch: Int64 = 0
+    /// When other servers last saw this one.
+    private(set) var seenAt = MonotonicTime(nanoseconds: 0)
+
+    /// How long to wait for a server that sends nothing; COMMIT may wait for a standby.
+    private static let timeLimit = Duration.seconds(3)
+
+    init(_ configuration: PostgreSQLConfiguration, _ server: ServerRow) {
+        (self.configuration, self.server) = (configuration, server)
+    }
+
+    /// Connects, and waits until a transaction of the last connection has ended.
+    ///
+    /// - Returns: whether the last transaction was committed; false also if that is unknown, because another server has
+    ///   taken this one's number after half a minute.
+    func open() throws(StoreError) -> Bool {
+        (connection, isInTransaction) = (nil, false)
+        var settings = configuration.settings
+        // A plan that was made while a day's partition was empty must not read the whole partition hours later.
+        settings.session += [
+            .init("enable_seqscan", "off"), .init("enable_hashjoin", "off"), .init("enable_mergejoin", "off"),
+            .init("jit", "off"),
+        ]
+        let opened = try StoreError.translating { () throws(PostgreSQLError) in
+            try BlockingConnection(settings, timeLimit: Self.timeLimit)
+        }
+        // If a standby confirms this commit, it has confirmed all earlier ones.
+        let found = try StoreError.translating { () throws(PostgreSQLError) in
+            try opened.execute(Self.look, server.number, server.holder)
+        }
+        guard found.count > 0 else {
+            let version = configuration.programVersion
+            server = try ServerRow.take(opened, holder: server.holder, version: version)
+            (connection, batch) = (opened, 0)
+            return false
+        }
+        let stored: Int64 = try StoreError.translating { () throws(PostgreSQLError) in try found.value(0, 0) }
+        let isCommitted = stored == batch
+        (connection, batch) = (opened, stored)
+        return isCommitted
+    }
+
+    /// Reads outside of a transaction, or in the open one; for what is not in memory.
+    func reader() throws(PostgreSQLError) -> PostgreSQLReader { PostgreSQLReader(connection: try opened()) }
+
+    private func opened() throws(PostgreSQLError) -> BlockingConnection {
+        guard let connection else {
+            throw PostgreSQLError(.notConnected, "The connection of the writing thread was lost.")
+        }
+        return connection
+    }
+
+    /// Makes the partitions of a slot; there must be no open transaction.
+    func makePartitions(of slot: Int64) throws(PostgreSQLError) {
+        try Partitions(connection: try opened()).make(slot)
+    }
+
+    /// Executes statements of the open transaction, which begins with them if there is none.
+    func run(_ append: (inout StatementBatch) -> Void) throws(PostgreSQLError) -> [ResultRows] {
+        var steps = StatementBatch()
+        guard !isInTransaction else {
+            append(&steps)
+            return steps.count > 0 ? try execute(steps) : []
+        }
+        steps.append(BlockingConnection.begin)
+        steps.append(Self.fence, server.number, server.holder)
+        append(&steps)
+        isInTransaction = true
+        let rows = try execute(steps)
+        guard rows.count > 1, rows[1].count == 1 else {
+            throw PostgreSQLError(.notConnected, "Another server has taken this server's number.")
+        }
+        batch = try rows[1].value(0, 0)
+        seenAt = .now()
+        return Array(rows.dropFirst(2))
+    }
+
+    /// Executes a statement of the open transaction.
+    @discardableResult
+    func run(_ statement: PreparedStatement, _ parameters: Parameters = Parameters()) throws(PostgreSQLError)
+        -> ResultRows
+    {
+        guard let rows = try run({ $0.append(statement, parameters) }).last else {
+            throw PostgreSQLError(.other, "A statement of the writing thread has no result.")
+        }
+        return rows
+    }
+
+    /// Executes the last statements of the open transaction, and commits it.
+    func commit(_ append: (inout StatementBatch) -> Void) throws(PostgreSQLError) {
+        // Nothing may be committed before the number is known to be this server's.
+        if !isInTransaction { _ = try run { _ in } }
+        _ = try run { steps in
+            append(&steps)
+            steps.append(BlockingConnection.commit)
+        }
+        isInTransaction = false
+    }
+
+    /// Undoes the open transaction; a failure shows at the next statement.
+    func rollback() {
+        guard isInTransaction else { return }
+        isInTransaction = false
+        var steps = StatementBatch()
+        steps.append(BlockingConnection.rollback)
+        if (try? execute(steps)) == nil { connection = nil }
+    }
+
+    func savepoint() throws(PostgreSQLError) { try run(Self.savepoint) }
+
+    /// Keeps the changes since the savepoint, after further statements.
+    func release(_ append: (inout StatementBatch) -> Void) throws(PostgreSQLError) {
+        _ = try run { steps in
+            append(&steps)
+            steps.append(Self.release)
+        }
+    }
+
+    func undo() throws(PostgreSQLError) {
+        _ = try run { steps in
+            steps.append(Self.undo)
+            steps.append(Self.release)
+        }
+    }
+
+    private func execute(_ steps: StatementBatch) throws(PostgreSQLError) -> [ResultRows] {
+        let connection = try opened()
+        do throws(PostgreSQLError) {
+            return try connection.rows(of: steps)
+        } catch {
+            if error.endsConnection { self.connection = nil }
+            throw error
+        }
+    }
+
+    /// Gives the server's number back, and closes the connection.
+    func close() {
+        if let connection { try? server.release(connection) }
+        connection = nil
+    }
+
+    private static let savepoint = PreparedStatement("SAVEPOINT one")
+    private static let release = PreparedStatement("RELEASE SAVEPOINT one")
+    private static let undo = PreparedStatement("ROLLBACK TO SAVEPOINT one")
+    private static let fence = PreparedStatement(
+        """
+        UPDATE servers SET batch = batch + 1, seen_at = clock_timestamp() WHERE number = $1 AND holder = $2
+        RETURNING batch
+        """
+    )
+    private static let look = PreparedStatement(
+        "UPDATE servers SET seen_at = clock_timestamp() WHERE number = $1 AND holder = $2 RETURNING batch"
+    )
+}
+#endif

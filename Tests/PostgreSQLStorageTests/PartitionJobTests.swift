@@ -1,0 +1,262 @@
+#if PostgreSQL
+import Attribution
+import Support
+import Testing
+import Threads
+
+@testable import PostgreSQL
+@testable import PostgreSQLStorage
+@testable import Storage
+
+@Suite(
+    "Days and retention",
+    .blocking,
+    .enabled(if: PostgreSQLCluster.isInstalled, "\(PostgreSQLCluster.missing)")
+)
+struct PartitionJobTests {
+    private let database: JobDatabase
+    private let server: JobServer
+    private static let (day, today) = (JobServer.day, JobServer.today)
+    private static let hour: Int64 = 3_600_000
+
+    init() throws {
+        database = try JobDatabase()
+        server = try JobServer(database) { $0.retentionSeconds = 86_400 }
+    }
+
+    private var slots: [Int64] {
+        get throws { try Partitions(connection: database.connect()).slots().map(\.number) }
+    }
+
+    private func neededUntil(_ slot: Int64) throws -> Int64? {
+        try Partitions(connection: database.connect()).slots().first { $0.number == slot }?.neededUntil?
+            .milliseconds
+    }
+
+    /// The number of a click of a day.
+    private static func number(_ day: Int64, at milliseconds: Int64 = hour, isLong: Bool = false) -> Int64 {
+        (day * Self.day + milliseconds) << 16 | (isLong ? 1 << 6 : 0) | 5
+    }
+
+    @Test("makes three days ahead, and the next one after midnight")
+    func ahead() throws {
+        var job = PartitionJob(server.makeContext())
+        try job.runToEnd()
+        #expect(try slots == [-1] + (Self.today...Self.today + 3))
+        server.move(to: Timestamp(milliseconds: (Self.today + 1) * Self.day - 1))
+        try job.runToEnd()
+        #expect(try slots.last == Self.today + 3)
+        server.move(to: Timestamp(milliseconds: (Self.today + 1) * Self.day))
+        try job.runToEnd()
+        #expect(try slots == [-1] + (Self.today...Self.today + 4))
+    }
+
+    @Test("drops a day when the retention of its last click has ended")
+    func drops() throws {
+        var job = PartitionJob(server.makeContext())
+        try job.runToEnd()
+        let end = (Self.today + 1) * Self.day
+        let last = end + 5 * Self.hour
+        try database.insertClick(Self.number(Self.today), until: last - 1)
+        try database.insertClick(Self.number(Self.today, at: 2 * Self.hour), until: last)
+        try database.insertClick(Self.number(Self.today + 1), until: last + 1)
+        for hour in 0..<3 as Range<Int64> { try database.insertCheck(Self.number(Self.today, at: hour)) }
+        try database.database.execute("INSERT INTO progress VALUES ('kept_checks', 10)")
+
+        server.move(to: Timestamp(milliseconds: end + Self.hour - 1))
+        try job.runToEnd()
+        #expect(try neededUntil(Self.today) == nil)
+        server.move(to: Timestamp(milliseconds: end + Self.hour))
+        try job.runToEnd()
+        #expect(try neededUntil(Self.today) == last)
+        server.move(to: Timestamp(milliseconds: last + Self.day))
+        try job.runToEnd()
+        #expect(try slots.contains(Self.today))
+        #expect(try database.integer("SELECT count(*) FROM clicks") == 3)
+        #expect(server.state.healthSnapshot.retentionLagSeconds == 0)
+
+        server.move(to: Timestamp(milliseconds: last + Self.day + 1))
+        try job.runToEnd()
+        #expect(try !slots.contains(Self.today))
+        #expect(try slots.contains(Self.today + 1))
+        #expect(try database.integer("SELECT count(*) FROM clicks") == 1)
+        #expect(try database.integer("SELECT count(*) FROM click_index") == 1)
+        #expect(try database.integer("SELECT count(*) FROM checks") == 0)
+        #expect(try database.integer("SELECT value FROM progress WHERE name = 'kept_checks'") == 7)
+        #expect(
+            try Int64(database.integer("SELECT value FROM progress WHERE name = 'deleted_up_to'")) == last
+        )
+        #expect(
+            try database.integer("SELECT count(*) FROM pg_class WHERE relname LIKE '%_d\(Self.today)%'") == 0
+        )
+    }
+
+    @Test("continues a drop that was stopped in the middle")
+    func stopped() throws {
+        var job = PartitionJob(server.makeContext())
+        try job.runToEnd()
+        let old = JobServer.today - 9
+        let connection = try database.connect()
+        try Partitions(connection: connection).make(old)
+        try database.database.execute(
+            """
+            UPDATE partitions SET needed_until = 7 WHERE slot = \(old);
+            DROP TABLE checks_d\(old);
+            ALTER TABLE clicks DETACH PARTITION clicks_d\(old)
+            """
+        )
+        try job.runToEnd()
+        #expect(try !slots.contains(old))
+        #expect(try database.integer("SELECT count(*) FROM pg_class WHERE relname LIKE '%_d\(old)%'") == 0)
+    }
+
+    @Test("an open read does not delay a new day, and delays only the drop of an old one")
+    func openReader() throws {
+        var job = PartitionJob(server.makeContext())
+        try job.runToEnd()
+        let reader = try database.connect()
+        try reader.execute("SET idle_in_transaction_session_timeout = 0")
+        try reader.execute("BEGIN ISOLATION LEVEL REPEATABLE READ")
+        try reader.execute("SELECT count(*) FROM clicks")
+        server.move(to: Timestamp(milliseconds: (Self.today + 3) * Self.day))
+        try job.runToEnd()
+        #expect(try slots.last == Self.today + 6)
+        // The day without clicks is needed to its end, and dropped one day and a millisecond later.
+        #expect(try slots.contains(Self.today))
+        #expect(server.state.healthSnapshot.retentionLagSeconds == 86_400)
+        try reader.execute("INSERT INTO idempotencies VALUES (1, 6, 1, 1, 1)")
+        try reader.execute("COMMIT")
+        try job.runToEnd()
+        #expect(try slots == [-1] + (Self.today + 1...Self.today + 6))
+    }
+
+    @Test("finds the last expiry of a day beyond the first page")
+    func pages() throws {
+        var job = PartitionJob(server.makeContext())
+        try job.runToEnd()
+        let end = (Self.today + 1) * Self.day
+        try database.insertClick(Self.number(Self.today), until: end + 1000)
+        try database.database.execute(
+            """
+            INSERT INTO clicks SELECT (c.b + n % 3)::int2, slot, scope, id + n * 128, id_low, clicked_at, recorded_at,
+                expires_at + CASE n WHEN 44999 THEN 7 ELSE 0 END, visit, visit_rest, post + n, post_rest, turn,
+                window_seconds, is_robot, is_contradictory, destination, campaign_key, journey_id, source, raw_source,
+                platform, os_version, metadata, idempotency, idempotency_rest, fingerprints
+            FROM clicks c, generate_series(1, 45000) AS n
+            """
+        )
+        server.move(to: Timestamp(milliseconds: end + Self.hour))
+        try job.runToEnd()
+        #expect(try neededUntil(Self.today) == end + 1007)
+    }
+
+    @Test("deletes clicks with a long window one by one, with what refers to them")
+    func longWindows() throws {
+        let noon = JobServer.noon.milliseconds
+        for index in 0..<3 {
+            let number = Self.number(Self.today - 9 - Int64(index), isLong: true)
+            try database.insertClick(number, until: noon - Self.day - 1 + Int64(index), fingerprint: .max)
+        }
+        var job = PartitionJob(server.makeContext())
+        try job.runToEnd()
+        for table in ["clicks", "click_index", "click_addresses", "idempotencies"] {
+            #expect(try database.integer("SELECT count(*) FROM \(table)") == 2, "\(table)")
+        }
+        #expect(
+            try Int64(database.integer("SELECT value FROM progress WHERE name = 'deleted_up_to'")) == noon
+                - Self.day - 1
+        )
+    }
+
+    @Test("deletes the records of checks of the oldest day if there are too many")
+    func tooManyChecks() throws {
+        var job = PartitionJob(server.makeContext())
+        try job.runToEnd()
+        try database.insertCheck(Self.number(Self.today))
+        try database.insertCheck(Self.number(Self.today + 1))
+        let maximum = PendingCheckRecords.maximumStored
+        try database.database.execute("INSERT INTO progress VALUES ('kept_checks', \(maximum + 1))")
+        // A day that has not ended keeps its records.
+        try job.runToEnd()
+        #expect(try database.integer("SELECT count(*) FROM checks") == 2)
+        server.move(to: Timestamp(milliseconds: (Self.today + 1) * Self.day + Self.hour))
+        try job.runToEnd()
+        #expect(try database.integer("SELECT count(*) FROM checks WHERE slot = \(Self.today)") == 0)
+        #expect(try database.integer("SELECT count(*) FROM checks") == 1)
+        #expect(
+            try Int64(database.integer("SELECT value FROM progress WHERE name = 'kept_checks'")) == maximum
+        )
+    }
+
+    @Test("another server takes the lease over a minute after its holder's death")
+    func takesOver() throws {
+        var job = PartitionJob(server.makeContext())
+        try job.runToEnd()
+        let start = (Self.today + 1) * Self.day
+        server.move(to: Timestamp(milliseconds: start))
+        try job.runToEnd()
+        let other = try JobServer(database, at: Timestamp(milliseconds: start + Self.day))
+        // The first server's clock is a day behind, and its lease has ended by the other's clock.
+        var otherJob = PartitionJob(other.makeContext())
+        other.move(to: Timestamp(milliseconds: start + 59_999))
+        try database.database.execute("DELETE FROM partitions WHERE slot = \(Self.today + 4)")
+        try otherJob.runToEnd()
+        #expect(try !slots.contains(Self.today + 4))
+        for table in Partitions.Table.allCases {
+            try database.database.execute("DROP TABLE \(Partitions.name(of: table, Self.today + 4).text)")
+        }
+        other.move(to: Timestamp(milliseconds: start + 60_000))
+        try otherJob.runToEnd()
+        #expect(try slots.contains(Self.today + 4))
+    }
+
+    @Test("notes that jobs trusted the clock, at most once an hour")
+    func clock() throws {
+        let server = try JobServer(database) { $0.trustsClock = false }
+        var job = PartitionJob(server.makeContext())
+        try job.runToEnd()
+        let noted = "SELECT progress FROM jobs WHERE name = 'clock'"
+        let noon = JobServer.noon
+        #expect(try database.integer(noted) == Int(noon.milliseconds))
+        server.move(to: noon.advanced(byMilliseconds: Self.hour))
+        try job.runToEnd()
+        #expect(try database.integer(noted) == Int(noon.milliseconds))
+        server.move(to: noon.advanced(byMilliseconds: Self.hour + 1))
+        try job.runToEnd()
+        #expect(try database.integer(noted) == Int(noon.milliseconds + Self.hour + 1))
+    }
+
+    @Test("a sweep deletes ended installations, keys of dropped clicks and past live clicks, once a day")
+    func sweeps() throws {
+        let now = JobServer.noon.milliseconds
+        let (old, fresh) = (now - Self.day - 1, now - Self.day)
+        try database.insertClick(Self.number(Self.today - 5), until: now)
+        let dropped = Self.number(Self.today - 6)
+        try database.database.execute(
+            """
+            INSERT INTO installs SELECT n % 64, 6, n, 1, 1, CASE n % 2 WHEN 0 THEN \(old) ELSE \(fresh) END
+            FROM generate_series(1, 20000) AS n;
+            INSERT INTO idempotencies VALUES (1, 6, 1, 1, \(dropped)), (1, 6, 2, 1, \(dropped | 64)),
+                (1, 6, 3, 1, \(Self.number(Self.today)));
+            INSERT INTO live_clicks VALUES (6, 'second', \(old / 1000 - 1), 1), (6, 'second', \(now / 1000), 1),
+                (6, 'hour', \(old / 3_600_000 - 1), 1), (6, 'hour', \(now / 3_600_000), 1)
+            """
+        )
+        var job = SweepJob(server.makeContext())
+        try job.runToEnd()
+        #expect(try database.integer("SELECT count(*) FROM installs") == 10_000)
+        #expect(try database.integer("SELECT count(*) FROM installs WHERE until = \(old)") == 0)
+        // The keys of a stored click, of one with a long window, and of one whose day may still come.
+        #expect(try database.integer("SELECT count(*) FROM idempotencies") == 3)
+        #expect(try database.integer("SELECT count(*) FROM idempotencies WHERE idempotency = 1") == 0)
+        #expect(try database.integer("SELECT count(*) FROM live_clicks") == 2)
+
+        server.move(to: JobServer.noon.advanced(byMilliseconds: Self.day - 1))
+        try job.runToEnd()
+        #expect(try database.integer("SELECT count(*) FROM installs") == 10_000)
+        server.move(to: JobServer.noon.advanced(byMilliseconds: Self.day))
+        try job.runToEnd()
+        #expect(try database.integer("SELECT count(*) FROM installs") == 0)
+    }
+}
+#endif

@@ -1,0 +1,175 @@
+#if PostgreSQL
+import Attribution
+import Dispatch
+import Support
+import Testing
+import Threads
+
+@testable import PostgreSQLStorage
+@testable import Storage
+
+@Suite(
+    "Claiming clicks in PostgreSQL",
+    .blocking,
+    .enabled(if: PostgreSQLCluster.isInstalled, "\(PostgreSQLCluster.missing)")
+)
+struct ClaimingTests {
+    private let database: WrittenDatabase
+    private let servers: [WritingServer]
+
+    init() throws {
+        let database = try WrittenDatabase()
+        self.database = database
+        servers = [try database.openServer(), try database.openServer()]
+    }
+
+    private func end() { for server in servers { server.stop() } }
+
+    private func record(_ click: NewClick) throws -> ClickID {
+        try #require(try servers[0].record(click)?.click).id
+    }
+
+    @Test("a claim consumes the click and its visit, and stores its record")
+    func claim() throws {
+        defer { end() }
+        let older = try record(try .sample(1, visit: 9))
+        let foreign = try record(try .sample(2, after: 10))
+        let click = try record(try .sample(3, visit: 9, after: 20))
+        #expect(try servers[1].claim(click)?.isClaimed == true)
+        #expect(try servers[0].claim(click, caller: 2)?.isLost == true)
+        #expect(try servers[0].claim(older, caller: 2)?.isLost == true)
+        #expect(try servers[0].claim(foreign, caller: 2)?.isClaimed == true)
+        #expect(try database.number("SELECT count(*) FROM clicks WHERE claimed_at IS NOT NULL") == 2)
+        #expect(try database.number("SELECT count(*) FROM clicks WHERE retired_at IS NOT NULL") == 1)
+        #expect(try database.number("SELECT count(*) FROM click_index WHERE closed_at IS NULL") == 0)
+        #expect(try database.number("SELECT count(*) FROM checks WHERE outcome = 'match'") == 2)
+        // The visit ended with the launch, so the same post is a new click.
+        #expect(try servers[1].record(try .sample(3, visit: 9, after: 100))?.isNew == true)
+        #expect(try servers[0].record(try .sample(3, visit: 9, after: 200))?.isNew == false)
+    }
+
+    @Test("of many claims of one click on two servers, one succeeds")
+    func herd() throws {
+        defer { end() }
+        let clicks = try (1...20).map { try record(try .sample(UInt64($0))) }
+        let outcomes = ConditionLock<[Int: [ClaimOutcome?]]>([:])
+        DispatchQueue.concurrentPerform(iterations: 2) { index in
+            let claims = clicks.enumerated().flatMap { number, click in
+                (0..<5).map { caller in
+                    (number, ClaimRequest.sample(of: click, caller: UInt64(index * 10 + caller)))
+                }
+            }
+            let waits = claims.map { ($0.0, servers[index].queue(.claim($0.1))) }
+            for (number, wait) in waits {
+                let outcome = wait()?.claimed
+                outcomes.withLock { $0[number, default: []].append(outcome) }
+            }
+        }
+        for (_, found) in outcomes.withLock({ $0 }) {
+            #expect(found.count { $0?.isClaimed == true } == 1)
+            #expect(found.count { $0?.isLost == true } == 9)
+        }
+    }
+
+    @Test("a click stays open if the claim that waited first is rolled back")
+    func rollback() throws {
+        defer { end() }
+        let click = try record(try .sample(1))
+        // Another transaction claims the click, and is undone while the server's claim waits for its lock.
+        let other = try OtherSession(database.database)
+        try other.execute("BEGIN")
+        try other.execute("UPDATE clicks SET claimed_at = 1, method = 'fingerprint'")
+        let claim = servers[1].queue(.claim(.sample(of: click)))
+        let waiting = "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'"
+        #expect(try Polling.until { try database.number(waiting) == 1 })
+        try other.execute("ROLLBACK")
+        #expect(claim()?.claimed?.isClaimed == true)
+    }
+
+    @Test("an installation on two servers at once gets one click")
+    func installation() throws {
+        defer { end() }
+        for round in 0..<20 as Range<UInt64> {
+            let clicks = try [1, 2].map { try record(try .sample(10 * round + $0)) }
+            let outcomes = ConditionLock<[ClaimOutcome?]>([nil, nil])
+            DispatchQueue.concurrentPerform(iterations: 2) { index in
+                let outcome = try? servers[index].claim(clicks[index], install: 500 + round)
+                outcomes.withLock { $0[index] = outcome }
+            }
+            let found = outcomes.withLock { $0 }
+            #expect(found.count { $0?.isClaimed == true } == 1)
+            #expect(found.count { $0?.replayed != nil } == 1)
+        }
+        #expect(try database.number("SELECT count(*) FROM installs") == 20)
+        #expect(try database.number("SELECT count(*) FROM clicks WHERE claimed_at IS NOT NULL") == 20)
+    }
+
+    @Test("an answer whose delivery failed is given once more, by one of two servers")
+    func undelivered() throws {
+        defer { end() }
+        let click = try record(try .sample(1))
+        #expect(try servers[0].claim(click)?.isClaimed == true)
+        servers[0].state.updates.addFailedDelivery(of: click)
+        servers[0].state.queue.requestUpdates()
+        #expect(try servers[0].write(.barrier).isDone)
+        #expect(try database.number("SELECT count(*) FROM click_index WHERE is_undelivered = 1") == 1)
+        let outcomes = ConditionLock<[ClaimOutcome?]>([])
+        DispatchQueue.concurrentPerform(iterations: 2) { index in
+            let outcome = try? servers[index].claim(click, caller: 2)
+            outcomes.withLock { $0.append(outcome) }
+        }
+        let found = outcomes.withLock { $0 }
+        #expect(found.count { $0?.replayed == click } == 1)
+        #expect(found.count { $0?.isLost == true } == 1)
+        #expect(try database.number("SELECT count(*) FROM click_index WHERE is_undelivered = 1") == 0)
+    }
+
+    @Test("thousands of claims of overlapping batches end without a deadlock")
+    func overlappingBatches() throws {
+        defer { end() }
+        // Each visit has three clicks, of which a claim takes one and retires the older ones.
+        let clicks = try (0..<1000 as Range<UInt64>).map { number in
+            Write.click(try .sample(number + 1, visit: number / 3 + 1, after: Int64(number % 3)))
+        }
+        let ids = clicks.map { servers[0].queue($0) }.compactMap { $0()?.recorded?.click?.id }
+        #expect(ids.count == 1000)
+        let deadlocks = "SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()"
+        let winners = ConditionLock<[ClickID: Int]>([:])
+        DispatchQueue.concurrentPerform(iterations: 2) { index in
+            let shuffled = index == 0 ? ids : ids.reversed()
+            let waits = shuffled.map { ($0, servers[index].queue(.claim(.sample(of: $0, caller: UInt64(index))))) }
+            for (id, wait) in waits where wait()?.claimed?.isClaimed == true {
+                winners.withLock { $0[id, default: 0] += 1 }
+            }
+        }
+        let found = winners.withLock { $0 }
+        #expect(found.values.allSatisfy { $0 == 1 })
+        #expect(found.count >= 334)
+        let claimed = "SELECT count(*) FROM clicks WHERE claimed_at IS NOT NULL"
+        #expect(try database.number(claimed) == found.count)
+        #expect(try database.number("SELECT count(*) FROM clicks WHERE claimed_at IS NULL AND retired_at IS NULL") == 0)
+        // The server publishes its numbers when a session is idle.
+        end()
+        #expect(try database.number(deadlocks) == 0)
+    }
+
+    @Test("a click that was consumed behind the back of the locks is not claimed again")
+    func guardedClaim() throws {
+        defer { end() }
+        let click = try record(try .sample(1))
+        // A trigger consumes the click between the lock and the claim of the same transaction.
+        try database.database.execute(
+            """
+            CREATE FUNCTION consume() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+            UPDATE clicks SET retired_at = 1; RETURN NEW; END $$;
+            CREATE TRIGGER consume BEFORE INSERT ON checks FOR EACH ROW EXECUTE FUNCTION consume()
+            """
+        )
+        let error = #expect(throws: StoreError.self) { try servers[0].claim(click) }
+        #expect(error?.code == .defect)
+        #expect(try database.number("SELECT count(*) FROM clicks WHERE claimed_at IS NOT NULL") == 0)
+        try database.database.execute("DROP TRIGGER consume ON checks")
+        #expect(try servers[0].claim(click)?.isClaimed == true)
+    }
+}
+#endif

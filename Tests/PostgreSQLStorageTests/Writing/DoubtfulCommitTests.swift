@@ -1,0 +1,101 @@
+#if PostgreSQL
+import Attribution
+import Support
+import Testing
+import Threads
+
+@testable import PostgreSQLStorage
+@testable import Storage
+
+/// Commits whose answer does not arrive, or says that a standby does not have them.
+///
+/// The servers of these tests wait for a standby that does not exist: then COMMIT is done on disk, and not answered.
+@Suite(
+    "Commits in doubt in PostgreSQL",
+    .blocking,
+    .enabled(if: PostgreSQLCluster.isInstalled, "\(PostgreSQLCluster.missing)")
+)
+struct DoubtfulCommitTests {
+    private let cluster: PostgreSQLCluster
+    private let database: WrittenDatabase
+    private let server: WritingServer
+
+    init() throws {
+        let cluster = try PostgreSQLCluster()
+        self.cluster = cluster
+        database = try WrittenDatabase(try PostgreSQLTestDatabase(in: cluster))
+        server = try database.openServer()
+        #expect(try server.record(try .sample(1))?.isNew == true)
+    }
+
+    private func setStandbys(_ names: String) throws {
+        try cluster.execute("ALTER SYSTEM SET synchronous_standby_names = '\(names)'")
+        try cluster.execute("SELECT pg_reload_conf()")
+    }
+
+    private func count(_ condition: String) throws -> Int {
+        let sql = "SELECT count(*) FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND \(condition)"
+        return Int(try cluster.execute(sql)) ?? 0
+    }
+
+    /// Makes a write whose COMMIT waits for a standby, ends the wait by a function of the server, and then needs no
+    /// standby any more.
+    private func write(_ write: Write, endingBy function: String) throws -> Written? {
+        try setStandbys("missing")
+        defer { server.stop() }
+        let outcome = server.queue(write)
+        let waits = "wait_event = 'SyncRep'"
+        #expect(try Polling.until { try count(waits) == 1 })
+        try cluster.execute("SELECT \(function)(pid) FROM pg_stat_activity WHERE \(waits)")
+        // The server looks for its transaction, and waits for the standby again.
+        #expect(try Polling.until { try count("\(waits) AND query LIKE '%seen_at%'") == 1 })
+        #expect(server.state.queue.count == 1)
+        try setStandbys("")
+        return outcome()
+    }
+
+    @Test(
+        "a transaction that was committed is not done again",
+        arguments: ["pg_terminate_backend", "pg_cancel_backend"]
+    )
+    func committed(function: String) throws {
+        let outcome = try write(.click(try .sample(2)), endingBy: function)
+        #expect(outcome?.recorded?.isNew == true)
+        #expect(try database.number("SELECT count(*) FROM clicks") == 2)
+        #expect(try database.number("SELECT count(*) FROM count_deltas") == 2)
+    }
+
+    @Test("a transaction that was not committed is done again")
+    func notCommitted() throws {
+        defer { server.stop() }
+        // The insert waits for a lock when its connection ends.
+        let blocker = try OtherSession(database.database)
+        try blocker.execute("BEGIN")
+        try blocker.execute("LOCK TABLE count_deltas")
+        let outcome = server.queue(.click(try .sample(2)))
+        #expect(try Polling.until { try count("wait_event_type = 'Lock'") == 1 })
+        try cluster.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE wait_event_type = 'Lock'")
+        try blocker.execute("ROLLBACK")
+        #expect(outcome()?.recorded?.isNew == true)
+        #expect(try database.number("SELECT count(*) FROM clicks") == 2)
+    }
+
+    @Test("a server that lost its number takes another one")
+    func lostNumber() throws {
+        defer { server.stop() }
+        try database.database.execute("UPDATE servers SET holder = 5, seen_at = now()")
+        let click = try #require(try server.record(try .sample(2))?.click)
+        #expect(RowHome(of: Int64(bitPattern: click.id.high)).server == 1)
+    }
+
+    @Test("an idle server shows that it runs")
+    func heartbeat() throws {
+        defer { server.stop() }
+        // A batch without changes does no transaction soon after another one.
+        let batch = "SELECT batch FROM servers"
+        let before = try database.number(batch)
+        #expect(try server.write(.barrier).isDone)
+        #expect(try database.number(batch) == before)
+    }
+}
+#endif

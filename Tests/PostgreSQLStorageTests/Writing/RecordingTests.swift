@@ -1,0 +1,179 @@
+#if PostgreSQL
+import Attribution
+import Dispatch
+import Support
+import Testing
+import Threads
+
+@testable import PostgreSQLStorage
+@testable import Storage
+
+@Suite(
+    "Recording clicks in PostgreSQL",
+    .blocking,
+    .enabled(if: PostgreSQLCluster.isInstalled, "\(PostgreSQLCluster.missing)")
+)
+struct RecordingTests {
+    private let database: WrittenDatabase
+    private let servers: [WritingServer]
+
+    init() throws {
+        let database = try WrittenDatabase()
+        self.database = database
+        servers = [try database.openServer(), try database.openServer()]
+    }
+
+    private func end() { for server in servers { server.stop() } }
+
+    @Test("a click is stored with its index rows and counts, in the partition of its day")
+    func record() throws {
+        defer { end() }
+        let click = try #require(try servers[0].record(try .sample(1)))
+        #expect(click.isNew)
+        let number = Int64(bitPattern: try #require(click.click).id.high)
+        let home = RowHome(of: number)
+        #expect(home.slot == WrittenDatabase.noon.milliseconds / 86_400_000)
+        #expect(home.bucket == Int64(hash(1).index & 63))
+        let stored = "b = \(home.bucket) AND slot = \(home.slot) AND id = \(number) AND claimed_at IS NULL"
+        #expect(try database.number("SELECT count(*) FROM clicks WHERE \(stored)") == 1)
+        #expect(try database.number("SELECT count(*) FROM click_index WHERE click = \(number)") == 2)
+        #expect(try database.number("SELECT count(*) FROM click_addresses WHERE click = \(number)") == 1)
+        #expect(try database.number("SELECT count(*) FROM count_deltas") == 1)
+        #expect(try database.number("SELECT count(*) FROM address_days") == 1)
+    }
+
+    @Test("a robot's click is stored with closed index rows")
+    func robot() throws {
+        defer { end() }
+        _ = try servers[0].record(try .sample(1) { $0.isRobot = true })
+        let closed = "SELECT count(*) FROM click_index WHERE closed_as = 'robot_click' AND closed_at = since"
+        #expect(try database.number(closed) == 2)
+        // A person's post is a click of its own, and repeated once.
+        let person = try #require(try servers[1].record(try .sample(1, after: 10)))
+        #expect(person.isNew)
+        #expect(try servers[0].record(try .sample(1, after: 20))?.click == person.click)
+    }
+
+    @Test("a post within ten seconds is a duplicate, in one batch and on two servers")
+    func duplicate() throws {
+        defer { end() }
+        let together = servers[0].writeTogether([.click(try .sample(1)), .click(try .sample(1, after: 1))])
+        #expect(together.map { $0?.recorded?.isNew } == [true, false])
+        let first = together.first??.recorded?.click
+        #expect(try servers[0].record(try .sample(1, after: 9_000))?.click == first)
+        #expect(try servers[1].record(try .sample(1, after: 10_000))?.click == first)
+        #expect(try servers[1].record(try .sample(1, after: 10_001))?.isNew == true)
+    }
+
+    @Test("of equal posts on two servers at once, one is recorded")
+    func concurrentDuplicates() throws {
+        defer { end() }
+        let clicks = try (0..<200).map { try NewClick.sample(UInt64($0) + 1) }
+        let outcomes = ConditionLock<[[RecordOutcome?]]>([[], []])
+        DispatchQueue.concurrentPerform(iterations: 2) { index in
+            let writes = (index == 0 ? clicks : clicks.reversed()).map { Write.click($0) }
+            let waits = writes.map { servers[index].queue($0) }
+            let found = waits.map { $0()?.recorded }
+            outcomes.withLock { $0[index] = index == 0 ? found : found.reversed() }
+        }
+        let found = outcomes.withLock { $0 }
+        for (one, other) in zip(found[0], found[1]) {
+            #expect([one?.isNew, other?.isNew].count { $0 == true } == 1)
+            #expect(one?.click?.id == other?.click?.id)
+        }
+        #expect(try database.number("SELECT count(*) FROM clicks") == 200)
+        #expect(try database.number("SELECT count(*) FROM click_index") == 400)
+    }
+
+    @Test("an idempotency key finds its click, also on another server and at once")
+    func idempotency() throws {
+        defer { end() }
+        let first = try servers[0].record(try .sample(1, idempotency: 7))?.click
+        #expect(first != nil)
+        #expect(try servers[1].record(try .sample(2, after: 60_000, idempotency: 7))?.click == first)
+        // A repeated post without a key gets its key, and finds the click by it later.
+        #expect(try servers[0].record(try .sample(1, after: 100, idempotency: 8))?.click == first)
+        #expect(try servers[1].record(try .sample(3, after: 60_000, idempotency: 8))?.click == first)
+
+        let ids = ConditionLock<[ClickID?]>([])
+        DispatchQueue.concurrentPerform(iterations: 8) { index in
+            let click = try? NewClick.sample(100 + UInt64(index), idempotency: 9)
+            let outcome = click.flatMap { try? servers[index % 2].record($0) }
+            ids.withLock { $0.append(outcome?.click?.id) }
+        }
+        #expect(Set(ids.withLock { $0 }).count == 1)
+        #expect(try database.number("SELECT count(*) FROM clicks") == 2)
+    }
+
+    @Test("a missing partition is made, and a click with a long window goes to the partition of all days")
+    func slots() throws {
+        defer { end() }
+        let days: Int64 = 40 * 86_400_000
+        #expect(try servers[0].record(try .sample(1, after: days))?.isNew == true)
+        #expect(try servers[1].record(try .sample(1, after: days + 5))?.isNew == false)
+        let week = try #require(AttributionWindow(seconds: 604_800))
+        #expect(try servers[0].record(try .sample(2) { $0.window = week })?.isNew == true)
+        #expect(try servers[1].record(try .sample(2, after: 1) { $0.window = week })?.isNew == false)
+        #expect(try database.number("SELECT count(*) FROM clicks WHERE slot = -1") == 1)
+        #expect(try database.number("SELECT count(*) FROM partitions") == 3)
+    }
+
+    @Test("a write that the database refuses fails alone, and leaves nothing in the counts")
+    func refusedRow() throws {
+        defer { end() }
+        try database.database.execute("ALTER TABLE clicks ADD CHECK (destination <> 'myapp://promo/2')")
+        let clicks = try (1...3).map { Write.click(try .sample(UInt64($0))) }
+        let outcomes = servers[0].writeTogether(clicks)
+        #expect(outcomes.map { $0?.recorded?.isNew } == [true, nil, true])
+        #expect(outcomes[1]?.refusal?.code == .defect)
+        #expect(try database.number("SELECT count(*) FROM clicks") == 2)
+        let deltas = try database.database.execute("SELECT encode(payload, 'hex') FROM count_deltas")
+        let live = deltas.split(separator: "\n").compactMap { CountPayload(Self.bytes($0)) }
+            .flatMap(\.counts.live.values)
+        #expect(live.reduce(0, +) == 2)
+    }
+
+    private static func bytes(_ hex: Substring) -> [UInt8] {
+        stride(from: 0, to: hex.utf8.count - 1, by: 2).compactMap { offset in
+            UInt8(hex.dropFirst(offset).prefix(2), radix: 16)
+        }
+    }
+
+    @Test("a link with a limit gets no more clicks than its limit from two servers")
+    func limitedLink() throws {
+        defer { end() }
+        var settings = Link.Settings()
+        settings.maximumClicks = 30
+        let id = LinkID(high: 3, low: 4)
+        let link = Link(
+            id: id,
+            app: WrittenDatabase.app,
+            slug: LinkSlug(stored: "promo"),
+            settings: settings,
+            createdAt: WrittenDatabase.noon,
+            updatedAt: WrittenDatabase.noon
+        )
+        let new = NewLink(link, neighbours: [])
+        #expect(try servers[0].write(.links(.create([new]))).isDone)
+        guard case .linkRefused(.slugTaken) = try servers[1].write(.links(.create([new]))) else {
+            Issue.record("a slug was given twice")
+            return
+        }
+        let outcomes = ConditionLock<[RecordOutcome?]>([])
+        DispatchQueue.concurrentPerform(iterations: 2) { index in
+            let clicks = (0..<40).compactMap { try? NewClick.sample(UInt64(index * 100 + $0)) { $0.link = id } }
+            let waits = clicks.map { servers[index].queue(.click($0)) }
+            let found = waits.map { $0()?.recorded }
+            outcomes.withLock { $0 += found }
+        }
+        let found = outcomes.withLock { $0 }
+        #expect(found.count { $0?.isNew == true } == 30)
+        #expect(found.count { $0 == RecordOutcome.linkEnded(.usedUp) } == 50)
+        #expect(try database.number("SELECT clicks FROM link_limits") == 30)
+        guard case .linkRefused(.clicked) = try servers[0].write(.links(.delete(id))) else {
+            Issue.record("a link with clicks was deleted")
+            return
+        }
+    }
+}
+#endif

@@ -1,0 +1,225 @@
+#if PostgreSQL
+import Attribution
+import PostgreSQL
+import Support
+import Testing
+import Threads
+
+@testable import PostgreSQLStorage
+@testable import Storage
+
+/// A database that several servers of a test write to.
+final class WrittenDatabase: Sendable {
+    static let noon = Timestamp(milliseconds: 1_790_000_000_000)
+    static let app = AppID(high: 1, low: 1)
+
+    let database: PostgreSQLTestDatabase
+    private let configuration: PostgreSQLConfiguration
+    private let form: DatabaseForm
+
+    init(_ database: PostgreSQLTestDatabase) throws {
+        self.database = database
+        let clock = WallClock { Self.noon }
+        configuration = try PostgreSQLConfiguration(url: database.socketURL, name: "the test's database", clock: clock)
+        let opening = DatabaseOpening(configuration)
+        form = try opening.form(try opening.open().connection)
+        let server = try openServer()
+        defer { server.stop() }
+        var settings = App.Settings(name: "Sample")
+        settings.openClicks = true
+        let app = App(id: Self.app, settings: settings, createdAt: Self.noon)
+        #expect(try server.write(.directory(.createApp(app, []))).isDone)
+    }
+
+    convenience init() throws { try self.init(try PostgreSQLTestDatabase()) }
+
+    func openServer() throws -> WritingServer {
+        let connection = try DatabaseOpening(configuration).connect()
+        let partitions = Partitions(connection: connection)
+        try partitions.make(Self.noon.milliseconds / 86_400_000)
+        var slots: [Int64: Timestamp?] = [:]
+        for slot in try partitions.slots() { slots.updateValue(slot.neededUntil, forKey: slot.number) }
+        let holder = Int64.random(in: .min ... .max)
+        let row = try ServerRow.take(connection, holder: holder, version: "test")
+        let directory = try DirectoryCache(reading: PostgreSQLReader(connection: connection))
+        return try WritingServer(configuration, form, row, directory, SlotTable(slots))
+    }
+
+    func number(_ sql: String) throws -> Int { try #require(Int(try database.execute(sql))) }
+}
+
+/// A server with nothing but its writing thread.
+final class WritingServer: Sendable {
+    let state: StoreState
+    let directory: DirectoryCache
+    private let hasEnded = ConditionLock(false)
+
+    init(
+        _ configuration: PostgreSQLConfiguration,
+        _ form: DatabaseForm,
+        _ row: ServerRow,
+        _ directory: DirectoryCache,
+        _ slots: SlotTable
+    ) throws {
+        state = StoreState(configuration.store)
+        self.directory = directory
+        try SystemThread.start { [state, hasEnded] in
+            let engine = PostgreSQLEngine(
+                configuration,
+                state,
+                form: form,
+                server: row,
+                directory: directory,
+                slots: slots
+            )
+            WriterThread(engine, state).run()
+            hasEnded.withLock { $0 = true }
+            hasEnded.broadcast()
+        }
+    }
+
+    func stop() {
+        state.beginStopping()
+        _ = hasEnded.wait(until: nil) { $0 ? true : nil }
+    }
+
+    @discardableResult
+    func write(_ write: Write) throws -> Written { try state.queue.perform(write) }
+
+    /// Queues a write, and returns a function that waits for its outcome.
+    func queue(_ write: Write) -> () -> Written? {
+        let result = ConditionLock<Written?>(nil)
+        let queued = QueuedWrite(write) { written in
+            result.withLock { $0 = written }
+            result.broadcast()
+        }
+        state.queue.append(queued, isInternal: true)
+        return { result.wait(until: MonotonicTime.now().nanoseconds + 60_000_000_000) { $0 } }
+    }
+
+    /// Queues writes that share a transaction, and waits for their outcomes.
+    func writeTogether(_ writes: [Write]) -> [Written?] {
+        let (hasBegun, mayEnd) = (ConditionLock(false), ConditionLock(false))
+        let hold = queue(
+            .hold {
+                hasBegun.withLock { $0 = true }
+                hasBegun.broadcast()
+                _ = mayEnd.wait(until: nil) { $0 ? true : nil }
+            }
+        )
+        _ = hasBegun.wait(until: nil) { $0 ? true : nil }
+        let waits = writes.map(queue)
+        mayEnd.withLock { $0 = true }
+        mayEnd.broadcast()
+        _ = hold()
+        return waits.map { $0() }
+    }
+
+    func record(_ click: NewClick) throws -> RecordOutcome? { try write(.click(click)).recorded }
+
+    func claim(_ click: ClickID, install: UInt64? = nil, caller: UInt64 = 1) throws -> ClaimOutcome? {
+        try write(.claim(.sample(of: click, install: install, caller: caller))).claimed
+    }
+}
+
+/// A session of another client of the database, for transactions that a test keeps open.
+final class OtherSession {
+    private let connection: BlockingConnection
+
+    init(_ database: PostgreSQLTestDatabase) throws {
+        let clock = WallClock { WrittenDatabase.noon }
+        let configuration = try PostgreSQLConfiguration(url: database.socketURL, name: "the test's", clock: clock)
+        connection = try DatabaseOpening(configuration).connect()
+    }
+
+    func execute(_ sql: StaticString) throws { try connection.execute(SQLText(stringLiteral: sql)) }
+}
+
+extension Written {
+    var isDone: Bool { if case .done = self { true } else { false } }
+    var recorded: RecordOutcome? { if case .click(let outcome) = self { outcome } else { nil } }
+    var claimed: ClaimOutcome? { if case .claim(let claim) = self { claim.outcome } else { nil } }
+    var refusal: StoreError? { if case .refused(let error) = self { error } else { nil } }
+}
+
+extension RecordOutcome {
+    var isNew: Bool { if case .recorded = self { true } else { false } }
+    /// The click that was recorded, now or first.
+    var click: Click? {
+        switch self {
+        case .recorded(let click), .duplicate(let click, _): click
+        case .linkEnded: nil
+        }
+    }
+}
+
+extension ClaimOutcome {
+    var isClaimed: Bool { if case .claimed = self { true } else { false } }
+    var isLost: Bool { if case .lost = self { true } else { false } }
+    /// The click whose answer is repeated.
+    var replayed: ClickID? { if case .replayed(let claim) = self { claim.click.id } else { nil } }
+}
+
+/// Returns a keyed hash that differs for each number.
+func hash(_ number: UInt64) -> KeyedHash { KeyedHash(index: number &* 0x9e37_79b9_7f4a_7c15, rest: number) }
+
+extension NewClick {
+    /// Returns a click with sample values; each post differs.
+    static func sample(
+        _ number: UInt64,
+        visit: UInt64? = nil,
+        after milliseconds: Int64 = 0,
+        idempotency: UInt64? = nil,
+        set: (inout Click.Facts) -> Void = { _ in }
+    ) throws -> NewClick {
+        let time = WrittenDatabase.noon.advanced(byMilliseconds: milliseconds)
+        var facts = Click.Facts(
+            app: WrittenDatabase.app,
+            destination: DeepLinkURL(stored: "myapp://promo/\(number)"),
+            campaignKey: CampaignKey("SUMMER25"),
+            journeyID: try #require(JourneyID("j_1")),
+            clickedAt: time,
+            recordedAt: time,
+            window: .standard
+        )
+        facts.platform = .ios
+        set(&facts)
+        let fingerprints = [number, number + 1_000_000].map { FingerprintEntry(form: nil, key: hash($0)) }
+        var click = NewClick(
+            facts: facts,
+            fingerprints: fingerprints,
+            visit: hash(visit ?? number),
+            post: hash(number)
+        )
+        click.idempotency = idempotency.map(hash)
+        click.evidence.address = AddressHashes(exact: 5, near: 6)
+        return click
+    }
+}
+
+/// A launch of which only the caller is known.
+private final class TestLaunch: LaunchSource {
+    let caller: KeyedHash
+
+    init(caller: KeyedHash) { self.caller = caller }
+
+    var earlierCallers: [KeyedHash] { [] }
+    var details: LaunchDetails { LaunchDetails() }
+}
+
+extension ClaimRequest {
+    static func sample(of click: ClickID, install: UInt64? = nil, caller: UInt64 = 1) -> ClaimRequest {
+        let check = Check(
+            app: WrittenDatabase.app,
+            ladder: MatchingLadder(fingerprintUnderEachKey: [hash(1)]),
+            source: TestLaunch(caller: hash(caller)),
+            installs: install.map { [hash($0)] } ?? [],
+            at: WrittenDatabase.noon.advanced(byMilliseconds: 60_000),
+            firstByteAt: .max,
+            replayGrace: 0,
+            platform: .ios
+        )
+        return ClaimRequest(click, ClickChoice(click, method: .fingerprint), for: check, CheckBasis())
+    }
+}
+#endif
