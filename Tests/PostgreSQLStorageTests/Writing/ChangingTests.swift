@@ -106,7 +106,10 @@ struct ChangingTests {
         writer.clear()
         statements.add(1, to: CounterKey(family, 1), of: scope, hasRoom: false)
         try connection.commit { writer.flush(to: &$0) }
-        #expect(try database.database.execute("SELECT key, value FROM learnt_counters ORDER BY key") == "1|1.5\n2|1")
+        #expect(
+            try database.database.execute("SELECT key, value FROM learnt_counters ORDER BY key")
+                == "1|1.5\n2|1"
+        )
         try statements.keepLargest(1, of: scope, family)
         #expect(try !statements.forgetCounters(of: scope, limit: 5))
         try connection.commit { writer.flush(to: &$0) }

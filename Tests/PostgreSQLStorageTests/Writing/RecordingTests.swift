@@ -152,7 +152,9 @@ struct RecordingTests {
         }
         let outcomes = ConditionLock<[RecordOutcome?]>([])
         DispatchQueue.concurrentPerform(iterations: 2) { index in
-            let clicks = (0..<40).compactMap { try? NewClick.sample(UInt64(index * 100 + $0)) { $0.link = id } }
+            let clicks = (0..<40).compactMap {
+                try? NewClick.sample(UInt64(index * 100 + $0)) { $0.link = id }
+            }
             let waits = clicks.map { servers[index].queue(.click($0)) }
             let found = waits.map { $0()?.recorded }
             outcomes.withLock { $0 += found }

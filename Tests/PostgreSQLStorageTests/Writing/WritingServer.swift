@@ -20,7 +20,11 @@ final class WrittenDatabase: Sendable {
     init(_ database: PostgreSQLTestDatabase) throws {
         self.database = database
         let clock = WallClock { Self.noon }
-        configuration = try PostgreSQLConfiguration(url: database.socketURL, name: "the test's database", clock: clock)
+        configuration = try PostgreSQLConfiguration(
+            url: database.socketURL,
+            name: "the test's database",
+            clock: clock
+        )
         let opening = DatabaseOpening(configuration)
         form = try opening.form(try opening.open().connection)
         let server = try openServer()
@@ -149,7 +153,11 @@ final class OtherSession {
 
     init(_ database: PostgreSQLTestDatabase) throws {
         let clock = WallClock { WrittenDatabase.noon }
-        let configuration = try PostgreSQLConfiguration(url: database.socketURL, name: "the test's", clock: clock)
+        let configuration = try PostgreSQLConfiguration(
+            url: database.socketURL,
+            name: "the test's",
+            clock: clock
+        )
         connection = try DatabaseOpening(configuration).connect()
     }
 
