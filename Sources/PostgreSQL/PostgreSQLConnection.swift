@@ -207,11 +207,58 @@ extension PostgreSQLConnection {
         _ parameters: Parameters,
         by deadline: MonotonicTime
     ) async throws(PostgreSQLError) -> ResultRows {
+        // The continuation is resumed once, as the function that it is passed to promises.
+        let result = await unsafe withUnsafeContinuation {
+            (continuation: UnsafeContinuation<Result<ResultRows, PostgreSQLError>, Never>) in
+            read(statement, parameters, by: deadline) { unsafe continuation.resume(returning: $0) }
+        }
+        return try result.get()
+    }
+
+    /// Executes a statement that writes nothing, for a caller that is no task.
+    ///
+    /// It calls `resume` once with the rows or the error: at once if there is no connection, else in a later turn. That
+    /// function must not send statements.
+    public func read(
+        _ statement: PreparedStatement,
+        _ parameters: Parameters,
+        by deadline: MonotonicTime,
+        _ resume: @escaping (Result<ResultRows, PostgreSQLError>) -> Void
+    ) {
+        guard phase == .ready else { return resume(.failure(notConnected)) }
         let step = StatementBatch.Step(statement: statement, parameters: parameters)
-        var outcome = await perform([step], .reads, by: deadline)
-        if outcome.error?.kind == .aborted { outcome = await perform([step], .batch, by: deadline) }
-        guard let rows = try outcome.rows().first else { throw Self.protocolError }
-        return rows
+        send([step], .reads, by: deadline) { [weak self] outcome in
+            guard outcome.error?.kind == .aborted, let self, phase == .ready else {
+                return resume(Self.result(of: outcome))
+            }
+            send([step], .batch, by: deadline) { resume(Self.result(of: $0)) }
+        }
+    }
+
+    private static func result(of outcome: BatchOutcome) -> Result<ResultRows, PostgreSQLError> {
+        do throws(PostgreSQLError) {
+            guard let rows = try outcome.rows().first else { throw protocolError }
+            return .success(rows)
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    /// Makes the server forget a statement that is not needed any more, after those that were sent.
+    public func discard(_ statement: PreparedStatement) {
+        guard phase == .ready, let library,
+            let known = prepared.removeValue(forKey: ObjectIdentifier(statement))
+        else { return }
+        synchronize()
+        if groups.isEmpty { lastProgress = now() }
+        let group = Group(.preparation)
+        group.statements = [statement, statement]
+        groups.append(group)
+        isOpen = true
+        guard library.prepare("", "DEALLOCATE \(known.name)", []), library.execute("", Parameters()) else {
+            return lose(library.failure)
+        }
+        synchronize()
     }
 
     /// Executes statements as one transaction.

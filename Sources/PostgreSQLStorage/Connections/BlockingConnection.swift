@@ -10,13 +10,20 @@ final class BlockingConnection {
     private let connection: PostgreSQLConnection
     /// The time after which a statement fails.
     private let timeLimit: Duration
+    /// The statements that answer questions, for those with slots in their texts and for all others.
+    var slotQuestions = QuestionStatements([])
+    var fixedQuestions = QuestionStatements([])
 
     /// Connects; blocks.
     ///
     /// - Parameters:
     ///   - settings: the server.
-    ///   - timeLimit: how long a batch of statements, or all attempts to connect, may take.
-    init(_ settings: PostgreSQLSettings, timeLimit: Duration) throws(PostgreSQLError) {
+    ///   - timeLimit: how long a batch of statements may take.
+    ///   - connectTimeLimit: how long all attempts to connect may take; nil for the same limit.
+    /// - Throws: the failure of the last attempt.
+    init(_ settings: PostgreSQLSettings, timeLimit: Duration, connectTimeLimit: Duration? = nil)
+        throws(PostgreSQLError)
+    {
         var settings = settings
         // A statement of a job may work for long without a word.
         settings.silenceLimit = timeLimit
@@ -24,7 +31,8 @@ final class BlockingConnection {
         self.timeLimit = timeLimit
         loop.turnDidEnd = { [weak connection] in connection?.turnDidEnd() }
         connection.start()
-        let (connection, deadline) = (connection, MonotonicTime.now().advanced(by: timeLimit))
+        let (connection, start) = (connection, MonotonicTime.now())
+        let deadline = start.advanced(by: connectTimeLimit ?? timeLimit)
         let failure = loop.run { () async -> PostgreSQLError? in
             do throws(PostgreSQLError) {
                 try await connection.waitUntilReady(by: deadline)
@@ -51,8 +59,15 @@ final class BlockingConnection {
         _ statement: PreparedStatement,
         _ values: repeat each Value
     ) throws(PostgreSQLError) -> ResultRows {
+        try execute(statement, Parameters(repeat each values))
+    }
+
+    @discardableResult
+    func execute(_ statement: PreparedStatement, _ parameters: Parameters) throws(PostgreSQLError)
+        -> ResultRows
+    {
         var batch = StatementBatch()
-        batch.append(statement, repeat each values)
+        batch.append(statement, parameters)
         guard let rows = try rows(of: batch).first else {
             throw PostgreSQLError(
                 .other,
@@ -65,6 +80,9 @@ final class BlockingConnection {
     /// Executes a text that is used once.
     @discardableResult
     func execute(_ sql: SQLText) throws(PostgreSQLError) -> ResultRows { try execute(PreparedStatement(sql)) }
+
+    /// Makes the server forget a statement that is not needed any more.
+    func discard(_ statement: PreparedStatement) { connection.discard(statement) }
 
     /// Executes statements, as one transaction unless they contain `BEGIN` or `COMMIT`.
     func rows(of batch: StatementBatch) throws(PostgreSQLError) -> [ResultRows] {

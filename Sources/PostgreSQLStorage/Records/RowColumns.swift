@@ -57,6 +57,12 @@ extension SQLText.StringInterpolation {
     }
 }
 
+extension ClaimRecord {
+    /// The columns of a claim in the row of its click, whose table has the name `c`.
+    static let columnsOfClicks: SQLText =
+        columns.names.dropFirst().reduce("c.id AS click") { "\($0), c.\($1)" }
+}
+
 /// The values of many rows, column by column, for a statement that takes them as arrays.
 ///
 /// One statement with arrays costs the server half as much time as one statement for each row.
@@ -118,10 +124,11 @@ struct ColumnArrays: RowWriter, Sendable {
 /// Reads the values of one row, column by column.
 struct ResultRow: RowReader {
     private let rows: ResultRows
-    private let index: Int
+    let index: Int
     /// The next column.
     private(set) var column: Int
-    private var failure: PostgreSQLError?
+    /// A value that was read has another type.
+    private(set) var failure: PostgreSQLError?
 
     init(_ rows: ResultRows, _ index: Int, column: Int = 0) {
         (self.rows, self.index, self.column) = (rows, index, column)

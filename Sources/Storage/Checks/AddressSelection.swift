@@ -19,7 +19,7 @@ public struct AddressSelection: Sendable {
     /// Clicks with the launch's hash, live or claimed.
     public private(set) var candidates: [Candidate] = []
 
-    private let now: Timestamp
+    let now: Timestamp
     /// The clicks that are listed already, here or in the key's selection.
     private var listed: Set<Int64>
     private var found: [Wanted] = []

@@ -174,7 +174,7 @@ public struct AddressClickCount: Sendable {
     /// Counts the clicks around an address, which are added newest first.
     public struct Builder {
         public let address: AddressHashes
-        private let now: Timestamp
+        let now: Timestamp
         private var oldest: Timestamp
         private var exactCount = 0
         private var nearCount = 0

@@ -257,7 +257,7 @@ extension RowCache {
 extension RowCache {
     public func read(_ selection: inout AddressSelection, in scope: Scope) throws(RowCacheFailure) {
         let (address, key) = (selection.address, selection.key)
-        switch try answer(to: .around(address.near, scope)) {
+        switch try answer(to: .around(address.near, scope, at: selection.now)) {
         case .around(let rows):
             for row in rows {
                 let (isExact, isOfKey) = (row.exact == address.exact, row.hashes.mayContain(key))
@@ -269,7 +269,7 @@ extension RowCache {
     }
 
     public func read(_ count: inout AddressClickCount.Builder, in scope: Scope) throws(RowCacheFailure) {
-        switch try requiredAnswer(to: .countAround(count.address, scope)) {
+        switch try requiredAnswer(to: .countAround(count.address, scope, at: count.now)) {
         case .addressCount(let near, let exact, let oldest):
             count.add(near: near, exact: exact, oldest: oldest)
         case .nothing: break

@@ -20,13 +20,14 @@ public enum RowQuestion: Hashable, Sendable {
     case openClicks(KeyedHash, Scope)
     /// The newest clicks that ``NewestClicks`` finds, up to a number: ``RowAnswer/clicks(_:)``.
     case newestClicks(NewestClicks, atMost: Int)
-    /// The newest ``AddressSelection/maximumRead`` clicks of a network, newest first: ``RowAnswer/around(_:)``.
+    /// The newest ``AddressSelection/maximumRead`` clicks of a network whose window has not ended at a time, newest
+    /// first: ``RowAnswer/around(_:)``.
     ///
     /// The word is ``AddressHashes/near``.
-    case around(UInt64, Scope)
-    /// The number of clicks around an address: ``RowAnswer/addressCount(near:exact:oldest:)``, of the newest
-    /// ``AddressClickCount/Builder/maximumRead`` clicks.
-    case countAround(AddressHashes, Scope)
+    case around(UInt64, Scope, at: Timestamp)
+    /// The number of clicks around an address whose window has not ended at a time:
+    /// ``RowAnswer/addressCount(near:exact:oldest:)``, of the newest ``AddressClickCount/Builder/maximumRead`` clicks.
+    case countAround(AddressHashes, Scope, at: Timestamp)
     /// The number of a scope's clicks whose window ends in a second of ``LiveClicks/second(of:)`` or later:
     /// ``RowAnswer/count(_:)``.
     case liveClicks(Scope, second: Int64)
@@ -156,8 +157,8 @@ public struct AddressRow: Sendable {
 
 /// The fields of a link in the order of their positions, and its counts by variant.
 public struct LinkContents: Sendable {
-    let fields: [(name: String, text: String)]
-    let counts: [String: LinkCounts]
+    public let fields: [(name: String, text: String)]
+    public let counts: [String: LinkCounts]
 
     public init(fields: [(name: String, text: String)], counts: [String: LinkCounts]) {
         (self.fields, self.counts) = (fields, counts)

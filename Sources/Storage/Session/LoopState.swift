@@ -84,7 +84,8 @@ public final class LoopState<Backend: StorageBackend> {
         turn.begunAt = state.configuration.monotonicNow()
     }
 
-    func endTurn() {
+    /// Ends a turn; a session with a connection of its own sends afterwards what it has gathered.
+    public func endTurn() {
         turn = Turn()
         records.reportMissed(to: state.records)
         endSnapshot()

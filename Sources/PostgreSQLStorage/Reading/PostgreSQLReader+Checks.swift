@@ -1,0 +1,243 @@
+#if PostgreSQL
+internal import Attribution
+internal import PostgreSQL
+internal import Storage
+
+/// Reads records of checks, in the order of their numbers.
+extension PostgreSQLReader {
+    private typealias Joined = (record: CheckRecord, low: UInt64, campaign: String?, clickedAt: Timestamp?)
+
+    /// A record with the low half, the campaign and the time of its click.
+    private static func joined(_ order: NumberedPart.Order, _ word: StaticString) -> PreparedStatement {
+        PreparedStatement(
+            """
+            \(NumberedPart.text(.checks, "\(CheckRecord.columns)", order))
+            SELECT \(CheckRecord.columns, of: "part"), h.id_low AS click_low, h.campaign_key, h.clicked_at
+            FROM part LEFT JOIN LATERAL (SELECT id_low, campaign_key, clicked_at FROM clicks
+            WHERE slot = \(RowChange.slot(of: "part.click")) AND b = (part.click & 63) AND id = part.click LIMIT 1) h
+            ON true ORDER BY part.id \(word)
+            """
+        )
+    }
+
+    private static let ascending = joined(.ascending, "ASC")
+    private static let descending = joined(.descending, "DESC")
+    private static let traces = PreparedStatement(
+        """
+        \(NumberedPart.text(.checks, "\(CheckTrace.columns)", .ascending))
+        SELECT \(CheckTrace.columns) FROM part ORDER BY id
+        """
+    )
+    private static let ofScope = PreparedStatement(
+        """
+        \(NumberedPart.text(.checks, "\(CheckRecord.columns)", .ascending, where: "AND scope = $5"))
+        SELECT \(CheckRecord.columns) FROM part ORDER BY id
+        """
+    )
+
+    /// The number of records of a page that operators read.
+    private static let recordsOfPage = 200
+    private static let recordsAtOnce = 4096
+
+    private static func joinedCheck(_ row: inout ResultRow)
+        throws(PostgreSQLError) -> (number: Int64, row: Joined)
+    {
+        let record = try row.record(CheckRecord.self)
+        let number = Int64(bitPattern: record.id.high)
+        return (number, (record, row.get("click_low"), row.get("campaign_key"), row.get("clicked_at")))
+    }
+
+    func checks(
+        before id: CheckID?,
+        within times: (from: Timestamp?, to: Timestamp?),
+        _ body: (JoinedCheck) -> Bool
+    ) throws(PostgreSQLError) {
+        let start = times.from.map(RowIdentifier.first(at:)) ?? 0
+        let end = min(
+            id.map { Int64(bitPattern: $0.high) } ?? .max,
+            times.to.map(RowIdentifier.first(at:)) ?? .max
+        )
+        guard start < end else { return }
+        try readRows(
+            of: .checks,
+            start...(end - 1),
+            by: Self.descending,
+            .descending,
+            atOnce: Self.recordsOfPage,
+            read: Self.joinedCheck
+        ) { body(JoinedCheck($0.record, clickLow: $0.low, campaign: $0.campaign)) }
+    }
+
+    func check(_ number: UInt64) throws(PostgreSQLError) -> JoinedCheck? {
+        let number = Int64(bitPattern: number)
+        let part = NumberedPart(
+            day: RowIdentifier.time(of: number).milliseconds / 86_400_000,
+            numbers: number...number,
+            limit: 1
+        )
+        return try all(Self.ascending, part.parameters, read: Self.joinedCheck).first
+            .map { JoinedCheck($0.row.record, clickLow: $0.row.low, campaign: $0.row.campaign) }
+    }
+
+    func checkRecordBounds() throws(PostgreSQLError) -> ClosedRange<Int64>? {
+        let bounds = try first(Self.bounds) { row throws(PostgreSQLError) in
+            (first: row.get("first") as Int64?, last: row.get("last") as Int64)
+        }
+        guard let bounds, let first = bounds.first else { return nil }
+        return first...max(first, bounds.last)
+    }
+
+    private static let bounds = PreparedStatement(
+        """
+        SELECT min(first) AS first, max(last) AS last FROM partitions p
+        CROSS JOIN generate_series(0, 63) AS k (b) CROSS JOIN LATERAL (
+        SELECT (SELECT min(id) FROM checks WHERE slot = p.slot AND b = k.b) AS first,
+        (SELECT max(id) FROM checks WHERE slot = p.slot AND b = k.b) AS last) f
+        """
+    )
+
+    func checkRecords(
+        after id: Int64,
+        atMost limit: Int,
+        _ body: (CheckRecord, _ clickedAt: Timestamp?) -> Void
+    ) throws(PostgreSQLError) {
+        guard limit > 0, id < .max else { return }
+        var remaining = limit
+        try readRows(
+            of: .checks,
+            (id + 1)...Int64.max,
+            by: Self.ascending,
+            .ascending,
+            atOnce: min(limit, Self.recordsAtOnce),
+            read: Self.joinedCheck
+        ) { row in
+            body(row.record, row.clickedAt)
+            remaining -= 1
+            return remaining > 0
+        }
+    }
+
+    func checkTraces(
+        from first: Timestamp,
+        before end: Timestamp,
+        atMost limit: Int,
+        _ body: (CheckTrace) -> Void
+    ) throws(PostgreSQLError) {
+        let (first, end) = (RowIdentifier.first(at: first), RowIdentifier.first(at: end))
+        guard limit > 0, first < end else { return }
+        var remaining = limit
+        try readRows(
+            of: .checks,
+            first...(end - 1),
+            by: Self.traces,
+            .ascending,
+            atOnce: min(limit, Self.recordsAtOnce),
+            read: { row throws(PostgreSQLError) in
+                let trace = CheckTrace(&row)
+                return (number: Int64(bitPattern: trace.id), row: trace)
+            }
+        ) { trace in
+            body(trace)
+            remaining -= 1
+            return remaining > 0
+        }
+    }
+
+    func checks(
+        of scope: Scope,
+        after number: Int64,
+        through last: Int64,
+        atMost limit: Int,
+        _ body: (CheckRecord) -> Void
+    ) throws(PostgreSQLError) {
+        guard limit > 0, number < last else { return }
+        var remaining = limit
+        try readRows(
+            of: .checks,
+            (number + 1)...last,
+            by: Self.ofScope,
+            .ascending,
+            atOnce: min(limit, Self.recordsAtOnce),
+            scope: scope,
+            read: { row throws(PostgreSQLError) in
+                let record = try row.record(CheckRecord.self)
+                return (number: Int64(bitPattern: record.id.high), row: record)
+            }
+        ) { record in
+            body(record)
+            remaining -= 1
+            return remaining > 0
+        }
+    }
+}
+
+/// Searches records of checks.
+extension PostgreSQLReader {
+    func newestCheck(_ search: CheckSearch, among limit: Int) throws(PostgreSQLError) -> UInt64? {
+        switch search {
+        case .request(let text): try find(Self.ofRequest, among: limit) { $0.append(text) }
+        case .fingerprint(let key):
+            try find(Self.ofFingerprint, among: limit) { parameters in
+                parameters.append(key.index)
+                parameters.append(key.rest)
+            }
+        case .click(let click): try find(Self.ofClick, among: limit) { $0.append(click.high) }
+        }
+    }
+
+    func match(of click: ClickID, from time: Timestamp, among limit: Int) throws(PostgreSQLError) -> UInt64? {
+        let range = RowIdentifier.first(at: time)...Int64.max
+        return try find(Self.ofClaim, in: range, .ascending, among: limit) { $0.append(click.high) }
+    }
+
+    /// Returns the first record that a statement finds, whose parameters from $5 on `append` appends.
+    private func find(
+        _ statement: PreparedStatement,
+        in range: ClosedRange<Int64> = 0...Int64.max,
+        _ order: NumberedPart.Order = .descending,
+        among limit: Int,
+        _ append: (inout Parameters) -> Void
+    ) throws(PostgreSQLError) -> UInt64? {
+        var (result, remaining): (UInt64?, Int) = (nil, limit)
+        try readParts(of: .checks, range, order, by: min(limit, Self.recordsAtOnce)) {
+            part throws(PostgreSQLError) in
+            var parameters = part.parameters
+            append(&parameters)
+            let found = try all(statement, parameters) { row throws(PostgreSQLError) in
+                (
+                    count: row.get("count") as Int64, last: row.get("last") as Int64?,
+                    row.get("found") as UInt64?
+                )
+            }.first
+            guard let found else { return nil }
+            result = found.2
+            remaining -= Int(found.count)
+            return result == nil && remaining > 0 ? (Int(found.count), found.last ?? 0) : nil
+        }
+        return result
+    }
+
+    private static func newest(_ columns: SQLText, _ condition: SQLText) -> PreparedStatement {
+        PreparedStatement(
+            """
+            \(NumberedPart.text(.checks, columns, .descending))
+            SELECT count(*) AS count, min(id) AS last, max(id) FILTER (WHERE \(condition)) AS found FROM part
+            """
+        )
+    }
+
+    private static let ofRequest = newest("id, request_id", "request_id = $5")
+    private static let ofFingerprint = newest(
+        "id, fingerprint, fingerprint_rest",
+        "fingerprint = $5 AND fingerprint_rest = $6"
+    )
+    private static let ofClick = newest("id, click", "click = $5")
+    private static let ofClaim = PreparedStatement(
+        """
+        \(NumberedPart.text(.checks, "id, click, outcome", .ascending))
+        SELECT count(*) AS count, max(id) AS last,
+        min(id) FILTER (WHERE click = $5 AND outcome = 'match') AS found FROM part
+        """
+    )
+}
+#endif

@@ -1,0 +1,232 @@
+#if PostgreSQL
+internal import Attribution
+internal import PostgreSQL
+internal import Storage
+
+/// Reads the counts of each span, as far as they are folded.
+extension PostgreSQLReader {
+    func add(_ query: CountQuery, to sum: inout CountSum) throws(PostgreSQLError) {
+        let (dimension, span) = (query.dimension.rawValue, query.spans.granularity.rawValue)
+        let (first, end) = (query.spans.first.milliseconds, query.spans.end.milliseconds)
+        let rows = try all(Self.sums, query.scope.number, query.campaign, dimension, span, first, end) {
+            row throws(PostgreSQLError) in
+            (
+                value: row.get("value") as String, metric: row.get("metric") as String,
+                row.get("count") as Int64
+            )
+        }
+        for row in rows { sum.add(row.2, row.metric, of: row.value) }
+    }
+
+    private static let sums = PreparedStatement(
+        """
+        SELECT value, metric, sum(count)::int8 AS count FROM counts
+        WHERE scope = $1 AND campaign = $2 AND dimension = $3 AND span = $4 AND period >= $5 AND period < $6
+        GROUP BY value, metric
+        """
+    )
+
+    /// Returns the names (campaigns, or values of another dimension) that have counts in a span.
+    func countedNames(of dimension: Dimension, _ scope: Scope, in period: Timestamp) throws(PostgreSQLError)
+        -> [String]
+    {
+        func values(_ granularity: Granularity) throws(PostgreSQLError) -> [String] {
+            let (span, period) = (granularity.rawValue, period.milliseconds)
+            return try all(Self.values, scope.number, dimension.rawValue, span, period) { $0.get("value") }
+        }
+        switch dimension {
+        case .campaign:
+            return try all(Self.campaigns, scope.number, period.milliseconds) { $0.get("campaign") }
+        case .launch, .click:
+            // Watched groups are always among the names, so that names that clients invent cannot displace them.
+            let side = (dimension == .launch ? DriftSide.launch : .click).rawValue
+            return try values(.quarter) + all(Self.watchedGroups, scope.number, side) { $0.get("name") }
+        default: return try values(.day)
+        }
+    }
+
+    private static let campaigns = PreparedStatement(
+        """
+        SELECT campaign FROM counts WHERE scope = $1 AND span = \(Granularity.day.rawValue) AND period = $2
+        AND metric = 'clicks' AND dimension = \(Dimension.total.rawValue) AND campaign <> ''
+        """
+    )
+    private static let values = PreparedStatement(
+        """
+        SELECT DISTINCT value FROM counts
+        WHERE scope = $1 AND campaign = '' AND dimension = $2 AND span = $3 AND period = $4
+        """
+    )
+    private static let watchedGroups = PreparedStatement(
+        "SELECT name FROM drift_groups WHERE scope = $1 AND side = $2"
+    )
+
+    func liveClickCount(of scope: Scope, at now: Timestamp) throws(PostgreSQLError) -> Int64 {
+        guard case .count(let count) = try answer(.liveClicks(scope, second: LiveClicks.second(of: now)))
+        else { return 0 }
+        return count
+    }
+
+    func totals(
+        of scope: Scope,
+        campaign: String,
+        over spans: CountedSpans,
+        _ body: (_ period: Timestamp, _ metric: String, _ count: Int64) -> Void
+    ) throws(PostgreSQLError) {
+        let (first, end) = (spans.first.milliseconds, spans.end.milliseconds)
+        _ = try all(Self.series, scope.number, campaign, spans.granularity.rawValue, first, end) {
+            body($0.get("period"), $0.get("metric"), $0.get("count"))
+        }
+    }
+
+    private static let series = PreparedStatement(
+        """
+        SELECT period, metric, count FROM counts WHERE scope = $1 AND campaign = $2
+        AND dimension = \(Dimension.total.rawValue) AND span = $3 AND period >= $4 AND period < $5
+        """
+    )
+
+    func topCampaigns(of scope: Scope, _ granularity: Granularity, from period: Timestamp, atMost limit: Int)
+        throws(PostgreSQLError) -> [(name: String, clicks: Int64)]
+    {
+        let (span, period) = (granularity.rawValue, period.milliseconds)
+        return try all(Self.topCampaigns, scope.number, span, period, Int64(limit)) {
+            row throws(PostgreSQLError) in
+            (name: row.get("campaign") as String, clicks: row.get("count") as Int64)
+        }
+    }
+
+    private static let topCampaigns = PreparedStatement(
+        """
+        SELECT campaign, count FROM counts WHERE scope = $1 AND span = $2 AND period = $3 AND metric = 'clicks'
+        AND dimension = \(Dimension.total.rawValue) AND campaign <> '' ORDER BY count DESC LIMIT $4
+        """
+    )
+
+    func countedPeriods(of spans: CountedSpans, in scope: Scope) throws(PostgreSQLError) -> [Timestamp] {
+        let (first, end) = (spans.first.milliseconds, spans.end.milliseconds)
+        return try all(Self.periods, scope.number, spans.granularity.rawValue, first, end) {
+            $0.get("period")
+        }
+    }
+
+    private static let periods = PreparedStatement(
+        """
+        SELECT DISTINCT period FROM counts WHERE scope = $1 AND campaign = ''
+        AND dimension = \(Dimension.total.rawValue) AND span = $2 AND period >= $3 AND period < $4
+        """
+    )
+
+    func firstCountedDay(of scope: Scope) throws(PostgreSQLError) -> Timestamp? {
+        let first: Int64?? = try first(Self.firstDay, scope.number) { $0.get("period") }
+        return (first ?? nil).map { Timestamp(milliseconds: $0) }
+    }
+
+    private static let firstDay = PreparedStatement(
+        """
+        SELECT min(period) AS period FROM counts WHERE scope = $1 AND campaign = ''
+        AND dimension = \(Dimension.total.rawValue) AND span = \(Granularity.day.rawValue)
+        """
+    )
+
+    func unrecordedCheckCount() throws(PostgreSQLError) -> Int64 { try value(of: .unrecordedChecks) ?? 0 }
+
+    func databaseByteCount() throws(PostgreSQLError) -> Int64 {
+        try connection.execute(Self.size).value(0, 0)
+    }
+
+    private static let size = PreparedStatement("SELECT pg_database_size(current_database())")
+}
+
+/// Reads the groups with a watched match rate, and the last report on collisions.
+extension PostgreSQLReader {
+    func driftCounts(
+        of scope: Scope,
+        _ side: DriftSide,
+        from first: Timestamp,
+        before end: Timestamp,
+        _ body: (_ period: Timestamp, _ name: String, _ metric: String, _ count: Int64) -> Void
+    ) throws(PostgreSQLError) {
+        let (first, end) = (first.milliseconds, end.milliseconds)
+        _ = try all(Self.driftCounts, scope.number, first, end, side.dimension.rawValue) {
+            body($0.get("period"), $0.get("value"), $0.get("metric"), $0.get("count"))
+        }
+    }
+
+    private static let driftCounts = PreparedStatement(
+        """
+        SELECT period, value, metric, count FROM counts WHERE scope = $1 AND campaign = '' AND dimension = $4
+        AND span = \(Granularity.quarter.rawValue) AND period >= $2 AND period < $3
+        """
+    )
+
+    func driftGroups(of scope: Scope, atMost limit: Int) throws(PostgreSQLError) -> [DriftReading] {
+        try connection.execute(Self.driftGroups, scope.number, Int64(limit)).records(of: DriftRecord.self)
+            .map(\.reading)
+    }
+
+    func driftAlarms(of scope: Scope) throws(PostgreSQLError) -> [DriftReading] {
+        try connection.execute(Self.driftAlarms, scope.number).records(of: DriftRecord.self).map(\.reading)
+    }
+
+    private static let driftGroups = PreparedStatement(
+        "SELECT \(DriftRecord.columns) FROM drift_groups WHERE scope = $1 ORDER BY side, name LIMIT $2"
+    )
+    private static let driftAlarms = PreparedStatement(
+        """
+        SELECT \(DriftRecord.columns) FROM drift_groups WHERE scope = $1 AND began IS NOT NULL ORDER BY side, name
+        """
+    )
+
+    func collisionReport(of scope: Scope) throws(PostgreSQLError) -> CollisionReport? {
+        let figures = try all(Self.collisions, scope.number) { row throws(PostgreSQLError) in
+            (row.get("name") as String, row.get("value") as Double)
+        }
+        guard !figures.isEmpty else { return nil }
+        guard let report = CollisionReport(figures: Dictionary(figures) { first, _ in first }) else {
+            throw PostgreSQLError(.unexpectedValue, "The report on collisions lacks a figure.")
+        }
+        return report
+    }
+
+    private static let collisions = PreparedStatement(
+        "SELECT name, value FROM figures WHERE scope = $1 AND report = 'collisions'"
+    )
+
+    /// Reads the buckets one after the other: the first position of all is that of the first bucket.
+    func indexedClicks(
+        of scope: Scope,
+        after position: IndexedClick.Position,
+        atMost limit: Int,
+        _ body: (IndexedClick) -> Void
+    ) throws(PostgreSQLError) {
+        var (remaining, last) = (limit, position)
+        for bucket in (last.hash & 63)...63 where remaining > 0 {
+            if bucket != last.hash & 63 { last = .first }
+            let rows = try all(
+                Self.indexedClicks,
+                Parameters(
+                    scope.number,
+                    bucket,
+                    last.hash,
+                    last.since,
+                    last.click,
+                    Int64(remaining)
+                )
+            ) { row throws(PostgreSQLError) in IndexedClick(&row) }
+            rows.forEach(body)
+            remaining -= rows.count
+        }
+    }
+
+    private static let indexedClicks = PreparedStatement(
+        """
+        SELECT f.* FROM partitions p CROSS JOIN LATERAL (
+        SELECT hash, CASE WHEN closed_at IS NULL THEN 0 ELSE 1 END AS state, since, click, since AS clicked_at,
+        closed_as, platform_form, weight, visitor FROM click_index
+        WHERE slot = p.slot AND b = $2 AND scope = $1 AND (hash, since, click) > ($3, $4, $5)
+        ORDER BY hash, since, click LIMIT $6) f ORDER BY hash, since, click LIMIT $6
+        """
+    )
+}
+#endif

@@ -1,0 +1,208 @@
+#if PostgreSQL
+internal import Attribution
+internal import PostgreSQL
+internal import Storage
+
+/// A connection that reads for jobs, reports and commands; extensions add the reads of each subject.
+///
+/// Only its connection's thread may use it, and waits for the server.
+struct PostgreSQLReader: ReportReader, DirectoryReader, NumberReader {
+    typealias Failure = PostgreSQLError
+    typealias IndexPosition = Int64
+
+    let connection: BlockingConnection
+
+    static func translated(_ error: PostgreSQLError) -> EngineFailure { EngineFailure(error) }
+
+    func beginSnapshot() throws(PostgreSQLError) { try connection.execute(BlockingConnection.beginSnapshot) }
+
+    func endSnapshot() throws(PostgreSQLError) { try connection.execute(BlockingConnection.rollback) }
+}
+
+/// Reads rows.
+extension PostgreSQLReader {
+    /// Returns what `read` makes of each row.
+    func all<Value, each Parameter: PostgreSQLValue>(
+        _ statement: PreparedStatement,
+        _ parameters: repeat each Parameter,
+        read: (inout ResultRow) throws(PostgreSQLError) -> Value
+    ) throws(PostgreSQLError) -> [Value] {
+        try all(statement, Parameters(repeat each parameters), read: read)
+    }
+
+    func all<Value>(
+        _ statement: PreparedStatement,
+        _ parameters: Parameters,
+        read: (inout ResultRow) throws(PostgreSQLError) -> Value
+    ) throws(PostgreSQLError) -> [Value] {
+        let rows = try connection.execute(statement, parameters)
+        return try rows.map { (index) throws(PostgreSQLError) in
+            var row = ResultRow(rows, index)
+            let value = try read(&row)
+            if let failure = row.failure { throw failure }
+            return value
+        }
+    }
+
+    func first<Value, each Parameter: PostgreSQLValue>(
+        _ statement: PreparedStatement,
+        _ parameters: repeat each Parameter,
+        read: (inout ResultRow) throws(PostgreSQLError) -> Value
+    ) throws(PostgreSQLError) -> Value? { try all(statement, repeat each parameters, read: read).first }
+
+    /// Answers a question of a loop, by the loop's statements.
+    ///
+    /// A question about a key reads all slots that exist.
+    func answer(_ question: RowQuestion) throws(PostgreSQLError) -> RowAnswer {
+        // Without known slots, the server finds the partition of a click.
+        let element = QuestionElement(question, SlotTable([:]))
+        let slots: [Int64] =
+            switch element.kind {
+            case .key, .moreOfKey, .openClicks, .newestClicks, .around, .countAround: try slots().reversed()
+            default: []
+            }
+        let statement = connection.statement(of: element.kind, in: slots)
+        let rows = try connection.execute(statement, QuestionElement.parameters([element]))
+        return try element.kind.answers(in: rows, to: 1).first ?? .nothing
+    }
+
+    /// Returns the slots with partitions, in ascending order.
+    func slots() throws(PostgreSQLError) -> [Int64] {
+        try Partitions(connection: connection).slots().map(\.number)
+    }
+}
+
+/// Numbers, and values by name.
+extension PostgreSQLReader {
+    func number(of app: AppID) throws(PostgreSQLError) -> Int64? {
+        try first(Self.numberOfApp, app.high, app.low) { $0.get("number") }
+    }
+
+    private static let numberOfApp = PreparedStatement(
+        "SELECT number FROM apps WHERE id_high = $1 AND id_low = $2"
+    )
+
+    /// Returns the number of the newest click with the day's partition, or in slot -1.
+    func newestClick() throws(PostgreSQLError) -> Int64 {
+        try first(Self.newestClick) { $0.get("number") } ?? 0
+    }
+
+    func newestCheck() throws(PostgreSQLError) -> Int64 {
+        try first(Self.newestCheck) { $0.get("number") } ?? 0
+    }
+
+    /// The last number of each bucket: an index starts with the bucket.
+    private static func newest(_ table: StaticString) -> PreparedStatement {
+        PreparedStatement(
+            """
+            SELECT coalesce(max(n), 0) AS number FROM partitions p CROSS JOIN generate_series(0, 63) AS k (b)
+            CROSS JOIN LATERAL (SELECT max(id) AS n FROM \(table) WHERE slot = p.slot AND b = k.b) f
+            """
+        )
+    }
+
+    private static let newestClick = newest("clicks")
+    private static let newestCheck = newest("checks")
+
+    func value(of name: StoredValue) throws(PostgreSQLError) -> Int64? {
+        try first(Self.value, name.rawValue) { $0.get("value") }
+    }
+
+    private static let value = PreparedStatement("SELECT value FROM progress WHERE name = $1")
+
+    func numberedApps() throws(PostgreSQLError) -> [NumberedApp] {
+        try all(Self.numberedApps) { row throws(PostgreSQLError) in
+            let (number, name): (Int64, String) = (row.get("number"), row.get("name"))
+            let window: Int64? = row.get("window_seconds")
+            return NumberedApp(
+                number: number,
+                name: name,
+                window: window.flatMap { AttributionWindow(seconds: $0) }
+            )
+        }
+    }
+
+    private static let numberedApps = PreparedStatement("SELECT number, name, window_seconds FROM apps")
+}
+
+/// The progress of jobs, and the keys that stored hashes need.
+extension PostgreSQLReader {
+    func progress(of job: JobName) throws(PostgreSQLError) -> Timestamp? {
+        let progress = try first(Self.progress, job.rawValue) { $0.get("progress") as Int64 }
+        return progress.flatMap { $0 == .min ? nil : Timestamp(milliseconds: $0) }
+    }
+
+    /// Returns when jobs last trusted the wall clock; if that is not stored, the time of the newest click or check.
+    ///
+    /// Nil if the database has none of the three.
+    func lastSettled() throws(PostgreSQLError) -> Timestamp? {
+        if let noted = try first(Self.progress, "clock", read: { $0.get("progress") as Int64 }) {
+            return Timestamp(milliseconds: noted)
+        }
+        let newest = max(try newestClick(), try newestCheck())
+        return newest > 0 ? RowIdentifier.time(of: newest) : nil
+    }
+
+    private static let progress = PreparedStatement("SELECT progress FROM jobs WHERE name = $1")
+
+    func formerServerKeys() throws(PostgreSQLError) -> [UInt64: Timestamp] {
+        let keys = try all(Self.formerServerKeys) { row throws(PostgreSQLError) in
+            (row.get("key_check") as UInt64, row.get("replaced_at") as Timestamp)
+        }
+        return Dictionary(keys) { first, _ in first }
+    }
+
+    private static let formerServerKeys = PreparedStatement(
+        "SELECT key_check, replaced_at FROM former_server_keys"
+    )
+
+    /// Returns the keys that stored hashes need; a day counts from its start, because it is deleted as a whole.
+    func requiredKeys(at now: Timestamp) throws(PostgreSQLError) -> RequiredKeys {
+        var required = RequiredKeys()
+        let oldest: Int64?? = try first(Self.oldestRecord) { $0.get("number") }
+        required.oldestRecord = (oldest ?? nil).map(RowIdentifier.time(of:))
+        required.replaced = try formerServerKeys()
+        required.firstAddressDay = try first(Self.firstAddressDay, now.milliseconds) { $0.get("day") }
+        return required
+    }
+
+    private static let oldestRecord = PreparedStatement(
+        """
+        SELECT min(n) AS number FROM partitions p CROSS JOIN generate_series(0, 63) AS k (b) CROSS JOIN LATERAL (
+        SELECT min(id) AS n FROM clicks WHERE slot = p.slot AND b = k.b
+        UNION ALL SELECT min(id) FROM checks WHERE slot = p.slot AND b = k.b) f
+        """
+    )
+    private static let firstAddressDay = PreparedStatement(
+        "SELECT day FROM address_days WHERE needed_until >= $1 ORDER BY day LIMIT 1"
+    )
+
+    /// Returns whether the address key of any stored day is no longer needed at the given time.
+    func hasPastAddressDays(at now: Timestamp) throws(PostgreSQLError) -> Bool {
+        try connection.execute(Self.pastAddressDay, now.milliseconds).count > 0
+    }
+
+    private static let pastAddressDay = PreparedStatement(
+        "SELECT FROM address_days WHERE needed_until < $1 LIMIT 1"
+    )
+}
+
+/// The filter of fingerprints is for databases that one process writes: there are no rows for it.
+extension PostgreSQLReader {
+    func indexPosition(after position: Int64?, count: Int) -> Int64? { nil }
+
+    func indexHashes(after position: Int64?, count: Int, _ body: (UInt64) -> Void) -> Int64? { nil }
+}
+
+extension BlockingConnection {
+    /// Returns the statement of a kind of question; makes new statements if the slots have changed.
+    fileprivate func statement(of kind: QuestionKind, in slots: [Int64]) -> PreparedStatement {
+        if slots.isEmpty { return fixedQuestions.statement(kind) }
+        if slotQuestions.slots != slots {
+            for statement in slotQuestions.made.values { discard(statement) }
+            slotQuestions = QuestionStatements(slots)
+        }
+        return slotQuestions.statement(kind)
+    }
+}
+#endif

@@ -1,0 +1,55 @@
+#if PostgreSQL
+internal import Attribution
+internal import PostgreSQL
+internal import Storage
+internal import Threads
+
+/// The connection of an event loop, which answers the questions of ``RowCache``.
+///
+/// It belongs to the thread of its loop. Each statement reads the primary server in a snapshot of its own, which begins
+/// after its check came, so it contains every commit that anybody was told of.
+struct PostgreSQLLoopReader: LoopReader {
+    typealias Failure = PostgreSQLError
+
+    let questions: TurnQuestions
+
+    var rows: RowCache { RowCache() }
+
+    func fetch(for rows: RowCache, until deadline: UInt64) async throws(PostgreSQLError) {
+        rows.fill(try await questions.ask(rows.missing, by: MonotonicTime(nanoseconds: deadline)))
+    }
+
+    func beginSnapshot() {}
+
+    func endSnapshot() {}
+
+    // Apps and keys come into memory by `DirectoryCache.publish`, and there is no filter, so a loop never reads these.
+    func number(of app: AppID) throws(PostgreSQLError) -> Int64? { throw Self.unused }
+    func newestClick() throws(PostgreSQLError) -> Int64 { throw Self.unused }
+    func directoryVersion() throws(PostgreSQLError) -> Int64 { throw Self.unused }
+    func directorySnapshot() throws(PostgreSQLError) -> DirectoryCache.Snapshot { throw Self.unused }
+
+    private static let unused = PostgreSQLError(.other, "A loop read what is in memory.")
+
+    static func translated(_ error: PostgreSQLError) -> EngineFailure {
+        // The connection is made again by itself.
+        EngineFailure(StoreError(error), endsBatch: true, endsConnection: false)
+    }
+}
+
+extension PostgreSQLSettings {
+    /// The settings of an event loop's connection.
+    ///
+    /// Each statement is planned once, when the tables may still be empty. It reads by indexes whatever their sizes are;
+    /// a plan that reads a whole table, because it was small, would be used when the table has grown.
+    var forLoop: PostgreSQLSettings {
+        var settings = self
+        settings.session.append(SessionSetting("plan_cache_mode", "force_generic_plan"))
+        for name in ["seqscan", "bitmapscan", "hashjoin", "mergejoin"] {
+            settings.session.append(SessionSetting("enable_\(name)", "off"))
+        }
+        settings.session.append(SessionSetting("jit", "off"))
+        return settings
+    }
+}
+#endif

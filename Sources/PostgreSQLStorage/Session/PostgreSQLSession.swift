@@ -1,0 +1,59 @@
+#if PostgreSQL
+internal import Attribution
+internal import PostgreSQL
+internal import Storage
+internal import Threads
+
+/// An event loop's session on PostgreSQL, which waits for the server on the loop.
+final class PostgreSQLSession: DatabaseSession, LoopSession {
+    let loop: LoopState<PostgreSQLBackend>
+    private let questions: TurnQuestions
+    private let connection: PostgreSQLConnection
+
+    /// Starts to connect.
+    init(
+        _ threads: StoreThreads<PostgreSQLBackend>,
+        _ directory: DirectoryCache,
+        _ slots: SlotTable,
+        _ configuration: PostgreSQLConfiguration,
+        port: LoopPort
+    ) {
+        let clock = configuration.store.clock
+        let connection = PostgreSQLConnection(configuration.settings.forLoop, port: port)
+        let questions = TurnQuestions(
+            connection,
+            port: port,
+            slots: slots,
+            hotSlots: { slots.hot(at: clock.now()) }
+        )
+        (self.connection, self.questions) = (connection, questions)
+        loop = LoopState(threads, directory) { () throws(PostgreSQLError) in
+            PostgreSQLLoopReader(questions: questions)
+        }
+        connection.start()
+    }
+
+    deinit { connection.close() }
+
+    func endTurn() {
+        loop.endTurn()
+        questions.endTurn()
+    }
+}
+
+/// The database of an open store.
+struct PostgreSQLBackend: StorageBackend {
+    typealias Reader = PostgreSQLReader
+    typealias Loop = PostgreSQLLoopReader
+
+    let opening: DatabaseOpening
+
+    func openReader() throws(PostgreSQLError) -> PostgreSQLReader {
+        PostgreSQLReader(connection: try opening.connect())
+    }
+
+    func openScanner() throws(PostgreSQLError) -> PostgreSQLReader { try openReader() }
+
+    var logByteCount: Int64 { 0 }
+}
+#endif

@@ -1,0 +1,343 @@
+#if PostgreSQL
+import Attribution
+import PostgreSQL
+@testable import PostgreSQLStorage
+@testable import Storage
+import Support
+import Testing
+
+/// The rows that answer each kind of question.
+@Suite(
+    "Questions of a loop to PostgreSQL",
+    .blocking,
+    .enabled(if: PostgreSQLCluster.isInstalled, "\(PostgreSQLCluster.missing)")
+)
+struct RowAnswerTests {
+    private let harness: QuestionHarness
+    private let noon = QuestionHarness.noon
+    private let scope = QuestionHarness.scope
+
+    init() throws { harness = try QuestionHarness() }
+
+    private func claim(of click: ClickRecord, install: KeyedHash? = nil, isUndelivered: Bool = false)
+        -> ClaimRecord
+    {
+        let claim = Claim(
+            click: click.click(of: AppID(high: 0, low: 0), link: nil),
+            claimedAt: noon.advanced(byMilliseconds: 2000),
+            method: .signedToken,
+            confidence: 0.75,
+            competingClicks: 3,
+            isCampaignOnly: true
+        )
+        var record = ClaimRecord(claim, scope, hash: click.hashes.first, install: install, caller: hash(77))
+        record.isUndelivered = isUndelivered
+        return record
+    }
+
+    @Test("find a click with its claim and its link, in every slot")
+    func homes() throws {
+        try harness.database.execute(
+            """
+            INSERT INTO apps (id_high, id_low, name, open_clicks, created_at) VALUES (1, 2, 'a', 1, 0);
+            INSERT INTO links (number, id_high, id_low, app, slug, search_text, created_at, updated_at)
+            VALUES (5, 8, 9, 1, 'promo', '', 0, 0)
+            """
+        )
+        let yesterday = noon.advanced(byMilliseconds: -86_400_000)
+        let open = try harness.add(.sample(), link: 5)
+        let claimed = try harness.add(.sample(at: yesterday, visit: 2))
+        let long = try harness.add(.sample(visit: 3), count: 1, isLong: true)
+        let claim = claim(of: claimed, install: hash(9), isUndelivered: true)
+        try harness.claim(claimed, claim)
+        let wrongDay = open.number + 50 * 86_400_000 << 16
+        let answers = try harness.ask(
+            .home(open.number),
+            .home(claimed.number),
+            .home(long.number),
+            .home(open.number + 64),
+            .home(wrongDay)
+        )
+        var homes: [ClickHome?] = []
+        for answer in answers {
+            if case .home(let home) = answer { homes.append(home) } else { homes.append(nil) }
+        }
+        #expect(homes.map(\.?.click) == [open, claimed, long, nil, nil])
+        #expect(homes.map(\.?.claim) == [nil, claim, nil, nil, nil])
+        #expect(homes.map(\.?.link) == [LinkID(high: 8, low: 9), nil, nil, nil, nil])
+    }
+
+    @Test("find a click in a slot that another server has just created")
+    func slotOfAnotherServer() throws {
+        let later = noon.advanced(byMilliseconds: 40 * 86_400_000)
+        try harness.createSlots([later.milliseconds / 86_400_000])
+        let click = try harness.add(.sample(at: later))
+        harness.slots.publish([RowHome.longSlot: nil, QuestionHarness.day: nil])
+        let position = RowPosition(clickedAt: later.milliseconds, click: click.number)
+        let answers = try harness.ask(.home(click.number), .openClick(position, hash(1), scope))
+        guard case .home(let home) = answers[0], case .open(let open) = answers[1] else {
+            Issue.record("\(answers)")
+            return
+        }
+        #expect(home.click == click && open.map(\.click) == [click.number])
+    }
+
+    @Test("find the click of an installation")
+    func installs() throws {
+        let install = hash(9)
+        var row = SQLRow([
+            "b": "\(install.index & 63)", "scope": "\(scope.number)", "click": "55", "until": "0",
+        ])
+        row.put("install", "install_rest", install)
+        try harness.database.execute(row.insert(into: "installs"))
+        let answers = try harness.ask(
+            .install(install, scope),
+            .install(hash(8), scope),
+            .install(install, Scope(number: 4))
+        )
+        guard case .click(55) = answers[0], case .nothing = answers[1], case .nothing = answers[2] else {
+            Issue.record("\(answers)")
+            return
+        }
+    }
+
+    @Test("find the open and the closed rows of a key, in every slot")
+    func keys() throws {
+        let yesterday = noon.advanced(byMilliseconds: -80_000_000)
+        let (old, new) = (try harness.add(.sample(at: yesterday)), try harness.add(.sample(visit: 2)))
+        let claimed = try harness.add(.sample(at: noon.advanced(byMilliseconds: 5), visit: 3))
+        let earlier = try harness.add(.sample(at: noon.advanced(byMilliseconds: 9), visit: 4), isLong: true)
+        let claim = claim(of: claimed, isUndelivered: true)
+        try harness.claim(claimed, claim)
+        try harness.claim(earlier, self.claim(of: earlier))
+        try harness.database.execute(
+            """
+            UPDATE click_index SET closed_as = 'robot_click', closed_at = closed_at - 1, caller = NULL
+            WHERE click = \(earlier.number)
+            """
+        )
+        // A hash with the same first half and another second half is another key.
+        let similar = KeyedHash(index: hash(1).index, rest: 5)
+        let answers = try harness.ask(.key(hash(1), scope), .key(hash(2), scope), .key(similar, scope))
+        guard case .key(let rows) = answers[0], case .key(let none) = answers[1],
+            case .key(let other) = answers[2]
+        else {
+            Issue.record("\(answers)")
+            return
+        }
+        #expect(rows.open.map(\.click) == [new.number, old.number] && rows.isComplete)
+        #expect(rows.closed.map(\.position.click) == [claimed.number, earlier.number])
+        #expect(rows.closed.map(\.reason) == [.alreadyClaimed, .robotClick])
+        #expect(rows.closed.map(\.caller) == [hash(77).index, nil])
+        #expect(rows.closed.map(\.isUndelivered) == [true, false])
+        #expect(rows.closed.first?.closedAt == claim.claimedAt.milliseconds)
+        #expect(none.open.isEmpty && none.closed.isEmpty && none.isComplete)
+        #expect(other.open.isEmpty && other.closed.isEmpty)
+        let entry = IndexEntry.all(of: try .sample(visit: 2), new.number, in: scope)[0]
+        #expect(rows.open.first == entry.record)
+    }
+
+    @Test("find a live click behind more rows than an answer has, which have expired")
+    func expiredRowsHideNothing() throws {
+        let end = noon.advanced(byMilliseconds: 60_000)
+        let live = try harness.add(.sample())
+        let newer = try harness.add(.sample(at: noon.advanced(byMilliseconds: 1000), visit: 2))
+        try harness.copyIndexRow(of: newer, 300, expiresAt: end)
+        try harness.database.execute(
+            "UPDATE click_index SET expires_at = \(end.milliseconds) WHERE click = \(newer.number)"
+        )
+        let later = end.advanced(byMilliseconds: 1)
+        let scope = scope
+        let (selection, trips) = try harness.read { rows in
+            var selection = KeySelection(hash(1), at: later)
+            try rows.read(&selection, in: scope)
+            return selection
+        }
+        #expect(selection.open.map(\.click) == [live.number] && trips == 2)
+        #expect(selection.newestUnclosed?.click == newer.number)
+    }
+
+    @Test("find the newest rows of a key with more rows than an answer has")
+    func largeKey() throws {
+        let click = try harness.add(.sample())
+        try harness.copyIndexRow(of: click, 400)
+        let answers = try harness.ask(
+            .key(hash(1), scope),
+            .moreOfKey(hash(1), scope, noon),
+            .openClicks(hash(1), scope)
+        )
+        guard case .key(let rows) = answers[0], case .open(let more) = answers[1],
+            case .open(let all) = answers[2]
+        else {
+            Issue.record("\(answers)")
+            return
+        }
+        let newest = (0..<Int64(KeyRows.maximumRead)).map { click.number - $0 * 65_536 }
+        #expect(rows.open.map(\.click) == newest && !rows.isComplete)
+        #expect(more.map(\.click) == newest)
+        #expect(all.count == 401 && all.map(\.position) == all.map(\.position).sorted(by: >))
+    }
+
+    @Test("find an open click by its position until it is closed")
+    func openClicks() throws {
+        let (open, closed) = (try harness.add(.sample()), try harness.add(.sample(visit: 2), isLong: true))
+        try harness.claim(closed, claim(of: closed))
+        let positions = [open, closed].map {
+            RowPosition(clickedAt: noon.milliseconds, click: $0.number)
+        }
+        let answers = try harness.ask(
+            .openClick(positions[0], hash(1), scope),
+            .openClick(positions[1], hash(1), scope),
+            .openClick(positions[0], hash(2), scope)
+        )
+        var found: [[Int64]] = []
+        for answer in answers { if case .open(let clicks) = answer { found.append(clicks.map(\.click)) } }
+        #expect(found == [[open.number], [], []])
+    }
+
+    @Test("find a destination's newest live clicks")
+    func newestClicks() throws {
+        let destination = CreditedDestination(try NewClick.sample().facts)
+        var clicks: [ClickRecord] = []
+        for index in 0..<4 as Range<Int64> {
+            let moment = noon.advanced(byMilliseconds: index)
+            clicks.append(try harness.add(.sample(at: moment, visit: UInt64(index)), isLong: index == 2))
+        }
+        try harness.claim(clicks[3], claim(of: clicks[3]))
+        try harness.add(
+            .sample(at: noon.advanced(byMilliseconds: 9), visit: 9) {
+                $0.destination = DeepLinkURL(stored: "b://")
+            }
+        )
+        let query = NewestClicks(scope: scope, key: hash(1), destination: destination, at: noon)
+        let late = NewestClicks(
+            scope: scope,
+            key: hash(1),
+            destination: destination,
+            at: clicks[1].expiresAt.advanced(byMilliseconds: 1)
+        )
+        let answers = try harness.ask(
+            .newestClicks(query, atMost: 2),
+            .newestClicks(query, atMost: 4096),
+            .newestClicks(late, atMost: 4096)
+        )
+        var found: [[Int64]] = []
+        for answer in answers { if case .clicks(let clicks) = answer { found.append(clicks) } }
+        let numbers = clicks.map(\.number)
+        #expect(found == [[numbers[2], numbers[1]], [numbers[2], numbers[1], numbers[0]], [numbers[2]]])
+    }
+
+    @Test("find and count the live clicks around an address")
+    func addresses() throws {
+        let (address, other) = (AddressHashes(exact: 11, near: 5), AddressHashes(exact: 12, near: 5))
+        var clicks: [ClickRecord] = []
+        for (index, address) in [address, other, AddressHashes(exact: 1, near: 6), address].enumerated() {
+            let moment = noon.advanced(byMilliseconds: Int64(index) * 1000 - 5000)
+            var click = try NewClick.sample(fingerprint: UInt64(index), at: moment, visit: UInt64(index))
+            click.evidence.address = address
+            clicks.append(try harness.add(click, isLong: index == 1))
+        }
+        let late = clicks[0].expiresAt.advanced(byMilliseconds: 1)
+        let answers = try harness.ask(
+            .around(5, scope, at: noon),
+            .around(5, scope, at: late),
+            .countAround(address, scope, at: noon),
+            .countAround(address, scope, at: late),
+            .countAround(AddressHashes(exact: 1, near: 9), scope, at: noon)
+        )
+        guard case .around(let rows) = answers[0], case .around(let left) = answers[1],
+            case .addressCount(3, 2, let oldest) = answers[2], case .addressCount(2, 1, _) = answers[3],
+            case .nothing = answers[4]
+        else {
+            Issue.record("\(answers)")
+            return
+        }
+        #expect(rows.map(\.position.click) == [clicks[3].number, clicks[1].number, clicks[0].number])
+        #expect(left.map(\.position.click) == [clicks[3].number, clicks[1].number])
+        #expect(rows.map(\.exact) == [11, 12, 11] && oldest == clicks[0].facts.clickedAt)
+        #expect(rows.map { $0.hashes.mayContain(hash(3)) } == [true, false, false])
+    }
+
+    @Test("find counts, learnt sums and models")
+    func numbers() throws {
+        let second = LiveClicks.second(of: noon)
+        let hour = LiveClicks.hour(ofSecond: second)
+        try harness.database.execute(
+            """
+            INSERT INTO live_clicks VALUES (6, 'second', \(second - 1), 1), (6, 'second', \(second), 2),
+            (6, 'second', \((hour + 1) * 3600), 4), (6, 'hour', \(hour), 8), (6, 'hour', \(hour + 1), 16);
+            INSERT INTO learning VALUES (6, 100, 200), (8, 1, 1);
+            INSERT INTO learnt_counters VALUES (6, 9, -1, 0.5), (6, 1, 3, 2.5), (6, 8, -7, 4), (4, 1, 3, 9)
+            """
+        )
+        let answers = try harness.ask(
+            .liveClicks(scope, second: second),
+            .liveClicks(Scope(number: 2), second: second),
+            .learnt(.organic, .max, scope),
+            .learnt(.organic, 4, scope),
+            .model(scope),
+            .model(Scope(number: 8)),
+            .model(Scope(number: 4))
+        )
+        guard case .count(18) = answers[0], case .count(0) = answers[1], case .sum(0.5) = answers[2],
+            case .sum(0) = answers[3], case .model(let epoch, let sums) = answers[4],
+            case .model(_, let none) = answers[5], case .nothing = answers[6]
+        else {
+            Issue.record("\(answers)")
+            return
+        }
+        #expect(
+            epoch
+                == LearningEpoch(began: Timestamp(milliseconds: 100), landmark: Timestamp(milliseconds: 200))
+        )
+        #expect(sums == [CounterKey(.totals, 3): 2.5, CounterKey(.signals, UInt64(bitPattern: -7)): 4])
+        #expect(none.isEmpty)
+    }
+
+    @Test("find links with their fields and counts")
+    func links() throws {
+        try harness.database.execute(
+            """
+            INSERT INTO apps (number, id_high, id_low, name, open_clicks, created_at)
+            VALUES (1, 1, 2, 'a', 1, 0), (2, 3, 4, 'b', 1, 0);
+            INSERT INTO links (number, id_high, id_low, app, slug, campaign_key, search_text, expires_at,
+                maximum_clicks, created_at, updated_at, archived_at)
+            VALUES (5, 8, 1, 1, 'promo', 'c', '', NULL, NULL, 1, 2, NULL),
+                (6, 8, 2, 2, 'promo', NULL, '', NULL, 3, 1, 2, NULL),
+                (7, 8, 3, 1, 'old', 'c', '', 1000, NULL, 1, 2, NULL),
+                (8, 8, 4, 1, 'archived', 'c', '', NULL, NULL, 1, 2, 5),
+                (9, 8, 5, 1, 'full', 'c', '', NULL, 4, 1, 2, NULL);
+            INSERT INTO link_fields VALUES (5, 'b', 1, 'two'), (5, 'b', 0, 'one'), (5, 'a', 0, 'zero');
+            INSERT INTO link_counts VALUES (5, '', 7, 1, 0, 3), (5, 'x', 4, 0, 0, 2);
+            INSERT INTO link_limits VALUES (6, 2), (9, 4)
+            """
+        )
+        let slug = LinkSlug(stored: "promo")
+        let campaign = try #require(CampaignKey("c"))
+        let answers = try harness.ask(
+            .link(slug),
+            .linkByID(LinkID(high: 8, low: 2)),
+            .linksOfCampaign(campaign, at: noon),
+            .linkContents(5),
+            .linkContents(99),
+            .linkByID(LinkID(high: 8, low: 99))
+        )
+        guard case .links(let bySlug, let contents) = answers[0],
+            case .links(let byID, let limited) = answers[1],
+            case .links(let live, let none) = answers[2], case .contents(let five) = answers[3],
+            case .nothing = answers[4], case .links(let unknown, _) = answers[5]
+        else {
+            Issue.record("\(answers)")
+            return
+        }
+        #expect(bySlug.map(\.number).sorted() == [5, 6] && byID.map(\.number) == [6])
+        #expect(byID.first?.app == AppID(high: 3, low: 4) && byID.first?.record.maximumClicks == 3)
+        #expect(contents[5]?.fields.map(\.text) == ["zero", "one", "two"])
+        #expect(contents[5]?.counts.mapValues(\.matches) == ["": 3, "x": 2])
+        #expect(contents[6]?.fields.isEmpty == true && limited[6]?.counts.mapValues(\.clicks) == ["": 2])
+        #expect(live.map(\.number) == [5] && none.isEmpty)
+        #expect(five.fields.map(\.name) == ["a", "b", "b"] && five.counts["x"]?.clicks == 4)
+        #expect(unknown.isEmpty)
+    }
+}
+#endif
