@@ -14,10 +14,13 @@ struct JobDatabase: Sendable {
     let database: PostgreSQLTestDatabase
     let opening: DatabaseOpening
 
+    private static let cluster = Result {
+        try TestCluster { _ = try DatabaseOpening(configuration($0)).open() }
+    }
+
     init() throws {
-        database = try PostgreSQLTestDatabase()
+        database = try Self.cluster.get().makeDatabase()
         opening = DatabaseOpening(try Self.configuration(database))
-        _ = try opening.open()
     }
 
     static func configuration(_ database: PostgreSQLTestDatabase) throws -> PostgreSQLConfiguration {

@@ -137,6 +137,8 @@ extension BlockingConnection {
     /// Deletes all records of checks of a day.
     fileprivate func deleteChecks(of slot: Int64) throws(PostgreSQLError) {
         let partition = Partitions.name(of: .checks, slot)
+        // A drop that was stopped in the middle may have dropped the partition.
+        guard try execute(Self.partition, partition.text).count > 0 else { return }
         var batch = StatementBatch()
         let uncount: SQLText =
             "UPDATE progress SET value = value - (SELECT count(*) FROM \(partition)) WHERE name = 'kept_checks'"
@@ -144,6 +146,8 @@ extension BlockingConnection {
         batch.append(PreparedStatement("TRUNCATE \(partition)"))
         _ = try rows(of: batch)
     }
+
+    private static let partition = PreparedStatement("SELECT FROM pg_class WHERE oid = to_regclass($1)")
 
     /// The maximum number of clicks in one transaction.
     private static let longClicksAtOnce: Int64 = 200
