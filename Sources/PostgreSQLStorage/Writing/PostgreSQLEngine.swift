@@ -129,7 +129,8 @@ final class PostgreSQLEngine: BlockingEngine {
         transaction?.didRollBack()
     }
 
-    func tidy() {}
+    /// Renews the connection when it has prepared the statements of many days.
+    func tidy() throws(EngineFailure) { if batch.dropStatements() { _ = try reopen() } }
 
     /// Connects again, and asks the server's row whether a transaction in doubt was committed.
     func reopen() throws(EngineFailure) -> TransactionFate {

@@ -97,7 +97,8 @@ extension PostgreSQLWriter {
     }
 
     /// Runs a statement with one record, as an array for each column.
-    func run<Row: Record>(_ statement: PreparedStatement, _ record: Row) throws(PostgreSQLError) -> ResultRows {
+    func run<Row: Record>(_ statement: PreparedStatement, _ record: Row) throws(PostgreSQLError) -> ResultRows
+    {
         var records = ColumnArrays(Row.columns)
         records.append(record)
         return try batch.run(statement, records)
@@ -129,7 +130,9 @@ extension PostgreSQLWriter {
         ON CONFLICT (key_check) DO UPDATE SET replaced_at = excluded.replaced_at
         """
     )
-    private static let removeFormerKey = PreparedStatement("DELETE FROM former_server_keys WHERE key_check = $1")
+    private static let removeFormerKey = PreparedStatement(
+        "DELETE FROM former_server_keys WHERE key_check = $1"
+    )
     private static let setValue = PreparedStatement(
         "INSERT INTO progress VALUES ($1, $2) ON CONFLICT (name) DO UPDATE SET value = excluded.value"
     )

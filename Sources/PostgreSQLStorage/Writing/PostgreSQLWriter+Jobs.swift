@@ -7,7 +7,14 @@ internal import Storage
 extension PostgreSQLWriter {
     func take(_ lease: JobLease) throws(PostgreSQLError) -> Bool {
         let (job, now) = (lease.job.rawValue, lease.now.milliseconds)
-        let taken = try batch.run(JobRows.take, job, lease.holder, now, lease.milliseconds, JobRows.noProgress)
+        let taken = try batch.run(
+            JobRows.take,
+            job,
+            lease.holder,
+            now,
+            lease.milliseconds,
+            JobRows.noProgress
+        )
         return taken.count > 0
     }
 

@@ -35,7 +35,9 @@ extension PostgreSQLWriter {
         for index in 0..<created.count {
             var row = ResultRow(created, index)
             let number: Int64 = row.get("number")
-            guard let fields = fields[LinkID(high: row.get("id_high"), low: row.get("id_low"))] else { continue }
+            guard let fields = fields[LinkID(high: row.get("id_high"), low: row.get("id_low"))] else {
+                continue
+            }
             found.append((number, fields))
         }
         try write(found)

@@ -64,7 +64,9 @@ extension PostgreSQLWriter {
     /// Unlike in SQLite, a click may have several keys.
     func adopt(_ idempotency: KeyedHash, by click: Int64) throws(PostgreSQLError) {
         guard let scope = try batch.click(click)?.click.scope else { return }
-        guard (batch.rows.idempotencies[ScopedHash(scope: scope, hash: idempotency)] ?? nil) == nil else { return }
+        guard (batch.rows.idempotencies[ScopedHash(scope: scope, hash: idempotency)] ?? nil) == nil else {
+            return
+        }
         add(idempotency, of: click, scope)
     }
 
@@ -75,8 +77,13 @@ extension PostgreSQLWriter {
     }
 
     private func add(_ key: KeyedHash, of click: Int64, _ scope: Scope) {
+        let hash = ScopedHash(scope: scope, hash: key)
+        // A key may outlive its click, whose day was dropped.
+        if let other = batch.rows.idempotencies[hash] ?? nil {
+            append(.releasedIdempotency, key, of: other, scope)
+        }
         append(.idempotency, key, of: click, scope)
-        batch.rows.idempotencies[ScopedHash(scope: scope, hash: key)] = click
+        batch.rows.idempotencies[hash] = click
     }
 
     private func append(_ change: RowChange, _ key: KeyedHash, of click: Int64, _ scope: Scope) {
@@ -183,7 +190,9 @@ extension PostgreSQLWriter {
             case .test: LinkCounts(tests: 1)
             }
         add(counts, to: link, variant)
-        guard kind == .click, variant.isEmpty, let clicks = batch.rows.addLimitedClick(of: link) else { return }
+        guard kind == .click, variant.isEmpty, let clicks = batch.rows.addLimitedClick(of: link) else {
+            return
+        }
         batch.append(.limit) { row in
             row.put("link", link)
             row.put("clicks", clicks)

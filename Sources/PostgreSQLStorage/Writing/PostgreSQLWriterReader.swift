@@ -13,9 +13,13 @@ struct PostgreSQLWriterReader: WriterReader {
 
 /// Clicks, claims and links.
 extension PostgreSQLWriterReader {
-    func click(numbered number: Int64) throws(PostgreSQLError) -> ClickRecord? { try batch.click(number)?.click }
+    func click(numbered number: Int64) throws(PostgreSQLError) -> ClickRecord? {
+        try batch.click(number)?.click
+    }
 
-    func claim(ofClick number: Int64) throws(PostgreSQLError) -> ClaimRecord? { try batch.click(number)?.claim }
+    func claim(ofClick number: Int64) throws(PostgreSQLError) -> ClaimRecord? {
+        try batch.click(number)?.claim
+    }
 
     func claimTime(ofClick number: Int64) throws(PostgreSQLError) -> Timestamp? {
         try batch.click(number)?.claim?.claimedAt
@@ -46,7 +50,9 @@ extension PostgreSQLWriterReader {
         }
         let span = RowNeeds.Post.span
         return (batch.rows.posts[key] ?? []).filter { number in
-            guard let click = (batch.rows.clicks[number] ?? nil)?.click, click.post == post else { return false }
+            guard let click = (batch.rows.clicks[number] ?? nil)?.click, click.post == post else {
+                return false
+            }
             return abs(click.facts.recordedAt.milliseconds(since: recordedAt)) <= span
         }.max()
     }
@@ -102,7 +108,9 @@ extension PostgreSQLWriterReader {
     // Servers do not read each other's clicks, and nothing closes or deletes expired clicks.
     func posts(from click: Int64, atMost limit: Int) -> [StoredPost] { [] }
     func hashes(after click: Int64, atMost limit: Int, _ body: ([KeyedHash]) -> Void) {}
-    func clicks(expiringFrom start: Timestamp, before end: Timestamp, atMost limit: Int) -> [ClickRecord] { [] }
+    func clicks(expiringFrom start: Timestamp, before end: Timestamp, atMost limit: Int) -> [ClickRecord] {
+        []
+    }
 }
 
 /// Other subjects, which the database's reader reads.

@@ -63,7 +63,9 @@ struct TransactionRows {
         return known?.isLocked ?? true
     }
 
-    mutating func addMissing(_ click: Int64) { if clicks[click] == nil { clicks.updateValue(nil, forKey: click) } }
+    mutating func addMissing(_ click: Int64) {
+        if clicks[click] == nil { clicks.updateValue(nil, forKey: click) }
+    }
 
     mutating func change(_ click: Int64, _ body: (inout ClickRow) -> Void) {
         guard case .some(.some(var row)) = clicks[click] else { return }
@@ -128,7 +130,9 @@ struct RowNeeds {
     }
 
     /// Adds what a write will need; a superset, because the write decides.
-    mutating func add(_ write: Write, _ transaction: WriteTransaction<PostgreSQLWriter>) throws(PostgreSQLError) {
+    mutating func add(_ write: Write, _ transaction: WriteTransaction<PostgreSQLWriter>)
+        throws(PostgreSQLError)
+    {
         switch write {
         case .click(let click):
             let (app, isTest) = (click.facts.app, click.facts.isTest)
@@ -149,7 +153,7 @@ struct RowNeeds {
         }
     }
 
-    /// - Parameter number: a number that the click may get.
+    /// Adds what a click needs; `number` is one that it may get.
     private mutating func add(_ click: NewClick, _ scope: Scope, _ number: Int64) {
         let facts = click.facts
         let isLong = RowHome(of: number).slot == RowHome.longSlot

@@ -42,6 +42,7 @@ final class WriteBatch {
     /// The identifiers of links, which never change.
     private var linkIDs: [Int64: LinkID] = [:]
 
+    /// After so many, the connection is renewed: the server keeps all that it has prepared, and days pass.
     private static let maximumStatements = 64
     private static let maximumLinkIDs = 20_000
 
@@ -94,10 +95,15 @@ final class WriteBatch {
         return missingSlots
     }
 
-    func statement(_ statement: SlotStatement) -> PreparedStatement {
+    /// Drops all statements if they are too many; returns whether it did.
+    func dropStatements() -> Bool {
+        guard statements.count > Self.maximumStatements else { return false }
+        statements = [:]
+        return true
+    }
+
+    private func statement(_ statement: SlotStatement) -> PreparedStatement {
         if let made = statements[statement] { return made }
-        // The days pass, and wrong clocks have many days.
-        if statements.count >= Self.maximumStatements { statements = [:] }
         let made = PreparedStatement(statement.text)
         statements[statement] = made
         return made
@@ -190,9 +196,8 @@ extension WriteBatch {
     /// Reads rows in one trip, first those that it locks.
     func read(_ needs: RowNeeds) throws(PostgreSQLError) {
         guard !needs.isEmpty else { return }
-        let clicks = Dictionary(grouping: needs.clicks.filter { slots.contains(RowHome(of: $0).slot) }) {
-            Slots.ofVisit($0)
-        }.sorted { $0.key.lexicographicallyPrecedes($1.key) }
+        let clicks = Dictionary(grouping: needs.clicks, by: Slots.ofVisit)
+            .sorted { $0.key.lexicographicallyPrecedes($1.key) }
         let posts = Dictionary(grouping: needs.posts, by: \.slots)
         let visitors = Dictionary(grouping: needs.visitors, by: \.slots)
         var readers: [(ResultRow) throws(PostgreSQLError) -> Void] = []
@@ -220,8 +225,7 @@ extension WriteBatch {
                 ask(RowReads.idempotencies, Parameters(needs.idempotencies), addIdempotency)
             }
             for (slots, visitors) in visitors {
-                ask(statement(.visitors(slots)), Parameters(visitors)) { [self] row throws(PostgreSQLError) in
-                    addVisit(row, of: visitors)
+                ask(statement(.visitors(slots)), Parameters(visitors)) { [self] in addVisit($0, of: visitors)
                 }
             }
         }
@@ -234,7 +238,9 @@ extension WriteBatch {
 
     /// Notes what was looked for, before what was found is added.
     private func addAbsence(_ needs: RowNeeds) {
-        for key in needs.installs where rows.installs[key] == nil { rows.installs.updateValue(nil, forKey: key) }
+        for key in needs.installs where rows.installs[key] == nil {
+            rows.installs.updateValue(nil, forKey: key)
+        }
         for key in needs.idempotencies where rows.idempotencies[key] == nil {
             rows.idempotencies.updateValue(nil, forKey: key)
         }
@@ -258,7 +264,8 @@ extension WriteBatch {
 
     private func addLimits(_ row: ResultRow) {
         var row = row
-        let (number, id): (Int64, LinkID) = (row.get("number"), LinkID(high: row.get("id_high"), low: row.get("id_low")))
+        let number: Int64 = row.get("number")
+        let id = LinkID(high: row.get("id_high"), low: row.get("id_low"))
         rows.links[id] = TransactionRows.Limits(
             number: number,
             isArchived: row.get("is_archived"),
@@ -269,7 +276,9 @@ extension WriteBatch {
         note(id, ofLink: number)
     }
 
-    private func addLockedClick(_ row: ResultRow) throws(PostgreSQLError) { _ = try click(row, isLocked: true) }
+    private func addLockedClick(_ row: ResultRow) throws(PostgreSQLError) {
+        _ = try click(row, isLocked: true)
+    }
 
     private func addPost(_ row: ResultRow) throws(PostgreSQLError) {
         let click = try click(row, isLocked: false)

@@ -137,7 +137,9 @@ struct ClaimingTests {
         let winners = ConditionLock<[ClickID: Int]>([:])
         DispatchQueue.concurrentPerform(iterations: 2) { index in
             let shuffled = index == 0 ? ids : ids.reversed()
-            let waits = shuffled.map { ($0, servers[index].queue(.claim(.sample(of: $0, caller: UInt64(index))))) }
+            let waits = shuffled.map {
+                ($0, servers[index].queue(.claim(.sample(of: $0, caller: UInt64(index)))))
+            }
             for (id, wait) in waits where wait()?.claimed?.isClaimed == true {
                 winners.withLock { $0[id, default: 0] += 1 }
             }
@@ -147,7 +149,10 @@ struct ClaimingTests {
         #expect(found.count >= 334)
         let claimed = "SELECT count(*) FROM clicks WHERE claimed_at IS NOT NULL"
         #expect(try database.number(claimed) == found.count)
-        #expect(try database.number("SELECT count(*) FROM clicks WHERE claimed_at IS NULL AND retired_at IS NULL") == 0)
+        #expect(
+            try database.number("SELECT count(*) FROM clicks WHERE claimed_at IS NULL AND retired_at IS NULL")
+                == 0
+        )
         // The server publishes its numbers when a session is idle.
         end()
         #expect(try database.number(deadlocks) == 0)

@@ -20,7 +20,11 @@ final class WrittenDatabase: Sendable {
     init(_ database: PostgreSQLTestDatabase) throws {
         self.database = database
         let clock = WallClock { Self.noon }
-        configuration = try PostgreSQLConfiguration(url: database.socketURL, name: "the test's database", clock: clock)
+        configuration = try PostgreSQLConfiguration(
+            url: database.socketURL,
+            name: "the test's database",
+            clock: clock
+        )
         let opening = DatabaseOpening(configuration)
         form = try opening.form(try opening.open().connection)
         let server = try openServer()
@@ -32,6 +36,14 @@ final class WrittenDatabase: Sendable {
     }
 
     convenience init() throws { try self.init(try PostgreSQLTestDatabase()) }
+
+    /// Opens the connection of a server's writing thread, for the calling thread.
+    func connect() throws -> WriterConnection {
+        let row = try ServerRow.take(DatabaseOpening(configuration).connect(), holder: 9, version: "test")
+        let connection = WriterConnection(configuration, row)
+        _ = try connection.open()
+        return connection
+    }
 
     func openServer() throws -> WritingServer {
         let connection = try DatabaseOpening(configuration).connect()
@@ -46,6 +58,19 @@ final class WrittenDatabase: Sendable {
     }
 
     func number(_ sql: String) throws -> Int { try #require(Int(try database.execute(sql))) }
+
+    /// Returns the sum of a count in all deltas.
+    func counted(_ count: (CountPayload) -> Int64) throws -> Int64 {
+        let payloads = try database.execute("SELECT encode(payload, 'hex') FROM count_deltas")
+        return try payloads.split(separator: "\n").reduce(0) { sum, hex in
+            let bytes = stride(from: 0, to: hex.utf8.count, by: 2).compactMap {
+                UInt8(hex.dropFirst($0).prefix(2), radix: 16)
+            }
+            return sum + count(try #require(CountPayload(bytes)))
+        }
+    }
+
+    func countedLiveClicks() throws -> Int64 { try counted { $0.counts.live.values.reduce(0, +) } }
 }
 
 /// A server with nothing but its writing thread.
@@ -128,7 +153,11 @@ final class OtherSession {
 
     init(_ database: PostgreSQLTestDatabase) throws {
         let clock = WallClock { WrittenDatabase.noon }
-        let configuration = try PostgreSQLConfiguration(url: database.socketURL, name: "the test's", clock: clock)
+        let configuration = try PostgreSQLConfiguration(
+            url: database.socketURL,
+            name: "the test's",
+            clock: clock
+        )
         connection = try DatabaseOpening(configuration).connect()
     }
 
@@ -184,11 +213,13 @@ extension NewClick {
         )
         facts.platform = .ios
         set(&facts)
-        let fingerprints = [number, number + 1_000_000].map { FingerprintEntry(form: nil, key: hash($0)) }
+        // The hash of a visit contains the fingerprint.
+        let visit = visit ?? number
+        let fingerprints = [visit, visit + 1_000_000].map { FingerprintEntry(form: nil, key: hash($0)) }
         var click = NewClick(
             facts: facts,
             fingerprints: fingerprints,
-            visit: hash(visit ?? number),
+            visit: hash(visit),
             post: hash(number)
         )
         click.idempotency = idempotency.map(hash)
