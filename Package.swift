@@ -124,8 +124,7 @@ let package = Package(
             name: "afterlink",
             dependencies: [
                 "Attribution", "CLinux", "Crypto", "DomainFiles", "HTTPServer", "JSON", "PostgreSQL",
-                "QRCodes",
-                "SQLiteStorage", "Server", "Storage", "Threads",
+                "PostgreSQLStorage", "QRCodes", "SQLiteStorage", "Server", "Storage", "Threads",
             ],
             swiftSettings: commonSettings
         ),
