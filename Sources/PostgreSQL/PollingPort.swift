@@ -86,15 +86,25 @@ public final class PollingPort {
         let result = Confined<Result?>(nil)
         Task(executorPreference: jobs) { result.value = await operation.value() }
         while true {
-            turn()
+            runJobs()
+            // Nothing may be left to wait for.
             if let value = result.value { return value }
+            waitForEvents()
         }
     }
 
     /// Runs one iteration: jobs, the end of the turn, and the events that poll(2) returns.
     public func turn() {
+        runJobs()
+        waitForEvents()
+    }
+
+    private func runJobs() {
         jobs.run()
         turnDidEnd()
+    }
+
+    private func waitForEvents() {
         let watched = Array(watches)
         var entries = [pollfd(fd: jobs.signal, events: Int16(POLLIN), revents: 0)]
         entries += watched.map { descriptor, watch in

@@ -32,7 +32,7 @@ struct PostgreSQLDatabase: Database {
     }
 
     func keyring() throws(StoreError) -> (any KeyringRows)? {
-        try PostgreSQLStore.keyring(settings(.reading))
+        PostgreSQLKeyring(try settings(.reading))
     }
 
     func migrationPlan() throws(StoreError) -> MigrationPlan {
@@ -45,16 +45,16 @@ struct PostgreSQLDatabase: Database {
     func requireHeader(of path: String) throws(StoreError) { throw Self.isNoFile }
 
     func survey() throws(StoreError) -> DatabaseReport {
-        try PostgreSQLStore.report(settings(.reading))
+        try PostgreSQLSurvey.report(settings(.reading))
     }
 
     func verify(_ keys: [ServerKey]) throws(StoreError) -> VerificationReport {
-        try PostgreSQLStore.verify(settings(.reading), serverKeys: keys)
+        try PostgreSQLVerification.run(settings(.reading), serverKeys: keys)
     }
 
     func history(of app: AppID, isTest: Bool, remaking: FingerprintReconstruction) throws(StoreError)
         -> any TrafficHistory
-    { try PostgreSQLStore.history(settings(.reading), of: app, isTest: isTest, remaking: remaking) }
+    { try PostgreSQLHistory(settings(.reading), of: app, isTest: isTest, remaking: remaking) }
 
     func backUp(
         to path: String,
