@@ -18,8 +18,12 @@ final class BlockingConnection {
     ///
     /// - Parameters:
     ///   - settings: the server.
-    ///   - timeLimit: how long a batch of statements, or all attempts to connect, may take.
-    init(_ settings: PostgreSQLSettings, timeLimit: Duration) throws(PostgreSQLError) {
+    ///   - timeLimit: how long a batch of statements may take.
+    ///   - connectTimeLimit: how long all attempts to connect may take; nil for the same limit.
+    /// - Throws: the failure of the last attempt.
+    init(_ settings: PostgreSQLSettings, timeLimit: Duration, connectTimeLimit: Duration? = nil)
+        throws(PostgreSQLError)
+    {
         var settings = settings
         // A statement of a job may work for long without a word.
         settings.silenceLimit = timeLimit
@@ -27,7 +31,8 @@ final class BlockingConnection {
         self.timeLimit = timeLimit
         loop.turnDidEnd = { [weak connection] in connection?.turnDidEnd() }
         connection.start()
-        let (connection, deadline) = (connection, MonotonicTime.now().advanced(by: timeLimit))
+        let (connection, start) = (connection, MonotonicTime.now())
+        let deadline = start.advanced(by: connectTimeLimit ?? timeLimit)
         let failure = loop.run { () async -> PostgreSQLError? in
             do throws(PostgreSQLError) {
                 try await connection.waitUntilReady(by: deadline)

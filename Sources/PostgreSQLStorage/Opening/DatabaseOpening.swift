@@ -15,9 +15,13 @@ struct DatabaseOpening: Sendable {
         migrations = Migration.read(configuration.migrations) { SHA256.digest(of: $0).bytes }
     }
 
-    /// Connects; blocks.
+    /// Connects and blocks; a batch of statements may then take as long as `timeLimit`, or as the configuration says.
     func connect(timeLimit: Duration? = nil) throws(PostgreSQLError) -> BlockingConnection {
-        try BlockingConnection(configuration.settings, timeLimit: timeLimit ?? configuration.longTimeLimit)
+        try BlockingConnection(
+            configuration.settings,
+            timeLimit: timeLimit ?? configuration.longTimeLimit,
+            connectTimeLimit: configuration.longTimeLimit
+        )
     }
 
     /// Connects to a database that is up to date.
@@ -70,10 +74,6 @@ struct DatabaseOpening: Sendable {
             guard try tables.value(0, 0, as: Bool.self) else {
                 return try tables.value(0, 1, as: Bool.self) ? nil : AppliedMigrations(version: 0, rows: [])
             }
-            let rows = try connection.execute(Self.appliedMigrations).map { (row) throws(PostgreSQLError) in
-                row
-            }
-            _ = rows
             return try AppliedMigrations(recordedIn: connection.execute(Self.appliedMigrations))
         }
         guard let applied else {
@@ -151,7 +151,7 @@ struct DatabaseOpening: Sendable {
     }
 
     /// Whether the tables are Afterlink's, and whether there are others.
-    private static let tables = PreparedStatement(
+    static let tables = PreparedStatement(
         """
         SELECT EXISTS (SELECT FROM pg_class WHERE relnamespace = current_schema()::regnamespace AND relname = 'form') \
         AND EXISTS (SELECT FROM pg_class WHERE relnamespace = current_schema()::regnamespace \
@@ -168,7 +168,7 @@ struct DatabaseOpening: Sendable {
         applied_at bigint NOT NULL)
         """
     )
-    private static let appliedMigrations = PreparedStatement(
+    static let appliedMigrations = PreparedStatement(
         "SELECT number, name, digest FROM migrations ORDER BY number"
     )
     private static let insertMigration = PreparedStatement("INSERT INTO migrations VALUES ($1, $2, $3, $4)")

@@ -3,68 +3,48 @@ internal import Attribution
 internal import PostgreSQL
 internal import Storage
 
-/// Reads records of checks day by day, in the order of their numbers.
+/// Reads records of checks, in the order of their numbers.
 extension PostgreSQLReader {
-    /// The records of one day with numbers from one number up to, and not including, another.
-    ///
-    /// $1 is the slot, $2 and $3 are the numbers, and $4 is the limit. An index starts with the bucket, which is the
-    /// number of the server that wrote the record, so the newest records of each are merged.
-    private static func records(_ order: StaticString) -> SQLText {
-        """
-        (SELECT c.* FROM generate_series(0, \(RowHome.maximumServer)) AS k (b) CROSS JOIN LATERAL (
-        SELECT * FROM checks WHERE slot = $1 AND b = k.b AND id >= $2 AND id < $3 ORDER BY id \(order) LIMIT $4) c
-        ORDER BY id \(order) LIMIT $4) checks
-        """
-    }
+    private typealias Joined = (record: CheckRecord, low: UInt64, campaign: String?, clickedAt: Timestamp?)
 
     /// A record with the low half, the campaign and the time of its click.
-    private static func joined(_ order: StaticString) -> SQLText {
-        """
-        SELECT \(CheckRecord.columns, of: "checks"), h.id_low AS click_low, h.campaign_key, h.clicked_at
-        FROM \(records(order)) LEFT JOIN clicks h ON h.slot = \(slotOfNumber("checks.click"))
-        AND h.b = (checks.click & 63) AND h.id = checks.click ORDER BY checks.id \(order)
-        """
+    private static func joined(_ order: NumberedPart.Order, _ word: StaticString) -> PreparedStatement {
+        PreparedStatement(
+            """
+            \(NumberedPart.text(.checks, "\(CheckRecord.columns)", order))
+            SELECT \(CheckRecord.columns, of: "part"), h.id_low AS click_low, h.campaign_key, h.clicked_at
+            FROM part LEFT JOIN LATERAL (SELECT id_low, campaign_key, clicked_at FROM clicks
+            WHERE slot = \(RowChange.slot(of: "part.click")) AND b = (part.click & 63) AND id = part.click LIMIT 1) h
+            ON true ORDER BY part.id \(word)
+            """
+        )
     }
 
-    /// The slot of a click's number; see ``RowHome``.
-    private static func slotOfNumber(_ number: StaticString) -> SQLText {
-        "(CASE WHEN \(number) & 64 = 0 THEN (\(number) >> 16) / 86400000 ELSE \(RowHome.longSlot) END)"
-    }
-
-    private static let ascending = PreparedStatement(joined("ASC"))
-    private static let descending = PreparedStatement(joined("DESC"))
+    private static let ascending = joined(.ascending, "ASC")
+    private static let descending = joined(.descending, "DESC")
     private static let traces = PreparedStatement(
-        "SELECT \(CheckTrace.columns) FROM \(records("ASC")) ORDER BY id"
-    )
-    private static let plain = PreparedStatement(
         """
-        SELECT \(CheckRecord.columns) FROM (SELECT c.* FROM generate_series(0, \(RowHome.maximumServer)) AS k (b)
-        CROSS JOIN LATERAL (SELECT * FROM checks WHERE slot = $1 AND b = k.b AND id >= $2 AND id < $3 AND scope = $5
-        ORDER BY id LIMIT $4) c ORDER BY id LIMIT $4) checks ORDER BY id
+        \(NumberedPart.text(.checks, "\(CheckTrace.columns)", .ascending))
+        SELECT \(CheckTrace.columns) FROM part ORDER BY id
         """
     )
+    private static let ofScope = PreparedStatement(
+        """
+        \(NumberedPart.text(.checks, "\(CheckRecord.columns)", .ascending, where: "AND scope = $5"))
+        SELECT \(CheckRecord.columns) FROM part ORDER BY id
+        """
+    )
 
-    private static let rowsAtOnce = 200
+    /// The number of records of a page that operators read.
+    private static let recordsOfPage = 200
+    private static let recordsAtOnce = 4096
 
-    /// Returns the days with partitions from one number to another, in ascending order.
-    private func days(from first: Int64, to last: Int64) throws(PostgreSQLError) -> [Int64] {
-        let (first, last) = (Self.day(of: first), Self.day(of: last))
-        return try slots().filter { $0 >= max(0, first) && $0 <= last }
-    }
-
-    private static func day(of number: Int64) -> Int64 {
-        RowIdentifier.time(of: number).milliseconds / 86_400_000
-    }
-
-    private func joinedChecks(_ statement: PreparedStatement, _ range: Parameters)
-        throws(PostgreSQLError) -> [(
-            record: CheckRecord, low: UInt64, campaign: String?, clickedAt: Timestamp?
-        )]
+    private static func joinedCheck(_ row: inout ResultRow)
+        throws(PostgreSQLError) -> (number: Int64, row: Joined)
     {
-        try all(statement, range) { row throws(PostgreSQLError) in
-            let record = try row.record(CheckRecord.self)
-            return (record, row.get("click_low"), row.get("campaign_key"), row.get("clicked_at"))
-        }
+        let record = try row.record(CheckRecord.self)
+        let number = Int64(bitPattern: record.id.high)
+        return (number, (record, row.get("click_low"), row.get("campaign_key"), row.get("clicked_at")))
     }
 
     func checks(
@@ -73,30 +53,30 @@ extension PostgreSQLReader {
         _ body: (JoinedCheck) -> Bool
     ) throws(PostgreSQLError) {
         let start = times.from.map(RowIdentifier.first(at:)) ?? 0
-        var end = min(
+        let end = min(
             id.map { Int64(bitPattern: $0.high) } ?? .max,
             times.to.map(RowIdentifier.first(at:)) ?? .max
         )
         guard start < end else { return }
-        for day in try days(from: start, to: end).reversed() {
-            var isMore = true
-            while isMore {
-                let range = Parameters(day, start, end, Int64(Self.rowsAtOnce))
-                let rows = try joinedChecks(Self.descending, range)
-                for row in rows
-                where !body(JoinedCheck(row.record, clickLow: row.low, campaign: row.campaign)) { return }
-                isMore = rows.count == Self.rowsAtOnce
-                if let last = rows.last { end = Int64(bitPattern: last.record.id.high) }
-            }
-        }
+        try readRows(
+            of: .checks,
+            start...(end - 1),
+            by: Self.descending,
+            .descending,
+            atOnce: Self.recordsOfPage,
+            read: Self.joinedCheck
+        ) { body(JoinedCheck($0.record, clickLow: $0.low, campaign: $0.campaign)) }
     }
 
     func check(_ number: UInt64) throws(PostgreSQLError) -> JoinedCheck? {
         let number = Int64(bitPattern: number)
-        let range = Parameters(Self.day(of: number), number, number + 1, 1 as Int64)
-        return try joinedChecks(Self.ascending, range).first.map {
-            JoinedCheck($0.record, clickLow: $0.low, campaign: $0.campaign)
-        }
+        let part = NumberedPart(
+            day: RowIdentifier.time(of: number).milliseconds / 86_400_000,
+            numbers: number...number,
+            limit: 1
+        )
+        return try all(Self.ascending, part.parameters, read: Self.joinedCheck).first
+            .map { JoinedCheck($0.row.record, clickLow: $0.row.low, campaign: $0.row.campaign) }
     }
 
     func checkRecordBounds() throws(PostgreSQLError) -> ClosedRange<Int64>? {
@@ -110,7 +90,7 @@ extension PostgreSQLReader {
     private static let bounds = PreparedStatement(
         """
         SELECT min(first) AS first, max(last) AS last FROM partitions p
-        CROSS JOIN generate_series(0, \(RowHome.maximumServer)) AS k (b) CROSS JOIN LATERAL (
+        CROSS JOIN generate_series(0, 63) AS k (b) CROSS JOIN LATERAL (
         SELECT (SELECT min(id) FROM checks WHERE slot = p.slot AND b = k.b) AS first,
         (SELECT max(id) FROM checks WHERE slot = p.slot AND b = k.b) AS last) f
         """
@@ -121,11 +101,19 @@ extension PostgreSQLReader {
         atMost limit: Int,
         _ body: (CheckRecord, _ clickedAt: Timestamp?) -> Void
     ) throws(PostgreSQLError) {
+        guard limit > 0, id < .max else { return }
         var remaining = limit
-        for day in try days(from: id, to: .max) where remaining > 0 {
-            let rows = try joinedChecks(Self.ascending, Parameters(day, id + 1, Int64.max, Int64(remaining)))
-            for row in rows { body(row.record, row.clickedAt) }
-            remaining -= rows.count
+        try readRows(
+            of: .checks,
+            (id + 1)...Int64.max,
+            by: Self.ascending,
+            .ascending,
+            atOnce: min(limit, Self.recordsAtOnce),
+            read: Self.joinedCheck
+        ) { row in
+            body(row.record, row.clickedAt)
+            remaining -= 1
+            return remaining > 0
         }
     }
 
@@ -136,11 +124,22 @@ extension PostgreSQLReader {
         _ body: (CheckTrace) -> Void
     ) throws(PostgreSQLError) {
         let (first, end) = (RowIdentifier.first(at: first), RowIdentifier.first(at: end))
+        guard limit > 0, first < end else { return }
         var remaining = limit
-        for day in try days(from: first, to: end) where remaining > 0 {
-            let rows = try all(Self.traces, day, first, end, Int64(remaining)) { CheckTrace(&$0) }
-            rows.forEach(body)
-            remaining -= rows.count
+        try readRows(
+            of: .checks,
+            first...(end - 1),
+            by: Self.traces,
+            .ascending,
+            atOnce: min(limit, Self.recordsAtOnce),
+            read: { row throws(PostgreSQLError) in
+                let trace = CheckTrace(&row)
+                return (number: Int64(bitPattern: trace.id), row: trace)
+            }
+        ) { trace in
+            body(trace)
+            remaining -= 1
+            return remaining > 0
         }
     }
 
@@ -151,72 +150,93 @@ extension PostgreSQLReader {
         atMost limit: Int,
         _ body: (CheckRecord) -> Void
     ) throws(PostgreSQLError) {
+        guard limit > 0, number < last else { return }
         var remaining = limit
-        for day in try days(from: number, to: last) where remaining > 0 {
-            let rows = try all(Self.plain, day, number + 1, last + 1, Int64(remaining), scope.number) {
-                row throws(PostgreSQLError) in try row.record(CheckRecord.self)
+        try readRows(
+            of: .checks,
+            (number + 1)...last,
+            by: Self.ofScope,
+            .ascending,
+            atOnce: min(limit, Self.recordsAtOnce),
+            scope: scope,
+            read: { row throws(PostgreSQLError) in
+                let record = try row.record(CheckRecord.self)
+                return (number: Int64(bitPattern: record.id.high), row: record)
             }
-            rows.forEach(body)
-            remaining -= rows.count
+        ) { record in
+            body(record)
+            remaining -= 1
+            return remaining > 0
         }
     }
 }
 
-/// Searches the newest records of checks.
+/// Searches records of checks.
 extension PostgreSQLReader {
     func newestCheck(_ search: CheckSearch, among limit: Int) throws(PostgreSQLError) -> UInt64? {
         switch search {
-        case .request(let text): try newestCheck(Self.ofRequest, among: limit, text)
-        case .fingerprint(let key): try newestCheck(Self.ofFingerprint, among: limit, key.index, key.rest)
-        case .click(let click): try newestCheck(Self.ofClick, among: limit, click.high)
-        }
-    }
-
-    private func newestCheck<each Value: PostgreSQLValue>(
-        _ statement: PreparedStatement,
-        among limit: Int,
-        _ values: repeat each Value
-    ) throws(PostgreSQLError) -> UInt64? {
-        var remaining = Int64(limit)
-        for day in try days(from: 0, to: .max).reversed() where remaining > 0 {
-            let counted = try first(statement, day, 0 as Int64, Int64.max, remaining, repeat each values) {
-                row throws(PostgreSQLError) in (row.get("count") as Int64, row.get("found") as UInt64?)
+        case .request(let text): try find(Self.ofRequest, among: limit) { $0.append(text) }
+        case .fingerprint(let key):
+            try find(Self.ofFingerprint, among: limit) { parameters in
+                parameters.append(key.index)
+                parameters.append(key.rest)
             }
-            if let found = counted?.1 { return found }
-            remaining -= counted?.0 ?? 0
+        case .click(let click): try find(Self.ofClick, among: limit) { $0.append(click.high) }
         }
-        return nil
     }
-
-    private static let ofRequest = PreparedStatement(
-        "SELECT count(*), max(id) FILTER (WHERE request_id = $5) AS found FROM \(records("DESC"))"
-    )
-    private static let ofFingerprint = PreparedStatement(
-        """
-        SELECT count(*), max(id) FILTER (WHERE fingerprint = $5 AND fingerprint_rest = $6) AS found
-        FROM \(records("DESC"))
-        """
-    )
-    private static let ofClick = PreparedStatement(
-        "SELECT count(*), max(id) FILTER (WHERE click = $5) AS found FROM \(records("DESC"))"
-    )
 
     func match(of click: ClickID, from time: Timestamp, among limit: Int) throws(PostgreSQLError) -> UInt64? {
-        let start = RowIdentifier.first(at: time)
-        var remaining = Int64(limit)
-        for day in try days(from: start, to: .max) where remaining > 0 {
-            let counted = try first(Self.ofClaim, day, start, Int64.max, remaining, click.high) {
-                row throws(PostgreSQLError) in (row.get("count") as Int64, row.get("found") as UInt64?)
-            }
-            if let found = counted?.1 { return found }
-            remaining -= counted?.0 ?? 0
-        }
-        return nil
+        let range = RowIdentifier.first(at: time)...Int64.max
+        return try find(Self.ofClaim, in: range, .ascending, among: limit) { $0.append(click.high) }
     }
 
+    /// Returns the first record that a statement finds, whose parameters from $5 on `append` appends.
+    private func find(
+        _ statement: PreparedStatement,
+        in range: ClosedRange<Int64> = 0...Int64.max,
+        _ order: NumberedPart.Order = .descending,
+        among limit: Int,
+        _ append: (inout Parameters) -> Void
+    ) throws(PostgreSQLError) -> UInt64? {
+        var (result, remaining): (UInt64?, Int) = (nil, limit)
+        try readParts(of: .checks, range, order, by: min(limit, Self.recordsAtOnce)) {
+            part throws(PostgreSQLError) in
+            var parameters = part.parameters
+            append(&parameters)
+            let found = try all(statement, parameters) { row throws(PostgreSQLError) in
+                (
+                    count: row.get("count") as Int64, last: row.get("last") as Int64?,
+                    row.get("found") as UInt64?
+                )
+            }.first
+            guard let found else { return nil }
+            result = found.2
+            remaining -= Int(found.count)
+            return result == nil && remaining > 0 ? (Int(found.count), found.last ?? 0) : nil
+        }
+        return result
+    }
+
+    private static func newest(_ columns: SQLText, _ condition: SQLText) -> PreparedStatement {
+        PreparedStatement(
+            """
+            \(NumberedPart.text(.checks, columns, .descending))
+            SELECT count(*) AS count, min(id) AS last, max(id) FILTER (WHERE \(condition)) AS found FROM part
+            """
+        )
+    }
+
+    private static let ofRequest = newest("id, request_id", "request_id = $5")
+    private static let ofFingerprint = newest(
+        "id, fingerprint, fingerprint_rest",
+        "fingerprint = $5 AND fingerprint_rest = $6"
+    )
+    private static let ofClick = newest("id, click", "click = $5")
     private static let ofClaim = PreparedStatement(
         """
-        SELECT count(*), min(id) FILTER (WHERE click = $5 AND outcome = 'match') AS found FROM \(records("ASC"))
+        \(NumberedPart.text(.checks, "id, click, outcome", .ascending))
+        SELECT count(*) AS count, max(id) AS last,
+        min(id) FILTER (WHERE click = $5 AND outcome = 'match') AS found FROM part
         """
     )
 }

@@ -58,73 +58,32 @@ extension PostgreSQLReader {
     )
 }
 
-/// Reads clicks in the order of their numbers: day by day, each day's partition together with that of long windows.
+/// Reads clicks in the order of their numbers.
 extension PostgreSQLReader {
-    private static let day: Int64 = 86_400_000
-
-    /// The clicks of one day with numbers from one number up to, and not including, another.
-    ///
-    /// $1 is the day, $2 and $3 are the numbers, and $4 is the limit.
-    private static func clicks(_ order: StaticString, _ condition: SQLText) -> SQLText {
-        func slot(_ slot: SQLText) -> SQLText {
-            """
-            (SELECT * FROM clicks WHERE slot = \(slot) AND b = k.b AND id >= $2 AND id < $3 \(condition)
-            ORDER BY id \(order) LIMIT $4)
-            """
-        }
-        return """
-            (SELECT c.* FROM generate_series(0, 63) AS k (b) CROSS JOIN LATERAL (
-            \(slot("$1")) UNION ALL \(slot("\(RowHome.longSlot)"))) c ORDER BY id \(order) LIMIT $4) c
-            """
-    }
-
-    /// Returns the days from one number to another that may have clicks, in ascending order.
-    private func clickDays(from first: Int64, to last: Int64) throws(PostgreSQLError) -> [Int64] {
-        let bounds = try self.first(Self.bounds) { row throws(PostgreSQLError) in
-            (first: row.get("first") as Int64?, last: row.get("last") as Int64)
-        }
-        guard let bounds, let oldest = bounds.first else { return [] }
-        let start = (max(first, oldest) >> 16) / Self.day
-        let end = (min(last, bounds.last) >> 16) / Self.day
-        return start <= end ? Array(start...end) : []
-    }
-
-    /// The first and the last number; those of the days are exact to the day.
-    private static let bounds = PreparedStatement(
-        """
-        SELECT min(first) AS first, max(last) AS last FROM partitions p
-        CROSS JOIN generate_series(0, 63) AS k (b) CROSS JOIN LATERAL (
-        SELECT (SELECT min(id) FROM clicks WHERE slot = p.slot AND b = k.b) AS first,
-        (SELECT max(id) FROM clicks WHERE slot = p.slot AND b = k.b) AS last) f
-        """
-    )
-
-    /// Returns the numbers of a day that lie between two numbers.
-    private static func numbers(of day: Int64, from first: Int64, to end: Int64) -> (first: Int64, end: Int64)
-    {
-        let start = RowIdentifier.first(at: Timestamp(milliseconds: day * Self.day))
-        let next = RowIdentifier.first(at: Timestamp(milliseconds: (day + 1) * Self.day))
-        return (max(first, start), min(end, next))
-    }
+    /// The limit of each bucket's clicks in a part: a part has some 8,000 clicks if the buckets are about equal.
+    private static let recentAtOnce = 160
 
     func recentClicks(of scope: Scope, before time: Timestamp, among limit: Int, atMost count: Int)
         throws(PostgreSQLError) -> [ClaimedClick]
     {
         let end = RowIdentifier.first(at: time)
-        var (found, remaining): ([ClaimedClick], Int64) = ([], Int64(limit))
-        for day in try clickDays(from: 0, to: end).reversed() where remaining > 0 && found.count < count {
-            let range = Self.numbers(of: day, from: 0, to: end)
-            let wanted = Int64(count - found.count)
-            let rows = try all(
-                Self.recentClicks,
-                Parameters(day, range.first, range.end, remaining, scope.number, wanted)
-            ) { row throws(PostgreSQLError) in
-                (row.get("total") as Int64, try Self.claimedClick(&row))
+        var (clicks, remaining): ([ClaimedClick], Int) = ([], limit)
+        guard end > 0, count > 0 else { return [] }
+        try readParts(of: .clicks, 0...(end - 1), .descending, by: Self.recentAtOnce) {
+            part throws(PostgreSQLError) in
+            var parameters = part.parameters
+            parameters.append(scope.number)
+            parameters.append(Int64(count - clicks.count))
+            let rows = try all(Self.recentClicks, parameters) { row throws(PostgreSQLError) in
+                let (total, last): (Int64, Int64?) = (row.get("total"), row.get("last"))
+                return (total: Int(total), last: last, click: try Self.claimedClick(&row))
             }
-            found += rows.compactMap(\.1)
-            remaining -= rows.first?.0 ?? 0
+            clicks += rows.compactMap(\.click)
+            let total = rows.first?.total ?? 0
+            remaining -= total
+            return clicks.count < count && remaining > 0 ? (total, rows.first?.last ?? 0) : nil
         }
-        return found
+        return clicks
     }
 
     /// Reads a click with its claim; nil for a row without a click.
@@ -136,36 +95,42 @@ extension PostgreSQLReader {
 
     private static let recentClicks = PreparedStatement(
         """
-        WITH newest AS MATERIALIZED (SELECT * FROM \(clicks("DESC", "")))
-        SELECT t.total, n.claimed_at, n.method, (n.id IS NOT NULL)::int4 AS is_click, \(ClickRecord.columns, of: "n")
-        FROM (SELECT count(*) AS total FROM newest) t
-        LEFT JOIN newest n ON n.scope = $5 AND n.signals IS NOT NULL AND n.is_robot = 0 ORDER BY n.id DESC LIMIT $6
+        \(NumberedPart.text(.clicks, "\(ClickRecord.columns), claimed_at, method", .descending))
+        SELECT t.total, t.last, n.claimed_at, n.method, (n.id IS NOT NULL)::int4 AS is_click,
+        \(ClickRecord.columns, of: "n") FROM (SELECT count(*) AS total, min(id) AS last FROM part) t
+        LEFT JOIN part n ON n.scope = $5 AND n.signals IS NOT NULL AND n.is_robot = 0 ORDER BY n.id DESC LIMIT $6
         """
     )
 
     func historyBounds(of scope: Scope) throws(PostgreSQLError) -> HistoryBounds {
         var bounds = HistoryBounds(of: scope)
-        bounds.lastClick = try newestClick()
-        bounds.lastCheck = try newestCheck()
-        let clicks = try first(Self.clickSpan, scope.number, read: Self.span)
-        let checks = try first(Self.checkSpan, scope.number, read: Self.span)
-        (bounds.firstClickAt, bounds.lastClickAt) = (clicks?.first, clicks?.last)
-        (bounds.firstCheckAt, bounds.lastCheckAt) = (checks?.first, checks?.last)
+        (bounds.lastClick, bounds.lastCheck) = (try newestClick(), try newestCheck())
+        bounds.firstClickAt = try first(Self.firstClick, scope.number) { $0.get("at") }
+        bounds.lastClickAt = try first(Self.lastClick, scope.number) { $0.get("at") }
+        bounds.firstCheckAt = try first(Self.firstCheck, scope.number) { $0.get("at") }
+        bounds.lastCheckAt = try first(Self.lastCheck, scope.number) { $0.get("at") }
         bounds.learningBegan = try learningEpoch(of: scope)?.began
         bounds.hasDeleted = try value(of: .deletedUpTo) != nil
         return bounds
     }
 
-    private static func span(_ row: inout ResultRow)
-        throws(PostgreSQLError) -> (first: Timestamp?, last: Timestamp?)
-    { (row.get("first"), row.get("last")) }
+    private static let firstClick = time("clicks", "recorded_at", "ASC")
+    private static let lastClick = time("clicks", "recorded_at", "DESC")
+    private static let firstCheck = time("checks", "checked_at", "ASC")
+    private static let lastCheck = time("checks", "checked_at", "DESC")
 
-    private static let clickSpan = PreparedStatement(
-        "SELECT min(recorded_at) AS first, max(recorded_at) AS last FROM clicks WHERE scope = $1"
-    )
-    private static let checkSpan = PreparedStatement(
-        "SELECT min(checked_at) AS first, max(checked_at) AS last FROM checks WHERE scope = $1"
-    )
+    /// The time of a scope's first or last row by number.
+    private static func time(_ table: StaticString, _ column: StaticString, _ order: StaticString)
+        -> PreparedStatement
+    {
+        PreparedStatement(
+            """
+            SELECT f.at FROM partitions p CROSS JOIN generate_series(0, 63) AS k (b) CROSS JOIN LATERAL (
+            SELECT id, \(column) AS at FROM \(table) WHERE slot = p.slot AND b = k.b AND scope = $1
+            ORDER BY id \(order) LIMIT 1) f ORDER BY f.id \(order) LIMIT 1
+            """
+        )
+    }
 
     func clicks(
         of scope: Scope,
@@ -174,21 +139,31 @@ extension PostgreSQLReader {
         atMost limit: Int,
         _ body: (ClickRecord, _ claimedAt: Timestamp?) -> Void
     ) throws(PostgreSQLError) {
-        var remaining = Int64(limit)
-        for day in try clickDays(from: number, to: last) where remaining > 0 {
-            let range = Self.numbers(of: day, from: number + 1, to: last + 1)
-            let rows = try all(Self.recorded, day, range.first, range.end, remaining, scope.number) {
-                row throws(PostgreSQLError) in
-                (claimedAt: row.get("claimed_at") as Timestamp?, click: try row.record(ClickRecord.self))
+        guard limit > 0, number < last else { return }
+        var remaining = limit
+        try readRows(
+            of: .clicks,
+            (number + 1)...last,
+            by: Self.recorded,
+            .ascending,
+            atOnce: limit / 32 + 1,
+            scope: scope,
+            read: { row throws(PostgreSQLError) in
+                let claimedAt: Timestamp? = row.get("claimed_at")
+                let click = try row.record(ClickRecord.self)
+                return (number: click.number, row: (click: click, claimedAt: claimedAt))
             }
-            for row in rows { body(row.click, row.claimedAt) }
-            remaining -= Int64(rows.count)
+        ) { row in
+            body(row.click, row.claimedAt)
+            remaining -= 1
+            return remaining > 0
         }
     }
 
     private static let recorded = PreparedStatement(
         """
-        SELECT claimed_at, \(ClickRecord.columns) FROM \(clicks("ASC", "AND scope = $5")) ORDER BY id
+        \(NumberedPart.text(.clicks, "\(ClickRecord.columns), claimed_at", .ascending, where: "AND scope = $5"))
+        SELECT claimed_at, \(ClickRecord.columns) FROM part ORDER BY id
         """
     )
 }

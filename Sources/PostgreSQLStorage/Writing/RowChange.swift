@@ -14,7 +14,7 @@ enum RowChange: Hashable, Comparable {
     case install
     case movedInstall
     case indexEntry
-    /// The index row of a robot's clicr.
+    /// The index row of a robot's click.
     case closedEntry
     case address
     case check
@@ -155,7 +155,7 @@ enum RowChange: Hashable, Comparable {
     }
 
     /// The slot of a click or a check; see ``RowHome``.
-    private static func slot(of number: StaticString) -> SQLText {
+    static func slot(of number: StaticString) -> SQLText {
         "CASE WHEN \(number) & 64 <> 0 THEN \(RowHome.longSlot) ELSE (\(number) >> 16) / 86400000 END"
     }
 

@@ -103,56 +103,13 @@ public struct DatabaseVerification {
     }
 
     private func migrations(_ check: inout Check) throws(SQLiteError) {
-        let applied = try AppliedMigrations(of: connection)
-        let known = snapshot.opening.migrations
-        for row in applied.unknown(to: known) {
-            check.add(
-                "migration \(row.name) is not known to this program",
-                "use a newer version of Afterlink"
-            )
-        }
-        for migration in applied.changed(of: known) {
-            check.add(
-                "migration \(migration.name) is not the one that was applied: its digest differs",
-                "use the version of Afterlink that made the database, or restore a backup"
-            )
-        }
-        for migration in applied.unrecorded(of: known) {
-            check.add("migration \(migration.name) should have been applied and is not listed")
-        }
-        for migration in applied.pending(of: known) {
-            check.add(
-                "migration \(migration.name) is not applied yet",
-                "run `afterlink migrate`, or start the service"
-            )
-        }
-        guard let last = applied.rows.last, last.number != applied.version else { return }
-        check.add("the version is \(applied.version), and the last migration \(last.number)")
+        check.compare(try AppliedMigrations(of: connection), with: snapshot.opening.migrations)
     }
 
     private func compare(_ keys: [ServerKey], _ check: inout Check) throws(SQLiteError) {
-        guard !keys.isEmpty else {
-            check.scope = "not compared: no server key was found"
-            return
-        }
         let reader = SQLiteReader(connection: connection)
-        guard let stored = try reader.value(of: .serverKey) else {
-            check.scope = "not compared: the database has no record of the key that made its hashes"
-            return
-        }
-        let words = keys.map { Int64(bitPattern: $0.checkValue.index) }
-        guard words.contains(stored) else {
-            check.add(
-                "the server key is another one, not the key that made the database's hashes, so checks find no click",
-                "put the database's own key back from the backup, or name it with --server-key-file"
-            )
-            return
-        }
-        let missing = try reader.formerServerKeys().keys.count { !words.contains(Int64(bitPattern: $0)) }
-        guard missing > 0 else { return }
-        check.add(
-            "former server keys are missing (\(missing)), so that clicks from before the rotation cannot be found",
-            "put them back from the backup, as further lines of the key file"
-        )
+        let stored = try keys.isEmpty ? nil : reader.value(of: .serverKey)
+        let former = try stored == nil ? [:] : reader.formerServerKeys()
+        check.compare(keys, stored: stored.map(UInt64.init(bitPattern:)), former: former.keys)
     }
 }

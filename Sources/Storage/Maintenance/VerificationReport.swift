@@ -1,3 +1,5 @@
+public import Attribution
+
 /// The steps of a verification of a database, and their findings.
 public struct VerificationReport: Equatable, Sendable {
     public var checks: [Check] = []
@@ -36,5 +38,63 @@ public struct VerificationReport: Equatable, Sendable {
         public let text: String
         /// What to do about it.
         public let advice: String
+    }
+}
+
+/// The steps that compare a database with this program and its keys.
+extension VerificationReport.Check {
+    /// Compares the migrations of a database with those that this program knows.
+    public mutating func compare(_ applied: AppliedMigrations, with known: [Migration]) {
+        for row in applied.unknown(to: known) {
+            add("migration \(row.name) is not known to this program", "use a newer version of Afterlink")
+        }
+        for migration in applied.changed(of: known) {
+            add(
+                "migration \(migration.name) is not the one that was applied: its digest differs",
+                "use the version of Afterlink that made the database, or restore a backup"
+            )
+        }
+        for migration in applied.unrecorded(of: known) {
+            add("migration \(migration.name) should have been applied and is not listed")
+        }
+        for migration in applied.pending(of: known) {
+            add(
+                "migration \(migration.name) is not applied yet",
+                "run `afterlink migrate`, or start the service"
+            )
+        }
+        guard let last = applied.rows.last, last.number != applied.version else { return }
+        add("the version is \(applied.version), and the last migration \(last.number)")
+    }
+
+    /// Compares the server keys of this program with those that made the database's hashes.
+    ///
+    /// - Parameters:
+    ///   - keys: the server keys; empty to compare none.
+    ///   - stored: the first word of the check value of the last key; nil if none is recorded.
+    ///   - former: the words of the keys before it.
+    public mutating func compare(_ keys: [ServerKey], stored: UInt64?, former: some Sequence<UInt64>) {
+        guard !keys.isEmpty else {
+            scope = "not compared: no server key was found"
+            return
+        }
+        guard let stored else {
+            scope = "not compared: the database has no record of the key that made its hashes"
+            return
+        }
+        let words = keys.map(\.checkValue.index)
+        guard words.contains(stored) else {
+            add(
+                "the server key is another one, not the key that made the database's hashes, so checks find no click",
+                "put the database's own key back from the backup, or name it with --server-key-file"
+            )
+            return
+        }
+        let missing = former.count { !words.contains($0) }
+        guard missing > 0 else { return }
+        add(
+            "former server keys are missing (\(missing)), so that clicks from before the rotation cannot be found",
+            "put them back from the backup, as further lines of the key file"
+        )
     }
 }

@@ -1,0 +1,174 @@
+#if PostgreSQL
+internal import Attribution
+internal import PostgreSQL
+internal import Storage
+
+/// A part of the rows of `clicks` or `checks`: a limited number of one day's rows, in the order of their numbers.
+///
+/// The indexes start with the bucket, so each bucket of the day, and of slot -1, has a branch with a limit of its own. A
+/// branch that reached its limit has no more rows up to its last number only, and there the part ends.
+struct NumberedPart {
+    enum Order {
+        case ascending
+        case descending
+    }
+
+    enum Table {
+        case clicks
+        case checks
+
+        var name: StaticString { self == .clicks ? "clicks" : "checks" }
+    }
+
+    let day: Int64
+    let numbers: ClosedRange<Int64>
+    /// The limit of each branch; a part with fewer rows is the last one of its numbers.
+    let limit: Int
+
+    var parameters: Parameters {
+        Parameters(day, numbers.lowerBound, numbers.upperBound, Int64(limit))
+    }
+
+    /// The rows as a common table expression with the name `part`.
+    ///
+    /// The parameters are $1…$4 of ``parameters``; the columns contain `id`, and a further condition starts with AND.
+    static func text(_ table: Table, _ columns: SQLText, _ order: Order, where condition: SQLText = "")
+        -> SQLText
+    {
+        let isAscending = order == .ascending
+        let word: StaticString = isAscending ? "ASC" : "DESC"
+        let end: SQLText =
+            isAscending
+            ? "<= (SELECT coalesce(min(last), $3) FROM (SELECT max(id) AS last"
+            : ">= (SELECT coalesce(max(last), $2) FROM (SELECT min(id) AS last"
+        func branch(_ slot: SQLText) -> SQLText {
+            """
+            (SELECT slot, b, \(columns) FROM \(table.name) WHERE slot = \(slot) AND b = k.b
+            AND id BETWEEN $2 AND $3 \(condition) ORDER BY id \(word) LIMIT $4)
+            """
+        }
+        return """
+            WITH branches AS MATERIALIZED (SELECT r.* FROM generate_series(0, 63) AS k (b) CROSS JOIN LATERAL (
+            \(branch("$1")) UNION ALL \(branch("\(RowHome.longSlot)"))) r), part AS (SELECT * FROM branches
+            WHERE id \(end) FROM branches GROUP BY slot, b HAVING count(*) >= $4) f))
+            """
+    }
+
+    /// Returns the numbers of a range that follow a number.
+    fileprivate static func rest(_ range: ClosedRange<Int64>, after number: Int64, _ order: Order)
+        -> ClosedRange<Int64>?
+    {
+        switch order {
+        case .ascending: number < range.upperBound ? (number + 1)...range.upperBound : nil
+        case .descending: number > range.lowerBound ? range.lowerBound...(number - 1) : nil
+        }
+    }
+
+    /// Returns the numbers of a range that are of a day; nil if there are none.
+    fileprivate static func numbers(of day: Int64, in range: ClosedRange<Int64>) -> ClosedRange<Int64>? {
+        let numbersOfDay = Int64(86_400_000) << 16
+        func first(_ day: Int64) -> Int64 {
+            let product = day.multipliedReportingOverflow(by: numbersOfDay)
+            return product.overflow ? .max : product.partialValue
+        }
+        let (lower, upper) = (max(first(day), range.lowerBound), min(first(day + 1) - 1, range.upperBound))
+        return lower <= upper ? lower...upper : nil
+    }
+
+    fileprivate static func day(of number: Int64) -> Int64 { (number >> 16) / 86_400_000 }
+}
+
+/// Reads rows in the order of their numbers, day by day.
+extension PostgreSQLReader {
+    /// Reads parts by the limit of their branches, until `read` returns nil.
+    ///
+    /// `read` returns the count of rows in a part, and the number of its last row.
+    func readParts(
+        of table: NumberedPart.Table,
+        _ range: ClosedRange<Int64>,
+        _ order: NumberedPart.Order,
+        by limit: Int,
+        _ read: (NumberedPart) throws(PostgreSQLError) -> (count: Int, last: Int64)?
+    ) throws(PostgreSQLError) {
+        let days = try slots()
+        var rest: ClosedRange<Int64>? = range
+        while let range = rest, let day = try nextDay(of: table, range, order, days) {
+            guard let ofDay = NumberedPart.numbers(of: day, in: range) else { return }
+            var unread: ClosedRange<Int64>? = ofDay
+            while let numbers = unread {
+                let part = NumberedPart(day: day, numbers: numbers, limit: limit)
+                guard let found = try read(part) else { return }
+                unread = found.count < limit ? nil : NumberedPart.rest(numbers, after: found.last, order)
+            }
+            let end = order == .ascending ? ofDay.upperBound : ofDay.lowerBound
+            rest = NumberedPart.rest(range, after: end, order)
+        }
+    }
+
+    /// Reads rows, until `body` returns false.
+    ///
+    /// `read` returns a row and its number, and the scope is $5 of the statement, if it has one.
+    func readRows<Row>(
+        of table: NumberedPart.Table,
+        _ range: ClosedRange<Int64>,
+        by statement: PreparedStatement,
+        _ order: NumberedPart.Order,
+        atOnce limit: Int,
+        scope: Scope? = nil,
+        read: (inout ResultRow) throws(PostgreSQLError) -> (number: Int64, row: Row),
+        _ body: (Row) -> Bool
+    ) throws(PostgreSQLError) {
+        try readParts(of: table, range, order, by: limit) { part throws(PostgreSQLError) in
+            var parameters = part.parameters
+            if let scope { parameters.append(scope.number) }
+            let rows = try all(statement, parameters, read: read)
+            for found in rows where !body(found.row) { return nil }
+            return (rows.count, rows.last?.number ?? 0)
+        }
+    }
+
+    /// Returns the next day with a partition, or with a row in slot -1.
+    private func nextDay(
+        of table: NumberedPart.Table,
+        _ range: ClosedRange<Int64>,
+        _ order: NumberedPart.Order,
+        _ days: [Int64]
+    ) throws(PostgreSQLError) -> Int64? {
+        let first = max(0, NumberedPart.day(of: range.lowerBound))
+        let last = NumberedPart.day(of: range.upperBound)
+        let within = days.filter { $0 >= first && $0 <= last }
+        let bounds = try self.first(
+            table == .clicks ? Self.longClicks : Self.longChecks,
+            range.lowerBound,
+            range.upperBound
+        ) { row throws(PostgreSQLError) in
+            (first: row.get("first") as Int64?, last: row.get("last") as Int64?)
+        }
+        switch order {
+        case .ascending:
+            return [within.first, bounds?.first.map(NumberedPart.day(of:))].compactMap(\.self).min()
+        case .descending:
+            return [within.last, bounds?.last.map(NumberedPart.day(of:))].compactMap(\.self).max()
+        }
+    }
+
+    private static let longClicks = longBounds(.clicks)
+    private static let longChecks = longBounds(.checks)
+
+    /// The first and the last number of slot -1 in a range.
+    private static func longBounds(_ table: NumberedPart.Table) -> PreparedStatement {
+        func rows(_ function: StaticString) -> SQLText {
+            """
+            SELECT \(function)(id) FROM \(table.name)
+            WHERE slot = \(RowHome.longSlot) AND b = k.b AND id BETWEEN $1 AND $2
+            """
+        }
+        return PreparedStatement(
+            """
+            SELECT min(f.first) AS first, max(f.last) AS last FROM generate_series(0, 63) AS k (b)
+            CROSS JOIN LATERAL (SELECT (\(rows("min"))) AS first, (\(rows("max"))) AS last) f
+            """
+        )
+    }
+}
+#endif

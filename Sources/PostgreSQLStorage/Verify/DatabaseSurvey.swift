@@ -1,0 +1,80 @@
+#if PostgreSQL
+public import Attribution
+internal import PostgreSQL
+public import Storage
+
+/// Reports on a database to operators, without changing the database.
+public enum PostgreSQLSurvey {
+    /// Examines the database, whether servers run or not.
+    ///
+    /// - Throws: if there is no database, or if it is empty, another program's, or of an unknown version.
+    public static func report(_ configuration: PostgreSQLConfiguration) throws(StoreError) -> DatabaseReport {
+        let opening = DatabaseOpening(configuration)
+        let connection = try StoreError.translating { () throws(PostgreSQLError) in try opening.connect() }
+        let applied = try opening.inspect(connection)
+        guard applied.version > 0 else {
+            throw StoreError(.incompatible, "\(configuration.name) is an empty database")
+        }
+        let summary = DatabaseSummary(
+            schemaVersion: applied.version,
+            pendingMigrations: applied.pending(of: opening.migrations).map(\.name)
+        )
+        let dayBefore = configuration.store.clock.now().advanced(byMilliseconds: -86_400_000)
+        return try StoreError.translating { () throws(PostgreSQLError) in
+            try connection.transaction(BlockingConnection.beginSnapshot) { () throws(PostgreSQLError) in
+                let reader = PostgreSQLReader(connection: connection)
+                let summary = try reader.complete(summary)
+                let directory = try reader.directorySnapshot().directory
+                var report = DatabaseReport(path: configuration.name, summary, directory)
+                let counts = try reader.first(Self.counts, dayBefore.milliseconds) {
+                    row throws(PostgreSQLError) in
+                    (clicks: row.get("clicks") as Int64, firstDay: row.get("first_day") as Timestamp?)
+                }
+                (report.clicksOfLastDay, report.firstDay) = (counts?.clicks ?? 0, counts?.firstDay)
+                return report
+            }
+        }
+    }
+
+    /// The clicks of the last day and the first day with counts, as far as they are folded.
+    private static let counts = PreparedStatement(
+        """
+        SELECT (SELECT coalesce(sum(count), 0)::int8 FROM counts
+        WHERE campaign = '' AND dimension = \(Dimension.total.rawValue) AND span = \(Granularity.hour.rawValue)
+        AND period >= $1 AND metric IN ('clicks', 'robots')) AS clicks, (SELECT min(period) FROM counts
+        WHERE campaign = '' AND dimension = \(Dimension.total.rawValue)
+        AND span = \(Granularity.day.rawValue)) AS first_day
+        """
+    )
+}
+
+extension PostgreSQLReader {
+    /// Adds the numbers of rows to a summary.
+    fileprivate func complete(_ summary: DatabaseSummary) throws(PostgreSQLError) -> DatabaseSummary {
+        var summary = summary
+        let numbers = try first(Self.rowCounts) { row throws(PostgreSQLError) in
+            (
+                apps: row.get("apps") as Int64, keys: row.get("keys") as Int64,
+                clicks: row.get("clicks") as Int64, claims: row.get("claims") as Int64
+            )
+        }
+        if let numbers {
+            (summary.apps, summary.keys) = (numbers.apps, numbers.keys)
+            (summary.clicks, summary.claims) = (numbers.clicks, numbers.claims)
+        }
+        if case .home(let home) = try answer(.home(try newestClick())) {
+            summary.newestClickAt = home.click.facts.recordedAt
+        }
+        summary.byteCount = try databaseByteCount()
+        summary.serverKey = try value(of: .serverKey).map(UInt64.init(bitPattern:))
+        return summary
+    }
+
+    private static let rowCounts = PreparedStatement(
+        """
+        SELECT (SELECT count(*) FROM apps) AS apps, (SELECT count(*) FROM keys) AS keys,
+        count(*) AS clicks, count(claimed_at) AS claims FROM clicks
+        """
+    )
+}
+#endif

@@ -1,0 +1,235 @@
+#if PostgreSQL
+import Attribution
+@testable import PostgreSQL
+@testable import PostgreSQLStorage
+@testable import Storage
+import Support
+import Testing
+
+/// Apps, links, counts and jobs.
+@Suite(
+    "Reading PostgreSQL on a connection that waits",
+    .blocking,
+    .enabled(if: PostgreSQLCluster.isInstalled, "\(PostgreSQLCluster.missing)")
+)
+struct ReaderTests {
+    private let harness: ReaderHarness
+    private var reader: PostgreSQLReader { harness.reader }
+    private let scope = ReaderHarness.scope
+    private let noon = ReaderHarness.noon
+
+    init() throws { harness = try ReaderHarness() }
+
+    @Test("apps have their lists, keys and numbers")
+    func directory() throws {
+        try harness.database.execute(
+            """
+            INSERT INTO app_fields VALUES (3, 'allowed_origins', 1, 'https://b.example'),
+                (3, 'allowed_origins', 0, 'https://a.example');
+            INSERT INTO keys (id_high, id_low, kind, app, label, digest, created_at)
+            VALUES (9, 1, 'app', 3, 'App', decode(repeat('ab', 32), 'hex'), 7),
+                (9, 2, 'admin', NULL, 'Admin', decode(repeat('cd', 32), 'hex'), 8);
+            UPDATE directory SET version = 12
+            """
+        )
+        let snapshot = try reader.directorySnapshot()
+        #expect(snapshot.version == 12)
+        #expect(snapshot.numbers == [ReaderHarness.app: 3, AppID(high: 1, low: 4): 4])
+        #expect(snapshot.directory.apps.map(\.settings.name) == ["Shop", "Other"])
+        #expect(snapshot.directory.keys.map(\.app) == [ReaderHarness.app, nil])
+        #expect(try reader.number(of: ReaderHarness.app) == 3)
+        #expect(try reader.number(of: AppID(high: 0, low: 0)) == nil)
+        #expect(try reader.numberedApps().map(\.name).sorted() == ["Other", "Shop"])
+    }
+
+    /// Writes 450 links: every third with a tag, every fifth with a campaign, the last 50 of the other app.
+    private func addLinks() throws {
+        try harness.database.execute(
+            """
+            INSERT INTO links (number, id_high, id_low, app, slug, campaign_key, search_text, created_at, updated_at)
+            SELECT n, 8, n, CASE WHEN n > 400 THEN 4 ELSE 3 END, 's' || n,
+                CASE WHEN n % 5 = 0 THEN 'SUMMER' END, 's' || n || E'\\ntitle 10%', 1, 1 FROM generate_series(1, 450) AS n;
+            INSERT INTO link_fields SELECT n, 'tags', 1, 'spring' FROM generate_series(3, 450, 3) AS n;
+            INSERT INTO link_fields VALUES (449, 'title', 0, 'A title');
+            UPDATE links SET archived_at = 5 WHERE number = 450;
+            INSERT INTO link_counts (link, variant, clicks, robots, tests, matches)
+                VALUES (449, '', 7, 2, 0, 1), (449, 'b', 3, 0, 0, 1)
+            """
+        )
+    }
+
+    private func numbers(_ query: LinkQuery, atMost limit: Int = .max) throws -> [Int64] {
+        var numbers: [Int64] = []
+        try reader.links(query) { link, isMatch in
+            if isMatch { numbers.append(link.number) }
+            return numbers.count < limit
+        }
+        return numbers
+    }
+
+    @Test("a list of links has pages, newest first, of an app, a campaign, a tag or a searched text")
+    func links() throws {
+        try addLinks()
+        var query = LinkQuery(isArchived: nil)
+        #expect(try numbers(query) == Array((1...450).reversed()))
+        query.before = LinkID(high: 8, low: 250)
+        #expect(try numbers(query, atMost: 10) == Array((240...249).reversed()))
+        query.app = ReaderHarness.app
+        query.before = LinkID(high: 8, low: 430)
+        #expect(try numbers(query, atMost: 2) == [400, 399])
+        query.tag = "spring"
+        #expect(try numbers(query, atMost: 2) == [399, 396])
+        query.campaignKey = CampaignKey("SUMMER")
+        #expect(try numbers(query, atMost: 2) == [390, 375])
+        query = LinkQuery(isArchived: true)
+        #expect(try numbers(query) == [450])
+        query = LinkQuery(isArchived: false)
+        query.search = "S44"
+        #expect(try numbers(query) == [449, 448, 447, 446, 445, 444, 443, 442, 441, 440, 44])
+        query.search = "10%"
+        #expect(try numbers(query).count == 449)
+        query.search = "10_"
+        #expect(try numbers(query) == [])
+    }
+
+    @Test("a link has its fields and its counts by variant, and is found by slug and campaign")
+    func link() throws {
+        try addLinks()
+        let link = try #require(try reader.link(LinkID(high: 8, low: 449)))
+        #expect(link.app == AppID(high: 1, low: 4))
+        var fields: [String] = []
+        try reader.fields(ofLink: link.number) { fields.append("\($0)=\($1)") }
+        #expect(fields == ["title=A title"])
+        let counts = try reader.counts(ofLink: link.number)
+        #expect(counts[""] == LinkCounts(clicks: 7, robots: 2, matches: 1))
+        #expect(counts["b"] == LinkCounts(clicks: 3, robots: 0, matches: 1))
+        #expect(try reader.linkID(numbered: 449) == LinkID(high: 8, low: 449))
+        #expect(try reader.links(withSlug: LinkSlug(stored: "s12")).map(\.number) == [12])
+        let campaign = try #require(CampaignKey("SUMMER"))
+        let live = try reader.liveLinks(ofCampaign: campaign, at: noon).map(\.number)
+        #expect(live.max() == 445 && live.count == 89, "one of the ninety is archived")
+        #expect(try reader.sharedSlug(of: ReaderHarness.app, and: AppID(high: 1, low: 4)) == nil)
+        try harness.database.execute("UPDATE links SET slug = 's449' WHERE number = 5")
+        #expect(
+            try reader.sharedSlug(of: ReaderHarness.app, and: AppID(high: 1, low: 4))
+                == LinkSlug(stored: "s449")
+        )
+    }
+
+    @Test("statistics have the counts that a job has added up")
+    func statistics() throws {
+        let (total, summer) = (CounterLabel(.total), CounterLabel(campaign: "SUMMER", .total))
+        try harness.count { payload in
+            payload.counts.add(5, .clicks, to: [total, summer], of: scope, at: noon)
+            payload.counts.add(
+                2,
+                .clicks,
+                to: [total, CounterLabel(campaign: "WINTER", .total)],
+                of: scope,
+                at: noon
+            )
+            payload.counts.add(1, .matches, to: [total], of: scope, at: ReaderHarness.time(3600))
+            payload.counts.add(3, .clicks, to: [CounterLabel(.source, "instagram")], of: scope, at: noon)
+            payload.counts.addLive(4, of: scope, expiringAt: ReaderHarness.time(10))
+            payload.counts.addLive(2, of: scope, expiringAt: ReaderHarness.time(90_000))
+            payload.values[.unrecordedChecks] = 6
+        }
+        try harness.count { $0.counts.add(1, .clicks, to: [total, summer], of: scope, at: noon) }
+        let (midnight, hour) = (Granularity.day.start(of: noon), Granularity.hour.start(of: noon))
+        let days = CountedSpans(.day, from: midnight, before: midnight.advanced(byMilliseconds: 1))
+        var sum = CountSum()
+        try reader.add(CountQuery(scope: scope, campaign: "", dimension: .total, spans: days), to: &sum)
+        #expect(sum.counts() == [.clicks: 8, .matches: 1])
+        var sources = CountSum()
+        try reader.add(CountQuery(scope: scope, campaign: "", dimension: .source, spans: days), to: &sources)
+        #expect(sources["instagram", "clicks"] == 3)
+        let top = try reader.topCampaigns(of: scope, .day, from: midnight, atMost: 1)
+        #expect(top.map(\.name) == ["SUMMER"] && top.map(\.clicks) == [6])
+        #expect(try reader.countedNames(of: .campaign, scope, in: midnight).sorted() == ["SUMMER", "WINTER"])
+        #expect(try reader.countedNames(of: .source, scope, in: midnight) == ["instagram"])
+        let hours = CountedSpans(.hour, from: hour, before: hour.advanced(byMilliseconds: 7_200_000))
+        var series: [String] = []
+        try reader.totals(of: scope, campaign: "", over: hours) { period, metric, count in
+            series.append("\(period.milliseconds(since: hour) / 3_600_000) \(metric) \(count)")
+        }
+        #expect(series.sorted() == ["0 clicks 8", "1 matches 1"])
+        #expect(try reader.countedPeriods(of: hours, in: scope).count == 2)
+        #expect(try reader.firstCountedDay(of: scope) == midnight)
+        #expect(try reader.firstCountedDay(of: Scope(app: 4, isTest: false)) == nil)
+        #expect(try reader.liveClickCount(of: scope, at: noon) == 6)
+        #expect(try reader.liveClickCount(of: scope, at: ReaderHarness.time(11)) == 2)
+        #expect(try reader.unrecordedCheckCount() == 6)
+        #expect(try reader.databaseByteCount() > 1_000_000)
+    }
+
+    @Test("jobs read their progress, the clock and the keys that stored hashes need")
+    func jobs() throws {
+        #expect(try reader.progress(of: .drift) == nil)
+        #expect(try reader.lastSettled() == nil)
+        try harness.database.execute(
+            """
+            INSERT INTO jobs VALUES ('drift', 1, 0, 1234), ('fading', 1, 0, \(Int64.min));
+            INSERT INTO former_server_keys VALUES (-5, 77);
+            INSERT INTO address_days VALUES (3, 100), (4, \(noon.milliseconds + 1))
+            """
+        )
+        #expect(try reader.progress(of: .drift) == Timestamp(milliseconds: 1234))
+        #expect(try reader.progress(of: .fading) == nil)
+        let check = try harness.addCheck(ReaderHarness.time(-90_000), server: 3)
+        #expect(try reader.newestCheck() == Int64(check))
+        #expect(try reader.lastSettled() == ReaderHarness.time(-90_000))
+        let click = try harness.add(.sample(at: noon, visit: 9))
+        #expect(try reader.newestClick() == click.number)
+        #expect(try reader.lastSettled() == noon)
+        let needs = try reader.requiredKeys(at: noon)
+        #expect(needs.oldestRecord == ReaderHarness.time(-90_000))
+        #expect(needs.replaced == [UInt64(bitPattern: -5): Timestamp(milliseconds: 77)])
+        #expect(needs.firstAddressDay == 4)
+        #expect(try reader.hasPastAddressDays(at: noon))
+        #expect(try !reader.hasPastAddressDays(at: Timestamp(milliseconds: 50)))
+        try harness.database.execute("INSERT INTO jobs VALUES ('clock', 0, 0, 99)")
+        #expect(try reader.lastSettled() == Timestamp(milliseconds: 99))
+    }
+
+    @Test("the model is read as it was learnt, and a large key's open clicks in pages")
+    func learning() throws {
+        try harness.database.execute(
+            """
+            INSERT INTO learning VALUES (6, 10, 20);
+            INSERT INTO learnt_counters VALUES (6, 1, 5, 2.5), (6, 2, -7, 1), (6, 10, 9, 4)
+            """
+        )
+        #expect(try reader.learningEpoch(of: scope)?.landmark == Timestamp(milliseconds: 20))
+        #expect(try reader.learningEpoch(of: Scope(number: 7)) == nil)
+        #expect(try reader.learntScopes() == [scope])
+        #expect(try reader.learntCounterCount(of: scope, nil) == 3)
+        #expect(try reader.learntCounterCount(of: scope, .totals) == 1)
+        #expect(try reader.modelSums(of: scope)[CounterKey(.totals, 5)] == 2.5)
+        let sums = try reader.learntSums(of: scope, .launchesAtAddress, after: 0, atMost: 5)
+        #expect(sums.map(\.key) == [9] && sums.map(\.sum) == [4])
+        var numbers: [Int64] = []
+        for step in 0..<6 as Range<Int64> {
+            let at = ReaderHarness.time(step * -20_000)
+            let click = try harness.add(.sample(at: at, visit: UInt64(step)), isLong: step == 3)
+            numbers.append(click.number)
+            if step == 1 { try harness.claim(click, after: 5) }
+        }
+        let key = KeySummary.Key(scope: scope, fingerprint: hash(1))
+        var (read, position): ([Int64], RowPosition?) = ([], RowPosition(clickedAt: .max, click: .max))
+        while let start = position {
+            position = nil
+            try reader.openClicks(of: key, before: start, atMost: 2) { row in
+                read.append(row.click)
+                position = RowPosition(clickedAt: row.clickedAt.milliseconds, click: row.click)
+            }
+        }
+        #expect(read == [0, 2, 3, 4, 5].map { numbers[$0] })
+        let expected = PendingCheckRecords.Expected(
+            sum: .zero,
+            click: numbers[1],
+            fingerprint: nil
+        )
+        #expect(try reader.campaign(hashed: 0, expected, in: scope) == "SUMMER25")
+    }
+}
+#endif

@@ -1,0 +1,328 @@
+#if PostgreSQL
+import Attribution
+@testable import PostgreSQL
+@testable import PostgreSQLStorage
+@testable import Storage
+import Support
+import Testing
+
+/// Clicks and records of checks, which are read in the order of their numbers from several buckets and slots.
+@Suite(
+    "Clicks and checks of PostgreSQL in their order",
+    .blocking,
+    .enabled(if: PostgreSQLCluster.isInstalled, "\(PostgreSQLCluster.missing)")
+)
+struct ReaderTestsRecords {
+    private let harness: ReaderHarness
+    private var reader: PostgreSQLReader { harness.reader }
+    private let scope = ReaderHarness.scope
+    private let noon = ReaderHarness.noon
+
+    init() throws { harness = try ReaderHarness() }
+
+    /// Writes a click every 1,500 seconds back from noon: over two days, many buckets, and slot -1 for every fifth.
+    private func addClicks(_ count: Int64) throws -> [ClickRecord] {
+        try (0..<count).map { step in
+            let click = try NewClick.sample(
+                at: ReaderHarness.time(-1500 * (count - 1 - step)),
+                visit: UInt64(step + 1)
+            )
+            return try harness.add(click, isLong: step % 5 == 0)
+        }
+    }
+
+    @Test("the history has clicks in their order over two slots and slot -1, in pages of any size")
+    func clicks() throws {
+        let clicks = try addClicks(70)
+        try harness.add(.sample(at: noon, visit: 500), to: Scope(app: 4, isTest: false))
+        try harness.claim(clicks[3], after: 7)
+        for limit in [1, 9, 70, 1000] {
+            var (read, last): ([Int64], Int64) = ([], .min)
+            var isMore = true
+            while isMore {
+                var count = 0
+                try reader.clicks(of: scope, after: last, through: clicks[68].number, atMost: limit) {
+                    click,
+                    claimedAt in
+                    count += 1
+                    last = click.number
+                    read.append(click.number)
+                    #expect((claimedAt != nil) == (click.number == clicks[3].number))
+                }
+                #expect(count <= limit)
+                isMore = count == limit
+            }
+            #expect(read == clicks.prefix(69).map(\.number), "pages of \(limit)")
+        }
+        let bounds = try reader.historyBounds(of: scope)
+        #expect(bounds.firstClickAt == clicks[0].facts.recordedAt && bounds.lastClickAt == noon)
+        #expect(bounds.firstCheckAt == nil && bounds.learningBegan == nil && !bounds.hasDeleted)
+        let none = try reader.historyBounds(of: Scope(app: 3, isTest: true))
+        #expect(none.span == nil)
+    }
+
+    @Test("a click in slot -1 whose day has no partition is read too, and one of a leapt clock")
+    func daysWithoutPartition() throws {
+        let old = try harness.add(.sample(at: ReaderHarness.time(-10 * 86_400)), isLong: true)
+        let new = try harness.add(.sample(at: noon, visit: 3))
+        let leapt = Timestamp(milliseconds: (ReaderHarness.today + 70_000) * ReaderHarness.day)
+        try Partitions(connection: harness.connection).make(ReaderHarness.today + 70_000)
+        let late = try harness.add(.sample(at: leapt, visit: 4))
+        let number = try reader.newestClick()
+        #expect(number == late.number)
+        var read: [Int64] = []
+        try reader.clicks(of: scope, after: .min, through: number, atMost: 10) { click, _ in
+            read.append(click.number)
+        }
+        #expect(read == [old, new, late].map(\.number))
+        #expect(try reader.requiredKeys(at: noon).oldestRecord == old.facts.recordedAt)
+    }
+
+    @Test("a backtest reads clicks and launches in the order of time")
+    func history() throws {
+        let clicks = try addClicks(60)
+        for step in 0..<40 as Range<Int64> {
+            try harness.addCheck(
+                ReaderHarness.time(-1500 * (39 - step) + 1),
+                server: step % 3,
+                scope: step == 5 ? Scope(app: 4, isTest: false) : scope
+            )
+        }
+        var history = try PostgreSQLHistory(
+            harness.configuration,
+            of: ReaderHarness.app,
+            isTest: false,
+            remaking: FingerprintReconstruction(keys: [], data: .embedded, localization: .unknown)
+        )
+        #expect(history.span?.first == clicks[0].facts.recordedAt)
+        #expect(history.span?.last == ReaderHarness.time(1))
+        #expect(history.isWhole)
+        var times: [Int64] = []
+        while let event = try history.next() { times.append(event.at.milliseconds) }
+        #expect(times.count == 99)
+        #expect(times == times.sorted())
+        #expect(history.gaps.clicks == 60)
+        #expect(throws: StoreError.self) {
+            try PostgreSQLHistory(
+                harness.configuration,
+                of: AppID(high: 0, low: 0),
+                isTest: false,
+                remaking: FingerprintReconstruction(keys: [], data: .embedded, localization: .unknown)
+            )
+        }
+    }
+
+    @Test("pages of checks go back from any record, and join each with its click")
+    func checkPages() throws {
+        let click = try harness.add(.sample(at: noon, visit: 8), isLong: true)
+        var numbers: [UInt64] = []
+        for step in 0..<450 as Range<Int64> {
+            let at = ReaderHarness.time(-200 * (449 - step))
+            numbers.append(
+                try harness.addCheck(at, server: step % 4) { facts in
+                    if step == 440 { facts.click = ClickID(high: UInt64(click.number), low: 0) }
+                }
+            )
+        }
+        var (read, campaigns): ([UInt64], [String: Int]) = ([], [:])
+        try reader.checks(before: nil, within: (nil, nil)) { check in
+            read.append(check.record.id.high)
+            if let campaign = check.campaign { campaigns[campaign, default: 0] += 1 }
+            return true
+        }
+        #expect(read == numbers.reversed())
+        #expect(campaigns == ["SUMMER25": 1])
+        read = []
+        let times = (from: ReaderHarness.time(-200 * 300), to: ReaderHarness.time(-200 * 100))
+        try reader.checks(before: CheckID(high: numbers[340], low: 0), within: times) { check in
+            read.append(check.record.id.high)
+            return read.count < 3
+        }
+        #expect(read == [numbers[339], numbers[338], numbers[337]])
+        read = []
+        try reader.checks(before: nil, within: times) { check in
+            read.append(check.record.id.high)
+            return true
+        }
+        #expect(read == numbers[149..<349].reversed())
+        #expect(try reader.check(numbers[7])?.record.id.high == numbers[7])
+        #expect(try reader.check(numbers[440])?.clickLow == 77)
+        #expect(try reader.check(.max) == nil)
+        #expect(try reader.check(UInt64(Int64.max)) == nil)
+        #expect(try reader.check(numbers[7] + 1) == nil)
+        var (records, last): ([UInt64], Int64) = ([], .min)
+        while records.count < 450 {
+            let before = records.count
+            try reader.checkRecords(after: last, atMost: 100) { record, clickedAt in
+                records.append(record.id.high)
+                last = Int64(bitPattern: record.id.high)
+                #expect((clickedAt == noon) == (record.id.high == numbers[440]))
+            }
+            guard records.count > before else { break }
+        }
+        #expect(records == numbers)
+        #expect(try reader.checkRecordBounds() == Int64(numbers[0])...Int64(numbers[449]))
+    }
+
+    @Test("an explanation finds the record of a request, a fingerprint and a click")
+    func explanation() throws {
+        let id = ClickID(high: 0x1234_5600, low: 0)
+        var numbers: [UInt64] = []
+        for step in 0..<60 as Range<Int64> {
+            numbers.append(
+                try harness.addCheck(ReaderHarness.time(-1500 * (59 - step)), server: step % 2) { facts in
+                    facts.requestID = "request \(step / 2)"
+                    facts.fingerprint = hash(UInt64(step % 7))
+                    guard step % 10 == 0 else { return }
+                    facts.click = id
+                    facts.outcome = step == 20 || step == 40 ? .match : .noMatch
+                }
+            )
+        }
+        #expect(try reader.newestCheck(.request("request 4"), among: 1000) == numbers[9])
+        #expect(try reader.newestCheck(.request("request 4"), among: 10) == nil)
+        #expect(try reader.newestCheck(.fingerprint(hash(3)), among: 1000) == numbers[59])
+        #expect(try reader.newestCheck(.fingerprint(hash(2)), among: 1000) == numbers[58])
+        #expect(try reader.newestCheck(.click(id), among: 1000) == numbers[50])
+        let start = ReaderHarness.time(-1500 * (59 - 21))
+        #expect(try reader.match(of: id, from: start, among: 1000) == numbers[40])
+        #expect(try reader.match(of: id, from: start, among: 5) == nil)
+        #expect(try reader.match(of: id, from: Timestamp(milliseconds: 0), among: 1000) == numbers[20])
+        var traces: [UInt64] = []
+        let end = ReaderHarness.time(-1500 * (59 - 50))
+        try reader.checkTraces(from: start, before: end, atMost: 20) { traces.append($0.id) }
+        #expect(traces == Array(numbers[21..<41]))
+        traces = []
+        try reader.checkTraces(from: start, before: end, atMost: 1000) { traces.append($0.id) }
+        #expect(traces == Array(numbers[21..<50]))
+    }
+
+    @Test("an explanation has the clicks of a fingerprint, their claims, and the newest clicks of the app")
+    func clicksOfExplanation() throws {
+        let clicks = try addClicks(12)
+        try harness.database.execute("UPDATE clicks SET signals = 'model=1' WHERE id <> \(clicks[10].number)")
+        try harness.claim(clicks[2], after: 7)
+        try harness.claim(clicks[1], after: 60_000)
+        #expect(
+            try reader.claimTime(of: clicks[2].id) == clicks[2].facts.clickedAt.advanced(byMilliseconds: 7000)
+        )
+        #expect(try reader.claimTime(of: clicks[3].id) == nil)
+        let claimed = try #require(try reader.claimedClick(clicks[2].id.high))
+        #expect(claimed.method == .probabilistic && claimed.record.number == clicks[2].number)
+        #expect(try reader.claimedClick(5) == nil)
+        let open = try reader.indexedClicks(of: hash(1), scope, areOpen: true, atMost: 3)
+        #expect(open.map(\.click) == [11, 10, 9].map { clicks[$0].id.high })
+        let closed = try reader.indexedClicks(of: hash(1), scope, areOpen: false, atMost: 9)
+        #expect(closed.map(\.click) == [clicks[1].id.high, clicks[2].id.high], "the last closed is first")
+        #expect(closed.allSatisfy { $0.closedAs == "already_claimed" })
+        let state = try reader.indexState(of: claimed)
+        #expect(state.isIndexed && state.closedAs == "already_claimed")
+        try harness.database.execute("DELETE FROM click_index WHERE click = \(clicks[2].number)")
+        #expect(try !reader.indexState(of: claimed).isIndexed)
+        let recent = try reader.recentClicks(of: scope, before: noon, among: 1000, atMost: 3)
+        #expect(
+            recent.map(\.record.number) == [9, 8, 7].map { clicks[$0].number },
+            "without the click at noon"
+        )
+        #expect(try reader.recentClicks(of: Scope(number: 8), before: noon, among: 99, atMost: 3).isEmpty)
+    }
+
+    @Test("the census of collisions reads every row of the index and every record once")
+    func collisions() throws {
+        for step in 0..<130 as Range<Int64> {
+            let fingerprint = UInt64(step / 2)
+            let at = ReaderHarness.time(-700 * step)
+            let click = try harness.add(
+                .sample(fingerprint: fingerprint, at: at, visit: UInt64(step)),
+                isLong: step % 3 == 0
+            )
+            if step % 10 == 0 { try harness.claim(click, after: 4) }
+        }
+        for limit in [7, 1000] {
+            var (read, position): (Set<Int64>, IndexedClick.Position) = ([], .first)
+            var (count, isMore) = (0, true)
+            while isMore {
+                var page = 0
+                try reader.indexedClicks(of: scope, after: position, atMost: limit) { click in
+                    page += 1
+                    read.insert(click.position.click)
+                    position = click.position
+                    #expect((click.closedAs == nil) == (click.position.state == 0))
+                    #expect(click.clickedAt == click.position.since)
+                }
+                count += page
+                isMore = page == limit
+            }
+            #expect(read.count == 130 && count == 130)
+        }
+        try harness.addCheck(noon, server: 2)
+        var census = CollisionCensus(of: [.init(scope: scope, window: .standard)])
+        var slices = 0
+        while try census.runSlice(reader), slices < 100 { slices += 1 }
+        #expect(slices < 100)
+        #expect(try reader.collisionReport(of: scope) == nil)
+        let report = try #require(census.reports(at: noon)[scope])
+        for figure in report.figures {
+            try harness.database.execute(
+                "INSERT INTO figures VALUES (6, 'collisions', '\(figure.name)', '\(figure.value)')"
+            )
+        }
+        #expect(try reader.collisionReport(of: scope) == report)
+    }
+
+    @Test("drift is read from the counts of groups and from the last evaluation")
+    func drift() throws {
+        let group = DriftGroup(.launch, platform: .value("ios"), osVersion: .value("17.2"), client: .unknown)
+        let quarter = Granularity.quarter.start(of: noon)
+        try harness.count { payload in
+            payload.counts.addDrift(
+                DriftCount(trials: 20, matches: 5),
+                to: .launch,
+                group.name,
+                of: scope,
+                at: quarter.advanced(byMilliseconds: -1)
+            )
+        }
+        let history = try reader.driftHistory(of: scope, end: quarter)
+        #expect(history.days[group]?.first == DriftCount(trials: 20, matches: 5))
+        let groups = try ["a", "b"].map { client in
+            try #require(
+                DriftGroup(
+                    .launch,
+                    name: DriftGroup(
+                        .launch,
+                        platform: .value("ios"),
+                        osVersion: .all,
+                        client: .value(client)
+                    ).name
+                )
+            )
+        }
+        let alarm = DriftAlarm(group: groups[1], since: noon, began: noon, usualRate: 0.5, rate: 0.1)
+        var records = ColumnArrays(DriftRecord.columns)
+        for (group, alarm) in [(groups[0], nil), (groups[1], alarm)] as [(DriftGroup, DriftAlarm?)] {
+            let reading = DriftReading(
+                group: group,
+                recent: DriftCount(trials: 9, matches: 2),
+                usualRate: 0.5,
+                alarm: alarm
+            )
+            records.append(DriftRecord(reading, of: scope))
+        }
+        var batch = StatementBatch()
+        let insert: SQLText =
+            "INSERT INTO drift_groups (\(DriftRecord.columns)) SELECT * FROM \(rowsWith: DriftRecord.columns)"
+        batch.append(PreparedStatement(insert), records.parameters)
+        _ = try harness.connection.rows(of: batch)
+        #expect(try reader.driftGroups(of: scope, atMost: 9).map(\.group) == groups)
+        #expect(try reader.driftGroups(of: scope, atMost: 1).map(\.group) == [groups[0]])
+        #expect(try reader.driftAlarms(of: scope).map(\.alarm) == [alarm])
+        let names = try reader.countedNames(
+            of: .launch,
+            scope,
+            in: quarter.advanced(byMilliseconds: -21_600_000)
+        )
+        #expect(names.sorted() == ([group] + groups).map(\.name).sorted())
+    }
+}
+#endif
