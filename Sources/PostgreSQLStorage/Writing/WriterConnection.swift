@@ -22,6 +22,8 @@ final class WriterConnection {
 
     /// How long to wait for a server that sends nothing; COMMIT may wait for a standby.
     private static let timeLimit = Duration.seconds(3)
+    /// How long waiting writes may wait for a connection before they are refused.
+    private static let connectTimeLimit = Duration.milliseconds(500)
 
     init(_ configuration: PostgreSQLConfiguration, _ server: ServerRow) {
         (self.configuration, self.server) = (configuration, server)
@@ -40,7 +42,11 @@ final class WriterConnection {
             .init("jit", "off"),
         ]
         let opened = try StoreError.translating { () throws(PostgreSQLError) in
-            try BlockingConnection(settings, timeLimit: Self.timeLimit)
+            try BlockingConnection(
+                settings,
+                timeLimit: Self.timeLimit,
+                connectTimeLimit: Self.connectTimeLimit
+            )
         }
         // If a standby confirms this commit, it has confirmed all earlier ones.
         let found = try StoreError.translating { () throws(PostgreSQLError) in
