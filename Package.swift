@@ -124,8 +124,7 @@ let package = Package(
             name: "afterlink",
             dependencies: [
                 "Attribution", "CLinux", "Crypto", "DomainFiles", "HTTPServer", "JSON", "PostgreSQL",
-                "QRCodes",
-                "SQLiteStorage", "Server", "Storage", "Threads",
+                "PostgreSQLStorage", "QRCodes", "SQLiteStorage", "Server", "Storage", "Threads",
             ],
             swiftSettings: commonSettings
         ),
@@ -220,7 +219,9 @@ let package = Package(
         // The databases on which the tests of the store and of the service run.
         .target(
             name: "TestDatabases",
-            dependencies: ["Attribution", "SQLite", "SQLiteStorage", "Storage", "Support"],
+            dependencies: [
+                "Attribution", "PostgreSQLStorage", "SQLite", "SQLiteStorage", "Storage", "Support",
+            ],
             path: "Tests/TestDatabases",
             swiftSettings: commonSettings
         ),

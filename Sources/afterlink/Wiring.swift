@@ -8,7 +8,16 @@ enum Wiring {
     /// Returns the database that the configuration names, which need not exist yet.
     ///
     /// To add a kind of database, write a type that conforms to ``Database``, and choose it here.
-    static func database(_ given: Configuration) -> any Database { SQLiteDatabase(configuration: given) }
+    static func database(_ given: Configuration) -> any Database {
+        #if PostgreSQL
+        if given.isOnServer { return PostgreSQLDatabase(configuration: given) }
+        #endif
+        return SQLiteDatabase(configuration: given)
+    }
+
+    /// The time that a command waits for a slow disk or a lock of another process, in milliseconds: an operator waits longer
+    /// than an SDK, and would otherwise run the command again.
+    static let commandMilliseconds: UInt64 = 30_000
 }
 
 /// A database file of SQLite.
@@ -16,10 +25,6 @@ private struct SQLiteDatabase: Database {
     let configuration: Configuration
 
     static var library: String { "SQLite \(DatabaseSurvey.libraryVersion)" }
-
-    /// The time that a command waits for a slow disk or a lock of another process, in milliseconds: an operator waits longer
-    /// than an SDK, and would otherwise run the command again.
-    private static let commandMilliseconds: UInt64 = 30_000
 
     func open(for purpose: DatabasePurpose) throws(StoreError) -> OpenStore {
         let store = try SQLiteStore.open(settings(purpose))
@@ -110,7 +115,7 @@ private struct SQLiteDatabase: Database {
             settings.log = StoreLog { level, text in log.event(LogLevel(level), text) }
         case .command, .reading:
             settings.hasBackgroundWork = false
-            settings.timeLimitMilliseconds = Self.commandMilliseconds
+            settings.timeLimitMilliseconds = Wiring.commandMilliseconds
             if case .reading = purpose { settings.isReadOnly = true }
         }
         return settings
@@ -118,7 +123,7 @@ private struct SQLiteDatabase: Database {
 }
 
 extension LogLevel {
-    fileprivate init(_ level: StoreLog.Level) {
+    init(_ level: StoreLog.Level) {
         self =
             switch level {
             case .information: .info

@@ -193,7 +193,9 @@ private final class Supervisor: Sendable {
     init(_ command: [String]) throws {
         let process = Process()
         process.executableURL = URL(filePath: "/usr/bin/env")
-        process.arguments = ["setsid"] + command
+        // It waits for the shell. Otherwise it would end at once, and stay unreaped while the server runs; the exit tests of
+        // swift-testing, which wait for any child process, would see it again and again.
+        process.arguments = ["setsid", "--wait"] + command
         let (input, output) = (Pipe(), Pipe())
         // Another child process must not keep the pipe open.
         _ = fcntl(input.fileHandleForWriting.fileDescriptor, F_SETFD, FD_CLOEXEC)

@@ -1,12 +1,32 @@
 internal import Attribution
 internal import Foundation
+#if PostgreSQL
+internal import Support
+#endif
 
 /// A kind of database on which tests of stores run.
 package enum Backend: String, CaseIterable, Sendable {
     case sqlite = "sqlite"
+    #if PostgreSQL
+    case postgreSQL = "postgresql"
+    #endif
 
     /// The kinds that this machine can run.
-    package static let available = allCases
+    package static let available = allCases.filter(\.isInstalled)
+
+    /// Whether this machine can run the kind; if not, a line of the output says what is missing.
+    private var isInstalled: Bool {
+        switch self {
+        case .sqlite: return true
+        #if PostgreSQL
+        case .postgreSQL:
+            if !PostgreSQLCluster.isInstalled {
+                print("The tests do not run over PostgreSQL: \(PostgreSQLCluster.missing).")
+            }
+            return PostgreSQLCluster.isInstalled
+        #endif
+        }
+    }
 
     /// The kind that the environment variable `AFTERLINK_TEST_BACKEND` names; SQLite without the variable.
     ///
@@ -19,10 +39,14 @@ package enum Backend: String, CaseIterable, Sendable {
         return backend
     }
 
-    /// Creates a place that has no database yet.
+    /// Creates a place that has no rows yet.
     package func makePlace() async throws -> any TestPlace {
         switch self {
         case .sqlite: try SQLitePlace()
+        #if PostgreSQL
+        // It waits for programs, and so must leave the threads that run all tests.
+        case .postgreSQL: try await onLoop { try PostgreSQLPlace() }
+        #endif
         }
     }
 
@@ -30,6 +54,9 @@ package enum Backend: String, CaseIterable, Sendable {
     package var deletesEachRow: Bool {
         switch self {
         case .sqlite: true
+        #if PostgreSQL
+        case .postgreSQL: false
+        #endif
         }
     }
 }

@@ -1,7 +1,7 @@
 #if PostgreSQL
 public import Attribution
 internal import PostgreSQL
-public import Storage
+internal import Storage
 
 /// The stored clicks and checks of one app, which can be read with or without running servers.
 ///

@@ -1,5 +1,5 @@
 #if PostgreSQL
-internal import Attribution
+public import Attribution
 internal import PostgreSQL
 public import Storage
 

@@ -86,7 +86,7 @@ struct TLSServeTests {
         while try descriptorCount(server) > before, ContinuousClock.now < end {
             _ = try watching.get("/healthz")
         }
-        #expect(try descriptorCount(server) == before)
+        #expect(try descriptorCount(server) <= before)
     }
 
     private func descriptorCount(_ server: AfterlinkProcess) throws -> Int {

@@ -1,0 +1,206 @@
+#if PostgreSQL
+package import Attribution
+internal import Foundation
+internal import PostgreSQLStorage
+package import Storage
+package import Support
+
+/// A database of a PostgreSQL server that all tests of a process share.
+///
+/// Its members run `psql`, so a test must not call ``init()`` on a thread of Swift's pool.
+package final class PostgreSQLPlace: TestPlace {
+    package var backend: Backend { .postgreSQL }
+    private let database: PostgreSQLTestDatabase
+
+    package init() throws { database = try Self.cluster.get().makeDatabase() }
+
+    /// The template has all tables, and the partitions of the days on which most tests play.
+    private static let cluster = Result {
+        try TestCluster { template in
+            for time in templateTimes {
+                let configuration = configuration(
+                    of: template,
+                    StoreConfiguration(clock: .fixed(Timestamp(milliseconds: time)))
+                )
+                let store = try PostgreSQLStore.open(configuration)
+                store.stop(within: 60_000)
+            }
+            // Each test sees its own store as the first one.
+            try template.execute("DELETE FROM jobs")
+        }
+    }
+
+    /// The starts of the clocks of StorageTests and ServerTests.
+    private static let templateTimes: [Int64] = [1_700_000_000_000, 1_790_000_000_000]
+
+    private static func configuration(
+        of database: PostgreSQLTestDatabase,
+        _ store: StoreConfiguration,
+        isDurable: Bool = false
+    ) throws(StoreError) -> PostgreSQLConfiguration {
+        var configuration = try PostgreSQLConfiguration(
+            url: database.socketURL,
+            name: "the test's database",
+            clock: store.clock
+        )
+        configuration.store = store
+        configuration.durability = isDurable ? .full : .relaxed
+        return configuration
+    }
+
+    package func open(_ configuration: StoreConfiguration, isDurable: Bool) throws(StoreError)
+        -> any TestDatabase
+    { try PostgreSQLStore.open(Self.configuration(of: database, configuration, isDurable: isDurable)) }
+
+    package func count(_ what: TestCount) throws -> Int64 {
+        if what.dependsOnFold { try fold() }
+        return try integer(what.postgreSQL)
+    }
+
+    package func change(_ change: TestChange) throws { try database.execute(change.postgreSQL) }
+
+    private func integer(_ sql: String) throws -> Int64 { Int64(try database.execute(sql)) ?? 0 }
+
+    /// Adds the counts that transactions have left, as a report does.
+    private func fold() throws {
+        try PostgreSQLStore.foldCounts(
+            Self.configuration(of: database, StoreConfiguration(clock: .fixed(Timestamp(milliseconds: 0))))
+        )
+    }
+
+    package func roundTrip<Kept: Record>(_ record: Kept, in table: StaticString) throws -> Kept? {
+        var literals = LiteralRow()
+        record.write(to: &literals)
+        let tableName = table.description
+        try database.execute(Self.insertion(of: literals.values, into: tableName))
+        let columns = Kept.columns.names.map { name in
+            Self.reading(of: name.description, from: tableName)
+        }
+        let separator = #"E'\x1F'"#
+        let values = columns.map { "coalesce('=' || (\($0))::text, '')" }.joined(separator: ", ")
+        let stored = tableName == "claims" ? "clicks" : tableName
+        let text = try database.execute("SELECT concat_ws(\(separator), \(values)) FROM \(stored)")
+        var row = TextRow(
+            text.split(separator: "\u{1F}", omittingEmptySubsequences: false).map { String($0) }
+        )
+        return Kept(&row)
+    }
+
+    /// Returns the statement that inserts a record, with the columns that only PostgreSQL has.
+    private static func insertion(of values: [(column: String, literal: String)], into table: String)
+        -> String
+    {
+        var (table, values) = (table, values + [("b", "0"), ("slot", "-1")])
+        switch table {
+        case "clicks": values.append(("turn", "0"))
+        case "click_index": values.removeAll { $0.column == "state" }
+        case "claims":
+            // A claim is a part of its click.
+            table = "clicks"
+            values = values.map { $0.column == "click" ? ("id", $0.literal) : $0 }
+            for column in [
+                "id_low", "clicked_at", "recorded_at", "expires_at", "visit", "visit_rest", "post",
+                "post_rest",
+                "turn", "window_seconds", "is_robot", "is_contradictory",
+            ] { values.append((column, "0")) }
+            for column in ["destination", "journey_id", "source", "platform", "fingerprints"] {
+                values.append((column, "''"))
+            }
+        default: break
+        }
+        let (columns, literals) = (values.map(\.column), values.map(\.literal))
+        return """
+            INSERT INTO \(table) (\(columns.joined(separator: ", "))) VALUES (\(literals.joined(separator: ", ")))
+            """
+    }
+
+    private static func reading(of column: String, from table: String) -> String {
+        switch (table, column) {
+        case ("click_index", "state"): "CASE WHEN closed_at IS NULL THEN 0 ELSE 1 END"
+        case ("claims", "click"): "id"
+        default: column
+        }
+    }
+
+    package func verify(at now: Timestamp) throws(StoreError) -> VerificationReport {
+        try DatabaseVerification.run(
+            Self.configuration(of: database, StoreConfiguration(clock: .fixed(now)))
+        )
+    }
+
+    package func history(of app: AppID, _ configuration: StoreConfiguration, keys: [ServerKey])
+        throws(StoreError) -> any TrafficHistory
+    {
+        try PostgreSQLHistory(
+            Self.configuration(of: database, configuration),
+            of: app,
+            isTest: false,
+            remaking: FingerprintReconstruction(keys: keys, data: .embedded, localization: .unknown)
+        )
+    }
+}
+
+extension PostgreSQLStore: TestDatabase {
+    package func openSession(on loop: LoopThread) -> any LoopSession {
+        let session = makeSession(loop.sockets.port)
+        loop.sockets.turnDidEnd = { session.endTurn() }
+        return session
+    }
+
+    /// Adds counts, makes and drops partitions, sweeps, and compacts counts.
+    @discardableResult
+    package func runRetention() throws(StoreError) -> RetentionProgress {
+        for var job in makeOwnJobs() { try job.runToEnd() }
+        var compaction = CompactionJob(makeJobContext())
+        try compaction.runToEnd()
+        return RetentionProgress()
+    }
+}
+
+/// The values of a record as literals of SQL.
+private struct LiteralRow: RowWriter {
+    private(set) var values: [(column: String, literal: String)] = []
+
+    mutating func putInteger(_ column: StaticString, _ value: Int64?) { add(column, value.map { "\($0)" }) }
+    mutating func putReal(_ column: StaticString, _ value: Double?) { add(column, value.map { "\($0)" }) }
+
+    mutating func putText(_ column: StaticString, _ value: String?) {
+        add(column, value.map { "'\($0.replacing("'", with: "''"))'" })
+    }
+
+    mutating func putBytes(_ column: StaticString, _ value: [UInt8]?) {
+        add(column, value.map { bytes in #"'\x"# + bytes.map { String(format: "%02x", $0) }.joined() + "'" })
+    }
+
+    private mutating func add(_ column: StaticString, _ literal: String?) {
+        values.append((column.description, literal ?? "NULL"))
+    }
+}
+
+/// The values of a row as `psql` prints them: each after `=`; empty for NULL.
+private struct TextRow: RowReader {
+    private var values: ArraySlice<String>
+
+    init(_ values: [String]) { self.values = values[...] }
+
+    private mutating func next() -> String? {
+        let text = values.popFirst() ?? ""
+        return text.isEmpty ? nil : String(text.dropFirst())
+    }
+
+    mutating func getInteger(_ column: StaticString) -> Int64 { getOptionalInteger(column) ?? 0 }
+    mutating func getReal(_ column: StaticString) -> Double { getOptionalReal(column) ?? 0 }
+    mutating func getText(_ column: StaticString) -> String { next() ?? "" }
+
+    mutating func getBytes(_ column: StaticString) -> [UInt8] {
+        let digits = Array((next() ?? "").dropFirst(2))
+        return stride(from: 0, to: digits.count - 1, by: 2).compactMap {
+            UInt8(String(digits[$0...$0 + 1]), radix: 16)
+        }
+    }
+
+    mutating func getOptionalInteger(_ column: StaticString) -> Int64? { next().flatMap { Int64($0) } }
+    mutating func getOptionalReal(_ column: StaticString) -> Double? { next().flatMap { Double($0) } }
+    mutating func getOptionalText(_ column: StaticString) -> String? { next() }
+}
+#endif
