@@ -127,7 +127,7 @@ struct ReaderTestsRecords {
         var (read, campaigns): ([UInt64], [String: Int]) = ([], [:])
         try reader.checks(before: nil, within: (nil, nil)) { check in
             read.append(check.record.id.high)
-            if let campaign = check.campaign { campaigns[campaign, default: 0] += 1 }
+            if let campaign = check.campaign { campaigns[campaign.text, default: 0] += 1 }
             return true
         }
         #expect(read == numbers.reversed())
@@ -146,7 +146,7 @@ struct ReaderTestsRecords {
         }
         #expect(read == numbers[149..<349].reversed())
         #expect(try reader.check(numbers[7])?.record.id.high == numbers[7])
-        #expect(try reader.check(numbers[440])?.clickLow == 77)
+        #expect(try reader.check(numbers[440])?.record.facts.click?.low == 77)
         #expect(try reader.check(.max) == nil)
         #expect(try reader.check(UInt64(Int64.max)) == nil)
         #expect(try reader.check(numbers[7] + 1) == nil)

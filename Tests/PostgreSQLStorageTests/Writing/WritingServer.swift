@@ -189,9 +189,6 @@ extension ClaimOutcome {
     var replayed: ClickID? { if case .replayed(let claim) = self { claim.click.id } else { nil } }
 }
 
-/// Returns a keyed hash that differs for each number.
-func hash(_ number: UInt64) -> KeyedHash { KeyedHash(index: number &* 0x9e37_79b9_7f4a_7c15, rest: number) }
-
 extension NewClick {
     /// Returns a click with sample values; each post differs.
     static func sample(
