@@ -23,8 +23,10 @@ final class WriterConnection {
 
     /// How long to wait for a server that sends nothing; COMMIT may wait for a standby.
     private static let timeLimit = Duration.seconds(3)
-    /// How long a statement's plan is used. The server plans a statement for a new, empty partition as if all indexes were
-    /// equal, and notices the growth of the partition only a minute later.
+    /// How long a statement's plan is used.
+    ///
+    /// The server plans a statement for a new, empty partition as if all indexes were equal, and notices the growth of the
+    /// partition only a minute later.
     private static let planTime = Duration.seconds(10)
     /// How long waiting writes may wait for a connection before they are refused.
     private static let connectTimeLimit = Duration.milliseconds(500)
