@@ -129,8 +129,14 @@ final class PostgreSQLEngine: BlockingEngine {
         transaction?.didRollBack()
     }
 
-    /// Renews the connection when it has prepared the statements of many days.
-    func tidy() throws(EngineFailure) { if batch.dropStatements() { _ = try reopen() } }
+    /// Renews the connection when it has prepared the statements of many days, and the plans of its statements.
+    func tidy() throws(EngineFailure) {
+        guard !batch.dropStatements() else {
+            _ = try reopen()
+            return
+        }
+        try run { _ throws(PostgreSQLError) in try connection.renewPlans() }
+    }
 
     /// Connects again, and asks the server's row whether a transaction in doubt was committed.
     func reopen() throws(EngineFailure) -> TransactionFate {

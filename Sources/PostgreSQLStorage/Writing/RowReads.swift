@@ -45,14 +45,16 @@ enum SlotStatement: Hashable {
         """
     }
 
-    /// The limit is above the number of clicks that one post can have in twenty seconds and in one range of turns, unless
-    /// each of them was claimed at once.
+    /// Reads the newest clicks of each post in a range of turns.
+    ///
+    /// The limit is above the number of clicks that one post can have there, unless each of them was claimed at once.
+    /// Without the zero, the server may walk back through the whole bucket by `id`.
     private static func posts(_ slots: SQLText) -> SQLText {
         """
         SELECT \(columns) FROM unnest($1, $2, $3, $4, $5) AS k (scope, visit, post, first, last)
         CROSS JOIN LATERAL (SELECT * FROM clicks WHERE slot IN (\(slots)) AND b = (k.visit & 63)
         AND scope = k.scope AND visit = k.visit AND post = k.post AND turn BETWEEN k.first AND k.last
-        ORDER BY id DESC LIMIT 4) c
+        ORDER BY id + 0 DESC LIMIT 4) c
         """
     }
 

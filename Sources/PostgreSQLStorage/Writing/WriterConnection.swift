@@ -17,11 +17,19 @@ final class WriterConnection {
     private(set) var isInTransaction = false
     /// The number of the last transaction, which grows by one.
     private(set) var batch: Int64 = 0
+    private var madePlansAt = MonotonicTime.now()
     /// When other servers last saw this one.
     private(set) var seenAt = MonotonicTime(nanoseconds: 0)
 
     /// How long to wait for a server that sends nothing; COMMIT may wait for a standby.
     private static let timeLimit = Duration.seconds(3)
+    /// How long a statement's plan is used.
+    ///
+    /// The server plans a statement for a new, empty partition as if all indexes were equal, and notices the growth of the
+    /// partition only a minute later.
+    private static let planTime = Duration.seconds(10)
+    /// How long waiting writes may wait for a connection before they are refused.
+    private static let connectTimeLimit = Duration.milliseconds(500)
 
     init(_ configuration: PostgreSQLConfiguration, _ server: ServerRow) {
         (self.configuration, self.server) = (configuration, server)
@@ -40,7 +48,11 @@ final class WriterConnection {
             .init("jit", "off"),
         ]
         let opened = try StoreError.translating { () throws(PostgreSQLError) in
-            try BlockingConnection(settings, timeLimit: Self.timeLimit)
+            try BlockingConnection(
+                settings,
+                timeLimit: Self.timeLimit,
+                connectTimeLimit: Self.connectTimeLimit
+            )
         }
         // If a standby confirms this commit, it has confirmed all earlier ones.
         let found = try StoreError.translating { () throws(PostgreSQLError) in
@@ -141,6 +153,15 @@ final class WriterConnection {
         }
     }
 
+    /// Has statements planned again, from time to time; there must be no open transaction.
+    func renewPlans() throws(PostgreSQLError) {
+        guard madePlansAt.advanced(by: Self.planTime) < .now() else { return }
+        madePlansAt = .now()
+        var steps = StatementBatch()
+        steps.append(Self.discardPlans)
+        _ = try execute(steps)
+    }
+
     private func execute(_ steps: StatementBatch) throws(PostgreSQLError) -> [ResultRows] {
         let connection = try opened()
         do throws(PostgreSQLError) {
@@ -157,6 +178,7 @@ final class WriterConnection {
         connection = nil
     }
 
+    private static let discardPlans = PreparedStatement("DISCARD PLANS")
     private static let savepoint = PreparedStatement("SAVEPOINT one")
     private static let release = PreparedStatement("RELEASE SAVEPOINT one")
     private static let undo = PreparedStatement("ROLLBACK TO SAVEPOINT one")
