@@ -120,11 +120,7 @@ extension QuestionHarness {
     }
 
     /// Reads the table `partitions`, as the job does.
-    func publishSlots() throws {
-        slots.publish(
-            try partitions.slots().reduce(into: [:]) { $0.updateValue($1.neededUntil, forKey: $1.number) }
-        )
-    }
+    func publishSlots() throws { slots.publish(try partitions.table()) }
 
     /// Writes a click with its rows of the index and of addresses, as the writer does; returns its record.
     @discardableResult
