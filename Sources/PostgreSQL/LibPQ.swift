@@ -197,4 +197,13 @@ internal import CLibPQ
     }
 }
 
+/// The client library of the system.
+public enum PostgreSQLLibrary {
+    /// Its version, such as 15.18.
+    public static var version: String {
+        let number = PQlibVersion()
+        return "\(number / 10_000).\(number % 10_000)"
+    }
+}
+
 #endif

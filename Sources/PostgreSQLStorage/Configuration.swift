@@ -50,6 +50,8 @@ public struct PostgreSQLConfiguration: Sendable {
         }
         (self.name, self.password) = (name, password)
         store = StoreConfiguration(clock: clock)
+        // Another server's mark of an answer that was lost comes within half a second.
+        store.foreignAnswerMilliseconds = 2000
     }
 
     /// How connections are made.

@@ -81,6 +81,11 @@ final class TurnQuestions {
         connection.stateDidChange = { [weak self] in self?.connectionDidChange($0) }
     }
 
+    /// Waits until there is a connection.
+    func waitUntilReady(by deadline: MonotonicTime) async throws(PostgreSQLError) {
+        try await connection.waitUntilReady(by: deadline)
+    }
+
     /// Asks questions; the answers come together.
     ///
     /// While the first attempt to connect is under way, questions wait for it.

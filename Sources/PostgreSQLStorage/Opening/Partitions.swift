@@ -28,6 +28,11 @@ struct Partitions {
         }
     }
 
+    /// Returns the last expiry of each slot, as ``SlotTable`` has it.
+    func table() throws(PostgreSQLError) -> [Int64: Timestamp?] {
+        try slots().reduce(into: [:]) { $0.updateValue($1.neededUntil, forKey: $1.number) }
+    }
+
     /// Makes the partitions of a slot, unless they exist.
     ///
     /// - Returns: whether they are new.

@@ -14,7 +14,11 @@ struct PostgreSQLReader: ReportReader, DirectoryReader, NumberReader {
 
     static func translated(_ error: PostgreSQLError) -> EngineFailure { EngineFailure(error) }
 
-    func beginSnapshot() throws(PostgreSQLError) { try connection.execute(BlockingConnection.beginSnapshot) }
+    /// Begins a snapshot with all counts that are committed: they are added first.
+    func beginSnapshot() throws(PostgreSQLError) {
+        try connection.foldAll()
+        try connection.execute(BlockingConnection.beginSnapshot)
+    }
 
     func endSnapshot() throws(PostgreSQLError) { try connection.execute(BlockingConnection.rollback) }
 }

@@ -12,11 +12,24 @@ struct PostgreSQLLoopReader: LoopReader {
     typealias Failure = PostgreSQLError
 
     let questions: TurnQuestions
+    /// The loop of a thread that has none, which each fetch runs until it has ended.
+    var polling: PollingPort?
 
     var rows: RowCache { RowCache() }
 
     func fetch(for rows: RowCache, until deadline: UInt64) async throws(PostgreSQLError) {
-        rows.fill(try await questions.ask(rows.missing, by: MonotonicTime(nanoseconds: deadline)))
+        let end = MonotonicTime(nanoseconds: deadline)
+        guard let polling else { return rows.fill(try await questions.ask(rows.missing, by: end)) }
+        let (questions, missing) = (questions, rows.missing)
+        let answers = polling.run { () async -> TurnQuestions.Answers in
+            do throws(PostgreSQLError) {
+                try await questions.waitUntilReady(by: end)
+                return .success(try await questions.ask(missing, by: end))
+            } catch {
+                return .failure(error)
+            }
+        }
+        rows.fill(try answers.get())
     }
 
     func beginSnapshot() {}

@@ -10,15 +10,18 @@ final class PostgreSQLSession: DatabaseSession, LoopSession {
     private let questions: TurnQuestions
     private let connection: PostgreSQLConnection
 
-    /// Starts to connect.
+    /// Starts to connect; without a port, each read waits on the calling thread.
     init(
         _ threads: StoreThreads<PostgreSQLBackend>,
         _ directory: DirectoryCache,
         _ slots: SlotTable,
         _ configuration: PostgreSQLConfiguration,
-        port: LoopPort
+        port: LoopPort?
     ) {
         let clock = configuration.store.clock
+        let own = PollingPort()
+        let polling = port == nil ? own : nil
+        let port = port ?? own.port
         let connection = PostgreSQLConnection(configuration.settings.forLoop, port: port)
         let questions = TurnQuestions(
             connection,
@@ -26,9 +29,10 @@ final class PostgreSQLSession: DatabaseSession, LoopSession {
             slots: slots,
             hotSlots: { slots.hot(at: clock.now()) }
         )
+        polling?.turnDidEnd = { [weak questions] in questions?.endTurn() }
         (self.connection, self.questions) = (connection, questions)
         loop = LoopState(threads, directory) { () throws(PostgreSQLError) in
-            PostgreSQLLoopReader(questions: questions)
+            PostgreSQLLoopReader(questions: questions, polling: polling)
         }
         connection.start()
     }
@@ -45,6 +49,7 @@ final class PostgreSQLSession: DatabaseSession, LoopSession {
 struct PostgreSQLBackend: StorageBackend {
     typealias Reader = PostgreSQLReader
     typealias Loop = PostgreSQLLoopReader
+    typealias Rules = PostgreSQLRules
 
     let opening: DatabaseOpening
 

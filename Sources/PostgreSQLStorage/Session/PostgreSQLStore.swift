@@ -1,0 +1,174 @@
+#if PostgreSQL
+public import Attribution
+internal import PostgreSQL
+public import Storage
+public import Threads
+
+/// An open PostgreSQL database, which other servers read and write too.
+///
+/// Each event loop has a session, which reads on the loop's own connection and passes its writes to the writing thread.
+/// The writing thread, the jobs and the long reads have connections of their own, and wait for the server.
+public final class PostgreSQLStore: Sendable {
+    /// Whether opening the store has created the tables.
+    public let isNew: Bool
+
+    private let opening: DatabaseOpening
+    private let state: StoreState
+    private let directory: DirectoryCache
+    private let slots: SlotTable
+    private let threads: StoreThreads<PostgreSQLBackend>
+
+    /// The version of the client library, such as 15.18.
+    public static var libraryVersion: String { PostgreSQLLibrary.version }
+
+    /// Returns what ``open(_:)`` would change in the schema, and changes nothing.
+    public static func migrationPlan(_ configuration: PostgreSQLConfiguration) throws(StoreError)
+        -> MigrationPlan
+    { try DatabaseOpening(configuration).plan() }
+
+    /// Connects, creates the tables or brings them up to date, and starts the writing thread.
+    ///
+    /// - Throws: an error that says what to do; for example, because the server cannot be reached.
+    public static func open(_ configuration: PostgreSQLConfiguration) throws(StoreError) -> PostgreSQLStore {
+        try PostgreSQLStore(configuration)
+    }
+
+    private init(_ given: PostgreSQLConfiguration) throws(StoreError) {
+        var configuration = given
+        let accepted = DatabaseOpening(given)
+        let isReadOnly = given.store.isReadOnly
+        let connection: BlockingConnection
+        if isReadOnly {
+            (connection, isNew) = (try accepted.openAccepted(), false)
+        } else {
+            (connection, isNew) = try accepted.open()
+            try Self.makePartitions(connection, from: given.store.clock.now())
+        }
+        let form = try accepted.form(connection)
+        var server: ServerRow?
+        if !isReadOnly {
+            let holder = Int64(bitPattern: given.store.random())
+            let taken = try ServerRow.take(connection, holder: holder, version: given.programVersion)
+            configuration.store.numbers =
+                NumberLayout(server: Int(taken.number), shortSeconds: form.shortSeconds) ?? .plain
+            server = taken
+        }
+        opening = DatabaseOpening(configuration)
+        state = StoreState(configuration.store)
+        let reader = PostgreSQLReader(connection: connection)
+        (slots, directory) = try StoreError.translating { () throws(PostgreSQLError) in
+            (SlotTable(try Partitions(connection: connection).table()), try DirectoryCache(reading: reader))
+        }
+        threads = StoreThreads(state, PostgreSQLBackend(opening: opening))
+        guard let server else { return }
+        try StoreError.translating { () throws(PostgreSQLError) in
+            try state.startClock(lastSettled: reader.lastSettled)
+        }
+        try startThreads(server, form)
+    }
+
+    /// Makes the partitions that the first clicks need; a job makes those of the days ahead.
+    private static func makePartitions(_ connection: BlockingConnection, from now: Timestamp)
+        throws(StoreError)
+    {
+        let today = now.milliseconds / 86_400_000
+        try StoreError.translating { () throws(PostgreSQLError) in
+            let existing = try Partitions(connection: connection).table()
+            for slot in [RowHome.longSlot, today, today + 1] where existing[slot] == nil {
+                try Partitions(connection: connection).make(slot)
+            }
+        }
+    }
+
+    private func startThreads(_ server: ServerRow, _ form: DatabaseForm) throws(StoreError) {
+        let (configuration, state, directory, slots) = (opening.configuration, state, directory, slots)
+        let threads = threads
+        try threads.startWriter {
+            PostgreSQLEngine(
+                configuration,
+                state,
+                form: form,
+                server: server,
+                directory: directory,
+                slots: slots
+            )
+        }
+        try threads.startBackground {
+            PostgreSQLRules.makeJobs(threads.makeJobContext(), directory, slots)
+        }
+    }
+
+    /// Creates a session, which only one event loop may use.
+    ///
+    /// It waits for its connection by the loop's `port`. Without one, each of its reads blocks the calling thread: for
+    /// commands and threads that have no event loop.
+    public func makeSession(port: LoopPort?) -> any LoopSession {
+        PostgreSQLSession(threads, directory, slots, opening.configuration, port: port)
+    }
+
+    /// The store's health, which is cheap enough to be read often.
+    public var health: StoreHealth { state.healthSnapshot }
+
+    /// Performs the waiting writes, and leaves this server's number to others; blocks.
+    ///
+    /// - Parameter milliseconds: the time after which the store refuses writes that still wait.
+    public func stop(within milliseconds: UInt64) {
+        if !state.configuration.isReadOnly { threads.stop(within: milliseconds) }
+    }
+}
+
+/// Manages the keys that the stored hashes need.
+///
+/// These functions wait for the server, so an event loop must not call them.
+extension PostgreSQLStore {
+    /// Stores the current server key's check value (a hash that identifies the key), and when it replaced another one.
+    ///
+    /// `checks` are the check values of all server keys in use, the current one first. If the key that was current last
+    /// is not among them, the function changes nothing and returns `foreign`.
+    public func confirm(serverKeys checks: [KeyedHash], at now: Timestamp) throws(StoreError)
+        -> ServerKeyRecognition
+    {
+        guard case .serverKeys(let recognition) = try state.queue.perform(.keys(.confirm(checks, at: now)))
+        else { throw .mismatch }
+        return recognition
+    }
+
+    /// Returns the keys that must not be destroyed, at the current time of the store's clock.
+    ///
+    /// It also deletes the stored days whose address keys are no longer needed, if jobs trust the clock.
+    public func keyNeeds() throws(StoreError) -> RequiredKeys {
+        let now = state.configuration.clock.now()
+        let (needs, hasPastDays) = try StoreError.translating { () throws(PostgreSQLError) in
+            let reader = PostgreSQLReader(connection: try opening.connect())
+            return (try reader.requiredKeys(at: now), try reader.hasPastAddressDays(at: now))
+        }
+        guard hasPastDays, isClockSettled else { return needs }
+        try state.queue.perform(.keys(.forgetAddressDays(before: now)))
+        return needs
+    }
+
+    /// Removes a server key that no stored hash needs, by the first word of its check value.
+    public func forget(serverKey check: UInt64) throws(StoreError) {
+        try state.queue.perform(.keys(.forget(serverKey: check)))
+    }
+}
+
+/// Gives access to jobs and to the writing thread, mostly to tests, which run jobs on their own threads.
+extension PostgreSQLStore {
+    /// Whether jobs trust the wall clock; see ``SettledClock``.
+    public var isClockSettled: Bool { state.isClockSettled }
+
+    package func makeJobContext() -> JobContext<some JobReader> { threads.makeJobContext() }
+
+    /// Creates the jobs that only PostgreSQL has, for the calling thread.
+    package func makeOwnJobs() -> [any Job] {
+        PostgreSQLRules.makeJobs(threads.makeJobContext(), directory, slots)
+    }
+
+    /// Runs `body` on the writing thread within a transaction.
+    package func queueWork(_ body: @escaping @Sendable () -> Void) { state.queueWork(body) }
+
+    /// Refuses all writes that have a deadline, and all waiting checks, as if their deadlines had passed.
+    package func expireWaiting() { state.expireWaiting() }
+}
+#endif
