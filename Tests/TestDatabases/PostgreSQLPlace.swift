@@ -129,7 +129,7 @@ package final class PostgreSQLPlace: TestPlace {
     }
 
     package func verify(at now: Timestamp) throws(StoreError) -> VerificationReport {
-        try DatabaseVerification.run(
+        try PostgreSQLVerification.run(
             Self.settings(of: database, StoreConfiguration(clock: .fixed(now)))
         )
     }
