@@ -70,8 +70,9 @@ final class TestStore: Sendable {
         configuration.timeLimitMilliseconds = 600_000
         configuration.quietNanoseconds = 0
         set(&configuration)
+        let isFreshCopy = self.place.isFreshCopy
         database = try self.place.open(configuration, isDurable: isDurable)
-        if database.isNew {
+        if database.isNew || isFreshCopy {
             let app = App(id: app, settings: App.Settings(name: "Shop"), createdAt: Self.noon)
             try await run { try await $0.create(app) }
         }

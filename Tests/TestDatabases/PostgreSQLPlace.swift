@@ -1,9 +1,9 @@
 #if PostgreSQL
 package import Attribution
-internal import Foundation
-internal import PostgreSQLStorage
+package import PostgreSQLStorage
 package import Storage
 package import Support
+internal import Synchronization
 
 /// A database of a PostgreSQL server that all tests of a process share.
 ///
@@ -11,6 +11,9 @@ package import Support
 package final class PostgreSQLPlace: TestPlace {
     package var backend: Backend { .postgreSQL }
     private let database: PostgreSQLTestDatabase
+    private let wasOpened = Mutex(false)
+
+    package var isFreshCopy: Bool { wasOpened.withLock { !$0 } }
 
     package init() throws { database = try Self.cluster.get().makeDatabase() }
 
@@ -18,7 +21,7 @@ package final class PostgreSQLPlace: TestPlace {
     private static let cluster = Result {
         try TestCluster { template in
             for time in templateTimes {
-                let configuration = configuration(
+                let configuration = try settings(
                     of: template,
                     StoreConfiguration(clock: .fixed(Timestamp(milliseconds: time)))
                 )
@@ -33,7 +36,7 @@ package final class PostgreSQLPlace: TestPlace {
     /// The starts of the clocks of StorageTests and ServerTests.
     private static let templateTimes: [Int64] = [1_700_000_000_000, 1_790_000_000_000]
 
-    private static func configuration(
+    private static func settings(
         of database: PostgreSQLTestDatabase,
         _ store: StoreConfiguration,
         isDurable: Bool = false
@@ -50,7 +53,10 @@ package final class PostgreSQLPlace: TestPlace {
 
     package func open(_ configuration: StoreConfiguration, isDurable: Bool) throws(StoreError)
         -> any TestDatabase
-    { try PostgreSQLStore.open(Self.configuration(of: database, configuration, isDurable: isDurable)) }
+    {
+        wasOpened.withLock { $0 = true }
+        return try PostgreSQLStore.open(Self.settings(of: database, configuration, isDurable: isDurable))
+    }
 
     package func count(_ what: TestCount) throws -> Int64 {
         if what.dependsOnFold { try fold() }
@@ -64,7 +70,7 @@ package final class PostgreSQLPlace: TestPlace {
     /// Adds the counts that transactions have left, as a report does.
     private func fold() throws {
         try PostgreSQLStore.foldCounts(
-            Self.configuration(of: database, StoreConfiguration(clock: .fixed(Timestamp(milliseconds: 0))))
+            Self.settings(of: database, StoreConfiguration(clock: .fixed(Timestamp(milliseconds: 0))))
         )
     }
 
@@ -123,8 +129,8 @@ package final class PostgreSQLPlace: TestPlace {
     }
 
     package func verify(at now: Timestamp) throws(StoreError) -> VerificationReport {
-        try DatabaseVerification.run(
-            Self.configuration(of: database, StoreConfiguration(clock: .fixed(now)))
+        try PostgreSQLVerification.run(
+            Self.settings(of: database, StoreConfiguration(clock: .fixed(now)))
         )
     }
 
@@ -132,7 +138,7 @@ package final class PostgreSQLPlace: TestPlace {
         throws(StoreError) -> any TrafficHistory
     {
         try PostgreSQLHistory(
-            Self.configuration(of: database, configuration),
+            Self.settings(of: database, configuration),
             of: app,
             isTest: false,
             remaking: FingerprintReconstruction(keys: keys, data: .embedded, localization: .unknown)
@@ -142,7 +148,7 @@ package final class PostgreSQLPlace: TestPlace {
 
 extension PostgreSQLStore: TestDatabase {
     package func openSession(on loop: LoopThread) -> any LoopSession {
-        let session = makeSession(loop.sockets.port)
+        let session = makeSession(port: loop.sockets.port)
         loop.sockets.turnDidEnd = { session.endTurn() }
         return session
     }
@@ -169,7 +175,13 @@ private struct LiteralRow: RowWriter {
     }
 
     mutating func putBytes(_ column: StaticString, _ value: [UInt8]?) {
-        add(column, value.map { bytes in #"'\x"# + bytes.map { String(format: "%02x", $0) }.joined() + "'" })
+        add(
+            column,
+            value.map { bytes in
+                let digits = bytes.map { String(Int($0) + 0x100, radix: 16).dropFirst() }.joined()
+                return #"'\x"# + digits + "'"
+            }
+        )
     }
 
     private mutating func add(_ column: StaticString, _ literal: String?) {

@@ -7,6 +7,8 @@ package import Support
 /// The database may be open, in one or more stores, or closed. It is deleted with this object.
 package protocol TestPlace: AnyObject, Sendable {
     var backend: Backend { get }
+    /// Whether the database is a copy of a template with all tables, and no store has opened it yet.
+    var isFreshCopy: Bool { get }
 
     /// Opens the database, and creates it if it does not exist; only if `isDurable`, writes survive a power cut.
     func open(_ configuration: StoreConfiguration, isDurable: Bool) throws(StoreError) -> any TestDatabase
@@ -21,6 +23,10 @@ package protocol TestPlace: AnyObject, Sendable {
     /// Opens the live clicks and checks of an app for a backtest.
     func history(of app: AppID, _ configuration: StoreConfiguration, keys: [ServerKey]) throws(StoreError)
         -> any TrafficHistory
+}
+
+extension TestPlace {
+    package var isFreshCopy: Bool { false }
 }
 
 /// An open database, with the members that tests of every kind of database need.

@@ -170,5 +170,12 @@ extension PostgreSQLStore {
 
     /// Refuses all writes that have a deadline, and all waiting checks, as if their deadlines had passed.
     package func expireWaiting() { state.expireWaiting() }
+
+    /// Adds the counts that transactions have left to the tables of counts, as a report does first; blocks.
+    package static func foldCounts(_ configuration: PostgreSQLConfiguration) throws(StoreError) {
+        try StoreError.translating { () throws(PostgreSQLError) in
+            try DatabaseOpening(configuration).connect().foldAll()
+        }
+    }
 }
 #endif
