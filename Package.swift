@@ -104,6 +104,13 @@ let package = Package(
             swiftSettings: optimizedInDebug,
             plugins: ["EmbedPlugin"]
         ),
+        // Empty without the trait, too.
+        .target(
+            name: "PostgreSQLStorage",
+            dependencies: ["Attribution", "CLinux", "Crypto", "PostgreSQL", "Storage", "Threads"],
+            swiftSettings: optimizedInDebug,
+            plugins: ["EmbedPlugin"]
+        ),
         .target(
             name: "Server",
             dependencies: [
@@ -205,6 +212,13 @@ let package = Package(
         .testTarget(
             name: "PostgreSQLTests",
             dependencies: ["PostgreSQL", "Support", "Threads"],
+            swiftSettings: commonSettings
+        ),
+        .testTarget(
+            name: "PostgreSQLStorageTests",
+            dependencies: [
+                "Attribution", "PostgreSQL", "PostgreSQLStorage", "Storage", "Support", "Threads",
+            ],
             swiftSettings: commonSettings
         ),
         .testTarget(

@@ -3,7 +3,7 @@ import PackagePlugin
 
 /// Turns text files into string literals at build time.
 ///
-/// - `SQLiteStorage` gets the SQL of `Migrations/SQLite`.
+/// - `SQLiteStorage` gets the SQL of `Migrations/SQLite`, and `PostgreSQLStorage` that of `Migrations/PostgreSQL`.
 /// - `Attribution` gets the tables of `Sources/Attribution/Data`.
 /// - `DomainFiles` gets the table of findings in `Sources/DomainFiles/Data`.
 /// - `Server` gets the pages of `Sources/Server/Landing/Pages`, the description of the API in
@@ -32,6 +32,13 @@ struct EmbedPlugin: BuildToolPlugin {
                 fileExtensions: ["sql"],
                 enumeration: "EmbeddedMigrations",
                 excluded: ["schema.sql"]
+            )
+        ],
+        "PostgreSQLStorage": [
+            Embedding(
+                folder: "Migrations/PostgreSQL",
+                fileExtensions: ["sql"],
+                enumeration: "EmbeddedMigrations"
             )
         ],
         "Attribution": [

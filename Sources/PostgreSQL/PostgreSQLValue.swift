@@ -66,7 +66,7 @@ extension FixedWidthInteger {
 
 extension [UInt8] {
     /// Appends an integer in network order.
-    fileprivate mutating func appendNetwork(_ number: some FixedWidthInteger) {
+    mutating func appendNetwork(_ number: some FixedWidthInteger) {
         // The bytes of the local value are valid during the call.
         unsafe Swift.withUnsafeBytes(of: number.bigEndian) { bytes in unsafe append(contentsOf: bytes) }
     }

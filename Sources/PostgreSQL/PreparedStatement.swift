@@ -7,6 +7,9 @@
 public struct SQLText: Hashable, Sendable, ExpressibleByStringInterpolation {
     public let text: String
 
+    /// Creates a statement of a migration, which is a part of the program.
+    public init(ofMigration text: String) { self.text = text }
+
     public init(stringLiteral literal: StaticString) { text = literal.description }
 
     public init(stringInterpolation: StringInterpolation) { text = stringInterpolation.text }
@@ -47,6 +50,12 @@ public struct Parameters: Sendable {
 
     public init<each Value: PostgreSQLValue>(_ values: repeat each Value) {
         for value in repeat each values { append(value) }
+    }
+
+    /// Appends an array as the next parameter.
+    public mutating func append(_ array: ColumnArray) {
+        types.append(array.type)
+        array.appendField(to: &fields)
     }
 
     /// Appends the next parameter.

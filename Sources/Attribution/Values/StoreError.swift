@@ -15,6 +15,8 @@ public struct StoreError: Error, Equatable, Sendable {
         case inputOutput = "input_output"
         /// Another process has locked the database.
         case locked
+        /// There is no connection to the database server.
+        case unreachable
         /// Another server is perhaps answering the same launch; its answer is known in a second or two.
         case underWay = "under_way"
         case corrupted

@@ -165,33 +165,7 @@ extension DatabaseOpening {
                 "\(path) was made by a development version of Afterlink, whose databases no release can read"
             )
         }
-        let known = migrations.last?.number ?? 0
-        guard applied.version <= known else {
-            throw StoreError(
-                .incompatible,
-                "\(path) has schema \(applied.version), and this program knows schemas up to \(known); start a newer program"
-            )
-        }
-        // Refuse an unknown migration at any version: this program's statements may not fit its tables.
-        if let unknown = applied.unknown(to: migrations).last {
-            throw StoreError(
-                .incompatible,
-                "\(path) has migration \(unknown.number), which this program does not know: start the program that"
-                    + " applied it"
-            )
-        }
-        if let migration = applied.unrecorded(of: migrations).first {
-            throw StoreError(
-                .corrupted,
-                "\(path) has no record of its migration \(migration.name); restore a backup"
-            )
-        }
-        if let migration = applied.changed(of: migrations).first {
-            throw StoreError(
-                .incompatible,
-                "migration \(migration.name) is not the one that was applied to \(path); start the program that made it"
-            )
-        }
+        try applied.requireFitting(migrations, of: path)
         return applied
     }
 }

@@ -106,6 +106,9 @@ extension CommandFailure {
         let advice =
             switch error.code {
             case .overloaded, .timedOut, .locked, .underWay: "Try again in a moment."
+            case .unreachable:
+                "Start the database server, or correct --database; the password comes from PGPASSWORD,"
+                    + " --database-password-file or ~/.pgpass."
             case .full: "Make room on the disk and try again."
             case .readOnly:
                 "Give the file and its folder to the user that Afterlink runs as, on a file system that can be written to."

@@ -1,0 +1,105 @@
+#if PostgreSQL
+internal import PostgreSQL
+internal import Threads
+
+/// A connection of a thread that may wait for the server: for the writer, jobs, long reads and commands.
+///
+/// It belongs to one thread, and does not connect again after a loss: its owner opens another one.
+final class BlockingConnection {
+    private let loop = PollingPort()
+    private let connection: PostgreSQLConnection
+    /// The time after which a statement fails.
+    private let timeLimit: Duration
+
+    /// Connects; blocks.
+    ///
+    /// - Parameters:
+    ///   - settings: the server.
+    ///   - timeLimit: how long a batch of statements, or all attempts to connect, may take.
+    init(_ settings: PostgreSQLSettings, timeLimit: Duration) throws(PostgreSQLError) {
+        var settings = settings
+        // A statement of a job may work for long without a word.
+        settings.silenceLimit = timeLimit
+        connection = PostgreSQLConnection(settings, port: loop.port)
+        self.timeLimit = timeLimit
+        loop.turnDidEnd = { [weak connection] in connection?.turnDidEnd() }
+        connection.start()
+        let (connection, deadline) = (connection, MonotonicTime.now().advanced(by: timeLimit))
+        let failure = loop.run { () async -> PostgreSQLError? in
+            do throws(PostgreSQLError) {
+                try await connection.waitUntilReady(by: deadline)
+                return nil
+            } catch {
+                return error
+            }
+        }
+        guard let failure else { return }
+        connection.close()
+        throw failure
+    }
+
+    deinit { connection.close() }
+
+    var isReady: Bool { connection.state == .ready }
+
+    /// The timeline of the primary, which each promotion of a standby increases.
+    var timeline: Int64 { connection.timeline }
+
+    /// Executes a statement in a transaction of its own, or in the one that `BEGIN` opened.
+    @discardableResult
+    func execute<each Value: PostgreSQLValue>(
+        _ statement: PreparedStatement,
+        _ values: repeat each Value
+    ) throws(PostgreSQLError) -> ResultRows {
+        var batch = StatementBatch()
+        batch.append(statement, repeat each values)
+        guard let rows = try rows(of: batch).first else {
+            throw PostgreSQLError(
+                .other,
+                "The server's answers do not agree with the statements that were sent."
+            )
+        }
+        return rows
+    }
+
+    /// Executes a text that is used once.
+    @discardableResult
+    func execute(_ sql: SQLText) throws(PostgreSQLError) -> ResultRows { try execute(PreparedStatement(sql)) }
+
+    /// Executes statements, as one transaction unless they contain `BEGIN` or `COMMIT`.
+    func rows(of batch: StatementBatch) throws(PostgreSQLError) -> [ResultRows] {
+        try perform(batch).rows()
+    }
+
+    /// Executes statements, and returns the outcome of each.
+    func perform(_ batch: StatementBatch) -> BatchOutcome {
+        let (connection, deadline) = (connection, MonotonicTime.now().advanced(by: timeLimit))
+        return loop.run { await connection.perform(batch, by: deadline) }
+    }
+
+    /// Runs `body` in a transaction; rolls it back if `body` throws.
+    func transaction<Result>(
+        _ begin: PreparedStatement = BlockingConnection.begin,
+        _ body: () throws(PostgreSQLError) -> Result
+    ) throws(PostgreSQLError) -> Result {
+        try execute(begin)
+        let result: Result
+        do throws(PostgreSQLError) {
+            result = try body()
+        } catch {
+            // If the connection is lost, the server rolls back.
+            _ = try? execute(Self.rollback)
+            throw error
+        }
+        try execute(Self.commit)
+        return result
+    }
+
+    static let begin = PreparedStatement("BEGIN")
+    static let commit = PreparedStatement("COMMIT")
+    static let rollback = PreparedStatement("ROLLBACK")
+    /// Begins a snapshot for several statements of a report.
+    static let beginSnapshot = PreparedStatement("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+}
+
+#endif

@@ -1,0 +1,90 @@
+#if PostgreSQL
+internal import Attribution
+internal import PostgreSQL
+internal import Storage
+
+extension StoreError {
+    /// Runs `body`, and translates its errors.
+    static func translating<Result>(_ body: () throws(PostgreSQLError) -> Result) throws(StoreError) -> Result
+    {
+        do throws(PostgreSQLError) {
+            return try body()
+        } catch {
+            throw StoreError(error)
+        }
+    }
+
+    /// Creates the domain's error for an error of the server or of the connection.
+    init(_ error: PostgreSQLError) {
+        let (code, advice) = Self.meaning(of: error.kind)
+        let state = error.code.isEmpty ? "" : " (SQLSTATE \(error.code))"
+        self.init(code, "\(advice). \(error.message)\(state)")
+    }
+
+    private static func meaning(of kind: PostgreSQLError.Kind) -> (code: Code, advice: String) {
+        switch kind {
+        case .uniqueViolation, .constraintViolation: (.defect, "the database rejected a row")
+        case .serializationFailure, .deadlock, .lockTimeout:
+            (.locked, "another transaction has locked the rows; it ends within seconds")
+        case .readOnly:
+            (.readOnly, "the database server is a standby, or accepts no writes; name the primary")
+        case .diskFull: (.full, "the disk of the database server is full; make room")
+        case .outOfMemory: (.overloaded, "the database server has no memory left")
+        case .tooManyConnections:
+            (.overloaded, "the database server accepts no more connections; raise its max_connections")
+        case .shuttingDown, .connectionLost, .notConnected, .aborted:
+            (
+                .unreachable,
+                "the database server cannot be reached; see that it runs and that its address is right"
+            )
+        case .authentication:
+            (.unreachable, "the database server rejects the user, the password or the database's name")
+        case .cancelled: (.timedOut, "an operator or a time limit cancelled a statement")
+        case .deadline: (.timedOut, "the database did not answer in time")
+        case .notReplicated:
+            (
+                .inputOutput,
+                "the database did not wait for its standby, so that a failover may lose the commit"
+            )
+        case .settings:
+            (
+                .incompatible,
+                "the database server, or a pooler before it, does not accept a setting of the connection"
+            )
+        case .unexpectedValue:
+            (.corrupted, "the database has a value that this program never stores; run `afterlink verify`")
+        case .other: (.defect, "a statement failed")
+        }
+    }
+}
+
+extension EngineFailure {
+    /// The failure of a statement before the request to commit.
+    init(_ error: PostgreSQLError) {
+        let hasLostConnection = error.endsConnection
+        let mayRepeat =
+            switch error.kind {
+            case .uniqueViolation, .serializationFailure, .deadlock, .lockTimeout: true
+            default: hasLostConnection
+            }
+        // The server has rolled the transaction back, or will with the connection.
+        self.init(
+            StoreError(error),
+            endsBatch: true,
+            endsConnection: hasLostConnection,
+            mayRepeat: mayRepeat
+        )
+    }
+}
+
+extension PostgreSQLError {
+    /// Whether the connection is lost, or answers an earlier statement when it answers again.
+    var endsConnection: Bool {
+        switch kind {
+        case .connectionLost, .notConnected, .shuttingDown, .deadline, .readOnly, .notReplicated: true
+        default: false
+        }
+    }
+}
+
+#endif

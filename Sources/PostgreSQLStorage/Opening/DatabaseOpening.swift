@@ -1,0 +1,208 @@
+#if PostgreSQL
+internal import Attribution
+internal import Crypto
+internal import PostgreSQL
+internal import Storage
+
+/// Opens a database; refuses one that is not Afterlink's or that this program does not know.
+struct DatabaseOpening: Sendable {
+    let configuration: PostgreSQLConfiguration
+    /// The migrations of this program, in ascending order.
+    let migrations: [Migration]
+
+    init(_ configuration: PostgreSQLConfiguration) {
+        self.configuration = configuration
+        migrations = Migration.read(configuration.migrations) { SHA256.digest(of: $0).bytes }
+    }
+
+    /// Connects; blocks.
+    func connect(timeLimit: Duration? = nil) throws(PostgreSQLError) -> BlockingConnection {
+        try BlockingConnection(configuration.settings, timeLimit: timeLimit ?? configuration.longTimeLimit)
+    }
+
+    /// Connects to a database that is up to date.
+    func openAccepted() throws(StoreError) -> BlockingConnection {
+        let connection = try StoreError.translating { () throws(PostgreSQLError) in try connect() }
+        guard try inspect(connection).pending(of: migrations).isEmpty else {
+            throw StoreError(
+                .incompatible,
+                "\(configuration.name) is of an older version; start the service once"
+            )
+        }
+        return connection
+    }
+
+    /// Returns the migrations that ``open()`` would apply, and changes nothing.
+    func plan() throws(StoreError) -> MigrationPlan {
+        let connection = try StoreError.translating { () throws(PostgreSQLError) in try connect() }
+        let applied = try inspect(connection)
+        return MigrationPlan(
+            applied: migrations.filter { $0.number <= applied.version }.map(\.name),
+            pending: applied.pending(of: migrations).map(\.name),
+            backupPath: nil
+        )
+    }
+
+    /// Connects, creates the tables if there are none, and brings them up to date.
+    ///
+    /// - Returns: the connection, and whether this call has created the tables.
+    func open() throws(StoreError) -> (connection: BlockingConnection, isNew: Bool) {
+        let connection = try StoreError.translating { () throws(PostgreSQLError) in try connect() }
+        let applied = try inspect(connection)
+        var isNew = false
+        for migration in applied.pending(of: migrations) {
+            let hasApplied = try apply(migration, on: connection)
+            if hasApplied, migration.number == migrations.first?.number { isNew = true }
+        }
+        // Another server may have applied others meanwhile.
+        guard try inspect(connection).pending(of: migrations).isEmpty else {
+            throw StoreError(.incompatible, "the migrations of \(configuration.name) were not recorded")
+        }
+        return (connection, isNew)
+    }
+
+    /// Returns the migrations of a database.
+    ///
+    /// - Throws: for a database of another program, or with unknown, missing or changed migrations.
+    func inspect(_ connection: BlockingConnection) throws(StoreError) -> AppliedMigrations {
+        let applied = try StoreError.translating { () throws(PostgreSQLError) -> AppliedMigrations? in
+            let tables = try connection.execute(Self.tables)
+            guard try tables.value(0, 0, as: Bool.self) else {
+                return try tables.value(0, 1, as: Bool.self) ? nil : AppliedMigrations(version: 0, rows: [])
+            }
+            let rows = try connection.execute(Self.appliedMigrations).map { (row) throws(PostgreSQLError) in
+                row
+            }
+            _ = rows
+            return try AppliedMigrations(recordedIn: connection.execute(Self.appliedMigrations))
+        }
+        guard let applied else {
+            throw StoreError(
+                .incompatible,
+                "\(configuration.name) has tables of another program; give Afterlink a database of its own"
+            )
+        }
+        try applied.requireFitting(migrations, of: configuration.name)
+        return applied
+    }
+
+    /// Applies a migration in a transaction, unless another server does so first.
+    ///
+    /// - Returns: whether this call has applied it.
+    private func apply(_ migration: Migration, on connection: BlockingConnection) throws(StoreError) -> Bool {
+        var attempts = 0
+        while true {
+            do throws(PostgreSQLError) {
+                return try connection.transaction { () throws(PostgreSQLError) in
+                    try applyAlone(migration, on: connection)
+                }
+            } catch {
+                attempts += 1
+                // Running servers finish their transactions within seconds.
+                guard error.kind == .lockTimeout || error.kind == .deadlock, attempts < 10 else {
+                    throw StoreError(error)
+                }
+            }
+        }
+    }
+
+    private func applyAlone(_ migration: Migration, on connection: BlockingConnection) throws(PostgreSQLError)
+        -> Bool
+    {
+        // A migration that waits for a lock stops everybody who comes after it.
+        try connection.execute("SET LOCAL lock_timeout = '2s'")
+        // Released with the transaction, also by a pooler.
+        try connection.execute(Self.lock)
+        try connection.execute(Self.migrationTable)
+        let applied = try AppliedMigrations(recordedIn: connection.execute(Self.appliedMigrations))
+        guard applied.version < migration.number else { return false }
+        for statement in Self.statements(of: migration.text) {
+            try connection.execute(SQLText(ofMigration: statement))
+        }
+        if migration.number == migrations.first?.number {
+            try connection.execute(Self.insertForm, Int64(configuration.shortDays))
+        }
+        let now = configuration.store.clock.now().milliseconds
+        try connection.execute(
+            Self.insertMigration,
+            migration.number,
+            migration.name,
+            migration.digest,
+            now
+        )
+        return true
+    }
+
+    /// Returns the statements of a migration, which has no semicolon in a text or a name.
+    static func statements(of text: String) -> [String] {
+        let lines = text.split(separator: "\n").map { (line: Substring) -> Substring in
+            line.firstRange(of: "--").map { line[..<$0.lowerBound] } ?? line
+        }
+        let parts = lines.joined(separator: "\n").split(separator: ";")
+        return parts.filter { part in part.contains { !$0.isWhitespace } }.map { String($0) }
+    }
+
+    /// The numbers that the database's identifiers and partitions were made with.
+    func form(_ connection: BlockingConnection) throws(StoreError) -> DatabaseForm {
+        try StoreError.translating { () throws(PostgreSQLError) -> DatabaseForm in
+            let shortDays: Int64 = try connection.execute(Self.readForm).value(0, 0)
+            return DatabaseForm(shortDays: shortDays)
+        }
+    }
+
+    /// Whether the tables are Afterlink's, and whether there are others.
+    private static let tables = PreparedStatement(
+        """
+        SELECT EXISTS (SELECT FROM pg_class WHERE relnamespace = current_schema()::regnamespace AND relname = 'form') \
+        AND EXISTS (SELECT FROM pg_class WHERE relnamespace = current_schema()::regnamespace \
+        AND relname = 'migrations'), \
+        EXISTS (SELECT FROM pg_class WHERE relnamespace = current_schema()::regnamespace AND relkind IN ('r', 'p'))
+        """
+    )
+    private static let lock = PreparedStatement(
+        "SELECT pg_advisory_xact_lock(\(AdvisoryLock.migrations.rawValue))"
+    )
+    private static let migrationTable = PreparedStatement(
+        """
+        CREATE TABLE IF NOT EXISTS migrations (number bigint PRIMARY KEY, name text NOT NULL, digest bytea NOT NULL, \
+        applied_at bigint NOT NULL)
+        """
+    )
+    private static let appliedMigrations = PreparedStatement(
+        "SELECT number, name, digest FROM migrations ORDER BY number"
+    )
+    private static let insertMigration = PreparedStatement("INSERT INTO migrations VALUES ($1, $2, $3, $4)")
+    private static let insertForm = PreparedStatement("UPDATE form SET short_days = $1")
+    private static let readForm = PreparedStatement("SELECT short_days::int8 FROM form")
+}
+
+/// The numbers that identifiers and partitions of a database are made with, which never change.
+struct DatabaseForm: Equatable, Sendable {
+    /// The longest window, in days, of clicks that are stored with their day.
+    let shortDays: Int64
+
+    var shortSeconds: Int64 { shortDays * 86_400 }
+}
+
+/// The locks of `pg_advisory_xact_lock`: "AFLK" and a number.
+enum AdvisoryLock: Int64 {
+    case migrations = 0x4146_4C4B_0001
+    case partitions = 0x4146_4C4B_0002
+    case servers = 0x4146_4C4B_0003
+    case slugs = 0x4146_4C4B_0004
+}
+
+extension AppliedMigrations {
+    init(recordedIn rows: ResultRows) throws(PostgreSQLError) {
+        let rows = try rows.map { (index) throws(PostgreSQLError) in
+            Row(
+                number: try rows.value(index, 0),
+                name: try rows.value(index, 1),
+                digest: try rows.value(index, 2)
+            )
+        }
+        self.init(version: rows.last?.number ?? 0, rows: rows)
+    }
+}
+
+#endif

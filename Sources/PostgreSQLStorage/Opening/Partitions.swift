@@ -1,0 +1,144 @@
+#if PostgreSQL
+internal import Attribution
+internal import PostgreSQL
+internal import Storage
+
+/// Makes and drops the partitions of the large tables: one of each table for a slot.
+///
+/// A finished table is attached to its parent, which waits for nobody who reads or writes; `CREATE TABLE … PARTITION OF`
+/// waits for every transaction that has used the parent, and stops those that come after it.
+struct Partitions {
+    let connection: BlockingConnection
+
+    /// A slot with partitions.
+    struct Slot: Equatable, Sendable {
+        let number: Int64
+        /// The last expiry of its clicks, once its day has ended.
+        let neededUntil: Timestamp?
+    }
+
+    /// Returns the slots with partitions, in ascending order.
+    func slots() throws(PostgreSQLError) -> [Slot] {
+        let rows = try connection.execute(Self.list)
+        return try rows.map { (row) throws(PostgreSQLError) in
+            Slot(
+                number: try rows.value(row, 0),
+                neededUntil: try rows.value(row, 1, as: Int64?.self).map(Timestamp.init(milliseconds:))
+            )
+        }
+    }
+
+    /// Makes the partitions of a slot, unless they exist.
+    ///
+    /// - Returns: whether they are new.
+    @discardableResult
+    func make(_ slot: Int64) throws(PostgreSQLError) -> Bool {
+        try connection.transaction { () throws(PostgreSQLError) in
+            try connection.execute(Self.lock)
+            guard try connection.execute(Self.find, slot).count == 0 else { return false }
+            for table in Table.allCases {
+                for statement in table.creation(slot) { try connection.execute(statement) }
+            }
+            try connection.execute(Self.insert, slot)
+            return true
+        }
+    }
+
+    /// Drops the partitions of a slot with everything in them.
+    ///
+    /// Statements that name the slot as a constant find no rows afterwards.
+    func drop(_ slot: Int64) throws(PostgreSQLError) {
+        for table in Table.allCases {
+            let name = Self.name(of: table, slot)
+            let state = try connection.execute(Self.attachment, name.text)
+            guard state.count > 0 else { continue }
+            // A former attempt may have been stopped between its two transactions.
+            if try state.value(0, 0, as: Bool.self) {
+                try connection.execute("ALTER TABLE \(table.name) DETACH PARTITION \(name) FINALIZE")
+            } else if try state.value(0, 1, as: Bool.self) {
+                try connection.execute("ALTER TABLE \(table.name) DETACH PARTITION \(name) CONCURRENTLY")
+            }
+            try connection.execute("DROP TABLE \(name)")
+        }
+        try connection.execute(Self.delete, slot)
+    }
+
+    /// The name of a partition, such as `clicks_d20780`; `clicks_l` for long windows.
+    static func name(of table: Table, _ slot: Int64) -> SQLText {
+        slot == RowHome.longSlot ? "\(table.name)_l" : "\(table.name)_d\(slot)"
+    }
+
+    /// The tables with partitions.
+    enum Table: CaseIterable {
+        case clicks
+        case clickIndex
+        case clickAddresses
+        case checks
+
+        var name: StaticString {
+            switch self {
+            case .clicks: "clicks"
+            case .clickIndex: "click_index"
+            case .clickAddresses: "click_addresses"
+            case .checks: "checks"
+            }
+        }
+
+        /// The share of a page that inserts fill, in per cent; the rest is for claims, which update in place.
+        private var fillfactor: Int {
+            switch self {
+            case .clicks: 85
+            case .clickIndex: 80
+            case .clickAddresses, .checks: 100
+            }
+        }
+
+        /// The columns of the unique indexes: the last one of `clicks` decides between two servers that record one post.
+        private var keys: [(suffix: StaticString, columns: StaticString)] {
+            switch self {
+            case .clicks: [("pkey", "b, id"), ("post", "b, scope, visit, post, turn")]
+            case .clickIndex: [("pkey", "b, scope, hash, since, click")]
+            case .clickAddresses: [("pkey", "b, scope, near_address, clicked_at, click")]
+            case .checks: [("pkey", "b, id")]
+            }
+        }
+
+        func creation(_ slot: Int64) -> [SQLText] {
+            let name = Partitions.name(of: self, slot)
+            var statements: [SQLText] = [
+                """
+                CREATE TABLE \(name) (LIKE \(self.name) INCLUDING CONSTRAINTS, CHECK (slot = \(slot))) \
+                WITH (fillfactor = \(fillfactor))
+                """
+            ]
+            for key in keys {
+                statements.append("CREATE UNIQUE INDEX \(name)_\(key.suffix) ON \(name) (\(key.columns))")
+            }
+            if self == .clicks, slot == RowHome.longSlot {
+                statements.append("CREATE INDEX \(name)_expiry ON \(name) (expires_at)")
+            }
+            statements.append("ALTER TABLE \(self.name) ATTACH PARTITION \(name) FOR VALUES IN (\(slot))")
+            return statements
+        }
+    }
+
+    private static let list = PreparedStatement(
+        "SELECT slot::int8, needed_until FROM partitions ORDER BY slot"
+    )
+    private static let find = PreparedStatement("SELECT FROM partitions WHERE slot = $1")
+    private static let insert = PreparedStatement("INSERT INTO partitions (slot) VALUES ($1)")
+    private static let delete = PreparedStatement("DELETE FROM partitions WHERE slot = $1")
+    private static let lock = PreparedStatement(
+        "SELECT pg_advisory_xact_lock(\(AdvisoryLock.partitions.rawValue))"
+    )
+    /// Whether a partition is being detached, and whether it is attached.
+    private static let attachment = PreparedStatement(
+        """
+        SELECT coalesce(i.inhdetachpending, false), i.inhrelid IS NOT NULL \
+        FROM pg_class c LEFT JOIN pg_inherits i ON i.inhrelid = c.oid \
+        WHERE c.relnamespace = current_schema()::regnamespace AND c.relname = $1
+        """
+    )
+}
+
+#endif

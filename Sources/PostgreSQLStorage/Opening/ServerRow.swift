@@ -1,0 +1,63 @@
+#if PostgreSQL
+internal import Attribution
+internal import PostgreSQL
+internal import Storage
+
+/// This process's row in the table `servers`: its number, which no other running server has.
+struct ServerRow: Equatable, Sendable {
+    /// 0…31; a part of the numbers of its clicks and checks.
+    let number: Int64
+    /// The random number of the process.
+    let holder: Int64
+
+    /// After this time without a word, a server has lost its number, in seconds.
+    static let silentSeconds = 30
+
+    /// Takes the smallest number that no running server has.
+    ///
+    /// - Parameters:
+    ///   - connection: a connection of the calling thread.
+    ///   - holder: a random number.
+    ///   - version: the version of this program.
+    /// - Throws: `resources` if 32 servers run.
+    static func take(_ connection: BlockingConnection, holder: Int64, version: String) throws(StoreError)
+        -> ServerRow
+    {
+        let number = try StoreError.translating { () throws(PostgreSQLError) -> Int64? in
+            try connection.transaction { () throws(PostgreSQLError) in
+                try connection.execute(lock)
+                let rows = try connection.execute(insert, holder, version)
+                return rows.count > 0 ? try rows.value(0, 0) : nil
+            }
+        }
+        guard let number else {
+            throw StoreError(
+                .resources,
+                "\(RowHome.maximumServer + 1) servers use the database already, which is the limit; stop one"
+            )
+        }
+        return ServerRow(number: number, holder: holder)
+    }
+
+    /// Gives the number back at a stop.
+    func release(_ connection: BlockingConnection) throws(PostgreSQLError) {
+        try connection.execute(Self.delete, number, holder)
+    }
+
+    private static let lock = PreparedStatement(
+        "SELECT pg_advisory_xact_lock(\(AdvisoryLock.servers.rawValue))"
+    )
+    private static let insert = PreparedStatement(
+        """
+        INSERT INTO servers AS s (number, holder, batch, seen_at, version, key_checks) \
+        SELECT n, $1, 0, clock_timestamp(), $2, '' FROM generate_series(0, \(RowHome.maximumServer)) AS n \
+        WHERE NOT EXISTS (SELECT FROM servers o WHERE o.number = n \
+        AND o.seen_at > clock_timestamp() - interval '\(silentSeconds) seconds') ORDER BY n LIMIT 1 \
+        ON CONFLICT (number) DO UPDATE SET holder = excluded.holder, batch = 0, seen_at = excluded.seen_at, \
+        version = excluded.version, key_checks = '' RETURNING number::int8
+        """
+    )
+    private static let delete = PreparedStatement("DELETE FROM servers WHERE number = $1 AND holder = $2")
+}
+
+#endif

@@ -1,0 +1,146 @@
+#if PostgreSQL
+import Attribution
+import Dispatch
+import Storage
+import Support
+import Testing
+import Threads
+
+@testable import PostgreSQL
+@testable import PostgreSQLStorage
+
+@Suite(
+    "Opening a PostgreSQL database",
+    .enabled(if: PostgreSQLCluster.isInstalled, "\(PostgreSQLCluster.missing)")
+)
+struct OpeningTests {
+    private static let clock = WallClock { Timestamp(milliseconds: 1_790_000_000_000) }
+    private let database: PostgreSQLTestDatabase
+
+    init() throws { database = try PostgreSQLTestDatabase() }
+
+    private func opening(_ more: [(name: String, text: String)] = []) throws -> DatabaseOpening {
+        var configuration = try PostgreSQLConfiguration(
+            url: database.socketURL,
+            name: "the test's database",
+            clock: Self.clock
+        )
+        configuration.migrations += more
+        return DatabaseOpening(configuration)
+    }
+
+    @Test("makes the tables once, and finds them the next time")
+    func twice() throws {
+        let opening = try opening()
+        #expect(try opening.plan().pending == opening.migrations.map(\.name))
+        let first = try opening.open()
+        #expect(first.isNew)
+        #expect(try opening.form(first.connection) == DatabaseForm(shortDays: 2))
+        #expect(try !opening.open().isNew)
+        #expect(try opening.plan().pending.isEmpty)
+        #expect(try opening.openAccepted().isReady)
+    }
+
+    @Test("of several servers that start at once, one makes the tables")
+    func together() throws {
+        let opening = try opening()
+        let results = Results()
+        DispatchQueue.concurrentPerform(iterations: 4) { _ in
+            let result = Result { try opening.open().isNew }
+            results.add(result)
+        }
+        #expect(try results.all.map { try $0.get() }.count { $0 } == 1)
+    }
+
+    @Test("refuses the tables of another program")
+    func foreign() throws {
+        try database.execute("CREATE TABLE visitors (name text)")
+        let error = #expect(throws: StoreError.self) { try opening().open() }
+        #expect(error?.code == .incompatible)
+        #expect(error?.explanation.contains("of another program") == true)
+        #expect(try database.execute("SELECT count(*) FROM pg_tables WHERE schemaname = 'public'") == "1")
+    }
+
+    @Test("refuses a newer schema and a changed migration")
+    func unknown() throws {
+        let newer = try opening([
+            ("0002_more.sql", "CREATE TABLE more (n bigint); -- a comment; with semicolon")
+        ])
+        #expect(try newer.open().isNew)
+        #expect(throws: StoreError.self) { try opening().open() }
+        let changed = try opening([("0002_more.sql", "CREATE TABLE more (n int)")])
+        let error = #expect(throws: StoreError.self) { try changed.open() }
+        #expect(error?.explanation.contains("0002_more.sql is not the one") == true)
+    }
+
+    @Test("a migration that fails leaves nothing behind")
+    func failing() throws {
+        let failing = try opening([("0002_more.sql", "CREATE TABLE more (n bigint); SELECT 1 / 0")])
+        #expect(throws: StoreError.self) { try failing.open() }
+        #expect(try database.execute("SELECT count(*) FROM pg_tables WHERE tablename = 'more'") == "0")
+        #expect(try opening().plan().pending.isEmpty)
+    }
+
+    @Test("the database's errors say what to do")
+    func unreachable() throws {
+        let url = database.socketURL.replacing(database.name, with: "nothing")
+        var configuration = try PostgreSQLConfiguration(url: url, name: "x", clock: Self.clock)
+        configuration.longTimeLimit = .seconds(1)
+        let refused = DatabaseOpening(configuration)
+        let error = #expect(throws: StoreError.self) { try refused.open() }
+        #expect(error?.code == .unreachable)
+        #expect(error?.explanation.contains("does not exist") == true)
+    }
+
+    @Test("each server gets a number of its own, and a silent one loses its number")
+    func servers() throws {
+        let connection = try opening().open().connection
+        let first = try ServerRow.take(connection, holder: 1, version: "1")
+        let second = try ServerRow.take(connection, holder: 2, version: "1")
+        #expect([first.number, second.number] == [0, 1])
+        try database.execute("UPDATE servers SET seen_at = now() - interval '31 seconds' WHERE number = 0")
+        #expect(try ServerRow.take(connection, holder: 3, version: "1").number == 0)
+        // The server that lost its number does not delete the row of the one that has it now.
+        try first.release(connection)
+        try second.release(connection)
+        #expect(try database.execute("SELECT number, holder FROM servers") == "0|3")
+        for holder in 4..<35 { _ = try ServerRow.take(connection, holder: Int64(holder), version: "1") }
+        let error = #expect(throws: StoreError.self) {
+            try ServerRow.take(connection, holder: 35, version: "1")
+        }
+        #expect(error?.code == .resources)
+    }
+
+    @Test("partitions are made while another transaction has read the tables, and dropped with their rows")
+    func partitions() throws {
+        let opening = try opening()
+        let connection = try opening.open().connection
+        let partitions = Partitions(connection: connection)
+        let reader = try opening.connect()
+        try reader.execute("SET idle_in_transaction_session_timeout = 0")
+        try reader.execute("BEGIN")
+        try reader.execute("SELECT count(*) FROM clicks")
+        for slot in [20_780, 20_781, RowHome.longSlot] { #expect(try partitions.make(slot)) }
+        #expect(try !partitions.make(20_780))
+        try reader.execute("COMMIT")
+        #expect(try partitions.slots().map(\.number) == [-1, 20_780, 20_781])
+        try database.execute(
+            "INSERT INTO click_addresses VALUES (1, 20780, 2, 3, 4, 5, 6, 7, ''), (1, -1, 2, 3, 4, 5, 6, 7, '')"
+        )
+        try partitions.drop(20_780)
+        #expect(try partitions.slots().map(\.number) == [-1, 20_781])
+        #expect(try database.execute("SELECT slot FROM click_addresses") == "-1")
+        #expect(try database.execute("SELECT count(*) FROM pg_class WHERE relname LIKE '%_d20780%'") == "0")
+        #expect(try partitions.make(20_780))
+    }
+}
+
+/// The results of several threads.
+private final class Results: Sendable {
+    private let results = ConditionLock<[Result<Bool, any Error>]>([])
+
+    func add(_ result: Result<Bool, any Error>) { results.withLock { $0.append(result) } }
+
+    var all: [Result<Bool, any Error>] { results.withLock { $0 } }
+}
+#endif
