@@ -26,7 +26,8 @@ struct LoadedKeys {
         (self.source, self.server, list, missing) = (source, server, found.list, found.missing)
         (addresses, remarks) = (found.addresses, found.remarks)
         addresses.coversEarlierDays = configuration.usesTestClock
-        if source.isShared { try source.report(HeldKeys(server, addresses, at: now)) }
+        // Until a report succeeds, other servers wait for this one before they store under a new key.
+        if source.isShared { try? source.report(HeldKeys(server, addresses, at: now)) }
     }
 
     var keyring: Keyring { Keyring(server: server, addresses: addresses) }
