@@ -25,7 +25,7 @@ extension PostgreSQLWriter {
     )
 
     func update(_ app: AppID, to settings: App.Settings) throws(PostgreSQLError) -> StoreError? {
-        let found = try batch.run(Self.lockApp, app.high, app.low)
+        let found = try batch.look(Self.lockApp, app.high, app.low)
         guard found.count > 0 else { return StoreError(.notFound, "this app does not exist") }
         var row = ResultRow(found, 0)
         let number: Int64 = row.get("number")

@@ -8,8 +8,8 @@ extension PostgreSQLWriter {
     /// Creates links; if one is refused, the caller must undo those created before.
     func create(_ links: [NewLink]) throws(PostgreSQLError) -> LinkStoreError? {
         // Two servers must not give one slug to links of two apps with a common host.
-        try batch.run(Self.lockSlugs)
-        let taken = try batch.run(Self.appsOfSlugs, links.map(\.link.slug.text))
+        try batch.look(Self.lockSlugs)
+        let taken = try batch.look(Self.appsOfSlugs, links.map(\.link.slug.text))
         var apps: [String: [AppID]] = [:]
         for index in 0..<taken.count {
             var row = ResultRow(taken, index)
@@ -45,7 +45,7 @@ extension PostgreSQLWriter {
     }
 
     func update(_ link: Link, ifUpdatedAt earlier: Timestamp?) throws(PostgreSQLError) -> LinkStoreError? {
-        try batch.run(Self.lockLink, link.id.high, link.id.low)
+        try batch.look(Self.lockLink, link.id.high, link.id.low)
         guard let found = try batch.connection.reader().link(link.id) else { return .notFound }
         if let earlier, earlier != found.record.updatedAt { return .changed }
         _ = try run(Self.updateLink, found.record.changed(to: link))
@@ -56,7 +56,7 @@ extension PostgreSQLWriter {
 
     /// Refuses to delete a link that has clicks: its counts, or a click of the last second that is not added yet.
     func delete(_ link: LinkID) throws(PostgreSQLError) -> LinkStoreError? {
-        let found = try batch.run(Self.lockLink, link.high, link.low)
+        let found = try batch.look(Self.lockLink, link.high, link.low)
         guard found.count > 0 else { return .notFound }
         let number: Int64 = try found.value(0, 0)
         guard try batch.run(Self.deleteLink, number).affectedCount > 0 else { return .clicked }

@@ -56,6 +56,12 @@ final class WriteBatch {
         changes.rows[change, default: ColumnArrays(change.columns)].append(write)
     }
 
+    /// Executes a statement that reads or locks, and changes nothing.
+    @discardableResult
+    func look<each Value: PostgreSQLValue>(_ statement: PreparedStatement, _ values: repeat each Value)
+        throws(PostgreSQLError) -> ResultRows
+    { try connection.run(statement, Parameters(repeat each values)) }
+
     /// Executes a statement at once; for changes that are rare.
     @discardableResult
     func run<each Value: PostgreSQLValue>(_ statement: PreparedStatement, _ values: repeat each Value)

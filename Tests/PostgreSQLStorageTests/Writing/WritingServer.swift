@@ -54,7 +54,7 @@ final class WrittenDatabase: Sendable {
         let holder = Int64.random(in: .min ... .max)
         let row = try ServerRow.take(connection, holder: holder, version: "test")
         let directory = try DirectoryCache(reading: PostgreSQLReader(connection: connection))
-        return try WritingServer(configuration, form, row, directory, SlotTable(slots))
+        return try WritingServer(configuration, form, row: row, directory: directory, slots: SlotTable(slots))
     }
 
     func number(_ sql: String) throws -> Int { try #require(Int(try database.execute(sql))) }
@@ -82,9 +82,9 @@ final class WritingServer: Sendable {
     init(
         _ configuration: PostgreSQLConfiguration,
         _ form: DatabaseForm,
-        _ row: ServerRow,
-        _ directory: DirectoryCache,
-        _ slots: SlotTable
+        row: ServerRow,
+        directory: DirectoryCache,
+        slots: SlotTable
     ) throws {
         state = StoreState(configuration.store)
         self.directory = directory
