@@ -12,6 +12,9 @@ public final class PostgreSQLStore: Sendable {
     /// Whether opening the store has created the tables.
     public let isNew: Bool
 
+    /// The keyring that all servers share.
+    public let keyring: PostgreSQLKeyring
+
     private let opening: DatabaseOpening
     private let state: StoreState
     private let directory: DirectoryCache
@@ -54,6 +57,7 @@ public final class PostgreSQLStore: Sendable {
             server = taken
         }
         opening = DatabaseOpening(configuration)
+        keyring = PostgreSQLKeyring(configuration, server: server)
         state = StoreState(configuration.store)
         let reader = PostgreSQLReader(connection: connection)
         (slots, directory) = try StoreError.translating { () throws(PostgreSQLError) in

@@ -8,7 +8,8 @@ extension Diagnosis {
         -> [Diagnosis]
     {
         var diagnoses = origins.map { origin in
-            let value = origin.setting.isSecret ? "set (not shown)" : origin.texts.joined(separator: ", ")
+            let texts = origin.texts.map(DatabaseURL.withoutSecrets)
+            let value = origin.setting.isSecret ? "set (not shown)" : texts.joined(separator: ", ")
             let shown = value.isEmpty ? "on" : value
             return Diagnosis.ok("settings", "\(origin.setting.name) is \(shown), from \(origin.place)")
         }
