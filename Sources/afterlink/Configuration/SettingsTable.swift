@@ -67,8 +67,8 @@ extension Setting {
     private static let database: [Setting] = [
         value("database", .database, into: \.database)
             .saying(
-                "The SQLite file. `serve` and `init` create it if it is missing. Or the URL of a PostgreSQL database, as in"
-                    + " postgres://user@host/database, in which they create their tables."
+                "The SQLite file. `serve` and `init` create it if it is missing. The URL of a PostgreSQL database is refused:"
+                    + " this version cannot use one yet."
             ),
         optional(
             "database-password-file",
@@ -76,7 +76,7 @@ extension Setting {
             default: "PGPASSWORD, else ~/.pgpass",
             into: \.databasePasswordFile
         )
-        .saying("File with the password of the PostgreSQL database. Read again for each connection."),
+        .saying("File with the password of a PostgreSQL database, which this version cannot use yet."),
         value("data-directory", .directory, default: "the working directory", into: \.dataDirectory)
             .saying(
                 "Directory of a relative database path and of key files. `serve`, `init` and `restore` create it."

@@ -35,15 +35,9 @@ struct CommandDatabase {
 
     /// Requires an existing database that this user can reach.
     ///
-    /// - Throws: if there is no file, or if its first bytes are not those of a database; if the database on a server has no
-    ///   tables of Afterlink.
+    /// - Throws: if there is no file, or if its first bytes are not those of a database.
     static func require(_ configuration: Configuration) throws {
-        guard !configuration.isOnServer else {
-            let plan = try explaining(configuration) { try $0.migrationPlan() }
-            guard plan.applied.isEmpty else { return }
-            throw CommandFailure.because("\(configuration.databaseName) has no tables of Afterlink.")
-                .advising("Name another database with --database; `afterlink init` creates the tables.")
-        }
+        try refuseServer(configuration)
         try checkIsNoDirectory(configuration.databasePath)
         try TextFile.requireReach(of: configuration.databasePath)
         guard TextFile.exists(configuration.databasePath) else {
@@ -51,6 +45,14 @@ struct CommandDatabase {
                 .advising("Name it with --database or --data-directory; `afterlink init` creates a new one.")
         }
         try explaining(configuration) { try $0.requireHeader(of: configuration.databasePath) }
+    }
+
+    /// Refuses a PostgreSQL database: this version has the client, and no store on it yet.
+    private static func refuseServer(_ configuration: Configuration) throws {
+        guard configuration.isOnServer else { return }
+        throw CommandFailure.configuration(
+            "\(configuration.databaseName) is a PostgreSQL database, which this version cannot use yet."
+        ).advising("Give the path of an SQLite file with --database.")
     }
 
     /// Requires that the database is a file, which this program copies itself.
@@ -82,7 +84,8 @@ struct CommandDatabase {
     /// Creates the data directory if it is missing, and sets the umask so that other users cannot open new files.
     static func prepareDirectory(_ configuration: Configuration) throws {
         umask(0o077)
-        if !configuration.isOnServer { try checkIsNoDirectory(configuration.databasePath) }
+        try refuseServer(configuration)
+        try checkIsNoDirectory(configuration.databasePath)
         let directory = configuration.dataDirectory
         do throws(SystemError) {
             try TextFile.createDirectory(directory)

@@ -54,6 +54,9 @@ struct ProgramTests {
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).isEmpty)
         #expect(try Installation.run(["serve", "--config", folder.file("none.json")]).status == 78)
         #expect(try Installation.run(["serve", "--database", "postgres://u:secret@h/d"]).status == 78)
+        let server = ["serve", "--database", "postgres://u@h/d", "--data-directory", folder.path]
+        #expect(try Installation.run(server).status == 78)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).isEmpty)
     }
 
     @Test(
