@@ -190,7 +190,8 @@ private final class Supervisor: Sendable {
     init(_ command: [String]) throws {
         let process = Process()
         process.executableURL = URL(filePath: "/usr/bin/env")
-        process.arguments = ["setsid"] + command
+        // Unless it waits, it ends at once and stays unreaped, and exit tests, which wait for any child, never end.
+        process.arguments = ["setsid", "--wait"] + command
         let (input, output) = (Pipe(), Pipe())
         // Another child process must not keep the pipe open.
         _ = fcntl(input.fileHandleForWriting.fileDescriptor, F_SETFD, FD_CLOEXEC)
