@@ -132,7 +132,8 @@ let package = Package(
         .target(
             name: "Support",
             dependencies: [
-                "CLinux", "COpenSSL", .target(name: "PostgreSQL", condition: .when(traits: ["PostgreSQL"])),
+                "CLinux", "COpenSSL", .target(name: "CLibPQ", condition: .when(traits: ["PostgreSQL"])),
+                .target(name: "PostgreSQL", condition: .when(traits: ["PostgreSQL"])),
                 "SQLite", "Threads",
             ],
             path: "Tests/Support",

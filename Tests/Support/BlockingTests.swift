@@ -40,7 +40,7 @@ extension Trait where Self == BlockingTestsTrait {
 }
 
 /// Limits how many tests run at a time; the other tests wait in order of arrival.
-final class Permits: Sendable {
+public final class Permits: Sendable {
     private struct State {
         var free: Int
         var waiting: [CheckedContinuation<Void, Never>] = []
@@ -48,9 +48,9 @@ final class Permits: Sendable {
 
     private let state: Mutex<State>
 
-    init(count: Int) { state = Mutex(State(free: count)) }
+    public init(count: Int) { state = Mutex(State(free: count)) }
 
-    func take() async {
+    public func take() async {
         await withCheckedContinuation { continuation in
             let isFree = state.withLock { state in
                 guard state.free > 0 else {
@@ -64,7 +64,7 @@ final class Permits: Sendable {
         }
     }
 
-    func give() {
+    public func give() {
         let next = state.withLock { state -> CheckedContinuation<Void, Never>? in
             guard !state.waiting.isEmpty else {
                 state.free += 1

@@ -1,3 +1,4 @@
+#if PostgreSQL
 public import Foundation
 internal import Synchronization
 
@@ -139,15 +140,6 @@ extension PostgreSQLCluster {
     public func start() throws { try supervisor.control("start") }
 
     public func stop(_ mode: StopMode) throws { try supervisor.control("stop -m \(mode.rawValue)") }
-
-    /// Executes SQL as ``user`` in a process of its own, and returns the rows, whose columns `|` separates.
-    @discardableResult
-    public func execute(_ sql: String, in database: String = "postgres") throws -> String {
-        try Self.runProgram([
-            programs.appending(path: "psql").path, "-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1",
-            "-h", folder.path, "-p", "\(port)", "-U", Self.user, "-d", database, "-c", sql,
-        ])
-    }
 }
 
 /// A database of one test, which is deleted with this value.
@@ -226,3 +218,4 @@ private final class Supervisor: Sendable {
         }
     }
 }
+#endif

@@ -20,10 +20,9 @@ package enum Backend: String, CaseIterable, Sendable {
         case .sqlite: return true
         #if PostgreSQL
         case .postgreSQL:
-            if !PostgreSQLCluster.isInstalled {
-                print("The tests do not run over PostgreSQL: \(PostgreSQLCluster.missing).")
-            }
-            return PostgreSQLCluster.isInstalled
+            let missing = PostgreSQLPlace.start()
+            if let missing { print("The tests do not run over PostgreSQL: \(missing).") }
+            return missing == nil
         #endif
         }
     }
@@ -44,8 +43,7 @@ package enum Backend: String, CaseIterable, Sendable {
         switch self {
         case .sqlite: try SQLitePlace()
         #if PostgreSQL
-        // It waits for programs, and so must leave the threads that run all tests.
-        case .postgreSQL: try await onLoop { try PostgreSQLPlace() }
+        case .postgreSQL: try await PostgreSQLPlace.make()
         #endif
         }
     }

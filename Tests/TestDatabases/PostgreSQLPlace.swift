@@ -7,7 +7,6 @@ internal import Synchronization
 
 /// A database of a PostgreSQL server that all tests of a process share.
 ///
-/// Its members run `psql`, so a test must not call ``init()`` on a thread of Swift's pool.
 package final class PostgreSQLPlace: TestPlace {
     package var backend: Backend { .postgreSQL }
     private let database: PostgreSQLTestDatabase
@@ -15,7 +14,35 @@ package final class PostgreSQLPlace: TestPlace {
 
     package var isFreshCopy: Bool { wasOpened.withLock { !$0 } }
 
-    package init() throws { database = try Self.cluster.get().makeDatabase() }
+    /// Each place has a database, and its stores have threads and connections, so few tests have one at a time.
+    private static let permits = Permits(count: 8)
+
+    private init() throws { database = try Self.cluster.get().makeDatabase() }
+
+    deinit { Self.permits.give() }
+
+    /// Creates a database, as soon as few enough tests have one.
+    package static func make() async throws -> PostgreSQLPlace {
+        await permits.take()
+        do {
+            // The call waits for programs, and so must leave the threads that run all tests.
+            return try await onLoop { try PostgreSQLPlace() }
+        } catch {
+            permits.give()
+            throw error
+        }
+    }
+
+    /// Starts the server if this machine has its programs; if not, returns what is missing.
+    ///
+    /// Tests are listed before they run, and the server must start then: a process that has more than about 1,300 files
+    /// open, as many tests at once do, crashes when Foundation starts a program.
+    static func start() -> String? {
+        guard PostgreSQLCluster.isInstalled else { return PostgreSQLCluster.missing }
+        // If the server does not start, each test fails with its error.
+        _ = cluster
+        return nil
+    }
 
     /// The template has all tables, and the partitions of the days on which most tests play.
     private static let cluster = Result {

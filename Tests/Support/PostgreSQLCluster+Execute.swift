@@ -1,0 +1,44 @@
+#if PostgreSQL
+internal import CLibPQ
+internal import Foundation
+
+extension PostgreSQLCluster {
+    /// Executes SQL as ``user`` on a connection of its own, and returns the rows of all statements: a line for each row,
+    /// with `|` between its columns. It blocks until the server has answered.
+    @discardableResult
+    public func execute(_ sql: String, in database: String = "postgres") throws -> String {
+        let words = "host='\(folder.path)' port=\(port) user=\(Self.user) dbname=\(database)"
+        // libpq copies the text, and the connection ends with this call. It is nil only if there is no memory, which
+        // libpq's functions accept.
+        let connection = unsafe PQconnectdb(words + " options='-c client_min_messages=error'")
+        defer { unsafe PQfinish(connection) }
+        guard unsafe PQstatus(connection) == CONNECTION_OK, unsafe PQsendQuery(connection, sql) == 1 else {
+            throw unsafe Self.failure(of: connection, sql)
+        }
+        var lines: [String] = []
+        var failure: ChildProcess.Failure?
+        // Each result is valid until it is cleared, and all its numbers are within the counts that it states.
+        while let result = unsafe PQgetResult(connection) {
+            defer { unsafe PQclear(result) }
+            let status = unsafe PQresultStatus(result)
+            if status != PGRES_TUPLES_OK, status != PGRES_COMMAND_OK {
+                failure = unsafe Self.failure(of: connection, sql)
+            }
+            for row in 0..<(unsafe PQntuples(result)) {
+                let values = (0..<(unsafe PQnfields(result))).map { column in
+                    unsafe String(cString: PQgetvalue(result, row, column))
+                }
+                lines.append(values.joined(separator: "|"))
+            }
+        }
+        if let failure { throw failure }
+        return lines.joined(separator: "\n")
+    }
+
+    private static func failure(of connection: OpaquePointer?, _ sql: String) -> ChildProcess.Failure {
+        // The message is valid until the connection's next call.
+        let message = unsafe String(cString: PQerrorMessage(connection))
+        return ChildProcess.Failure(description: "\(sql.prefix(1000)): \(message)")
+    }
+}
+#endif
