@@ -1,4 +1,5 @@
 import Foundation
+import HTTPServer
 import Testing
 import afterlink
 
@@ -98,6 +99,11 @@ struct ComposeTests {
         #expect(proxy.contains("\n    keepalive_requests \(requests);\n"))
         #expect(proxy.contains("X-Forwarded-For $proxy_add_x_forwarded_for;"))
         #expect(try section("  proxy:").contains("      - ./nginx.conf:/etc/nginx/conf.d/default.conf:ro"))
+        // The article has the same location.
+        let article = try Repository.text("Sources/afterlink/Afterlink.docc/ManyServers.md")
+        let location = proxy.components(separatedBy: "\n").drop { !$0.contains("location /") }
+        #expect(location.count > 5)
+        for line in location where !line.contains("#") { #expect(article.contains("\n\(line)\n"), "\(line)") }
         let network = try #require(try entries("  environment:", indentation: 4)["AFTERLINK_TRUSTED_PROXY"])
         #expect(lines.contains("        - subnet: \(network)"))
     }
