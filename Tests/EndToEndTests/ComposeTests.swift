@@ -108,6 +108,14 @@ struct ComposeTests {
         #expect(lines.contains("        - subnet: \(network)"))
     }
 
+    @Test("the article's variables are settings")
+    func variables() throws {
+        let article = try Repository.text("Sources/afterlink/Afterlink.docc/ManyServers.md")
+        let names = article.matches(of: /AFTERLINK_[A-Z_]+/).map(\.output)
+        #expect(names.count >= 4)
+        for name in names { #expect(Setting.all.contains { $0.environmentVariable == name }, "\(name)") }
+    }
+
     @Test("the image has the package trait, and its containers may do as little as the one on SQLite")
     func hardening() throws {
         let server = try section("x-server: &server")
