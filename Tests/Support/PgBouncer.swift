@@ -59,10 +59,12 @@ public final class PgBouncer: Sendable {
     }
 
     /// Runs PgBouncer, and ends it when the pipe closes.
+    ///
+    /// It inherits the blocked signals of the test's thread, so SIGTERM would not end it.
     private static let script = #"""
         "$1" "$2" </dev/null >/dev/null 2>&1 &
         read -r _
-        kill $!
+        kill -KILL $!
         """#
 
     /// The URL of a database of the server through PgBouncer.
