@@ -25,7 +25,7 @@ extension PostgreSQLWriter {
         // The index of posts would refuse a second click of the turn, which the policy wants after a claim or a robot.
         let isTaken = (batch.rows.posts[post] ?? []).contains { number in
             guard let row = batch.rows.clicks[number] ?? nil else { return false }
-            return RowNeeds.Post.turn(at: row.click.facts.recordedAt) == turn
+            return RowNeeds.Post.collide(row.click.facts.recordedAt, click.facts.recordedAt)
         }
         batch.append(.click) { row in
             click.write(to: &row)
