@@ -26,8 +26,13 @@ public final class Installation: Sendable {
     public let appID: String
     public let keys: Keys
     private let isTemporary: Bool
+    /// The URL of a PostgreSQL database that the servers use instead of a file; nil for a file.
+    private let databaseURL: String?
 
     public var database: URL { folder.appending(path: "afterlink.db") }
+
+    /// The value of the option `--database`.
+    var databaseArgument: String { databaseURL ?? database.path }
 
     /// The binary from the same build as this program.
     public static let binary: URL = {
@@ -39,7 +44,7 @@ public final class Installation: Sendable {
     /// Creates a database in a new folder, which is deleted with this value.
     public init(in folder: URL = TemporaryFolder.fresh("afterlink"), binary: URL = Installation.binary) throws
     {
-        (self.folder, self.binary, isTemporary) = (folder, binary, true)
+        (self.folder, self.binary, isTemporary, databaseURL) = (folder, binary, true, nil)
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         let database = folder.appending(path: "afterlink.db")
         let output = try ChildProcess.run(binary, ["init", "--database", database.path, "--json"])
@@ -58,14 +63,17 @@ public final class Installation: Sendable {
     ///   - binary: the program that serves the database.
     ///   - keys: the keys of the database, or of the database that the server creates at its first start in the folder.
     ///   - isTemporary: whether the folder is deleted when this value is released.
+    ///   - databaseURL: the URL of the database; nil for a file in the folder.
     /// - Throws: when the folder cannot be created.
     public init(
         in folder: URL = TemporaryFolder.fresh("afterlink"),
         binary: URL = Installation.binary,
         keys: Keys,
-        isTemporary: Bool = true
+        isTemporary: Bool = true,
+        databaseURL: String? = nil
     ) throws {
         (self.folder, self.binary, self.isTemporary) = (folder, binary, isTemporary)
+        self.databaseURL = databaseURL
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         appID = ""
         self.keys = keys
@@ -91,7 +99,7 @@ public final class Installation: Sendable {
     /// Runs a command on this installation's database.
     public func run(_ arguments: [String], environment: [String: String] = [:]) throws -> ChildProcess.Output
     {
-        try ChildProcess.run(binary, arguments + ["--database", database.path], environment: environment)
+        try ChildProcess.run(binary, arguments + ["--database", databaseArgument], environment: environment)
     }
 
     /// Opens the database while its server may use it.
