@@ -121,7 +121,7 @@ public final class PostgreSQLCluster: Sendable {
     }()
 
     /// Returns a command line that runs the program as the server's user.
-    private static func asServerUser(_ command: [String]) -> [String] {
+    static func asServerUser(_ command: [String]) -> [String] {
         guard let identity else { return command }
         return ["setpriv", "--reuid", "\(identity.user)", "--regid", "\(identity.group)", "--clear-groups"]
             + command
@@ -135,7 +135,7 @@ public final class PostgreSQLCluster: Sendable {
         """#
 
     /// Writes a file that belongs to the server's user, and that only this user can read.
-    private func write(_ text: String, to name: String) throws {
+    func write(_ text: String, to name: String) throws {
         let path = folder.appending(path: name).path
         let script = #"umask 077; printf '%s' "$1" >"$2""#
         _ = try Self.runProgram(Self.asServerUser(["sh", "-c", script, "sh", text, path]))
@@ -227,7 +227,7 @@ public final class PostgreSQLTestDatabase: Sendable {
 ///
 /// Its input is a pipe, which closes with this value or with this process, even if the process is killed. A server that
 /// this process started itself would keep open what Foundation waits for.
-private final class Supervisor: Sendable {
+final class Supervisor: Sendable {
     private let ends: Mutex<(commands: FileHandle, statuses: FileHandle)>
 
     init(_ command: [String]) throws {
