@@ -25,8 +25,8 @@ extension FleetTests {
         let load = FleetLoad(fleet, seed: 5)
         load.run(for: .milliseconds(600))
         for _ in 0..<(isLong ? 20 : 1) {
-            try run("a table locked for 3 s", load) {
-                try database.execute("BEGIN; LOCK TABLE clicks; SELECT pg_sleep(3); COMMIT")
+            try run("a locked table", load) {
+                try database.execute("BEGIN; LOCK TABLE clicks; SELECT pg_sleep(\(isLong ? 3 : 1.5)); COMMIT")
             }
             try run("rows locked for a second", load) {
                 let rows = "SELECT 1 FROM clicks WHERE claimed_at IS NULL LIMIT 40 FOR UPDATE"

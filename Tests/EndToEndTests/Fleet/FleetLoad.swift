@@ -61,8 +61,8 @@ final class FleetLoad {
         case draining
     }
 
-    private static let clickConnections = 58
-    private static let checkConnections = 14
+    private static let clickConnections = 62
+    private static let checkConnections = 18
     /// The clicks that are kept for the claims of the next burst.
     private static let reserve = 40
 
